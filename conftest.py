@@ -29,8 +29,9 @@ NEEDS["minitape/bridges/keras.py"] = "tensorflow"
 NEEDS["minitape/cli/grading.py"] = "nbgrader"
 collect_ignore_glob = [files for files, package in NEEDS.items() if importlib.util.find_spec(package) is None]
 
-_numbers = itertools.count()
-_module, _tests = None, 0  # the file of the test that runs, and how many of its tests ran since objects were left aside
+_file_numbers = itertools.count()
+# the file of the test that runs, and how many of its tests ran since objects were left aside
+_test_file, _test_count = None, 0
 
 
 def pytest_addoption(parser):
@@ -81,30 +82,31 @@ def pytest_collection_modifyitems(config, items):
     A test that the command names, as in `pytest FILE::TEST`, runs in any case. Programs for a framework that is not
     installed are left out; each bridge's own file is skipped, and says what to install.
     """
-    if missing := [item for item in items if not _has_its_framework(item)]:
-        config.hook.pytest_deselected(items=missing)
-        items[:] = filter(_has_its_framework, items)
+    if unsupported := [item for item in items if not is_framework_installed(item)]:
+        config.hook.pytest_deselected(items=unsupported)
+        items[:] = filter(is_framework_installed, items)
     long, longest = config.getoption("--long"), config.getoption("--longest")
     if longest or any("::" in name for name in config.args):
         return
-    seen, chosen, others = collections.Counter(), [], []
+    case_counts, chosen, deselected = collections.Counter(), [], []
     for item in items:
         if item.get_closest_marker("longest"):
-            others.append(item)
+            deselected.append(item)
             continue
-        if not long and (mark := item.get_closest_marker("long")):
-            test, sample = item.nodeid.partition("[")[0], mark.kwargs.get("sample", 0)
-            seen[test] += 1
-            if not sample or (seen[test] - 1) % sample:
-                others.append(item)
+        if not long and (long_mark := item.get_closest_marker("long")):
+            test, sample = item.nodeid.partition("[")[0], long_mark.kwargs.get("sample", 0)
+            case_counts[test] += 1
+            if not sample or (case_counts[test] - 1) % sample:
+                deselected.append(item)
                 continue
         chosen.append(item)
-    if others:
-        config.hook.pytest_deselected(items=others)
+    if deselected:
+        config.hook.pytest_deselected(items=deselected)
         items[:] = chosen
 
 
-def _has_its_framework(item):
+def is_framework_installed(item):
+    """Return whether the framework that a test is a program for is installed, or it needs none."""
     framework = item.callspec.params.get("framework") if hasattr(item, "callspec") else None
     return framework is None or _is_installed(getattr(framework, "name", framework))
 
@@ -139,10 +141,10 @@ def _fresh(_progress_folder, request):
     each of them: `tape.explain` looks through the living objects for who holds a tensor, and so does each
     `gc.collect()`. A long file leaves objects behind as well, such as reports and modules that were loaded late.
     """
-    global _module, _tests
-    os.environ["MINITAPE_PROGRESS"] = f"{_progress_folder}/progress-{next(_numbers)}.json"
-    if request.path != _module or _tests == 50:
-        _module, _tests = request.path, 0
+    global _test_file, _test_count
+    os.environ["MINITAPE_PROGRESS"] = f"{_progress_folder}/progress-{next(_file_numbers)}.json"
+    if request.path != _test_file or _test_count == 50:
+        _test_file, _test_count = request.path, 0
         gc.collect()
         gc.freeze()
-    _tests += 1
+    _test_count += 1

@@ -16,15 +16,15 @@ WIDTH, LEFT, RIGHT, ROW, TOP = 910, 380, 110, 24, 64
 INK, FAINT, GOOD, SLOW = "#1f2328", "#8c959f", "#0072b2", "#d55e00"  # of the palette of Okabe and Ito
 
 
-def draw(figures: dict) -> str:
-    """The chart as SVG text."""
+def draw_chart(figures: dict) -> str:
+    """Draw the chart as SVG text."""
     rows = [r for r in figures["rows"] if r["seconds"].get("minitape") and r["seconds"].get(r["rival"])]
     ratios = [r["seconds"]["minitape"] / r["seconds"][r["rival"]] for r in rows]
     low = 10 ** math.floor(math.log10(min([*ratios, 0.1])))
     high = 10 ** math.ceil(math.log10(max([*ratios, 10.0])))
     height = TOP + ROW * len(rows) + 40
 
-    def x(ratio: float) -> float:
+    def scale_ratio_to_x(ratio: float) -> float:
         return LEFT + (WIDTH - LEFT - RIGHT) * math.log(ratio / low) / math.log(high / low)
 
     about = figures["about"]
@@ -39,15 +39,16 @@ def draw(figures: dict) -> str:
     ]
     tick = low
     while tick <= high * 1.001:
+        tick_x = f"{scale_ratio_to_x(tick):.1f}"
         parts.append(
-            f'<line x1="{x(tick):.1f}" x2="{x(tick):.1f}" y1="{TOP - 6}" y2="{height - 30}" '
+            f'<line x1="{tick_x}" x2="{tick_x}" y1="{TOP - 6}" y2="{height - 30}" '
             f'stroke="{INK if tick == 1 else "#d8dee4"}" stroke-width="1"/>'
         )
-        parts.append(f'<text x="{x(tick):.1f}" y="{height - 12}" text-anchor="middle" fill="{FAINT}">{tick:g}</text>')
+        parts.append(f'<text x="{tick_x}" y="{height - 12}" text-anchor="middle" fill="{FAINT}">{tick:g}</text>')
         tick *= 10
     for i, (row, ratio) in enumerate(zip(rows, ratios, strict=True)):
         y = TOP + ROW * i
-        start, end = sorted((x(1), x(ratio)))
+        start, end = sorted((scale_ratio_to_x(1), scale_ratio_to_x(ratio)))
         colour = GOOD if ratio <= 1 else SLOW
         parts.append(f'<text x="{LEFT - 12}" y="{y + 13}" text-anchor="end">{escape(row["label"].strip())}</text>')
         parts.append(
@@ -62,7 +63,7 @@ def draw(figures: dict) -> str:
 @click.argument("chart", type=click.Path(dir_okay=False))
 def main(figures: str, chart: str) -> None:
     """Draws CHART (SVG) from FIGURES (the JSON of ``python -m benchmarks.run --json``)."""
-    Path(chart).write_text(draw(json.loads(Path(figures).read_text())), encoding="utf-8")
+    Path(chart).write_text(draw_chart(json.loads(Path(figures).read_text())), encoding="utf-8")
 
 
 if __name__ == "__main__":

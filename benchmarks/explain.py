@@ -19,44 +19,51 @@ from typing import Any
 import numpy as np
 
 import minitape as tf
-from minitape.engine.recording import evidence
+from minitape.engine.record import provenance
 
-NOTES: dict[str, Callable[..., Any]] = {
-    "origin_of_new": lambda *given, **named: None,
-    "place_of": lambda *given: (),
-    "note_exit": lambda *given: None,
-    "note_creation": lambda *given: None,
+SILENT_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "build_origin": lambda *given, **named: None,
+    "find_place": lambda *given: (),
+    "note_escape": lambda *given: None,
+    "note_creation_stack": lambda *given: None,
     "note_used_as_size": lambda *given: None,
-    "with_influences": lambda value, *given: value,
-    "note_gradients": lambda *given: (),
-    "stack": lambda *given, **named: (),
+    "note_inputs_of_unrecorded_result": lambda value, *given: value,
+    "note_gradient_origins": lambda *given: (),
+    "capture_stack": lambda *given, **named: (),
 }
 WIDTHS = (16, 64, 256)
 TURNS = 120
 ROWS = 100_000
 
 
-class Evidence:
-    """All places that hold one of the functions that note evidence."""
+class ProvenanceSwitch:
+    """Finds all places that hold a function that notes evidence, and switches these functions off and on."""
 
     def __init__(self) -> None:
-        kept = {id(getattr(evidence, name)): name for name in NOTES}
-        self._real = {name: getattr(evidence, name) for name in NOTES}
-        spaces = [one for one in gc.get_objects() if type(one) is dict and one is not kept and one is not self._real]
+        name_by_id = {id(getattr(provenance, name)): name for name in SILENT_FUNCTIONS}
+        self._real_functions = {name: getattr(provenance, name) for name in SILENT_FUNCTIONS}
+        namespaces = [
+            candidate
+            for candidate in gc.get_objects()
+            if type(candidate) is dict and candidate is not name_by_id and candidate is not self._real_functions
+        ]
         self._places = [
-            (space, key, kept[id(value)]) for space in spaces for key, value in list(space.items()) if id(value) in kept
+            (namespace, key, name_by_id[id(value)])
+            for namespace in namespaces
+            for key, value in list(namespace.items())
+            if id(value) in name_by_id
         ]
 
-    def switch(self, on: bool) -> None:
-        """Puts the real functions, or those that note nothing, into all places."""
-        for space, key, name in self._places:
-            space[key] = self._real[name] if on else NOTES[name]
-        noted = tf.reduce_sum(tf.constant([1.0]))._origin is not None
-        assert noted == on
+    def switch_all_functions(self, is_on: bool) -> None:
+        """Put the real functions, or those that note nothing, into all places."""
+        for namespace, key, name in self._places:
+            namespace[key] = self._real_functions[name] if is_on else SILENT_FUNCTIONS[name]
+        is_noted = tf.reduce_sum(tf.constant([1.0]))._origin is not None
+        assert is_noted == is_on
 
 
-def training(width: int) -> Callable[[], None]:
-    """A step of training a net with two hidden layers."""
+def build_training_step(width: int) -> Callable[[], None]:
+    """Build a step of training a net with two hidden layers."""
     rng = np.random.default_rng(0)
     x, y = (tf.constant(rng.normal(size=(32, n)).astype(np.float32)) for n in (8, 1))
     layers = [tf.keras.layers.Dense(width, activation="tanh") for _ in range(2)]
@@ -73,24 +80,24 @@ def training(width: int) -> Callable[[], None]:
     return step
 
 
-def least(evidence: Evidence, step: Callable[[], None]) -> tuple[float, float]:
-    """The least seconds of a step with and without evidence; they alternate."""
-    found: dict[bool, list[float]] = {True: [], False: []}
+def measure_step_with_and_without(switch: ProvenanceSwitch, step: Callable[[], None]) -> tuple[float, float]:
+    """Return the least seconds of a step with and without evidence; they alternate."""
+    seconds: dict[bool, list[float]] = {True: [], False: []}
     for _ in range(5):
         step()
     for _ in range(TURNS):
-        for on in (True, False):
-            evidence.switch(on)
-            begin = time.perf_counter()
+        for is_on in (True, False):
+            switch.switch_all_functions(is_on)
+            start_time = time.perf_counter()
             for _ in range(3):
                 step()
-            found[on].append((time.perf_counter() - begin) / 3)
-    evidence.switch(True)
-    return min(found[True]), min(found[False])
+            seconds[is_on].append((time.perf_counter() - start_time) / 3)
+    switch.switch_all_functions(True)
+    return min(seconds[True]), min(seconds[False])
 
 
-def long_tape(rows: int) -> tuple[Any, Any, Any]:
-    """A tape of so many rows, its target, and a variable that the target does not reach."""
+def record_long_tape(rows: int) -> tuple[Any, Any, Any]:
+    """Return a tape of so many rows, its target, and a variable to which no gradient passes."""
     x, w = tf.Variable(1.0), tf.Variable(0.5)
     with tf.GradientTape() as tape:
         y = x * 1.0
@@ -100,43 +107,45 @@ def long_tape(rows: int) -> tuple[Any, Any, Any]:
     return tape, y, w
 
 
-def answer() -> float:
-    """Seconds of one answer."""
-    tape, y, w = long_tape(ROWS)
-    begin = time.perf_counter()
-    why = tape.explain(y, w)
-    took = time.perf_counter() - begin
-    assert why.cause == "stop_gradient"
-    return took
+def measure_explain_seconds() -> float:
+    """Return the seconds of one answer, about a long tape."""
+    tape, y, w = record_long_tape(ROWS)
+    start_time = time.perf_counter()
+    explanation = tape.explain(y, w)
+    seconds = time.perf_counter() - start_time
+    assert explanation.cause == "stop_gradient"
+    return seconds
 
 
-def first_answer() -> float:
-    """Seconds of the first answer of a process."""
-    tape, y, w = long_tape(100)
-    begin = time.perf_counter()
+def measure_first_explain_seconds() -> float:
+    """Return the seconds of an answer about a short tape: call it first in a process."""
+    tape, y, w = record_long_tape(100)
+    start_time = time.perf_counter()
     assert tape.explain(y, w).cause == "stop_gradient"
-    return time.perf_counter() - begin
+    return time.perf_counter() - start_time
 
 
 def main() -> None:
-    """Prints the figures."""
+    """Print the figures."""
     if "--first" in sys.argv:
-        print(first_answer())
+        print(measure_first_explain_seconds())
         return
-    run = [sys.executable, "-m", "benchmarks.explain", "--first"]
-    firsts = [
-        float(subprocess.run(run, capture_output=True, text=True, check=True, env=os.environ).stdout) for _ in range(3)
+    command = [sys.executable, "-m", "benchmarks.explain", "--first"]
+    first_seconds = [
+        float(subprocess.run(command, capture_output=True, text=True, check=True, env=os.environ).stdout)
+        for _ in range(3)
     ]
-    steps = [(width, training(width)) for width in WIDTHS]
+    steps = [(width, build_training_step(width)) for width in WIDTHS]
     for _, step in steps:
         step()
-    notes = Evidence()
+    switch = ProvenanceSwitch()
     print("a training step, two hidden layers, 32 rows: with evidence, without, ratio")
     for width, step in steps:
-        on, off = least(notes, step)
-        print(f"  {width:4} wide   {on * 1e6:8.0f} us   {off * 1e6:8.0f} us   {on / off:.2f}")
-    print(f"explain, {ROWS:,} rows: {min(answer() for _ in range(3)):.2f} s")
-    print(f"explain, first call of a process: {min(firsts):.2f} s")
+        seconds_on, seconds_off = measure_step_with_and_without(switch, step)
+        times = f"{seconds_on * 1e6:8.0f} us   {seconds_off * 1e6:8.0f} us"
+        print(f"  {width:4} wide   {times}   {seconds_on / seconds_off:.2f}")
+    print(f"explain, {ROWS:,} rows: {min(measure_explain_seconds() for _ in range(3)):.2f} s")
+    print(f"explain, first call of a process: {min(first_seconds):.2f} s")
 
 
 if __name__ == "__main__":

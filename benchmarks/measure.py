@@ -14,27 +14,27 @@ import time
 from collections.abc import Callable
 
 
-def pin() -> None:
-    """Binds this process to one CPU: threads of BLAS on a shared machine measure the neighbours."""
+def pin_to_cpu() -> None:
+    """Bind this process to one CPU: threads of BLAS on a shared machine measure the neighbours."""
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
         os.environ[name] = "1"
     with contextlib.suppress(AttributeError, OSError):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
 
 
-def measure(peer: str, function: str, size: int, seconds: float) -> dict[str, object]:
-    """Median and best seconds of a call in steady state, seconds of the first call, and the numbers it returned.
+def measure_workload(peer: str, function: str, size: int, seconds: float) -> dict[str, object]:
+    """Return median and best seconds of a call in steady state, seconds of the first call, and the numbers it returned.
 
-    Nothing where the peer has no such workload.
+    An empty dictionary where the peer has no such workload.
     """
-    make = getattr(importlib.import_module(f"benchmarks.peers.{peer}"), function, None)
-    if make is None:
+    build = getattr(importlib.import_module(f"benchmarks.peers.{peer}"), function, None)
+    if build is None:
         return {}
-    run = make(size)
+    run = build(size)
     start = time.perf_counter()
     result = run()
     first = time.perf_counter() - start
-    times = steady(run, seconds)
+    times = measure_steady_calls(run, seconds)
     return {
         "median": statistics.median(times),
         "best": min(times),
@@ -43,48 +43,48 @@ def measure(peer: str, function: str, size: int, seconds: float) -> dict[str, ob
     }
 
 
-def steady(run: Callable[[], object], seconds: float) -> list[float]:
-    """Seconds of a call in steady state, measured several times."""
-    end = time.perf_counter() + seconds / 4
+def measure_steady_calls(run: Callable[[], object], seconds: float) -> list[float]:
+    """Return the seconds of a call in steady state, measured several times."""
+    deadline = time.perf_counter() + seconds / 4
     run()
-    while time.perf_counter() < end:
+    while time.perf_counter() < deadline:
         run()
     start = time.perf_counter()
     run()
-    once = max(time.perf_counter() - start, 1e-7)
-    batch = max(1, int(0.002 / once))
+    one_call = max(time.perf_counter() - start, 1e-7)
+    batch = max(1, int(0.002 / one_call))
     times: list[float] = []
     gc.collect()
-    end = time.perf_counter() + seconds
-    while time.perf_counter() < end or len(times) < 5:
+    deadline = time.perf_counter() + seconds
+    while time.perf_counter() < deadline or len(times) < 5:
         start = time.perf_counter()
         for _ in range(batch):
             run()
         times.append((time.perf_counter() - start) / batch)
-        if once > 5 and len(times) >= 3:
+        if one_call > 5 and len(times) >= 3:
             break
     return times
 
 
 def main() -> None:
-    """Measures in a thread with a deep stack, for the peers that recurse over their graph."""
-    pin()
+    """Measure in a thread with a deep stack, for the peers that recurse over their graph."""
+    pin_to_cpu()
     peer, function, size, seconds = sys.argv[1:5]
     answer: dict[str, object] = {}
 
-    def work() -> None:
+    def run_measurement() -> None:
         try:
-            answer.update(measure(peer, function, int(size), float(seconds)))
+            answer.update(measure_workload(peer, function, int(size), float(seconds)))
         except Exception as error:
             answer["error"] = f"{type(error).__name__}: {error}"
 
     if peer == "micrograd":
         threading.stack_size(512 * 2**20)
-        thread = threading.Thread(target=work)
+        thread = threading.Thread(target=run_measurement)
         thread.start()
         thread.join()
     else:
-        work()
+        run_measurement()
     print(json.dumps(answer))
 
 

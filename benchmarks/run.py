@@ -2,7 +2,7 @@
 
 Each workload runs in a process of its own for each system that is installed, the systems alternating, all pinned to one
 CPU. The results must agree. What is printed are medians and ratios; the JSON (``--json``) is what the table of
-docs/speed.md and chart are made from. ``--quick`` uses small sizes and one round.
+docs/speed.md and its chart are made from. ``--quick`` uses small sizes and one round.
 """
 
 from __future__ import annotations
@@ -29,37 +29,39 @@ ROOT = Path(__file__).resolve().parent.parent
 PYTHONS: dict[str, str] = {}  # interpreters of peers that live in another environment
 
 
-def installed(names: list[str]) -> list[str]:
-    """The peers among ``names`` that can be imported here, or that have an interpreter of their own."""
-    here = ("minitape", "floor", "numpy", *PYTHONS)
-    return [n for n in names if n in here or importlib.util.find_spec(n) is not None]
+def list_installed_peers(names: list[str]) -> list[str]:
+    """List the peers among ``names`` that can be imported here, or that have an interpreter of their own."""
+    always_there = ("minitape", "floor", "numpy", *PYTHONS)
+    return [n for n in names if n in always_there or importlib.util.find_spec(n) is not None]
 
 
-def call(module: str, *arguments: str) -> dict[str, Any]:
-    """Runs one of the measuring modules and reads its JSON."""
+def run_measuring_module(module: str, *arguments: str) -> dict[str, Any]:
+    """Run one of the measuring modules and read its JSON."""
     python = PYTHONS.get(arguments[0], sys.executable)
-    done = subprocess.run([python, "-m", module, *arguments], cwd=ROOT, capture_output=True, text=True)
-    lines = done.stdout.strip().splitlines()
-    if done.returncode or not lines:
-        return {"error": (done.stderr.strip().splitlines() or ["no output"])[-1]}
+    process = subprocess.run([python, "-m", module, *arguments], cwd=ROOT, capture_output=True, text=True)
+    lines = process.stdout.strip().splitlines()
+    if process.returncode or not lines:
+        return {"error": (process.stderr.strip().splitlines() or ["no output"])[-1]}
     return json.loads(lines[-1])
 
 
-def agree(results: dict[str, list[float]], tolerance: float) -> list[str]:
-    """The systems whose numbers differ from minitape's."""
-    own = results.get("minitape")
-    if own is None:
+def find_disagreeing_peers(results: dict[str, list[float]], tolerance: float) -> list[str]:
+    """Find the systems whose numbers differ from minitape's."""
+    own_numbers = results.get("minitape")
+    if own_numbers is None:
         return []
     return [
         peer
-        for peer, other in results.items()
-        if any(abs(a - b) > tolerance * max(1.0, abs(a)) for a, b in zip(own, other, strict=True))
+        for peer, other_numbers in results.items()
+        if any(abs(a - b) > tolerance * max(1.0, abs(a)) for a, b in zip(own_numbers, other_numbers, strict=True))
     ]
 
 
-def run_workload(w: Workload, peers: list[str], rounds: int, seconds: float, quick: bool) -> dict[str, Any]:
-    """Times of each system for one workload, in alternating rounds."""
-    size = str(w.small if quick and w.small else w.size)
+def measure_workload_of_peers(
+    workload: Workload, peers: list[str], rounds: int, seconds: float, quick: bool
+) -> dict[str, Any]:
+    """Measure each system with one workload, in alternating rounds."""
+    size = str(workload.small if quick and workload.small else workload.size)
     times: dict[str, list[float]] = {}
     first: dict[str, float] = {}
     results: dict[str, list[float]] = {}
@@ -68,30 +70,32 @@ def run_workload(w: Workload, peers: list[str], rounds: int, seconds: float, qui
         for peer in peers:
             if peer in notes:
                 continue
-            found = call("benchmarks.measure", peer, w.function, size, str(seconds))
-            if "median" not in found:
-                notes[peer] = found.get("error", "")
+            figures = run_measuring_module("benchmarks.measure", peer, workload.function, size, str(seconds))
+            if "median" not in figures:
+                notes[peer] = figures.get("error", "")
                 continue
-            times.setdefault(peer, []).append(found["median"])
-            first.setdefault(peer, found["first"])
-            results[peer] = found["result"]
+            times.setdefault(peer, []).append(figures["median"])
+            first.setdefault(peer, figures["first"])
+            results[peer] = figures["result"]
     medians = {p: statistics.median(t) for p, t in times.items()}
     return {
-        "name": w.name,
-        "label": w.label,
-        "rival": w.rival,
+        "name": workload.name,
+        "label": workload.label,
+        "rival": workload.rival,
         "size": int(size),
-        "goal": w.limit / medians[w.rival] if w.limit and w.rival in medians else w.goal,
-        "limit": w.limit,
+        "goal": workload.limit / medians[workload.rival]
+        if workload.limit and workload.rival in medians
+        else workload.goal,
+        "limit": workload.limit,
         "seconds": medians,
         "first": first,
-        "disagree": agree(results, w.tolerance),
+        "disagree": find_disagreeing_peers(results, workload.tolerance),
         "notes": {p: n for p, n in notes.items() if n},
     }
 
 
-def shown(seconds: float | None) -> str:
-    """A time with a unit."""
+def format_seconds(seconds: float | None) -> str:
+    """Format a time with a unit."""
     if seconds is None:
         return ""
     for unit, factor in (("s", 1), ("ms", 1e3), ("us", 1e6), ("ns", 1e9)):
@@ -100,13 +104,13 @@ def shown(seconds: float | None) -> str:
     return f"{seconds * 1e9:.2g} ns"
 
 
-def goal(row: dict[str, Any]) -> str:
-    """What a line of the table asks for: a part of the rival's time, or a time."""
-    return shown(row["limit"]) if row["limit"] else f"{row['goal']:.2f}"
+def format_goal_of_row(row: dict[str, Any]) -> str:
+    """Format what a line of the table asks for: a part of the rival's time, or a time."""
+    return format_seconds(row["limit"]) if row["limit"] else f"{row['goal']:.2f}"
 
 
-def table_of(rows: list[dict[str, Any]], peers: list[str]) -> Table:
-    """The table that is printed."""
+def build_ratio_table(rows: list[dict[str, Any]], peers: list[str]) -> Table:
+    """Build the table that is printed."""
     table = Table(title="record + gradient, median of a call")
     table.add_column("work")
     for peer in peers:
@@ -115,14 +119,14 @@ def table_of(rows: list[dict[str, Any]], peers: list[str]) -> Table:
     table.add_column("goal", justify="right")
     for row in rows:
         seconds = row["seconds"]
-        own, rival = seconds.get("minitape"), seconds.get(row["rival"])
-        ratio = own / rival if own and rival else None
+        own_seconds, rival = seconds.get("minitape"), seconds.get(row["rival"])
+        ratio = own_seconds / rival if own_seconds and rival else None
         colour = "" if ratio is None else "green" if ratio <= row["goal"] else "red"
         table.add_row(
             row["label"],
-            *[shown(seconds.get(p)) for p in peers],
+            *[format_seconds(seconds.get(p)) for p in peers],
             "" if ratio is None else f"[{colour}]{ratio:.2f} {row['rival']}[/]",
-            goal(row),
+            format_goal_of_row(row),
         )
     return table
 
@@ -154,27 +158,29 @@ def main(
 ) -> None:
     """Measures minitape beside its peers and prints medians and ratios."""
     PYTHONS.update(p.split("=", 1) for p in pythons)  # type: ignore[misc]
-    names = installed(peers.split(","))
+    names = list_installed_peers(peers.split(","))
     if quick:
         rounds, seconds = 1, 0.05
     console = Console(width=None if sys.stdout.isatty() else 150)
-    chosen = [w for w in WORKLOADS if only in w.name]
+    chosen = [workload for workload in WORKLOADS if only in workload.name]
     rows = []
     with Progress(console=console, transient=True) as progress:
         task = progress.add_task("measuring", total=len(chosen))
-        for w in chosen:
-            progress.update(task, description=w.label.strip())
-            rows.append(run_workload(w, names, rounds, seconds, quick))
+        for workload in chosen:
+            progress.update(task, description=workload.label.strip())
+            rows.append(measure_workload_of_peers(workload, names, rounds, seconds, quick))
             progress.advance(task)
-    console.print(table_of(rows, names))
-    alone = (
-        {} if not single or only else {name: call("benchmarks.single", name) for name in ("memory", "growth", "starts")}
+    console.print(build_ratio_table(rows, names))
+    single_figures = (
+        {}
+        if not single or only
+        else {name: run_measuring_module("benchmarks.single", name) for name in ("memory", "growth", "starts")}
     )
-    for name, figures in alone.items():
+    for name, figures in single_figures.items():
         console.print(
             f"{name}: " + ", ".join(f"{k} {v:.4g}" if isinstance(v, float) else f"{k} {v}" for k, v in figures.items())
         )
-    wrong = [f"{r['label'].strip()}: {', '.join(r['disagree'])}" for r in rows if r["disagree"]]
+    disagreements = [f"{r['label'].strip()}: {', '.join(r['disagree'])}" for r in rows if r["disagree"]]
     for row in rows:
         for peer, note in row["notes"].items():
             console.print(f"[yellow]{row['name']} {peer}: {note}")
@@ -185,9 +191,9 @@ def main(
             "machine": platform.processor() or platform.machine(),
             "peers": names,
         }
-        Path(json_file).write_text(json.dumps({"about": about, "rows": rows, "alone": alone}, indent=1) + "\n")
-    if wrong:
-        raise click.ClickException("results differ from minitape's: " + "; ".join(wrong))
+        Path(json_file).write_text(json.dumps({"about": about, "rows": rows, "alone": single_figures}, indent=1) + "\n")
+    if disagreements:
+        raise click.ClickException("results differ from minitape's: " + "; ".join(disagreements))
 
 
 if __name__ == "__main__":

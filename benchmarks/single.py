@@ -14,7 +14,7 @@ import tempfile
 import time
 import tracemalloc
 
-from benchmarks.measure import pin
+from benchmarks.measure import pin_to_cpu
 
 FIRST_GRADIENT = """
 import minitape as tf
@@ -37,8 +37,8 @@ print(time.perf_counter() - start)
 """
 
 
-def memory(rows: int = 1_000_000) -> dict[str, float]:
-    """Bytes held per recorded scalar row, and the peak of its gradient as a part of what the tape holds."""
+def measure_memory_per_row(rows: int = 1_000_000) -> dict[str, float]:
+    """Return the bytes held per recorded scalar row, and the peak of its gradient as a part of what the tape holds."""
     import minitape as tf
 
     x, c = tf.constant(0.9), tf.constant(0.1)
@@ -55,22 +55,22 @@ def memory(rows: int = 1_000_000) -> dict[str, float]:
         before = tracemalloc.get_traced_memory()[0]
         for _ in range(rows // 2):
             y = y * x + c
-    held = tracemalloc.get_traced_memory()[0] - before
+    held_bytes = tracemalloc.get_traced_memory()[0] - before
     tracemalloc.reset_peak()
-    base = tracemalloc.get_traced_memory()[0]
+    base_bytes = tracemalloc.get_traced_memory()[0]
     tape.gradient(y, x)
-    peak = tracemalloc.get_traced_memory()[1] - base
-    return {"bytes_per_row": held / rows, "peak_over_held": (held + peak) / held}
+    peak_bytes = tracemalloc.get_traced_memory()[1] - base_bytes
+    return {"bytes_per_row": held_bytes / rows, "peak_over_held": (held_bytes + peak_bytes) / held_bytes}
 
 
-def growth() -> dict[str, float]:
-    """Nanoseconds per row, recording and gradient together, and of the sweep alone, for tapes of 1k to 1M rows."""
+def measure_time_per_row() -> dict[str, float]:
+    """Return nanoseconds per row, of recording and gradient and of the sweep alone, for tapes of 1k to 1M rows."""
     import minitape as tf
 
     x, c = tf.constant(0.9), tf.constant(0.1)
-    found: dict[str, float] = {}
+    figures: dict[str, float] = {}
     for rows in (1_000, 10_000, 100_000, 1_000_000):
-        both, back = [], []
+        total_times, sweep_times = [], []
         for _ in range(max(3, 200_000 // rows)):
             start = time.perf_counter()
             with tf.GradientTape(persistent=True) as tape:
@@ -79,34 +79,40 @@ def growth() -> dict[str, float]:
                 for _ in range(rows // 2):
                     y = y * x + c
             tape.gradient(y, x)
-            both.append(time.perf_counter() - start)
+            total_times.append(time.perf_counter() - start)
             start = time.perf_counter()
             tape.gradient(y, x)
-            back.append(time.perf_counter() - start)
-        found[f"row_{rows}"] = min(both) / rows * 1e9
-        found[f"back_{rows}"] = min(back) / rows * 1e9
-    return found
+            sweep_times.append(time.perf_counter() - start)
+        figures[f"row_{rows}"] = min(total_times) / rows * 1e9
+        figures[f"back_{rows}"] = min(sweep_times) / rows * 1e9
+    return figures
 
 
-def _process(code: str, **environment: str) -> tuple[float, str]:
+def _time_process(code: str, **environment: str) -> tuple[float, str]:
     start = time.perf_counter()
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", code], env={**os.environ, **environment}, check=True, capture_output=True, text=True
     )
-    return time.perf_counter() - start, done.stdout
+    return time.perf_counter() - start, process.stdout
 
 
-def starts() -> dict[str, float]:
-    """Seconds from process start to the first gradient, and of the first sweep in a kernel, cache warm and cold."""
-    _process(FIRST_GRADIENT, PYTHONDONTWRITEBYTECODE="")  # a warm cache is also one of bytecode
-    first = min(_process(FIRST_GRADIENT)[0] for _ in range(7))
-    numpy = min(_process("import numpy")[0] for _ in range(7))
+def measure_start_times() -> dict[str, float]:
+    """Return seconds from process start to the first gradient, and of the first sweep, with a warm and a cold cache."""
+    _time_process(FIRST_GRADIENT, PYTHONDONTWRITEBYTECODE="")  # a warm cache is also one of bytecode
+    first = min(_time_process(FIRST_GRADIENT)[0] for _ in range(7))
+    numpy = min(_time_process("import numpy")[0] for _ in range(7))
     with tempfile.TemporaryDirectory() as cache:
-        cold = float(_process(FIRST_SWEEP, MINITAPE_CACHE=cache, NUMBA_CACHE_DIR="")[1])
-        warm = min(float(_process(FIRST_SWEEP, MINITAPE_CACHE=cache, NUMBA_CACHE_DIR="")[1]) for _ in range(3))
+        cold = float(_time_process(FIRST_SWEEP, MINITAPE_CACHE=cache, NUMBA_CACHE_DIR="")[1])
+        warm = min(float(_time_process(FIRST_SWEEP, MINITAPE_CACHE=cache, NUMBA_CACHE_DIR="")[1]) for _ in range(3))
     return {"first_gradient": first, "import_numpy": numpy, "first_sweep_warm": warm, "first_sweep_cold": cold}
 
 
 if __name__ == "__main__":
-    pin()
-    print(json.dumps({"memory": memory, "growth": growth, "starts": starts}[sys.argv[1]]()))
+    pin_to_cpu()
+    print(
+        json.dumps(
+            {"memory": measure_memory_per_row, "growth": measure_time_per_row, "starts": measure_start_times}[
+                sys.argv[1]
+            ]()
+        )
+    )

@@ -15,12 +15,12 @@ from typing import Any
 from benchmarks.peers import floor, minitape
 from benchmarks.workloads import WORKLOADS
 
-USUAL = ("scalar_1", "scalar_5", "rosenbrock_10", "mlp_64", "logistic", "hvp", "derivative_2", "derivative_4")
-WARM = 30  # runs before the one that is counted
+USUAL_WORKLOADS = ("scalar_1", "scalar_5", "rosenbrock_10", "mlp_64", "logistic", "hvp", "derivative_2", "derivative_4")
+WARMUP_RUNS = 30  # runs before the one that is counted
 
 
-def steps(run: Callable[[], Any]) -> tuple[int, int]:
-    """How many bytecode instructions ran, in how many calls of functions."""
+def count_instructions_and_calls(run: Callable[[], Any]) -> tuple[int, int]:
+    """Return how many bytecode instructions ran, in how many calls of functions."""
     counts = {"opcode": 0, "call": 0}
 
     def trace(frame: FrameType, event: str, _: object) -> Any:
@@ -29,7 +29,7 @@ def steps(run: Callable[[], Any]) -> tuple[int, int]:
             counts[event] += 1
         return trace
 
-    for _ in range(WARM):
+    for _ in range(WARMUP_RUNS):
         run()
     gc.collect()
     gc.disable()
@@ -45,10 +45,10 @@ def steps(run: Callable[[], Any]) -> tuple[int, int]:
 if __name__ == "__main__":
     print("| work | minitape | plain tape | ratio | functions called |\n|---|---:|---:|---:|---:|")
     for work in WORKLOADS:
-        if work.name not in (sys.argv[1:] or USUAL):
+        if work.name not in (sys.argv[1:] or USUAL_WORKLOADS):
             continue
-        ours, called = steps(getattr(minitape, work.function)(work.size))
+        ours, called = count_instructions_and_calls(getattr(minitape, work.function)(work.size))
         plain = getattr(floor, work.function, None)
-        others, functions = steps(plain(work.size)) if plain else (0, 0)
+        others, functions = count_instructions_and_calls(plain(work.size)) if plain else (0, 0)
         beside = f"{others:,} | {ours / others:.1f} | {called:,}, {functions:,}" if others else f" | | {called:,}"
         print(f"| {work.label} | {ours:,} | {beside} |")

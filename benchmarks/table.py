@@ -8,23 +8,21 @@ from typing import Any
 
 import click
 
-from benchmarks.run import shown
+from benchmarks.run import format_seconds
 
 
-def markdown(figures: dict[str, Any]) -> str:
-    """Work, minitape's time and the rival's, and the ratios to it and to a plain tape; then the figures of minitape
-    alone.
+def format_markdown_table(figures: dict[str, Any]) -> str:
+    """Format a table: work, minitape's time, the rival's, the ratios to it and to a plain tape; then minitape's own
+    figures.
     """
     lines = ["| work | minitape | strongest peer | ratio | of a plain tape |", "|---|---:|---:|---:|---:|"]
     for row in figures["rows"]:
-        own, rival = row["seconds"].get("minitape"), row["seconds"].get(row["rival"])
-        if own and rival:
+        own_seconds, rival = row["seconds"].get("minitape"), row["seconds"].get(row["rival"])
+        if own_seconds and rival:
             floor = row["seconds"].get("floor")
-            plain = f"{own / floor:.2f}" if floor else ""
-            lines.append(
-                f"| {row['label'].strip()} | {shown(own)} | {row['rival']} {shown(rival)} | {own / rival:.2f} | "
-                f"{plain} |"
-            )
+            plain = f"{own_seconds / floor:.2f}" if floor else ""
+            times = f"{format_seconds(own_seconds)} | {row['rival']} {format_seconds(rival)}"
+            lines.append(f"| {row['label'].strip()} | {times} | {own_seconds / rival:.2f} | {plain} |")
     alone = figures["alone"]
     if alone:
         memory, growth, starts = alone["memory"], alone["growth"], alone["starts"]
@@ -47,7 +45,7 @@ def markdown(figures: dict[str, Any]) -> str:
 @click.argument("figures", type=click.Path(exists=True, dir_okay=False))
 def main(figures: str) -> None:
     """Prints a table in Markdown from FIGURES (the JSON of ``python -m benchmarks.run --json``)."""
-    click.echo(markdown(json.loads(Path(figures).read_text())))
+    click.echo(format_markdown_table(json.loads(Path(figures).read_text())))
 
 
 if __name__ == "__main__":

@@ -23,8 +23,8 @@ from typing import Any
 from playwright.sync_api import Page, sync_playwright
 
 import minitape as tf
-from minitape_widgets.engine import BUNDLE
-from minitape_widgets.page import page as page_text
+from minitape_widgets.front_end import BUNDLE
+from minitape_widgets.saved_page import build_html_page as page_text
 
 START = """
   const text = JSON.parse(document.getElementById("bundle").textContent);
@@ -59,8 +59,8 @@ await frame();
 }}"""
 
 
-def chain(n: int) -> dict[str, Any]:
-    """A snapshot of n rows: x * w + b again and again, with its sweep."""
+def build_chain_snapshot(n: int) -> dict[str, Any]:
+    """Build a snapshot of n rows: x * w + b again and again, with its sweep."""
     x, w, b = tf.Variable(1.0, name="x"), tf.Variable(0.999, name="w"), tf.Variable(0.01, name="b")
     with tf.GradientTape() as tape:
         y = x * w
@@ -69,8 +69,8 @@ def chain(n: int) -> dict[str, Any]:
     return tf.snapshot(tape, y, w)
 
 
-def bush(n: int) -> dict[str, Any]:
-    """A snapshot of n rows without repetition: operations on random earlier rows, so nothing folds."""
+def build_bush_snapshot(n: int) -> dict[str, Any]:
+    """Build a snapshot of n rows without repetition: operations on random earlier rows, so nothing folds."""
     choose = random.Random(7)
     tape = tf.GradientTape()
     with tape:
@@ -81,14 +81,14 @@ def bush(n: int) -> dict[str, Any]:
     return tf.snapshot(tape, values[-1], values[0])
 
 
-def drawing(page: Page, folder: Path) -> None:
-    """Drawing and stepping, in a page of its own."""
+def measure_drawing_and_stepping(page: Page, folder: Path) -> None:
+    """Print what drawing and stepping cost, in a page of its own."""
     print(
         f"       the bundle, which travels once per kernel      {BUNDLE.stat().st_size / 1000:7.0f} kB  (limit 260 kB)"
     )
     for n, limit in ((100, 0.3), (1000, 1.0), (3000, 2.0), (10000, 2.0)):
         file = folder / f"tape{n}.html"
-        file.write_text(page_text(bush(n) if n < 10000 else chain(n)), encoding="utf-8")
+        file.write_text(page_text(build_bush_snapshot(n) if n < 10000 else build_chain_snapshot(n)), encoding="utf-8")
         page.goto(file.as_uri())
         page.wait_for_selector(".mt-view")
         if n == 10000:
@@ -107,9 +107,9 @@ def drawing(page: Page, folder: Path) -> None:
             )
 
 
-def start_lab(folder: Path) -> tuple[subprocess.Popen[bytes], str]:
-    """A JupyterLab in ``folder`` that knows nothing of the user's settings; its process and address."""
-    own = {
+def start_jupyterlab(folder: Path) -> tuple[subprocess.Popen[bytes], str]:
+    """Start a JupyterLab in ``folder`` that knows nothing of the user's settings; return its process and address."""
+    environment = {
         name: str(folder / name.lower())
         for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")
     }
@@ -125,26 +125,28 @@ def start_lab(folder: Path) -> tuple[subprocess.Popen[bytes], str]:
     ]
     log = folder / "server.log"
     with log.open("w") as output:
-        server = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, env={**os.environ, **own})
+        server = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, env={**os.environ, **environment})
     for _ in range(600):
-        if found := re.search(r"http://127\.0\.0\.1:\d+/lab\?token=\w+", log.read_text()):
-            return server, found.group()
+        if address := re.search(r"http://127\.0\.0\.1:\d+/lab\?token=\w+", log.read_text()):
+            return server, address.group()
         time.sleep(0.1)
     raise RuntimeError("JupyterLab did not start:\n" + log.read_text())
 
 
-def notebook(folder: Path, name: str, *cells: str) -> None:
-    """Writes a notebook of code cells."""
-    made = [
+def write_notebook(folder: Path, name: str, *cells: str) -> None:
+    """Write a notebook of code cells."""
+    cell_nodes = [
         {"cell_type": "code", "id": f"c{k}", "execution_count": None, "metadata": {}, "outputs": [], "source": c}
         for k, c in enumerate(cells)
     ]
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
-    (folder / name).write_text(json.dumps({"cells": made, "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}))
+    (folder / name).write_text(
+        json.dumps({"cells": cell_nodes, "metadata": kernel, "nbformat": 4, "nbformat_minor": 5})
+    )
 
 
-def open_notebook(page: Page, address: str, name: str) -> None:
-    """Opens a notebook and runs its first cell."""
+def open_notebook_and_run_first_cell(page: Page, address: str, name: str) -> None:
+    """Open a notebook and run its first cell."""
     page.goto(address.replace("/lab?", f"/lab/workspaces/{Path(name).stem}/tree/{name}?"))  # no tabs from before
     page.wait_for_selector(".jp-CodeCell", timeout=60000)
     page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status='idle']", timeout=60000)
@@ -243,59 +245,58 @@ SEEN = """() => {
 }"""
 
 
-def thirty(page: Page, folder: Path, address: str) -> None:
-    """What 30 views take in the kernel and in the page, which has shown one before."""
-    notebook(folder, "thirty.ipynb", TWENTY + "\nTapeView(tape)", THIRTY_RUN)
-    open_notebook(page, address, "thirty.ipynb")
+def measure_memory_of_thirty_views(page: Page, folder: Path, address: str) -> None:
+    """Print the memory of 30 views in the kernel and in the page, which has shown one before."""
+    write_notebook(folder, "thirty.ipynb", TWENTY + "\nTapeView(tape)", THIRTY_RUN)
+    open_notebook_and_run_first_cell(page, address, "thirty.ipynb")
     page.wait_for_selector(".mt-view .mt-node", timeout=60000)
     session = page.context.new_cdp_session(page)
 
-    def heap() -> float:
+    def read_heap() -> float:
         session.send("HeapProfiler.collectGarbage")
         return float(session.send("Runtime.getHeapUsage")["usedSize"]) / 1e6
 
-    before = heap()
+    before = read_heap()
     page.keyboard.press("Shift+Enter")
     page.wait_for_function("document.querySelectorAll('.mt-view .mt-node').length >= 93", timeout=60000)
     kernel = float(page.locator(".jp-RenderedText", has_text="KERNEL").first.inner_text().split()[1])
-    print(
-        f"    30 views on a page: {kernel:.1f} MB in the kernel, {heap() - before:.1f} MB in the page   (limit 28 MB)"
-    )
+    in_page = read_heap() - before
+    print(f"    30 views on a page: {kernel:.1f} MB in the kernel, {in_page:.1f} MB in the page   (limit 28 MB)")
 
 
-def thousand(page: Page, folder: Path, address: str) -> None:
-    """How long after its cell a view of 1,000 rows with their sweep is on the screen, in JupyterLab."""
-    late = []
-    notebook(folder, "thousand.ipynb", THOUSAND, THOUSAND_RUN)
+def measure_delay_of_thousand_rows(page: Page, folder: Path, address: str) -> None:
+    """Print how long after its cell a view of 1,000 rows with their sweep is on the screen, in JupyterLab."""
+    delays = []
+    write_notebook(folder, "thousand.ipynb", THOUSAND, THOUSAND_RUN)
     for _ in range(3):
-        open_notebook(page, address, "thousand.ipynb")
+        open_notebook_and_run_first_cell(page, address, "thousand.ipynb")
         page.wait_for_selector(".jp-RenderedText:has-text('ready to show')", timeout=60000)
         page.evaluate(DRAWN_LATE)
         page.keyboard.press("Shift+Enter")
         page.wait_for_function("globalThis.drawn", timeout=60000)
-        ended = float(page.locator(".jp-RenderedText", has_text="END").first.inner_text().split()[1])
-        late.append(page.evaluate("globalThis.drawn") / 1000 - ended)
+        end_time = float(page.locator(".jp-RenderedText", has_text="END").first.inner_text().split()[1])
+        delays.append(page.evaluate("globalThis.drawn") / 1000 - end_time)
     print(
-        f" 1,000 rows on screen after the cell's end         {min(late):7.3f} s   (limit 0.3 s; at worst "
-        f"{max(late):.3f} s)"
+        f" 1,000 rows on screen after the cell's end         {min(delays):7.3f} s   (limit 0.3 s; at worst "
+        f"{max(delays):.3f} s)"
     )
 
 
-def in_lab(page: Page, folder: Path) -> None:
-    """Many views, and live recording, in a real JupyterLab."""
-    server, address = start_lab(folder)
+def measure_in_lab(page: Page, folder: Path) -> None:
+    """Print what many views, and live recording, cost in a real JupyterLab."""
+    server, address = start_jupyterlab(folder)
     try:
-        notebook(folder, "twenty.ipynb", TWENTY, "for _ in range(20): display(TapeView(tape))")
-        open_notebook(page, address, "twenty.ipynb")
+        write_notebook(folder, "twenty.ipynb", TWENTY, "for _ in range(20): display(TapeView(tape))")
+        open_notebook_and_run_first_cell(page, address, "twenty.ipynb")
         page.wait_for_selector(".jp-OutputArea-output:has-text('ready to show')", timeout=60000)
         start = time.perf_counter()
         page.keyboard.press("Shift+Enter")
         page.wait_for_function("document.querySelectorAll('.mt-view .mt-node').length >= 60", timeout=60000)
         print(f"    20 views on a page, run to last view drawn    {time.perf_counter() - start:7.3f} s   (limit 2 s)")
-        thirty(page, folder, address)
-        thousand(page, folder, address)
-        notebook(folder, "live.ipynb", LIVE, LIVE_RUN)
-        open_notebook(page, address, "live.ipynb")
+        measure_memory_of_thirty_views(page, folder, address)
+        measure_delay_of_thousand_rows(page, folder, address)
+        write_notebook(folder, "live.ipynb", LIVE, LIVE_RUN)
+        open_notebook_and_run_first_cell(page, address, "live.ipynb")
         try:
             page.wait_for_selector(".mt-view", timeout=20000)
         except Exception:
@@ -303,16 +304,16 @@ def in_lab(page: Page, folder: Path) -> None:
         page.evaluate(SEEN)
         page.keyboard.press("Shift+Enter")
         page.wait_for_selector(".jp-OutputArea-output:has-text('RESULT')", timeout=60000)
-        words = page.locator(".jp-OutputArea-output", has_text="RESULT").inner_text().split()
-        ended, first, alone, seen = (float(word) for word in words if word[0].isdigit())
+        result_words = page.locator(".jp-OutputArea-output", has_text="RESULT").inner_text().split()
+        end_time, first_seconds, alone, seen = (float(word) for word in result_words if word[0].isdigit())
         page.wait_for_function("globalThis.seen", timeout=60000)
-        late = page.evaluate("globalThis.seen") / 1000 - ended
+        delay = page.evaluate("globalThis.seen") / 1000 - end_time
         rows = page.locator(".mt-name").first.inner_text()
         print(
             f"100,000 operations recorded: alone {alone:.3f} s, with a view {seen:.3f} s, "
             f"{seen / alone:.2f} times (limit 1.1)"
         )
-        print(f"  the view in the page: {first:.3f} s, {rows} shown {late:.2f} s later")
+        print(f"  the view in the page: {first_seconds:.3f} s, {rows} shown {delay:.2f} s later")
     finally:
         server.terminate()
         server.wait(20)
@@ -333,8 +334,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=arguments)
         page = browser.new_page(viewport={"width": 1400, "height": 900})
-        drawing(page, Path(name))
-        in_lab(page, Path(name))
+        measure_drawing_and_stepping(page, Path(name))
+        measure_in_lab(page, Path(name))
         browser.close()
 
 

@@ -81,52 +81,58 @@ WORKLOADS = [
 ]
 
 
-def rng() -> np.random.Generator:
+def create_rng() -> np.random.Generator:
     """The same numbers for everybody."""
     return np.random.default_rng(7)
 
 
-def mlp_inputs(batch: int, sizes: tuple[int, ...] = (784, 256, 128, 10)) -> dict[str, Any]:
+def build_mlp_inputs(batch: int, sizes: tuple[int, ...] = (784, 256, 128, 10)) -> dict[str, Any]:
     """float32 weights, biases, inputs and targets of a network."""
-    r = rng()
+    generator = create_rng()
     return {
-        "weights": [(r.standard_normal((a, b)) * 0.05).astype(np.float32) for a, b in pairwise(sizes)],
+        "weights": [(generator.standard_normal((a, b)) * 0.05).astype(np.float32) for a, b in pairwise(sizes)],
         "biases": [np.zeros(b, np.float32) for b in sizes[1:]],
-        "x": r.standard_normal((batch, sizes[0])).astype(np.float32),
-        "y": np.eye(sizes[-1], dtype=np.float32)[r.integers(0, sizes[-1], batch)],
+        "x": generator.standard_normal((batch, sizes[0])).astype(np.float32),
+        "y": np.eye(sizes[-1], dtype=np.float32)[generator.integers(0, sizes[-1], batch)],
     }
 
 
-def vector(n: int) -> np.ndarray:
+def build_vector(n: int) -> np.ndarray:
     """A float32 vector."""
-    return rng().standard_normal(n).astype(np.float32)
+    return create_rng().standard_normal(n).astype(np.float32)
 
 
-def logistic_inputs() -> tuple[np.ndarray, np.ndarray]:
+def build_logistic_inputs() -> tuple[np.ndarray, np.ndarray]:
     """200 examples of 20 features, and 0/1 labels, in float32."""
-    r = rng()
-    return r.standard_normal((200, 20)).astype(np.float32), (r.random((200, 1)) > 0.5).astype(np.float32)
+    generator = create_rng()
+    return generator.standard_normal((200, 20)).astype(np.float32), (generator.random((200, 1)) > 0.5).astype(
+        np.float32
+    )
 
 
-def training_inputs(batch: int) -> tuple[list[np.ndarray], np.ndarray, np.ndarray]:
+def build_training_inputs(batch: int) -> tuple[list[np.ndarray], np.ndarray, np.ndarray]:
     """Kernels of a 2-16-16-1 network, its input, and 0/1 labels, in float32."""
-    r = rng()
-    kernels = [(r.standard_normal(s) * 0.5).astype(np.float32) for s in ((2, 16), (16, 16), (16, 1))]
-    return kernels, r.standard_normal((batch, 2)).astype(np.float32), (r.random((batch, 1)) > 0.5).astype(np.float32)
+    generator = create_rng()
+    kernels = [(generator.standard_normal(shape) * 0.5).astype(np.float32) for shape in ((2, 16), (16, 16), (16, 1))]
+    return (
+        kernels,
+        generator.standard_normal((batch, 2)).astype(np.float32),
+        (generator.random((batch, 1)) > 0.5).astype(np.float32),
+    )
 
 
-def hvp_inputs(batch: int) -> tuple[np.ndarray, ...]:
+def build_hvp_inputs(batch: int) -> tuple[np.ndarray, ...]:
     """Input, two weights, and a direction for each weight, in float32."""
-    r = rng()
+    generator = create_rng()
     shapes = ((batch, 10), (10, 20), (20, 1), (10, 20), (20, 1))
-    return tuple(r.standard_normal(s).astype(np.float32) for s in shapes)
+    return tuple(generator.standard_normal(shape).astype(np.float32) for shape in shapes)
 
 
-def micro_mlp_inputs(samples: int) -> tuple[Any, Any, Any]:
+def build_micro_mlp_inputs(samples: int) -> tuple[Any, Any, Any]:
     """Layers of (weights, bias) of a 2-16-16-1 network as Python floats, the samples, and their labels."""
-    r = rng()
+    generator = create_rng()
     layers = [
-        [(r.uniform(-1, 1, a).tolist(), float(r.uniform(-1, 1))) for _ in range(b)]
+        [(generator.uniform(-1, 1, a).tolist(), float(generator.uniform(-1, 1))) for _ in range(b)]
         for a, b in ((2, 16), (16, 16), (16, 1))
     ]
-    return layers, r.uniform(-1, 1, (samples, 2)).tolist(), r.choice([-1.0, 1.0], samples).tolist()
+    return layers, generator.uniform(-1, 1, (samples, 2)).tolist(), generator.choice([-1.0, 1.0], samples).tolist()

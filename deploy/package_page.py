@@ -19,63 +19,71 @@ from typing import Any
 from hatchling.metadata.plugin.interface import MetadataHookInterface
 
 VARIABLE = "MINITAPE_REPOSITORY"
-PATHS = re.compile(r"(!?)(\[[^\]]*\])\((?![a-z]+:|#)([^)\s]+)\)")
+LINK_PATH = re.compile(r"(!?)(\[[^\]]*\])\((?![a-z]+:|#)([^)\s]+)\)")
 # a picture for each theme, which Markdown does not have
-SOURCES = re.compile(r'(src|srcset)="(?![a-z]+:)([^"\s]+)"')
+PICTURE_SOURCE = re.compile(r'(src|srcset)="(?![a-z]+:)([^"\s]+)"')
 PICTURE = re.compile(r"<picture>.*?</picture>\n+", re.DOTALL)
 
 
-def with_addresses(text: str, repository: str) -> str:
-    """A text in Markdown whose links and pictures, also those in HTML, lead to `repository`. Without one the words
-    stay.
+def resolve_repository_links(page_text: str, repository_url: str) -> str:
+    """Return a text in Markdown whose links and pictures, also those in HTML, lead to `repository_url`.
 
-    >>> with_addresses("![a](docs/a.png) [b](B.md#c) [d](https://e.org) [f](#g)", "https://host/me/it/")
+    Without one the words of the links stay, and the pictures go.
+
+    >>> resolve_repository_links("![a](docs/a.png) [b](B.md#c) [d](https://e.org) [f](#g)", "https://host/me/it/")
     '![a](https://host/me/it/raw/HEAD/docs/a.png) [b](https://host/me/it/blob/HEAD/B.md#c) [d](https://e.org) [f](#g)'
-    >>> with_addresses('<img src="docs/a.png">', "https://host/me/it")
+    >>> resolve_repository_links('<img src="docs/a.png">', "https://host/me/it")
     '<img src="https://host/me/it/raw/HEAD/docs/a.png">'
-    >>> with_addresses("[b](B.md#c) [d](https://e.org)\\n\\n<picture>\\n...\\n</picture>\\n\\nend", "")
+    >>> resolve_repository_links("[b](B.md#c) [d](https://e.org)\\n\\n<picture>\\n...\\n</picture>\\n\\nend", "")
     'b [d](https://e.org)\\n\\nend'
     """
-    if not repository:
-        return PATHS.sub(lambda found: found[2].strip("[]"), PICTURE.sub("", text))
-    places = {"!": "raw", "": "blob"}
-    root = repository.rstrip("/")
-    text = SOURCES.sub(lambda found: f'{found[1]}="{root}/raw/HEAD/{found[2]}"', text)
-    return PATHS.sub(lambda found: f"{found[1]}{found[2]}({root}/{places[found[1]]}/HEAD/{found[3]})", text)
+    if not repository_url:
+        return LINK_PATH.sub(lambda match: match[2].strip("[]"), PICTURE.sub("", page_text))
+    folder_by_sign = {"!": "raw", "": "blob"}
+    root = repository_url.rstrip("/")
+    page_text = PICTURE_SOURCE.sub(lambda match: f'{match[1]}="{root}/raw/HEAD/{match[2]}"', page_text)
+    return LINK_PATH.sub(
+        lambda match: f"{match[1]}{match[2]}({root}/{folder_by_sign[match[1]]}/HEAD/{match[3]})", page_text
+    )
 
 
-def repository_of(root: Path) -> str:
-    """The address of the repository in which the folder `root` lies, "" where nothing tells it."""
-    told = os.environ.get(VARIABLE, "") or _origin(root) or _metadata(root) or _setting(root)
-    return told.strip().rstrip("/").removesuffix(".git")
+def find_repository_url(project_folder: Path) -> str:
+    """Find the address of the repository in which `project_folder` lies, "" where nothing tells it."""
+    address = (
+        os.environ.get(VARIABLE, "")
+        or _read_git_origin_url(project_folder)
+        or _read_metadata_repository_url(project_folder)
+        or _read_configured_repository_url(project_folder)
+    )
+    return address.strip().rstrip("/").removesuffix(".git")
 
 
-def _origin(root: Path) -> str:
-    """The address of git's remote, as a browser takes it; "" for a folder of this machine, and where there is no
-    git.
-    """
-    if not (root / ".git").exists():
+def _read_git_origin_url(project_folder: Path) -> str:
+    """Read the address of git's remote, as a browser takes it; "" for a folder of this machine, and without git."""
+    if not (project_folder / ".git").exists():
         return ""  # git would look in the folders above
     try:
-        asked = subprocess.run(["git", "remote", "get-url", "origin"], cwd=root, capture_output=True, text=True)
+        process = subprocess.run(
+            ["git", "remote", "get-url", "origin"], cwd=project_folder, capture_output=True, text=True
+        )
     except OSError:
         return ""
-    address = re.sub(r"^(?:ssh://)?git@([^:/]+)[:/]", r"https://\1/", asked.stdout.strip())
+    address = re.sub(r"^(?:ssh://)?git@([^:/]+)[:/]", r"https://\1/", process.stdout.strip())
     return re.sub(r"//[^/@]*@", "//", address) if re.match(r"https?://", address) else ""  # without a name and a token
 
 
-def _metadata(root: Path) -> str:
-    """What the sdist's own metadata say."""
-    if not (root / "PKG-INFO").is_file():
+def _read_metadata_repository_url(project_folder: Path) -> str:
+    """Read the repository's address from an sdist's own metadata, "" where they have none."""
+    if not (project_folder / "PKG-INFO").is_file():
         return ""
-    urls = message_from_string((root / "PKG-INFO").read_text(encoding="utf-8")).get_all("Project-URL", [])
+    urls = message_from_string((project_folder / "PKG-INFO").read_text(encoding="utf-8")).get_all("Project-URL", [])
     return next((url.partition(", ")[2] for url in urls if url.startswith("Repository, ")), "")
 
 
-def _setting(root: Path) -> str:
-    """What pyproject.toml says."""
-    file = root / "pyproject.toml"
-    settings = tomllib.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+def _read_configured_repository_url(project_folder: Path) -> str:
+    """Read the repository's address from pyproject.toml, "" where it has none."""
+    pyproject = project_folder / "pyproject.toml"
+    settings = tomllib.loads(pyproject.read_text(encoding="utf-8")) if pyproject.is_file() else {}
     return str(settings.get("tool", {}).get("minitape", {}).get("repository", ""))
 
 
@@ -85,8 +93,9 @@ class PackagePage(MetadataHookInterface):
     PLUGIN_NAME = "custom"
 
     def update(self, metadata: dict[str, Any]) -> None:
-        repository = repository_of(Path(self.root))
-        text = with_addresses(Path(self.root, "README.md").read_text(encoding="utf-8"), repository)
+        """Fill in the page and its links, as Hatchling asks for it."""
+        repository = find_repository_url(Path(self.root))
+        text = resolve_repository_links(Path(self.root, "README.md").read_text(encoding="utf-8"), repository)
         metadata["readme"] = {"content-type": "text/markdown", "text": text}
         if repository:
             metadata["urls"] = {

@@ -24,30 +24,42 @@ import api  # noqa: E402
 import packages  # noqa: E402
 import page_links  # noqa: E402
 
-from minitape.cli.lesson_pages import FILE, say_in  # noqa: E402
-from minitape.cli.lesson_pages import pages as lesson_pages  # noqa: E402
-from minitape.cli.lessons import languages  # noqa: E402
-from minitape.cli.lite import write_lite  # noqa: E402
-from minitape.cli.playground import page_name  # noqa: E402
-from minitape.cli.site import LITE, Edition, build, command_for, contents, extra, index, lesson_list  # noqa: E402
-from minitape.common.texts import ENGLISH  # noqa: E402
+from minitape.cli.lesson_files import find_lesson_folders_by_language  # noqa: E402
+from minitape.cli.lesson_pages import FILE_REFERENCE, build_lesson_pages, build_page_translator  # noqa: E402
+from minitape.cli.lite import write_lite_site  # noqa: E402
+from minitape.cli.playground_page import get_playground_file_name  # noqa: E402
+from minitape.cli.site import (  # noqa: E402
+    LITE_FOLDER,
+    Edition,
+    build_html_pages,
+    format_index_page,
+    format_lab_command,
+    format_lesson_list,
+    format_toctree,
+    get_extra_folder,
+)
+from minitape.common.translation import ENGLISH  # noqa: E402
 from minitape_widgets import TapeView  # noqa: E402
-from minitape_widgets.lesson_views import write_view  # noqa: E402
+from minitape_widgets.lesson_views import write_view_for_frame  # noqa: E402
 
-PAGES = """README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md deploy/TEACHERS.md deploy/jupyterhub/TEACHERS.md
+PAGES = """
+    README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md deploy/TEACHERS.md deploy/jupyterhub/TEACHERS.md
     docs/tapeview.md docs/explain.md docs/explain_inside.md docs/bridges.md docs/engine.md docs/engine_speed.md
-    docs/functions.md docs/names.md docs/speed.md docs/elsewhere.md docs/trust.md""".split()
+    docs/functions.md docs/snapshot.md docs/vocabulary.md docs/names.md docs/speed.md docs/elsewhere.md docs/trust.md
+""".split()
 
 # a page's link to the same in another language, which `build` writes, too
-TWIN = re.compile(r"^\[[^\[\]]*\]\([\w.]+\.md\)\n\n", re.MULTILINE)
+TWIN_LINK = re.compile(r"^\[[^\[\]]*\]\([\w.]+\.md\)\n\n", re.MULTILINE)
 # the picture of the packages, which is drawn here and not kept: the page's text -> the same with the picture
-PICTURE = (
+PACKAGES_PICTURE = (
     "## The packages\n",
     "## The packages\n\n![The packages of minitape. Each may import from those below it, and from no "
     "other.](docs/packages.svg)\n",
 )
 # of README.md: the picture that moves, which is a live one here, and the three things one can do, which come first
-FRONT = re.compile(r"<picture>\n[^\n]*\n[^\n]*docs/sweep\.(?:zh\.)?gif[^\n]*\n</picture>\n\n((?:- .*\n(?:  .*\n)*)+)")
+FRONT_PICTURE = re.compile(
+    r"<picture>\n[^\n]*\n[^\n]*docs/sweep\.(?:zh\.)?gif[^\n]*\n</picture>\n\n((?:- .*\n(?:  .*\n)*)+)"
+)
 FIRST_PROGRAM = """
 import minitape as tf
 x = tf.Variable(3.0)
@@ -58,61 +70,72 @@ tape.gradient(y, x)
 
 
 def main() -> int:
-    """Writes the sources of all pages, makes the site of them, and checks it."""
+    """Write the sources of all pages, make the site of them, and check it."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--lite", action="store_true", help="also the lessons and the playground in the browser")
     parser.add_argument("--pyodide", type=Path, metavar="FOLDER", help="a Pyodide distribution for them")
     options = parser.parse_args()
-    began = time.monotonic()
-    html = BUILD / "html"
+    start_time = time.monotonic()
+    html_folder = BUILD / "html"
     shutil.rmtree(BUILD, ignore_errors=True)
 
-    codes = sorted(languages(), key=lambda code: code != ENGLISH)
+    codes = sorted(find_lesson_folders_by_language(), key=lambda code: code != ENGLISH)
     if options.lite:
-        write_lite(html / LITE, codes, offline=True, pyodide=options.pyodide)
-    editions = [edition_of(code, options.lite) for code in codes]
-    made = build(editions, BUILD, html, copy_files)
-    problems = page_links.broken(html, LITE) if made else ["Sphinx ended with an error, see above"]
+        write_lite_site(html_folder / LITE_FOLDER, codes, offline=True, pyodide_folder=options.pyodide)
+    editions = [build_edition(code, options.lite) for code in codes]
+    is_built = build_html_pages(editions, BUILD, html_folder, copy_files_beside_pages)
+    problems = (
+        page_links.list_link_problems(html_folder, LITE_FOLDER)
+        if is_built
+        else ["Sphinx ended with an error, see above"]
+    )
     print(*problems, sep="\n", end="\n" if problems else "")
     if not problems:
         print(
-            f"{html / 'index.html'}: {sum(len(edition.texts) for edition in editions)} pages in "
-            f"{time.monotonic() - began:.0f} s"
+            f"{html_folder / 'index.html'}: {sum(len(edition.texts) for edition in editions)} pages in "
+            f"{time.monotonic() - start_time:.0f} s"
         )
     return 1 if problems else 0
 
 
-def edition_of(code: str, lite: bool) -> Edition:
-    """All pages that there are in a language: README.md is called README.zh.md in Chinese, and so are the others.
+def build_edition(language_code: str, has_lite: bool) -> Edition:
+    """Build all pages that there are in a language: README.md is called README.zh.md in Chinese, and so are the others.
 
-    With `lite` they lead to the lessons that run in the browser.
+    With `has_lite` they lead to the lessons that run in the browser.
     """
-    folder = ROOT / "notebooks" / code
-    edition = Edition(folder, {}, "" if code == ENGLISH else f"{code}/")
-    up = "../" * edition.root.count("/")
-    texts, suffix = edition.texts, ".md" if code == ENGLISH else f".{code}.md"
+    folder = ROOT / "notebooks" / language_code
+    edition = Edition(folder, {}, "" if language_code == ENGLISH else f"{language_code}/")
+    relative_root = "../" * edition.root.count("/")
+    texts, suffix = edition.texts, ".md" if language_code == ENGLISH else f".{language_code}.md"
     for page in PAGES:
         if (ROOT / page).with_suffix(suffix).exists():
             text = (ROOT / page).with_suffix(suffix).read_text(encoding="utf-8")
-            texts[page] = TWIN.sub("", text, count=1).replace(suffix, ".md")
-    texts |= lesson_pages(folder, extra(BUILD, edition), command_for(folder, own=False), f"../../{up}{LITE}" * lite)
-    course = sorted(page.removesuffix(".md") for page in texts if page.startswith("notebooks/"))
-    the_lessons = say_in(folder)("The lessons")
-    readme = texts.pop("README.md", index(folder, own=False))
-    playground = f"{up}{LITE}/playground/{page_name(code)}" if lite else ""
-    parts = with_front(readme, playground, extra(BUILD, edition)).split("\n## ")
-    parts.insert(3, f"{the_lessons}\n\n{lesson_list(folder)}\n")
-    texts["index.md"] = "\n## ".join(parts) + contents(the_lessons, *course)
-    if code != ENGLISH:
-        texts["index.md"] += contents(
+            texts[page] = TWIN_LINK.sub("", text, count=1).replace(suffix, ".md")
+    texts |= build_lesson_pages(
+        folder,
+        get_extra_folder(BUILD, edition),
+        format_lab_command(folder, is_own=False),
+        f"../../{relative_root}{LITE_FOLDER}" * has_lite,
+    )
+    lesson_names = sorted(page.removesuffix(".md") for page in texts if page.startswith("notebooks/"))
+    lessons_title = build_page_translator(folder)("The lessons")
+    readme = texts.pop("README.md", format_index_page(folder, is_own=False))
+    playground_url = (
+        f"{relative_root}{LITE_FOLDER}/playground/{get_playground_file_name(language_code)}" if has_lite else ""
+    )
+    sections = build_front_page(readme, playground_url, get_extra_folder(BUILD, edition)).split("\n## ")
+    sections.insert(3, f"{lessons_title}\n\n{format_lesson_list(folder)}\n")
+    texts["index.md"] = "\n## ".join(sections) + format_toctree(lessons_title, *lesson_names)
+    if language_code != ENGLISH:
+        texts["index.md"] += format_toctree(
             "minitape", *(page.removesuffix(".md") for page in texts if page.startswith("docs/"))
         )
         return edition
-    texts["CONTRIBUTING.md"] = texts["CONTRIBUTING.md"].replace(*PICTURE)
-    texts |= api.pages()
+    texts["CONTRIBUTING.md"] = texts["CONTRIBUTING.md"].replace(*PACKAGES_PICTURE)
+    texts |= api.build_api_pages()
     texts["index.md"] += "".join(
         [
-            contents(
+            format_toctree(
                 "Guides",
                 "docs/tapeview",
                 "docs/explain",
@@ -124,42 +147,44 @@ def edition_of(code: str, lite: bool) -> Edition:
                 "docs/names",
                 "docs/elsewhere",
             ),
-            contents("Teaching", "deploy/TEACHERS", "deploy/jupyterhub/TEACHERS"),
-            contents("Reference", "api/index"),
-            contents("The project", "CHANGELOG", "CONTRIBUTING", "SECURITY", "docs/speed", "docs/trust"),
+            format_toctree("Teaching", "deploy/TEACHERS", "deploy/jupyterhub/TEACHERS"),
+            format_toctree("Reference", "api/index"),
+            format_toctree("The project", "CHANGELOG", "CONTRIBUTING", "SECURITY", "docs/speed", "docs/trust"),
         ]
     )
     return edition
 
 
-def with_front(readme: str, playground: str, files: Path) -> str:
-    """The text of README with the three things to do first, each on a card, then the live picture: the playground,
-    whose address is given, else a page that is written to `files`.
+def build_front_page(readme_text: str, playground_url: str, extra_folder: Path) -> str:
+    """Return the text of README with the three things to do first, each on a card, and then the live picture.
+
+    That is the playground at `playground_url`, or without one a page that is written to `extra_folder`.
     """
-    found = FRONT.search(readme)
-    if found is None:
-        return readme
-    if playground:
-        picture = f'<iframe class="playground" src="{playground}" title="minitape"></iframe>'
+    front_match = FRONT_PICTURE.search(readme_text)
+    if front_match is None:
+        return readme_text
+    if playground_url:
+        picture_html = f'<iframe class="playground" src="{playground_url}" title="minitape"></iframe>'
     else:
-        space: dict[str, object] = {}
-        exec(FIRST_PROGRAM, space)
-        write_view(TapeView(space["tape"]), files / "views" / "front.html")
-        picture = '<iframe class="tapeview" src="views/front.html" title="minitape"></iframe>'
-    title, rest = readme[: found.start()].split("\n", 1)
-    return f'{title}\n\n<div class="cards">\n\n{found[1]}\n</div>\n\n{picture}\n{rest}{readme[found.end() :]}'
+        namespace: dict[str, object] = {}
+        exec(FIRST_PROGRAM, namespace)
+        write_view_for_frame(TapeView(namespace["tape"]), extra_folder / "views" / "front.html")
+        picture_html = '<iframe class="tapeview" src="views/front.html" title="minitape"></iframe>'
+    title, remaining_text = readme_text[: front_match.start()].split("\n", 1)
+    text_after_cards = f"{picture_html}\n{remaining_text}{readme_text[front_match.end() :]}"
+    return f'{title}\n\n<div class="cards">\n\n{front_match[1]}\n</div>\n\n{text_after_cards}'
 
 
-def copy_files(edition: Edition, source: Path) -> None:
-    """Puts beside the pages what they show and link to."""
+def copy_files_beside_pages(edition: Edition, sphinx_folder: Path) -> None:
+    """Copy what pages show and link to into `sphinx_folder`, which holds the texts of an edition."""
     for page in edition.texts.keys() & {*PAGES, "index.md"}:
-        for found in FILE.finditer(edition.texts[page]):
-            file = (ROOT / page).parent.joinpath(found[1] or found[2]).resolve()
+        for reference in FILE_REFERENCE.finditer(edition.texts[page]):
+            file = (ROOT / page).parent.joinpath(reference[1] or reference[2]).resolve()
             if file.is_file() and file.suffix not in (".md", ".ipynb"):
-                copy = source / file.relative_to(ROOT)
-                copy.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy(file, copy)
-    (source / "docs" / "packages.svg").write_text(packages.drawn(), encoding="utf-8")
+                target = sphinx_folder / file.relative_to(ROOT)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(file, target)
+    (sphinx_folder / "docs" / "packages.svg").write_text(packages.draw_packages(), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -33,101 +33,117 @@ STYLE = """
 """
 
 
-def contracts(kind: str) -> list[dict[str, Any]]:
-    """The import contracts of one kind."""
+def read_import_contracts(contract_type: str) -> list[dict[str, Any]]:
+    """Read the import contracts of one type from pyproject.toml."""
     tool = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["tool"]
-    return [contract for contract in tool["importlinter"]["contracts"] if contract["type"] == kind]
+    return [contract for contract in tool["importlinter"]["contracts"] if contract["type"] == contract_type]
 
 
-def layers() -> list[list[str]]:
-    """The packages, those of one layer together, the highest layer first."""
-    (down,) = contracts("layers")
-    return [[name.strip() for name in layer.split("|")] for layer in down["layers"]]
+def list_layers() -> list[list[str]]:
+    """List the packages, those of one layer together, the highest layer first."""
+    (layers_contract,) = read_import_contracts("layers")
+    return [[name.strip() for name in layer.split("|")] for layer in layers_contract["layers"]]
 
 
-def closed_to(package: str) -> set[str]:
-    """The packages below this one that it may not import."""
-    return {name for c in contracts("forbidden") if package in c["source_modules"] for name in c["forbidden_modules"]}
+def find_packages_forbidden_to(package: str) -> set[str]:
+    """Find the packages below this one that it may not import."""
+    return {
+        name
+        for contract in read_import_contracts("forbidden")
+        if package in contract["source_modules"]
+        for name in contract["forbidden_modules"]
+    }
 
 
-def folder_of(package: str) -> Path:
-    """The folder of a package's files."""
+def get_package_folder(package: str) -> Path:
+    """Return the folder of a package's files."""
     parts = package.split(".")
     return REPOSITORY.joinpath("widgets", *parts) if parts[0] == "minitape_widgets" else REPOSITORY.joinpath(*parts)
 
 
-def purpose(package: str) -> str:
-    """The first sentence about a package."""
-    text = ast.get_docstring(ast.parse((folder_of(package) / "__init__.py").read_text(encoding="utf-8"))) or ""
-    first = re.split(r"(?<=[.:])\s", " ".join(text.split("\n\n")[0].split()))
-    return re.sub(r"``?|:mod:", "", " ".join(first[:2]) if len(first[0]) < 30 else first[0]).rstrip(".:")
+def read_package_purpose(package: str) -> str:
+    """Read the first sentence about a package, in its docstring."""
+    text = ast.get_docstring(ast.parse((get_package_folder(package) / "__init__.py").read_text(encoding="utf-8"))) or ""
+    sentences = re.split(r"(?<=[.:])\s", " ".join(text.split("\n\n")[0].split()))
+    return re.sub(r"``?|:mod:", "", " ".join(sentences[:2]) if len(sentences[0]) < 30 else sentences[0]).rstrip(".:")
 
 
-def size(package: str) -> str:
-    """How many files and lines a package has, the lines to two digits."""
-    files = [path for path in folder_of(package).rglob("*.py") if "__pycache__" not in path.parts]
+def describe_package_size(package: str) -> str:
+    """Say how many files and lines a package has, the lines to two digits."""
+    files = [path for path in get_package_folder(package).rglob("*.py") if "__pycache__" not in path.parts]
     lines = sum(len(path.read_text(encoding="utf-8").splitlines()) for path in files)
     digits = 10 ** max(len(str(lines)) - 2, 0)
     return f"{len(files)} files, {round(lines / digits) * digits:,} lines"
 
 
-def box(package: str, x: float, y: float, width: float, height: float, text_to: float = 0, dashed: bool = False) -> str:
-    """A package, with its name, its purpose and its size; ``text_to`` leaves space for another one in it."""
-    inner = text_to or width
+def draw_package_box(
+    package: str, x: float, y: float, width: float, height: float, text_width: float = 0, is_dashed: bool = False
+) -> str:
+    """Draw a package, with its name, its purpose and its size; ``text_width`` leaves space for another one in it."""
+    inner_width = text_width or width
     middle = y + height / 2
-    lines = textwrap.wrap(purpose(package), int((inner - 2 * EDGE) / 6.6))
-    counted = size(package) if inner > 250 else ""  # narrow ones say it below
-    lines += [] if counted else ["", *size(package).split(", ")]
+    lines = textwrap.wrap(read_package_purpose(package), int((inner_width - 2 * EDGE) / 6.6))
+    size_text = describe_package_size(package) if inner_width > 250 else ""  # narrow ones say it below
+    lines += [] if size_text else ["", *describe_package_size(package).split(", ")]
     top = middle - 8 * len(lines) + 3
-    words = "".join(
-        f'<text x="{x + EDGE}" y="{top + 17 * (at + 1)}">{html.escape(line)}</text>' for at, line in enumerate(lines)
+    text_lines = "".join(
+        f'<text x="{x + EDGE}" y="{top + 17 * (line_number + 1)}">{html.escape(line)}</text>'
+        for line_number, line in enumerate(lines)
     )
+    classes = "package aside" if is_dashed else "package"
     return (
-        f'<rect class="package{" aside" if dashed else ""}" x="{x}" y="{y}" width="{width}" height="{height}" rx="6"/>'
-        f'<text class="name" x="{x + EDGE}" y="{top}">{package.removeprefix("minitape.")}/</text>{words}'
-        f'<text class="size" x="{x + inner - EDGE}" y="{top}">{counted}</text>'
+        f'<rect class="{classes}" x="{x}" y="{y}" width="{width}" height="{height}" rx="6"/>'
+        f'<text class="name" x="{x + EDGE}" y="{top}">{package.removeprefix("minitape.")}/</text>{text_lines}'
+        f'<text class="size" x="{x + inner_width - EDGE}" y="{top}">{size_text}</text>'
     )
 
 
-def drawn() -> str:
-    """The picture as SVG.
+def draw_packages() -> str:
+    """Draw the picture as SVG.
 
     A package reaches down to those on which it rests. One that may import the two lowest layers alone is drawn as a
     tower. The accelerators, which the lowest layer may not import, are drawn inside it: the engine asks for them at
     run time.
     """
-    stack = layers()
-    [first], [lowest] = stack[-2:]
-    accelerators = sorted(closed_to(lowest))
+    layer_list = list_layers()
+    [upper_layer], [lowest_layer] = layer_list[-2:]
+    accelerators = sorted(find_packages_forbidden_to(lowest_layer))
     towers = [
         package
-        for packages in stack
+        for packages in layer_list
         if len(packages) > 1
         for package in packages
-        if packages_below(stack, package) - closed_to(package) == {first, lowest}
+        if list_packages_below(layer_list, package) - find_packages_forbidden_to(package) == {upper_layer, lowest_layer}
     ]
-    parts, y, right, begun = [], EDGE, WIDTH - EDGE, 0
-    for packages in stack[:-2]:
+    parts, y, right, towers_top = [], EDGE, WIDTH - EDGE, 0
+    for packages in layer_list[:-2]:
         packages = [package for package in packages if package not in accelerators]
         if not packages:
             continue
         if any(package in towers for package in packages):
-            begun = begun or y
+            towers_top = towers_top or y
             right = WIDTH - EDGE - (TOWER + GAP) * len(towers)
-        plain = [package for package in packages if package not in towers]
-        parts += [box(package, LEFT, y, right - LEFT, LAYER) for package in plain]
+        wide_packages = [package for package in packages if package not in towers]
+        parts += [draw_package_box(package, LEFT, y, right - LEFT, LAYER) for package in wide_packages]
         y += LAYER + GAP
     parts += [
-        box(package, right + GAP + at * (TOWER + GAP), begun, TOWER, y - GAP - begun)
-        for at, package in enumerate(towers)
+        draw_package_box(package, right + GAP + position * (TOWER + GAP), towers_top, TOWER, y - GAP - towers_top)
+        for position, package in enumerate(towers)
     ]
-    parts += [box(first, LEFT, y, WIDTH - EDGE - LEFT, LAYER)]
+    parts += [draw_package_box(upper_layer, LEFT, y, WIDTH - EDGE - LEFT, LAYER)]
     y += LAYER + GAP
-    parts += [box(lowest, LEFT, y, WIDTH - EDGE - LEFT, 1.7 * LAYER, right - LEFT)]
-    wide = (WIDTH - EDGE - right - GAP * (len(accelerators) + 1)) / max(len(accelerators), 1)
+    parts += [draw_package_box(lowest_layer, LEFT, y, WIDTH - EDGE - LEFT, 1.7 * LAYER, right - LEFT)]
+    inner_width = (WIDTH - EDGE - right - GAP * (len(accelerators) + 1)) / max(len(accelerators), 1)
     parts += [
-        box(package, right + GAP + at * (wide + GAP), y + GAP, wide, 1.7 * LAYER - 2 * GAP, dashed=True)
-        for at, package in enumerate(accelerators)
+        draw_package_box(
+            package,
+            right + GAP + position * (inner_width + GAP),
+            y + GAP,
+            inner_width,
+            1.7 * LAYER - 2 * GAP,
+            is_dashed=True,
+        )
+        for position, package in enumerate(accelerators)
     ]
     height = round(y + 1.7 * LAYER + EDGE)
     arrow = f'<path class="arrow" d="M20 {EDGE + 4} V{height - EDGE - 6} m-5 -8 l5 8 l5 -8"/>'
@@ -139,12 +155,12 @@ def drawn() -> str:
     )
 
 
-def packages_below(stack: list[list[str]], package: str) -> set[str]:
-    """The packages on the layers below that of a package."""
-    at = next(i for i, packages in enumerate(stack) if package in packages)
-    return {name for packages in stack[at + 1 :] for name in packages}
+def list_packages_below(layer_list: list[list[str]], package: str) -> set[str]:
+    """List the packages on the layers below that of a package."""
+    layer_index = next(i for i, packages in enumerate(layer_list) if package in packages)
+    return {name for packages in layer_list[layer_index + 1 :] for name in packages}
 
 
 if __name__ == "__main__":
-    PICTURE.write_text(drawn(), encoding="utf-8")
+    PICTURE.write_text(draw_packages(), encoding="utf-8")
     print("wrote", PICTURE)

@@ -14,7 +14,7 @@ import sys as _sys
 from importlib.util import find_spec as _find_spec
 
 from .engine.hooks import hooks as _hooks
-from .engine.table.accelerator import install as _install
+from .engine.table.accelerator import install_accelerator as _install
 
 if _find_spec("minitape.speed"):  # may be deleted: then all is computed the plain way
     from .speed import Speed as _Speed
@@ -27,10 +27,10 @@ from .engine.table.primitives import linear as _linear  # noqa: F401
 from .engine.table.primitives import reduce as _reduce  # noqa: F401
 from .engine.table.primitives import scatter as _scatter  # noqa: F401
 from .engine.table.primitives import shaping as _shaping  # noqa: F401
-from .engine.tensor.operators import install as _install_operators
-from .explain.uncaught import watch_errors as _watch_errors
-from .tf.api import Namespaces as _Namespaces
-from .tf.api import fill as _fill
+from .engine.tensor.operators import install_operators as _install_operators
+from .explain.uncaught_errors import install_error_hooks as _watch_errors
+from .tf.api import NamespaceFinder as _Namespaces
+from .tf.api import install_namespace_names as _fill
 
 __version__ = "0.1.0"
 
@@ -39,11 +39,15 @@ _HOOKS = {
     "tf.indexing": "getitem",
     "tf.products": "matmul",
     "tf.api": "wrap_functions",
-    "functions.custom": "custom_row",
-    "explain.answer": "explain warn_of",
-    "explain.caller": "where",
-    "explain.warnings": "why_no_tensor why_none why_refused why_some_none",
+    "functions.traced_custom_gradient": "write_custom_gradient_row",
+    "explain.tape_answers": "explain warn_about_none",
+    "explain.caller": "format_place",
+    "explain.reasons.tape_adapter": "find_break_in_python",
+    "explain.gradient_warnings": "add_non_tensor_note add_none_reasons add_refusal_reason describe_none_reasons",
     "picture.drawing": "draw",
+    "minitape_widgets.front_end": "front_end_bundle=BUNDLE",
+    "minitape_widgets.playground": "snapshot_program=run_program_and_snapshot",
+    "minitape_widgets.tape_difference": "first_difference=find_first_difference",
 }
 _hooks.register(_HOOKS)
 _watch_errors()

@@ -21,22 +21,22 @@ from minitape import (
     strings as strings,
     test as test,
 )
-from minitape.engine.back.endpoints import (
-    UnconnectedGradients as UnconnectedGradients,
-)
-from minitape.engine.back.tape import (
+from minitape.engine.backward.tape import (
     GradientTape as GradientTape,
 )
-from minitape.engine.derivatives.custom import (
+from minitape.engine.backward.targets_and_sources import (
+    UnconnectedGradients as UnconnectedGradients,
+)
+from minitape.engine.derivatives.custom_gradient import (
     custom_gradient as custom_gradient,
     grad_pass_through as grad_pass_through,
     recompute_grad as recompute_grad,
 )
-from minitape.engine.derivatives.pyfunction import (
+from minitape.engine.derivatives.py_function import (
     numpy_function as numpy_function,
     py_function as py_function,
 )
-from minitape.engine.tensor.convert import (
+from minitape.engine.tensor.conversion import (
     constant as constant,
     convert_to_tensor as convert_to_tensor,
 )
@@ -68,17 +68,9 @@ from minitape.engine.values.dtypes import (
 from minitape.engine.values.shape import (
     TensorShape as TensorShape,
 )
-from minitape.functions.control import (
+from minitape.functions.control_flow import (
     cond as cond,
     while_loop as while_loop,
-)
-from minitape.functions.deferred import (
-    Graph as Graph,
-    RegisterGradient as RegisterGradient,
-    Session as Session,
-    get_default_graph as get_default_graph,
-    gradients as gradients,
-    initialize_all_variables as initialize_all_variables,
 )
 from minitape.functions.function import (
     function as function,
@@ -88,8 +80,16 @@ from minitape.functions.settings import (
     get_logger as get_logger,
     init_scope as init_scope,
 )
-from minitape.functions.spec import (
+from minitape.functions.tensor_spec import (
     TensorSpec as TensorSpec,
+)
+from minitape.functions.tf1_graph import (
+    Graph as Graph,
+    RegisterGradient as RegisterGradient,
+    Session as Session,
+    get_default_graph as get_default_graph,
+    gradients as gradients,
+    initialize_all_variables as initialize_all_variables,
 )
 from minitape.picture.drawing import (
     draw as draw,
@@ -97,7 +97,7 @@ from minitape.picture.drawing import (
 from minitape.picture.snapshots import (
     snapshot as snapshot,
 )
-from minitape.tf.arrays import (
+from minitape.tf.array_functions import (
     concat as concat,
     expand_dims as expand_dims,
     identity as identity,

@@ -1,5 +1,5 @@
 """The names of `tf.autodiff`, for editors: see `python tests/repository/make_stubs.py`."""
 
-from minitape.engine.derivatives.forward import (
+from minitape.engine.derivatives.forward_mode import (
     ForwardAccumulator as ForwardAccumulator,
 )

@@ -26,7 +26,7 @@ PATIENCE = 300_000  # milliseconds until a page that shows nothing counts as bro
 REPOSITORY = Path(__file__).parents[1]
 # The files that take longest. They begin first, one with kernels or a browser beside the next, and what is left for the
 # end is short: the workers finish together.
-LONGEST = """
+LONGEST_FILES = """
 widgets/test_jupyterlab.py notebooks/test_lessons.py cli/test_check.py oracle/test_oracle.py
 cli/test_lesson_in_browser.py course/test_translation.py widgets/test_page.py cli/test_wheel.py
 widgets/test_type.py course/test_unlisted_answers.py course/test_sentences.py
@@ -34,10 +34,14 @@ course/test_report.py cli/test_save.py course/test_exercise_programs.py widgets/
 speed/test_compiled_cache.py widgets/test_phone.py explain/test_programs.py
 widgets/test_long.py speed/test_kernels.py benchmarks/test_benchmarks.py
 """.split()
-REQUIRE = "MINITAPE_REQUIRE_"  # a marker's variable says that what it needs is there
-PROMISES = {"browser": f"{REQUIRE}BROWSER", "classroom": f"{REQUIRE}CLASS", "lite": f"{REQUIRE}LITE"}
+REQUIRE_PREFIX = "MINITAPE_REQUIRE_"  # a marker's variable says that what it needs is there
+PROMISE_VARIABLES = {
+    "browser": f"{REQUIRE_PREFIX}BROWSER",
+    "classroom": f"{REQUIRE_PREFIX}CLASS",
+    "lite": f"{REQUIRE_PREFIX}LITE",
+}
 # Without windows of its own it needs two thirds of the time.
-CHROMIUMS = "chromium-headless-shell chromium chromium-browser google-chrome google-chrome-stable chrome".split()
+CHROMIUM_NAMES = "chromium-headless-shell chromium chromium-browser google-chrome google-chrome-stable chrome".split()
 ADDRESS = re.compile(r"http://\S+token=\S+")
 
 
@@ -48,18 +52,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put the longest files first; all other tests stay in their order."""
-    places = {Path(__file__).parent / name: place for place, name in enumerate(LONGEST)}
-    items.sort(key=lambda item: places.get(item.path, len(LONGEST)))
+    position_by_file = {Path(__file__).parent / name: position for position, name in enumerate(LONGEST_FILES)}
+    items.sort(key=lambda item: position_by_file.get(item.path, len(LONGEST_FILES)))
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item, call):
     """Turn a skipped test into a failure where what it needs was promised (in `.ci/run`, and in CI)."""
     report = yield
-    needed = [variable for marker, variable in PROMISES.items() if item.get_closest_marker(marker)]
-    if report.skipped and needed and all(map(os.environ.get, needed)):
+    needed_variables = [variable for marker, variable in PROMISE_VARIABLES.items() if item.get_closest_marker(marker)]
+    if report.skipped and needed_variables and all(map(os.environ.get, needed_variables)):
         report.outcome = "failed"
-        report.longrepr = f"skipped, though {' and '.join(needed)} promised what it needs: {report.longrepr}"
+        report.longrepr = f"skipped, though {' and '.join(needed_variables)} promised what it needs: {report.longrepr}"
     return report
 
 
@@ -72,33 +76,33 @@ def repository() -> Path:
 @pytest.fixture
 def nothing_has_left_yet(monkeypatch: pytest.MonkeyPatch) -> None:
     """Explanations look through the values that left to NumPy: each program starts without those of the ones before."""
-    _forget(monkeypatch)
+    _clear_escapes(monkeypatch)
 
 
 @pytest.fixture(scope="module", autouse=True)
 def _nothing_left_in_other_files() -> Iterator[None]:
     """And each file of tests without those of other files: which of them a worker ran before is chance."""
     with pytest.MonkeyPatch.context() as patch:
-        _forget(patch)
+        _clear_escapes(patch)
         yield
 
 
-def _forget(patch: pytest.MonkeyPatch) -> None:
-    from minitape.engine.recording import evidence
-    from minitape.engine.recording.state import state
+def _clear_escapes(patch: pytest.MonkeyPatch) -> None:
+    from minitape.engine.record import provenance
+    from minitape.engine.record.thread_state import state
 
-    fresh = evidence.ValuesLeft()
-    patch.setattr(state.memory, "exits", fresh)
-    patch.setattr(evidence, "THREADS", deque([fresh], maxlen=16))
+    fresh = provenance.EscapeLog()
+    patch.setattr(state.memory, "escapes", fresh)
+    patch.setattr(provenance, "THREAD_ESCAPE_LOGS", deque([fresh], maxlen=16))
 
 
 @pytest.fixture(scope="session")
 def chromium() -> str:
     """Path of the system's Chromium; the test is skipped where there is none."""
-    for name in CHROMIUMS:
+    for name in CHROMIUM_NAMES:
         if path := shutil.which(name):
             return path
-    pytest.skip(f"no Chromium on PATH (looked for {', '.join(CHROMIUMS)}); on Debian: apt-get install chromium")
+    pytest.skip(f"no Chromium on PATH (looked for {', '.join(CHROMIUM_NAMES)}); on Debian: apt-get install chromium")
 
 
 @pytest.fixture(scope="session")
@@ -112,15 +116,15 @@ def browser(chromium: str) -> Iterator:
     arguments += ["--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1"]
     arguments += ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
     # A condition is asked for some times a second, and not before each frame, which makes the browser draw frames.
-    asked = functools.partialmethod(Page.wait_for_function, polling=50)
+    wait_for_function = functools.partialmethod(Page.wait_for_function, polling=50)
     with sync_playwright() as playwright, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Page, "wait_for_function", asked)
+        patch.setattr(Page, "wait_for_function", wait_for_function)
         instance = playwright.chromium.launch(executable_path=chromium, args=arguments)
         yield instance
         instance.close()
 
 
-def guarded(browser, bypass_csp=True, served=True):
+def open_guarded_context(browser, bypass_csp=True, served=True):
     """A context that can reach this machine only, and the addresses of requests that would have left it.
 
     What tests evaluate in a page is not allowed by a page's own policy. A page that no server sends reads no files
@@ -130,25 +134,27 @@ def guarded(browser, bypass_csp=True, served=True):
     # a camera that glides takes away what leaves the pane: while a test looks at it
     context = browser.new_context(viewport=size, bypass_csp=bypass_csp, reduced_motion="reduce")
     context.set_default_timeout(PATIENCE)
-    left: list[str] = []
+    blocked_urls: list[str] = []
 
-    def note(request):
-        allowed = re.match(r"(https?|wss?)://(127\.0\.0\.1|localhost)[:/]|data:|blob:|about:|attachment:", request.url)
-        if not allowed:
-            left.append(request.url)
-        return not allowed
+    def note_request(request):
+        is_allowed = re.match(
+            r"(https?|wss?)://(127\.0\.0\.1|localhost)[:/]|data:|blob:|about:|attachment:", request.url
+        )
+        if not is_allowed:
+            blocked_urls.append(request.url)
+        return not is_allowed
 
     if served:  # the browser itself finds no other machine; with a route it would load everything anew
-        context.on("request", note)
+        context.on("request", note_request)
     else:
-        context.route("**/*", lambda route: route.abort() if note(route.request) else route.continue_())
-    return context, left
+        context.route("**/*", lambda route: route.abort() if note_request(route.request) else route.continue_())
+    return context, blocked_urls
 
 
 @pytest.fixture(scope="session")
 def _served(browser):
     """The context of all pages that a server sends: JupyterLab is loaded and compiled once for all of them."""
-    yield from _open(browser)
+    yield from _yield_context(browser)
 
 
 @pytest.fixture(scope="session")
@@ -156,13 +162,13 @@ def _without_server(browser):
     """The context of all pages that no server sends: they have nothing to keep there, and a window costs more than such
     a page.
     """
-    yield from _open(browser, served=False)
+    yield from _yield_context(browser, served=False)
 
 
-def _open(browser, **how):
-    context, left = guarded(browser, **how)
+def _yield_context(browser, **options):
+    context, blocked_urls = open_guarded_context(browser, **options)
     context.new_page()  # the window stays open
-    yield context, left
+    yield context, blocked_urls
     context.close()
 
 
@@ -173,33 +179,33 @@ def page(browser, request) -> Iterator:
     Cookies and storage belong to a server's address: who needs fresh ones starts a server.
     """
     name = "_served" if "start_lab" in request.fixturenames else "_without_server"
-    context, left = request.getfixturevalue(name)
-    made = context.new_page()
-    yield made
-    made.close()
-    there, left[:] = left[:], []
-    assert not there, f"requests left the machine: {there}"
+    context, blocked_urls = request.getfixturevalue(name)
+    new = context.new_page()
+    yield new
+    new.close()
+    escaped_urls, blocked_urls[:] = blocked_urls[:], []
+    assert not escaped_urls, f"requests left the machine: {escaped_urls}"
 
 
 @pytest.fixture
 def page_with_policy(browser) -> Iterator:
     """Such a page in which the page's own policy counts."""
-    context, left = guarded(browser, bypass_csp=False, served=False)
+    context, blocked_urls = open_guarded_context(browser, bypass_csp=False, served=False)
     yield context.new_page()
     context.close()
-    assert not left, f"requests left the machine: {left}"
+    assert not blocked_urls, f"requests left the machine: {blocked_urls}"
 
 
 @pytest.fixture(scope="module")
 def new_page(_served) -> Iterator[Callable]:
     """Opens such a page for several tests of a file, which a server sends: none leaves traces that another one sees."""
-    context, left = _served
+    context, blocked_urls = _served
     pages: list = []
     yield lambda: pages.append(context.new_page()) or pages[-1]
-    for one in pages:
-        one.close()
-    there, left[:] = left[:], []
-    assert not there, f"requests left the machine: {there}"
+    for opened in pages:
+        opened.close()
+    escaped_urls, blocked_urls[:] = blocked_urls[:], []
+    assert not escaped_urls, f"requests left the machine: {escaped_urls}"
 
 
 @pytest.fixture(scope="module")
@@ -211,26 +217,26 @@ def start_lab() -> Iterator[Callable[..., str]]:
     servers: list[subprocess.Popen[str]] = []
     readers: list[threading.Thread] = []
 
-    def start(folder: Path, *options: str) -> str:
-        with socket.create_server(("127.0.0.1", 0)) as free:  # two workers must not both find 8888 free
-            port = free.getsockname()[1]
+    def start_server(folder: Path, *options: str) -> str:
+        with socket.create_server(("127.0.0.1", 0)) as probe:  # two workers must not both find 8888 free
+            port = probe.getsockname()[1]
         command = [sys.executable, "-m", "minitape", "lab", str(folder), "--no-browser", f"--port={port}", *options]
-        own = tempfile.mkdtemp()  # the notebooks that other tests, or a developer, had open stay away
-        environment = {**os.environ, "COLUMNS": "500", "NO_COLOR": "1", "JUPYTERLAB_WORKSPACES_DIR": own}
+        workspaces = tempfile.mkdtemp()  # the notebooks that other tests, or a developer, had open stay away
+        environment = {**os.environ, "COLUMNS": "500", "NO_COLOR": "1", "JUPYTERLAB_WORKSPACES_DIR": workspaces}
         server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment)
         servers.append(server)
         assert server.stdout is not None
-        said = []
+        lines = []
         for line in server.stdout:
-            said.append(line)
+            lines.append(line)
             if address := ADDRESS.search(line):
                 # Read on to the end, or a full pipe would stop the server.
                 readers.append(threading.Thread(target=server.stdout.read))
                 readers[-1].start()
                 return address.group()
-        raise AssertionError(f"minitape lab printed no address:\n{''.join(said)}")
+        raise AssertionError(f"minitape lab printed no address:\n{''.join(lines)}")
 
-    yield start
+    yield start_server
     end_processes(*servers)
     for reader in readers:
         reader.join()

@@ -20,16 +20,21 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from minitape.common.read_data import NOTEBOOK, read_json
-from minitape.common.texts import CHECK, CODE, ENGLISH, FOLDER, table
-from minitape.common.write_beside import write
+from minitape.common.atomic_write import write_file
+from minitape.common.read_data import MAX_NOTEBOOK_SIZE, read_json
+from minitape.common.translation import CHECK, ENGLISH, LANGUAGE_CODE, TEXTS_FOLDER, load_translations
 from minitape.course.broken_networks import PATIENTS
 from minitape.course.checker import MARKS
-from minitape.course.exercise import anew_of, beliefs_of, exercises_of, explanations_of
-from minitape.course.programs import FOLDER as RECORDINGS
-from minitape.course.programs import LESSON, SENTENCES
-from minitape.explain import error_texts, texts, value_texts
-from tests.cell_words import name_of, names_in, pieces_of, texts_in, translated
+from minitape.course.exercise import (
+    collect_exercises,
+    find_prediction_explanations,
+    find_retry_questions,
+    find_wrong_choice_beliefs,
+)
+from minitape.course.framework_programs import FOLDER as RECORDINGS
+from minitape.course.framework_programs import LESSON, SENTENCE_BREAK
+from minitape.explain import cause_texts, error_texts, value_texts
+from tests.cell_words import get_name, iter_named_values, iter_pieces, iter_text_nodes, translate_cell
 
 if TYPE_CHECKING:
     from babel.messages import Catalog
@@ -40,81 +45,84 @@ ROOT = Path(__file__).parents[1]
 VIEW = "widgets/frontend/src"
 PLAYGROUND = "widgets/frontend/playground"
 EXAMPLES = "minitape/cli/playground_page/examples"
-MOST = 10  # new texts of a file that are listed
+MAX_LISTED = 10  # new texts of a file that are listed
 # what this package calls with a text for people, and which of the arguments it is
-FIRST, SECOND, THIRD = slice(1), slice(1, 2), slice(2, 3)
-SAYS = {
-    **dict.fromkeys(("say", "tell", "fill", "word", "failure", "misuse"), FIRST),
-    "to_try": SECOND,
+FIRST, THIRD = slice(1), slice(2, 3)
+SAYING_FUNCTIONS = {
+    **dict.fromkeys(("say", "print_translated", "fill", "translate", "create_failure", "create_usage_error"), FIRST),
     "OperationFix": THIRD,
-    "column_names": slice(None),
+    "translate_column_names": slice(None),
 }
-COMMANDS = {"command", "group"}  # what makes a function one of them
+COMMAND_DECORATORS = {"command", "group"}  # what makes a function one of them
 
 
-def keep_in_step(english: Path, translation: Path) -> list[str]:
+def synchronize_translation(english: Path, translation: Path) -> list[str]:
     """Bring the files and notebooks of a translation in step with the English ones; give back what is left to do."""
-    (translation / FOLDER).mkdir(parents=True, exist_ok=True)
-    left, known = [], {}
-    for domain, found in texts_of_all(english).items():
-        file = translation / FOLDER / f"{domain}.po"
-        catalog = updated(file, found, translation.name)
-        _write(file, as_po(catalog))
-        left += [f"{file.name}: {words}" for words in untranslated(catalog)]
-        known[domain] = {str(text.id): str(text.string) for text in catalog if text.string and not text.fuzzy}
+    (translation / TEXTS_FOLDER).mkdir(parents=True, exist_ok=True)
+    remaining_work, translations = [], {}
+    for domain, texts in collect_texts_by_domain(english).items():
+        file = translation / TEXTS_FOLDER / f"{domain}.po"
+        catalog = update_catalog(file, texts, translation.name)
+        _write_if_changed(file, format_po_file(catalog))
+        remaining_work += [f"{file.name}: {entry}" for entry in list_remaining_texts(catalog)]
+        translations[domain] = {str(text.id): str(text.string) for text in catalog if text.string and not text.fuzzy}
     for path in sorted(english.glob("*.ipynb")):
-        there = translation / path.name
-        before = read_json(there, NOTEBOOK) if there.exists() else {"cells": []}
-        made, to_run = built(read_json(path, NOTEBOOK), before, known[domain_of(path)], translation.name)
-        _write(there, json.dumps(made, indent=1, ensure_ascii=False, sort_keys=True) + "\n")
-        left += [f"{path.name}: {len(to_run)} cells to run: minitape save {there}"] if to_run else []
-    return left
+        target = translation / path.name
+        old_notebook = read_json(target, MAX_NOTEBOOK_SIZE) if target.exists() else {"cells": []}
+        new_notebook, cells_to_run = translate_notebook(
+            read_json(path, MAX_NOTEBOOK_SIZE), old_notebook, translations[get_domain(path)], translation.name
+        )
+        _write_if_changed(target, json.dumps(new_notebook, indent=1, ensure_ascii=False, sort_keys=True) + "\n")
+        remaining_work += (
+            [f"{path.name}: {len(cells_to_run)} cells to run: minitape save {target}"] if cells_to_run else []
+        )
+    return remaining_work
 
 
-def _write(file: Path, text: str) -> None:
+def _write_if_changed(file: Path, text: str) -> None:
     if not file.exists() or file.read_text(encoding="utf-8") != text:
-        write(file, text)
+        write_file(file, text)
 
 
-def domain_of(notebook: Path) -> str:
+def get_domain(notebook: Path) -> str:
     """The name of the file with the texts of a notebook: the lesson's number, or the page's name."""
     return notebook.stem.partition("_")[0]
 
 
-def updated(file: Path, found: dict[str, list[str]], code: str) -> Catalog:
-    """The catalog of a file with these texts, each with the places where it is found, in a language."""
+def update_catalog(file: Path, places_by_text: dict[str, list[str]], code: str) -> Catalog:
+    """Return the catalog of a file in a language, with these texts, each with the places where it is found."""
     from babel.messages import Catalog
     from babel.messages.pofile import read_po
 
     template = Catalog(header_comment="")
-    for text, places in found.items():
-        template.add(text, locations=[(place, 0) for place in dict.fromkeys(places)])
+    for text, file_names in places_by_text.items():
+        template.add(text, locations=[(file_name, 0) for file_name in dict.fromkeys(file_names)])
     if file.exists():
         catalog = read_po(io.BytesIO(file.read_bytes()), locale=code.replace("-", "_"))
     else:
         catalog = Catalog(
             locale=code.replace("-", "_"), project="minitape", header_comment=f"# {file.stem}", fuzzy=False
         )
-    was = {entry.id: _previous(entry.user_comments) for entry in catalog}
+    earlier_texts = {entry.id: _parse_previous_text(entry.user_comments) for entry in catalog}
     catalog.update(template, update_creation_date=False)
     for entry in catalog:
         entry.user_comments = [line for line in entry.user_comments if not line.startswith("|")]
-        entry.previous_id = entry.previous_id or was.get(entry.id, []) if entry.fuzzy else []
+        entry.previous_id = entry.previous_id or earlier_texts.get(entry.id, []) if entry.fuzzy else []
     return catalog
 
 
-def _previous(comments: list[str]) -> list[str]:
+def _parse_previous_text(comments: list[str]) -> list[str]:
     """What a fuzzy text was before, which Babel reads as comments only.
 
-    >>> _previous(['| msgid "A text "', '| "of two lines"'])
+    >>> _parse_previous_text(['| msgid "A text "', '| "of two lines"'])
     ['A text of two lines']
     """
-    quoted = re.findall(r'"(?:[^"\\]|\\.)*"', " ".join(line for line in comments if line.startswith("|")))
-    text = "".join(map(json.loads, quoted))
+    quoted_parts = re.findall(r'"(?:[^"\\]|\\.)*"', " ".join(line for line in comments if line.startswith("|")))
+    text = "".join(map(json.loads, quoted_parts))
     return [text] if text else []
 
 
-def as_po(catalog: Catalog) -> str:
+def format_po_file(catalog: Catalog) -> str:
     """A catalog as a file has it: what a fuzzy text was is above it, which Babel would break within its quotes."""
     from babel.messages.pofile import normalize, write_po
 
@@ -122,165 +130,202 @@ def as_po(catalog: Catalog) -> str:
     write_po(file, catalog)
     text = file.getvalue().decode()
     for entry in (entry for entry in catalog if entry.previous_id):
-        now, was = f"\nmsgid {normalize(str(entry.id))}", normalize(entry.previous_id[0], "#| ")
-        text = text.replace(now, f"\n#| msgid {was}{now}", 1)
+        message_id, previous_id = f"\nmsgid {normalize(str(entry.id))}", normalize(entry.previous_id[0], "#| ")
+        text = text.replace(message_id, f"\n#| msgid {previous_id}{message_id}", 1)
     return text
 
 
-def untranslated(catalog: Catalog) -> list[str]:
-    """What a translator has to do in a catalog: the texts that are new, or how many, and those that changed, with the
-    English then and now.
+def list_remaining_texts(catalog: Catalog) -> list[str]:
+    """List what a translator has to do in a catalog.
+
+    That is the texts that changed, with the English then and now, and those that are new, or how many.
     """
     new = [f"new: {text.id!r}" for text in catalog if text.id and not text.string]
     changed = [f"was {[*text.previous_id, text.id][0]!r}, is {text.id!r}" for text in catalog if text.id and text.fuzzy]
-    return changed + (new if len(new) <= MOST else [f"{len(new)} texts to translate"])
+    return changed + (new if len(new) <= MAX_LISTED else [f"{len(new)} texts to translate"])
 
 
-def built(english: Object, before: Object, known: dict[str, str], code: str) -> tuple[Object, list[str]]:
-    """A notebook in another language, and the cells that are to be run. Outputs and attached pictures are those that it
-    had `before`.
+def translate_notebook(
+    english: Object, old_notebook: Object, translations: dict[str, str], code: str
+) -> tuple[Object, list[str]]:
+    """Return a notebook in another language, and the cells of it that are to be run.
+
+    Outputs and attached pictures are those of `old_notebook`.
     """
-    there = {cell["id"]: cell for cell in before["cells"]}
-    cells, to_run = [], []
+    old_cells = {cell["id"]: cell for cell in old_notebook["cells"]}
+    cells, cells_to_run = [], []
     for cell in english["cells"]:
-        source = translated(cell, known)
-        made, other = {**cell, "source": source.splitlines(keepends=True)}, there.get(cell["id"], {"source": ""})
-        if other.get("attachments", {}).keys() == cell.get("attachments", {}).keys():
-            made |= {name: part for name, part in other.items() if name == "attachments"}
+        source = translate_cell(cell, translations)
+        new_cell, old_cell = (
+            {**cell, "source": source.splitlines(keepends=True)},
+            old_cells.get(cell["id"], {"source": ""}),
+        )
+        if old_cell.get("attachments", {}).keys() == cell.get("attachments", {}).keys():
+            new_cell |= {name: part for name, part in old_cell.items() if name == "attachments"}
         if cell["cell_type"] == "code":
-            ran = other if "".join(other["source"]) == source else {"outputs": [], "execution_count": None}
-            made |= {name: ran[name] for name in ("outputs", "execution_count")}
-            to_run += [cell["id"]] if ran["execution_count"] is None else []
-        cells.append(made)
-    return {**english, "cells": cells, "metadata": english["metadata"] | {"language": code}}, to_run
+            output_cell = (
+                old_cell if "".join(old_cell["source"]) == source else {"outputs": [], "execution_count": None}
+            )
+            new_cell |= {name: output_cell[name] for name in ("outputs", "execution_count")}
+            cells_to_run += [cell["id"]] if output_cell["execution_count"] is None else []
+        cells.append(new_cell)
+    return {**english, "cells": cells, "metadata": english["metadata"] | {"language": code}}, cells_to_run
 
 
-def texts_of_all(english: Path) -> dict[str, dict[str, list[str]]]:
+def collect_texts_by_domain(english: Path) -> dict[str, dict[str, list[str]]]:
     """The texts to translate, by file; each with the places where it is found."""
-    found: dict[str, dict[str, list[str]]] = {}
+    texts_by_domain: dict[str, dict[str, list[str]]] = {}
     for path in sorted(english.glob("*.ipynb")):
-        domain = domain_of(path)
-        places = found.setdefault(domain, {})
-        for cell in read_json(path, NOTEBOOK)["cells"]:
-            for text, words in pieces_of(cell):
-                if words:
+        domain = get_domain(path)
+        places = texts_by_domain.setdefault(domain, {})
+        for cell in read_json(path, MAX_NOTEBOOK_SIZE)["cells"]:
+            for text, is_words in iter_pieces(cell):
+                if is_words:
                     places.setdefault(text, []).append(f"{path.name}:{cell['id']}")
-        for text in texts_of(domain):
+        for text in collect_lesson_texts(domain):
             places.setdefault(text, []).append(f"minitape/course/lesson_{domain}.py")
-    lists = {
-        CHECK: [(text, "minitape/course/checker.py") for text in MARKS] + said_in("minitape/course"),
-        "explain": said_in("minitape/common", "minitape/explain", "minitape/bridges") + _of_answers() + _of_bridges(),
+    pairs_by_domain = {
+        CHECK: [(text, "minitape/course/checker.py") for text in MARKS] + collect_said_texts("minitape/course"),
+        "explain": collect_said_texts("minitape/common", "minitape/explain", "minitape/bridges")
+        + _collect_explain_texts()
+        + _collect_bridge_texts(),
         # the words of the view in the browser are those of the Chinese file
-        "picture": said_in("minitape/picture", "widgets/minitape_widgets")
-        + [(text, VIEW) for text in table("picture", "zh")],
-        "cli": said_in("minitape/cli"),
-        "playground": _of_playground(),
+        "picture": collect_said_texts("minitape/picture", "widgets/minitape_widgets")
+        + [(text, VIEW) for text in load_translations("picture", "zh")],
+        "cli": collect_said_texts("minitape/cli"),
+        "playground": _collect_playground_texts(),
     }
-    for domain, pairs in lists.items():
+    for domain, pairs in pairs_by_domain.items():
         for text, place in pairs:
-            found.setdefault(domain, {}).setdefault(text, []).append(place)
-    return found
+            texts_by_domain.setdefault(domain, {}).setdefault(text, []).append(place)
+    return texts_by_domain
 
 
-def _of_playground() -> list[tuple[str, str]]:
+def _collect_playground_texts() -> list[tuple[str, str]]:
     """What the page of the playground says, and the words of its examples."""
     script = "".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / PLAYGROUND).glob("*.ts")))
-    found = [(text, PLAYGROUND) for text in re.findall(r'\bt\("((?:[^"\\]|\\.)*)"', script)]
+    texts = [(text, PLAYGROUND) for text in re.findall(r'\bt\("((?:[^"\\]|\\.)*)"', script)]
     for path in sorted((ROOT / EXAMPLES).glob("*.txt")):
         cell = {"cell_type": "code", "source": path.read_text(encoding="utf-8")}
-        found += [(text, f"{EXAMPLES}/{path.name}") for text, words in pieces_of(cell) if words]
-    return found
+        texts += [(text, f"{EXAMPLES}/{path.name}") for text, is_words in iter_pieces(cell) if is_words]
+    return texts
 
 
-def texts_of(lesson: str) -> list[str]:
+def collect_lesson_texts(lesson: str) -> list[str]:
     """The texts of a lesson's answer key: what `check` may say of its exercises, and `reveal` of its predictions."""
-    found = []
-    for exercise in exercises_of(lesson).values():
-        found += [
+    texts = []
+    for exercise in collect_exercises(lesson).values():
+        texts += [
             *(mistake.hint for mistake in exercise.mistakes), *exercise.hints, exercise.because, exercise.asks,
-            *exercise.changes.values(), *exercise.reasons.values(), exercise.from_tape, *_said_by(exercise.also),
+            *exercise.changes.values(), *exercise.reasons.values(), exercise.from_tape,
+            *_list_function_texts(exercise.also),
         ]  # fmt: skip
-        found += [text for trial in exercise.trials for text in (*trial.hints, *(hint for _, hint in trial.slips))]
-    for text, choices, _, reason in anew_of(lesson).values():
-        found += [text, reason, *(choice for choice in choices if re.search("[a-z]{2}", choice))]
-    found += [belief for beliefs in beliefs_of(lesson).values() for belief in beliefs.values()]
-    found += explanations_of(lesson).values()
-    found += [patient.says for patient in PATIENTS.values()] if lesson == "13" else []
-    kept = [read_json(path)["why"] for path in sorted(RECORDINGS.glob("*.json"))] if lesson == LESSON else []
-    whys = [why for said in kept for why in (said, *said["others"])]
-    found += [sentence for why in whys for part in ("message", "fix") for sentence in SENTENCES.split(why[part])]
-    return list(filter(None, found))
+        texts += [text for trial in exercise.trials for text in (*trial.hints, *(hint for _, hint in trial.slips))]
+    for text, choices, _, reason in find_retry_questions(lesson).values():
+        texts += [text, reason, *(choice for choice in choices if re.search("[a-z]{2}", choice))]
+    texts += [belief for beliefs in find_wrong_choice_beliefs(lesson).values() for belief in beliefs.values()]
+    texts += find_prediction_explanations(lesson).values()
+    texts += [patient.description for patient in PATIENTS.values()] if lesson == "13" else []
+    explanations = [read_json(path)["why"] for path in sorted(RECORDINGS.glob("*.json"))] if lesson == LESSON else []
+    all_explanations = [
+        explanation_parts for explanation in explanations for explanation_parts in (explanation, *explanation["others"])
+    ]
+    texts += [
+        sentence
+        for explanation_parts in all_explanations
+        for part in ("message", "fix")
+        for sentence in SENTENCE_BREAK.split(explanation_parts[part])
+    ]
+    return list(filter(None, texts))
 
 
-def _said_by(look: Function | None) -> list[str]:
+def _list_function_texts(function: Function | None) -> list[str]:
     """The texts that a further look at a learner's function may give."""
-    if look is None:
+    if function is None:
         return []
     constants = [
-        *look.__code__.co_consts,
-        *(c for part in look.__code__.co_consts if hasattr(part, "co_consts") for c in part.co_consts),
+        *function.__code__.co_consts,
+        *(
+            constant
+            for part in function.__code__.co_consts
+            if hasattr(part, "co_consts")
+            for constant in part.co_consts
+        ),
     ]
-    return [text for text in constants if isinstance(text, str) and " " in text and text != look.__doc__]
+    return [text for text in constants if isinstance(text, str) and " " in text and text != function.__doc__]
 
 
-def said_in(*folders: str) -> list[tuple[str, str]]:
+def collect_said_texts(*folders: str) -> list[tuple[str, str]]:
     """The texts that the files of some folders give to the functions that say them, and the file of each: in the call
     or by a name that stands for them.
     """
-    found = []
+    texts = []
     for path in (path for folder in folders for path in sorted((ROOT / folder).rglob("*.py"))):
-        tree, place = ast.parse(path.read_text(encoding="utf-8")), path.relative_to(ROOT).as_posix()
-        bound = [(name, text) for name, value in names_in(tree) if name for text in texts_in(value)]
+        tree, file_name = ast.parse(path.read_text(encoding="utf-8")), path.relative_to(ROOT).as_posix()
+        named_texts = [
+            (name, text) for name, value in iter_named_values(tree) if name for text in iter_text_nodes(value)
+        ]
         for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
             # a method of the same name says something else
-            for words in call.args[SAYS.get(getattr(call.func, "id", ""), slice(0))]:
-                names = {name_of(node) for node in ast.walk(words)}
-                named = [text for name, text in bound if name in names and " " in ast.unparse(text)]
-                texts = [text.value for text in [*texts_in(words), *named] if isinstance(text, ast.Constant)]
-                found += [(str(text), place) for text in texts if text]
-        found += [(text, place) for text in _helps(tree)]
-    return found
+            for argument in call.args[SAYING_FUNCTIONS.get(getattr(call.func, "id", ""), slice(0))]:
+                names = {get_name(node) for node in ast.walk(argument)}
+                texts_of_names = [text for name, text in named_texts if name in names and " " in ast.unparse(text)]
+                literals = [
+                    text.value
+                    for text in [*iter_text_nodes(argument), *texts_of_names]
+                    if isinstance(text, ast.Constant)
+                ]
+                texts += [(str(text), file_name) for text in literals if text]
+        texts += [(text, file_name) for text in _iter_help_texts(tree)]
+    return texts
 
 
-def _helps(tree: ast.AST) -> Iterator[str]:
+def _iter_help_texts(tree: ast.AST) -> Iterator[str]:
     """What ``--help`` says of the commands of a file, and of their options."""
     for node in ast.walk(tree):
         if (
             isinstance(node, ast.FunctionDef)
-            and {name_of(getattr(d, "func", d)) for d in node.decorator_list} & COMMANDS
+            and {get_name(getattr(decorator, "func", decorator)) for decorator in node.decorator_list}
+            & COMMAND_DECORATORS
         ):
             yield ast.get_docstring(node) or ""
         elif isinstance(node, ast.keyword) and node.arg == "help":
-            yield from (str(text.value) for text in texts_in(node.value) if isinstance(text, ast.Constant))
+            yield from (str(text.value) for text in iter_text_nodes(node.value) if isinstance(text, ast.Constant))
 
 
-def _of_answers() -> list[tuple[str, str]]:
+def _collect_explain_texts() -> list[tuple[str, str]]:
     """The sentences that `explain` may say of a tape, from its tables."""
-    tables = texts.TEXT, value_texts.ARRIVED, value_texts.OF_TENSORFLOW, value_texts.OF_TAPE, error_texts.ADVICE
-    found = [text for table in tables for pair in table.values() for text in pair]
-    found += [*value_texts.FUNCTIONS.values(), value_texts.TENSOR]
-    return [(text, "minitape/explain/texts.py") for text in found if text]
+    tables = (
+        cause_texts.TEXT,
+        value_texts.VALUE_TEXTS,
+        value_texts.TENSORFLOW_VALUE_TEXTS,
+        value_texts.TAPE_VALUE_TEXTS,
+        error_texts.ADVICE,
+    )
+    texts = [text for table in tables for pair in table.values() for text in pair]
+    texts += [*value_texts.FIX_FUNCTIONS.values(), value_texts.UNNAMED_TENSOR]
+    return [(text, "minitape/explain/cause_texts.py") for text in texts if text]
 
 
-def _of_bridges() -> list[tuple[str, str]]:
+def _collect_bridge_texts() -> list[tuple[str, str]]:
     """The same of the bridges' tables, which are read as text: no framework need be installed."""
-    found = []
-    for path in sorted([*ROOT.glob("minitape/[be]*/*texts.py"), *ROOT.glob("minitape/bridges/*/words.py")]):
+    texts = []
+    for path in sorted([*ROOT.glob("minitape/[be]*/*texts.py"), *ROOT.glob("minitape/bridges/*/sentences.py")]):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             values = node.values if isinstance(node, ast.Dict) else [node.value] if isinstance(node, ast.Assign) else []
             for part in (part for value in values for part in getattr(value, "elts", [value])):
                 if isinstance(part, ast.Constant) and " " in str(part.value):
-                    found.append((str(part.value), path.relative_to(ROOT).as_posix()))
-    return found
+                    texts.append((str(part.value), path.relative_to(ROOT).as_posix()))
+    return texts
 
 
 def main() -> None:
     """Bring the language that is named in step; or say that it is none."""
     code = "".join(sys.argv[1:])
-    if code == ENGLISH or not CODE.fullmatch(code):
+    if code == ENGLISH or not LANGUAGE_CODE.fullmatch(code):
         sys.exit(f"{code!r} names no language to translate into; give its code, such as de or pt-BR")
     folder = ROOT / "notebooks" / code
-    print("\n".join([f"wrote {folder}", *keep_in_step(ROOT / "notebooks" / ENGLISH, folder)]))
+    print("\n".join([f"wrote {folder}", *synchronize_translation(ROOT / "notebooks" / ENGLISH, folder)]))
 
 
 if __name__ == "__main__":

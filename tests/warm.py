@@ -11,9 +11,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from minitape.cli import check, report
+from minitape.cli import check_notebooks, terminal_report
 
-PRELOADED = ["minitape.cli.recorder", "nbval.plugin", "jupyter_client.blocking", "jupyter_client.provisioning"]
+PRELOADED = ["minitape.cli.nbval_recorder", "nbval.plugin", "jupyter_client.blocking", "jupyter_client.provisioning"]
 
 
 class WarmProcess:
@@ -23,13 +23,13 @@ class WarmProcess:
         context = multiprocessing.get_context("forkserver")
         context.set_forkserver_preload(PRELOADED)
         vars(sys.modules["__main__"]).setdefault("__spec__", None)  # a shell that another test made may have left none
-        out, into = context.Pipe(duplex=False)
+        read_end, write_end = context.Pipe(duplex=False)
         arguments = command[command.index("pytest") + 1 :]
-        self._process = context.Process(target=_run, args=(arguments, cwd, env, into))
+        self._process = context.Process(target=run_pytest_in_process, args=(arguments, cwd, env, write_end))
         self._process.start()
-        into.close()
-        self.stdout = os.fdopen(os.dup(out.fileno()), encoding="utf-8", errors="replace")
-        out.close()
+        write_end.close()
+        self.stdout = os.fdopen(os.dup(read_end.fileno()), encoding="utf-8", errors="replace")
+        read_end.close()
         self.terminate = self._process.terminate
 
     def poll(self):
@@ -40,23 +40,23 @@ class WarmProcess:
         return self._process.exitcode
 
 
-def _run(arguments, cwd, env, into):
-    os.dup2(into.fileno(), 1)
-    os.dup2(into.fileno(), 2)
+def run_pytest_in_process(arguments, cwd, env, write_end):
+    os.dup2(write_end.fileno(), 1)
+    os.dup2(write_end.fileno(), 2)
     os.chdir(cwd)
     os.environ.clear()
     os.environ.update(env)
     sys.exit(pytest.main(arguments))
 
 
-def as_text(result):
+def format_result_text(result):
     """What `minitape check` says of one notebook, as plain text."""
-    return "\n".join(line.plain for line in report.lines(result))
+    return "\n".join(line.plain for line in terminal_report.iter_result_lines(result))
 
 
 @pytest.fixture(scope="session", autouse=hasattr(os, "fork"))
 def warm_check():
     """For each folder of tests that imports this: notebooks are checked in such processes."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(check, "subprocess", SimpleNamespace(**vars(subprocess) | {"Popen": WarmProcess}))
+        patch.setattr(check_notebooks, "subprocess", SimpleNamespace(**vars(subprocess) | {"Popen": WarmProcess}))
         yield

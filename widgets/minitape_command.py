@@ -7,15 +7,15 @@ from importlib.util import find_spec
 def main() -> None:
     """Run the command with the arguments of this process."""
     if sys.argv[1:] in (["--version"], ["-V"]):
-        print(f"minitape, version {_version()}")
+        print(f"minitape, version {_read_package_version()}")
         return
     from minitape.cli import main as command
 
     command()
 
 
-def _version() -> str:
-    """The version of the package, which is not imported."""
+def _read_package_version() -> str:
+    """Read the version of the package, which is not imported."""
     (folder,) = find_spec("minitape").submodule_search_locations  # type: ignore[union-attr, misc]
     with open(f"{folder}/__init__.py", encoding="utf-8") as file:
         return file.read().partition('__version__ = "')[2].partition('"')[0]

@@ -27,18 +27,18 @@ def chain(n):
 
 
 def rosenbrock(n):
-    x = w.vector(n)
+    x = w.build_vector(n)
     g = grad(lambda x: anp.sum(100.0 * (x[1:] - x[:-1] * x[:-1]) ** 2 + (1.0 - x[:-1]) ** 2))
 
-    def run():
+    def run_once():
         out = g(x)
         return [out[0], out[-1]]
 
-    return run
+    return run_once
 
 
 def mlp(batch):
-    d = w.mlp_inputs(batch)
+    d = w.build_mlp_inputs(batch)
 
     def loss(p):
         h = d["x"]
@@ -50,15 +50,15 @@ def mlp(batch):
 
     g = grad(loss)
 
-    def run():
+    def run_once():
         out = g(d["weights"] + d["biases"])
         return [loss(d["weights"] + d["biases"]), out[0][0, 0], out[-1][0]]
 
-    return run
+    return run_once
 
 
 def elementwise(n):
-    x = w.vector(n)
+    x = w.build_vector(n)
 
     def f(y):
         for _ in range(5):
@@ -67,11 +67,11 @@ def elementwise(n):
 
     g = grad(f)
 
-    def run():
+    def run_once():
         out = g(x)
         return [out[0], out[-1]]
 
-    return run
+    return run_once
 
 
 def derivative(order):
@@ -82,11 +82,11 @@ def derivative(order):
 
 
 def jacobian(n):
-    x, m = w.vector(n), w.rng().standard_normal((n, n)).astype(np.float32)
+    x, m = w.build_vector(n), w.create_rng().standard_normal((n, n)).astype(np.float32)
     j = jacobian_of(lambda x: anp.tanh(anp.dot(m, x)))
 
-    def run():
+    def run_once():
         out = j(x)
         return [out[0, 0], out[-1, -1]]
 
-    return run
+    return run_once

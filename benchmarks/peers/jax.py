@@ -9,7 +9,7 @@ import numpy as np
 from benchmarks import workloads as w
 
 
-def _compiled(f, x):
+def _compile_gradient(f, x):
     g = jax.jit(jax.grad(f))
     return lambda: [np.asarray(g(x)).reshape(-1)[0]]
 
@@ -21,12 +21,12 @@ def compiled_chain(n):
             y = y * x + 0.1
         return y
 
-    return _compiled(f, jnp.float32(0.9))
+    return _compile_gradient(f, jnp.float32(0.9))
 
 
 def compiled_rosenbrock(n):
-    return _compiled(
-        lambda x: jnp.sum(100.0 * (x[1:] - x[:-1] * x[:-1]) ** 2 + (1.0 - x[:-1]) ** 2), jnp.asarray(w.vector(n))
+    return _compile_gradient(
+        lambda x: jnp.sum(100.0 * (x[1:] - x[:-1] * x[:-1]) ** 2 + (1.0 - x[:-1]) ** 2), jnp.asarray(w.build_vector(n))
     )
 
 
@@ -36,11 +36,11 @@ def compiled_elementwise(n):
             y = jnp.tanh(jnp.sin(y) * 1.1 + 0.1)
         return jnp.sum(y)
 
-    return _compiled(f, jnp.asarray(w.vector(n)))
+    return _compile_gradient(f, jnp.asarray(w.build_vector(n)))
 
 
 def compiled_mlp(batch):
-    d = w.mlp_inputs(batch)
+    d = w.build_mlp_inputs(batch)
 
     def loss(p):
         h = d["x"]
@@ -56,7 +56,7 @@ def compiled_mlp(batch):
 
 
 def compiled_logistic(steps):
-    x, y = w.logistic_inputs()
+    x, y = w.build_logistic_inputs()
 
     def loss_of(m, b):
         p = jax.nn.sigmoid(x @ m + b)
@@ -67,10 +67,10 @@ def compiled_logistic(steps):
         loss, (gm, gb) = jax.value_and_grad(loss_of, (0, 1))(m, b)
         return loss, m - 0.1 * gm, b - 0.1 * gb
 
-    def run():
+    def run_once():
         m, b = jnp.zeros((20, 1), jnp.float32), jnp.float32(0.0)
         for _ in range(steps):
             loss, m, b = step(m, b)
         return [np.asarray(loss), np.asarray(b)]
 
-    return run
+    return run_once

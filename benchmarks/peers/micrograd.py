@@ -12,17 +12,17 @@ sys.setrecursionlimit(10_000_000)  # its backward pass recurses over the graph
 
 
 def scalar_ops(n):
-    def run():
+    def run_once():
         x = Value(3.0)
         y = x * x if n == 1 else (x * x + x) * x - x * x
         y.backward()
         return [x.grad]
 
-    return run
+    return run_once
 
 
 def chain(n):
-    def run():
+    def run_once():
         x, c = Value(0.9), Value(0.1)
         y = x
         for _ in range(n // 2):
@@ -30,13 +30,13 @@ def chain(n):
         y.backward()
         return [x.grad]
 
-    return run
+    return run_once
 
 
 def micro_mlp(samples):
-    layers, xs, ys = w.micro_mlp_inputs(samples)
+    layers, xs, ys = w.build_micro_mlp_inputs(samples)
 
-    def run():
+    def run_once():
         held = [[([Value(v) for v in ws], Value(b)) for ws, b in layer] for layer in layers]
         loss = Value(0.0)
         for x, y in zip(xs, ys, strict=True):
@@ -53,4 +53,4 @@ def micro_mlp(samples):
         loss.backward()
         return [loss.data, held[0][0][0][0].grad, held[-1][-1][1].grad]
 
-    return run
+    return run_once

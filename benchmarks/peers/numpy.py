@@ -10,10 +10,10 @@ from benchmarks import workloads as w
 
 
 def mlp(batch):
-    d = w.mlp_inputs(batch)
+    d = w.build_mlp_inputs(batch)
     (a, b, c), (p, q, r), x, y = d["weights"], d["biases"], d["x"], d["y"]
 
-    def run():
+    def run_once():
         h = np.tanh(x @ a + p)
         k = np.tanh(h @ b + q)
         e = k @ c + r - y
@@ -27,13 +27,13 @@ def mlp(batch):
         gradients = [ga, gb, gc, gp, gq, gr]
         return [loss, gradients[0][0, 0], gradients[-1][0]]
 
-    return run
+    return run_once
 
 
 def elementwise(n, block=16_384):
-    x = w.vector(n)
+    x = w.build_vector(n)
 
-    def run():
+    def run_once():
         g = np.empty_like(x)
         total = 0.0
         for start in range(0, n, block):
@@ -51,4 +51,4 @@ def elementwise(n, block=16_384):
             g[start : start + block] = out
         return [g[0], g[-1]]
 
-    return run
+    return run_once

@@ -10,38 +10,38 @@ from benchmarks import workloads as w
 torch.set_num_threads(1)
 
 
-def tensor(a, grad=False):
+def make_tensor(a, grad=False):
     return torch.tensor(a, dtype=torch.float32, requires_grad=grad)
 
 
 def scalar_ops(n):
-    def run():
-        x = tensor(3.0, True)
+    def run_once():
+        x = make_tensor(3.0, True)
         y = x * x if n == 1 else (x * x + x) * x - x * x
         return [torch.autograd.grad(y, x)[0].item()]
 
-    return run
+    return run_once
 
 
 def chain(n):
-    c = tensor(0.1)
+    c = make_tensor(0.1)
 
-    def run():
-        x = tensor(0.9, True)
+    def run_once():
+        x = make_tensor(0.9, True)
         y = x
         for _ in range(n // 2):
             y = y * x + c
         return [torch.autograd.grad(y, x)[0].item()]
 
-    return run
+    return run_once
 
 
 def micro_mlp(samples):
-    layers, xs, ys = w.micro_mlp_inputs(samples)
-    layers = [[([tensor(v, True) for v in ws], tensor(b, True)) for ws, b in layer] for layer in layers]
+    layers, xs, ys = w.build_micro_mlp_inputs(samples)
+    layers = [[([make_tensor(v, True) for v in ws], make_tensor(b, True)) for ws, b in layer] for layer in layers]
     parameters = [p for layer in layers for ws, b in layer for p in (*ws, b)]
 
-    def run():
+    def run_once():
         loss = 0.0
         for x, y in zip(xs, ys, strict=True):
             for depth, layer in enumerate(layers):
@@ -57,27 +57,27 @@ def micro_mlp(samples):
         g = torch.autograd.grad(loss, parameters)
         return [loss.item(), g[0].item(), g[-1].item()]
 
-    return run
+    return run_once
 
 
 def rosenbrock(n):
-    x = tensor(w.vector(n), True)
+    x = make_tensor(w.build_vector(n), True)
 
-    def run():
+    def run_once():
         a, b = x[:-1], x[1:]
         y = (100.0 * (b - a * a) ** 2 + (1.0 - a) ** 2).sum()
         g = torch.autograd.grad(y, x)[0]
         return [g[0].item(), g[-1].item()]
 
-    return run
+    return run_once
 
 
 def mlp(batch):
-    d = w.mlp_inputs(batch)
-    weights, biases = [tensor(m, True) for m in d["weights"]], [tensor(b, True) for b in d["biases"]]
-    x, y = tensor(d["x"]), tensor(d["y"])
+    d = w.build_mlp_inputs(batch)
+    weights, biases = [make_tensor(m, True) for m in d["weights"]], [make_tensor(b, True) for b in d["biases"]]
+    x, y = make_tensor(d["x"]), make_tensor(d["y"])
 
-    def run():
+    def run_once():
         h = x
         for i, (m, b) in enumerate(zip(weights, biases, strict=True)):
             h = h @ m + b
@@ -87,27 +87,27 @@ def mlp(batch):
         g = torch.autograd.grad(loss, weights + biases)
         return [loss.item(), g[0][0, 0].item(), g[-1][0].item()]
 
-    return run
+    return run_once
 
 
 def elementwise(n):
-    x = tensor(w.vector(n), True)
+    x = make_tensor(w.build_vector(n), True)
 
-    def run():
+    def run_once():
         y = x
         for _ in range(5):
             y = torch.tanh(torch.sin(y) * 1.1 + 0.1)
         g = torch.autograd.grad(y.sum(), x)[0]
         return [g[0].item(), g[-1].item()]
 
-    return run
+    return run_once
 
 
 def logistic(steps):
-    features, labels = (tensor(a) for a in w.logistic_inputs())
+    features, labels = (make_tensor(a) for a in w.build_logistic_inputs())
 
-    def run():
-        m, b = tensor(np.zeros((20, 1)), True), tensor(0.0, True)
+    def run_once():
+        m, b = make_tensor(np.zeros((20, 1)), True), make_tensor(0.0, True)
         for _ in range(steps):
             p = torch.sigmoid(features @ m + b)
             loss = -(labels * torch.log(p + 1e-7) + (1.0 - labels) * torch.log(1.0 - p + 1e-7)).mean()
@@ -117,16 +117,16 @@ def logistic(steps):
                 b -= 0.1 * gb
         return [loss.item(), b.item()]
 
-    return run
+    return run_once
 
 
 def training_step(batch):
-    kernels, x, y = w.training_inputs(batch)
-    x, y = tensor(x), tensor(y)
+    kernels, x, y = w.build_training_inputs(batch)
+    x, y = make_tensor(x), make_tensor(y)
     layers = [torch.nn.Linear(*kernel.shape) for kernel in kernels]
     with torch.no_grad():
         for layer, kernel in zip(layers, kernels, strict=True):
-            layer.weight.copy_(tensor(kernel.T))
+            layer.weight.copy_(make_tensor(kernel.T))
             layer.bias.zero_()
     model = torch.nn.Sequential(layers[0], torch.nn.Tanh(), layers[1], torch.nn.Tanh(), layers[2])
     optimizer, loss_of = torch.optim.Adam(model.parameters(), lr=0.01), torch.nn.BCEWithLogitsLoss()
@@ -143,53 +143,53 @@ def training_step(batch):
 
 
 def hvp(batch):
-    x, a, b, u, v = w.hvp_inputs(batch)
-    x, u, v, a, b = tensor(x), tensor(u), tensor(v), tensor(a, True), tensor(b, True)
+    x, a, b, u, v = w.build_hvp_inputs(batch)
+    x, u, v, a, b = make_tensor(x), make_tensor(u), make_tensor(v), make_tensor(a, True), make_tensor(b, True)
 
-    def run():
+    def run_once():
         loss = ((torch.tanh(x @ a) @ b) ** 2).mean()
         ga, gb = torch.autograd.grad(loss, [a, b], create_graph=True)
         s = (ga * u).sum() + (gb * v).sum()
         ha, hb = torch.autograd.grad(s, [a, b])
         return [ha[0, 0].item(), hb[0, 0].item()]
 
-    return run
+    return run_once
 
 
 def derivative(order):
-    def run():
-        x = tensor(0.7, True)
+    def run_once():
+        x = make_tensor(0.7, True)
         y = torch.sin(x) * x * x * x
         for _ in range(order):
             y = torch.autograd.grad(y, x, create_graph=True)[0]
         return [y.item()]
 
-    return run
+    return run_once
 
 
 def jacobian(n):
-    x, m = tensor(w.vector(n)), tensor(w.rng().standard_normal((n, n)))
+    x, m = make_tensor(w.build_vector(n)), make_tensor(w.create_rng().standard_normal((n, n)))
 
-    def run():
+    def run_once():
         j = torch.autograd.functional.jacobian(lambda x: torch.tanh(m @ x), x, vectorize=True)
         return [j[0, 0].item(), j[-1, -1].item()]
 
-    return run
+    return run_once
 
 
 def persistent(n):
-    return _outputs(n, 0.7)
+    return build_gradients_run(n, 0.7)
 
 
 def persistent_arrays(n):
-    return _outputs(n, w.vector(10))
+    return build_gradients_run(n, w.build_vector(10))
 
 
-def _outputs(n, start):
-    ones = torch.ones_like(tensor(start))
+def build_gradients_run(n, start):
+    ones = torch.ones_like(make_tensor(start))
 
-    def run():
-        x = tensor(start, True)
+    def run_once():
+        x = make_tensor(start, True)
         y, ys = x, []
         for _ in range(n):
             y = torch.sin(y) * x
@@ -197,4 +197,4 @@ def _outputs(n, start):
         gradients = [torch.autograd.grad(y, x, ones, retain_graph=True)[0] for y in ys]
         return [g.numpy().sum().item() for g in gradients][-2:]
 
-    return run
+    return run_once

@@ -18,20 +18,21 @@ from typing import Any
 import minitape as tf
 from minitape.tf.api import NAMES
 
-PLAIN = (int, float, str, bytes, tuple, frozenset, type(None))  # equal ones are one object by chance only
+PLAIN_TYPES = (int, float, str, bytes, tuple, frozenset, type(None))  # equal ones are one object by chance only
 # The page of ``tf`` by topic: names, and the modules that give it names; what is left comes last.
 TOPICS = {
     "The tape": "GradientTape Variable constant",
-    "Tensors": "engine.tensor.tensor engine.tensor.convert tf.creation",
+    "Tensors": "engine.tensor.tensor engine.tensor.conversion tf.creation",
     "Functions of numbers": "tf.elementwise",
     "Sums, products and order": "tf.reductions tf.products",
-    "Parts and shapes": "tf.arrays tf.indexing",
-    "Gradients of your own": "custom_gradient stop_gradient engine.derivatives.custom engine.derivatives.pyfunction",
+    "Parts and shapes": "tf.array_functions tf.indexing",
+    "Gradients of your own": "custom_gradient stop_gradient engine.derivatives.custom_gradient "
+    "engine.derivatives.py_function",
     "What was recorded": "draw snapshot explain",
-    "tf.function and control flow": "function functions.function functions.control functions.spec functions.settings "
-    "tf.printing",
+    "tf.function and control flow": "function functions.function functions.control_flow functions.tensor_spec "
+    "functions.settings tf.printing",
     "Kinds of tensors": "engine.values.dtypes engine.values.shape tf.composites tf.module",
-    "Graphs, as in TensorFlow 1": "functions.deferred tf.tensorflow1",
+    "Graphs, as in TensorFlow 1": "functions.tf1_graph tf.tensorflow1",
 }
 INTRODUCTION = """
 The public names of minitape. `import minitape as tf` gives them, as in TensorFlow; what is not here belongs to \
@@ -41,166 +42,176 @@ TensorFlow itself, whose programs
 """
 
 
-def pages() -> dict[str, str]:
-    """Path -> text of each page."""
-    found = namespaces()
-    names = defaultdict(list)  # id -> the paths that an object has
-    for path, namespace in found.items():
-        for name in public(namespace):
+def build_api_pages() -> dict[str, str]:
+    """Build all pages of the API: path -> text."""
+    namespace_by_path = collect_namespaces()
+    names_by_id = defaultdict(list)  # id -> the paths that an object has
+    for path, namespace in namespace_by_path.items():
+        for name in list_public_names(namespace):
             value = getattr(namespace, name)
-            if not is_namespace(value) and not isinstance(value, PLAIN):
-                names[id(value)].append((f"{path}.{name}", value))
-    homes = {key: min(pairs, key=rank)[0] for key, pairs in names.items()}
-    others = {key: [path for path, _ in pairs if path != homes[key]] for key, pairs in names.items()}
+            if not is_namespace(value) and not isinstance(value, PLAIN_TYPES):
+                names_by_id[id(value)].append((f"{path}.{name}", value))
+    home_by_id = {key: min(pairs, key=build_home_sort_key)[0] for key, pairs in names_by_id.items()}
+    other_names = {key: [path for path, _ in pairs if path != home_by_id[key]] for key, pairs in names_by_id.items()}
 
-    texts = {"api/index.md": index(found)}
-    for path, namespace in found.items():
-        own, shared = [], []
-        topics = by_topic(public(namespace)) if path == "tf" else [("", public(namespace))]
+    texts = {"api/index.md": format_namespace_index(namespace_by_path)}
+    for path, namespace in namespace_by_path.items():
+        own_lines, shared_lines = [], []
+        topics = (
+            group_names_by_topic(list_public_names(namespace)) if path == "tf" else [("", list_public_names(namespace))]
+        )
         for topic, name in ((topic, name) for topic, names_of_topic in topics for name in names_of_topic):
-            value, full = getattr(namespace, name), f"{path}.{name}"
+            value, full_name = getattr(namespace, name), f"{path}.{name}"
             if is_namespace(value):
                 continue
-            if topic and topic not in own:
-                own += [topic, "-" * len(topic), ""]
-            home = homes.get(id(value), full)
-            if home == full:
-                own += [*described(full, value, others.get(id(value), ()), homes), ""]
+            if topic and topic not in own_lines:
+                own_lines += [topic, "-" * len(topic), ""]
+            home = home_by_id.get(id(value), full_name)
+            if home == full_name:
+                own_lines += [*iter_description_lines(full_name, value, other_names.get(id(value), ()), home_by_id), ""]
             else:
-                shared.append(f"* ``{name}`` is :py:obj:`{home}`")
-        more = [*heading("Names of other pages", "-"), *shared] if shared else []
-        texts[f"api/{path}.rst"] = "\n".join([*heading(path, "="), sentence(namespace), "", *own, *more, ""])
+                shared_lines.append(f"* ``{name}`` is :py:obj:`{home}`")
+        shared_section = [*build_heading_lines("Names of other pages", "-"), *shared_lines] if shared_lines else []
+        texts[f"api/{path}.rst"] = "\n".join(
+            [*build_heading_lines(path, "="), find_first_sentence(namespace), "", *own_lines, *shared_section, ""]
+        )
     return texts
 
 
-def by_topic(names: list[str]) -> list[tuple[str, list[str]]]:
-    """Topic -> the names of ``tf`` that belong to it, in the order in which the table of ``tf`` has them."""
-    given = {module: [name.partition("=")[0] for name in text.split()] for module, text in NAMES[""].items()}
-    left, found = list(names), []
+def group_names_by_topic(names: list[str]) -> list[tuple[str, list[str]]]:
+    """Return pairs of a topic and the names of ``tf`` that belong to it, in the order of the table of ``tf``."""
+    names_by_module = {module: [name.partition("=")[0] for name in text.split()] for module, text in NAMES[""].items()}
+    remaining, groups = list(names), []
     for topic, entries in TOPICS.items():
-        wanted = [name for entry in entries.split() for name in given.get(entry, [entry])]
-        found.append((topic, [name for name in dict.fromkeys(wanted) if name in left]))
-        left = [name for name in left if name not in wanted]
-    return [*found, ("Other names", left)]
+        topic_names = [name for entry in entries.split() for name in names_by_module.get(entry, [entry])]
+        groups.append((topic, [name for name in dict.fromkeys(topic_names) if name in remaining]))
+        remaining = [name for name in remaining if name not in topic_names]
+    return [*groups, ("Other names", remaining)]
 
 
-def index(found: dict[str, Any]) -> str:
-    """The page that lists the namespaces, those of TensorFlow 1 last."""
-    paths = sorted(found, key=lambda path: (path.startswith(("tf.compat", "tf.python")), path))
+def format_namespace_index(namespace_by_path: dict[str, Any]) -> str:
+    """Format the page that lists the namespaces, those of TensorFlow 1 last."""
+    paths = sorted(namespace_by_path, key=lambda path: (path.startswith(("tf.compat", "tf.python")), path))
     lines = [f"- [{path}]({path}.rst)" for path in paths]
     for number, path in enumerate(paths):
-        about = re.sub(r"^``[\w.]+``: ", "", sentence(found[path]))
-        lines[number] += f": {about}" if about else ""
+        description = re.sub(r"^``[\w.]+``: ", "", find_first_sentence(namespace_by_path[path]))
+        lines[number] += f": {description}" if description else ""
     return "\n".join(["# The names of tf", INTRODUCTION, *lines, "\n```{toctree}\n:hidden:\n", *paths, "```\n"])
 
 
-def namespaces() -> dict[str, Any]:
-    """Path -> namespace, for ``tf`` and everything below it, each once."""
-    found, waiting = {}, [("tf", tf)]
-    while waiting:
-        path, namespace = waiting.pop(0)
-        if any(namespace is known for known in found.values()):
+def collect_namespaces() -> dict[str, Any]:
+    """Return path -> namespace, for ``tf`` and everything below it, each once."""
+    namespace_by_path, pending = {}, [("tf", tf)]
+    while pending:
+        path, namespace = pending.pop(0)
+        if any(namespace is known_namespace for known_namespace in namespace_by_path.values()):
             continue
-        found[path] = namespace
-        below = ((name, getattr(namespace, name)) for name in public(namespace))
-        waiting += [(f"{path}.{name}", value) for name, value in below if is_namespace(value)]
-    return found
+        namespace_by_path[path] = namespace
+        inner = ((name, getattr(namespace, name)) for name in list_public_names(namespace))
+        pending += [(f"{path}.{name}", value) for name, value in inner if is_namespace(value)]
+    return namespace_by_path
 
 
 def is_namespace(value: Any) -> bool:
-    """True for what stands for a part of ``tf``: a module of minitape, or a namespace below one."""
+    """Return whether a value is a part of ``tf``: a module of minitape, or a namespace below one."""
     return isinstance(value, types.ModuleType) and value.__name__.partition(".")[0] == "minitape"
 
 
-def public(value: Any) -> list[str]:
+def list_public_names(value: Any) -> list[str]:
     return [name for name in dir(value) if not name.startswith("_")]
 
 
-def rank(pair: tuple[str, Any]) -> tuple[Any, ...]:
-    """The smallest is the name under which an object is described: its own name, not one of TensorFlow 1, and short."""
+def build_home_sort_key(pair: tuple[str, Any]) -> tuple[Any, ...]:
+    """Build what is smallest for the name under which an object is described: its own, short, not of TensorFlow 1."""
     path, value = pair
-    own = path.rpartition(".")[2] == getattr(value, "__name__", getattr(value, "name", None))
-    return ".compat." in path, ".python." in path, path.count("."), not own, path
+    is_own_name = path.rpartition(".")[2] == getattr(value, "__name__", getattr(value, "name", None))
+    return ".compat." in path, ".python." in path, path.count("."), not is_own_name, path
 
 
-def heading(title: str, line: str) -> list[str]:
-    return [title, line * len(title), ""]
+def build_heading_lines(title: str, underline_character: str) -> list[str]:
+    return [title, underline_character * len(title), ""]
 
 
-def sentence(namespace: Any) -> str:
-    """What the docstring of a module says first; nothing for a namespace that is no module."""
+def find_first_sentence(namespace: Any) -> str:
+    """Return what the docstring of a module says first; nothing for a namespace that is no module."""
     doc = inspect.getdoc(namespace) if isinstance(namespace, types.ModuleType) else None
-    return rest(re.split(r"(?<=\.)\s", doc or "", maxsplit=1)[0])
+    return to_restructured_text(re.split(r"(?<=\.)\s", doc or "", maxsplit=1)[0])
 
 
-def described(path: str, value: Any, others: list[str], homes: dict[int, str]) -> Iterator[str]:
-    """One name: how it is called, what it does, and for a class its methods."""
+def iter_description_lines(path: str, value: Any, other_names: list[str], home_by_id: dict[int, str]) -> Iterator[str]:
+    """Yield the lines about one name: how it is called, what it does, and for a class its methods."""
     if inspect.isclass(value):
         kind = "exception" if issubclass(value, BaseException) else "class"
-        yield f".. py:{kind}:: {path}{'' if issubclass(value, enum.Enum) else signature(value)}"
+        yield f".. py:{kind}:: {path}{'' if issubclass(value, enum.Enum) else format_signature(value)}"
     elif callable(value) and not hasattr(value, "as_numpy_dtype"):
-        yield f".. py:function:: {path}{signature(value)}"
+        yield f".. py:function:: {path}{format_signature(value)}"
     else:
         yield from (f".. py:data:: {path}", f"   :value: {value!r}", "")
-        yield from also(others)
+        yield from iter_other_name_lines(other_names)
         return
     yield ""
-    yield textwrap.indent(rest(inspect.getdoc(value) or ""), "   ")
+    yield textwrap.indent(to_restructured_text(inspect.getdoc(value) or ""), "   ")
     yield ""
-    yield from also(others)
+    yield from iter_other_name_lines(other_names)
     if inspect.isclass(value):
-        above = [homes[id(base)] for base in value.__mro__[1:] if id(base) in homes]
-        if above:
-            yield from (f"   Has what :py:obj:`{above[0]}` has, too.", "")
-        silent = []
-        for name, member in members(value, homes):
+        public_bases = [home_by_id[id(base)] for base in value.__mro__[1:] if id(base) in home_by_id]
+        if public_bases:
+            yield from (f"   Has what :py:obj:`{public_bases[0]}` has, too.", "")
+        undocumented = []
+        for name, member in iter_described_members(value, home_by_id):
             if inspect.getdoc(member):
-                yield from method(value, name, member)
+                yield from iter_member_description_lines(value, name, member)
             elif isinstance(member, property):
-                silent.append(f"``{name}``")
-        if silent:
-            yield from (f"   Further attributes: {', '.join(silent)}.", "")
+                undocumented.append(f"``{name}``")
+        if undocumented:
+            yield from (f"   Further attributes: {', '.join(undocumented)}.", "")
 
 
-def also(others: list[str]) -> Iterator[str]:
-    if others:
-        yield from ("   Also called " + ", ".join(f"``{path}``" for path in others) + ".", "")
+def iter_other_name_lines(other_names: list[str]) -> Iterator[str]:
+    if other_names:
+        yield from ("   Also called " + ", ".join(f"``{path}``" for path in other_names) + ".", "")
 
 
-def members(cls: type, homes: dict[int, str]) -> Iterator[tuple[str, Any]]:
-    """The methods and properties of a class: its own, and those of bases that have no public name themselves."""
-    found: dict[str, Any] = {}
-    covered = {kind for base in cls.__mro__[1:] if id(base) in homes for kind in base.__mro__} | {object}
-    for kind in cls.__mro__:
-        if kind not in covered and kind.__module__.partition(".")[0] in ("minitape", "tensorflow", "keras"):
-            found = {**vars(kind), **found}
-    engine = issubclass(cls, (tf.Tensor, tf.Variable, tf.GradientTape))
-    for name, member in sorted(found.items()):
+def iter_described_members(cls: type, home_by_id: dict[int, str]) -> Iterator[tuple[str, Any]]:
+    """Yield name and member of a class's methods and properties: its own, and those of bases without a public name."""
+    members_by_name: dict[str, Any] = {}
+    covered_classes = {
+        base_class for base in cls.__mro__[1:] if id(base) in home_by_id for base_class in base.__mro__
+    } | {object}
+    for base_class in cls.__mro__:
+        if base_class not in covered_classes and base_class.__module__.partition(".")[0] in (
+            "minitape",
+            "tensorflow",
+            "keras",
+        ):
+            members_by_name = {**vars(base_class), **members_by_name}
+    is_engine_class = issubclass(cls, (tf.Tensor, tf.Variable, tf.GradientTape))
+    for name, member in sorted(members_by_name.items()):
         if name.startswith("_"):
             continue
         if isinstance(member, property):
             yield name, member
             continue
         # the engine's own methods are in the same classes, without examples
-        wanted = not engine or ">>>" in (inspect.getdoc(member) or "")
-        if wanted and inspect.isroutine(getattr(member, "__func__", member)):
+        is_described = not is_engine_class or ">>>" in (inspect.getdoc(member) or "")
+        if is_described and inspect.isroutine(getattr(member, "__func__", member)):
             yield name, member
 
 
-def method(cls: type, name: str, member: Any) -> Iterator[str]:
+def iter_member_description_lines(cls: type, name: str, member: Any) -> Iterator[str]:
     if isinstance(member, property):
         yield f"   .. py:property:: {name}"
         doc = inspect.getdoc(member)
     else:
-        bound = isinstance(member, (classmethod, staticmethod))
-        yield f"   .. py:method:: {name}{signature(getattr(cls, name), 0 if bound else 1)}"
-        if bound:
+        is_bound = isinstance(member, (classmethod, staticmethod))
+        yield f"   .. py:method:: {name}{format_signature(getattr(cls, name), 0 if is_bound else 1)}"
+        if is_bound:
             yield f"      :{type(member).__name__}:"
         doc = inspect.getdoc(getattr(cls, name))
-    yield from ("", textwrap.indent(rest(doc or ""), "      "), "")
+    yield from ("", textwrap.indent(to_restructured_text(doc or ""), "      "), "")
 
 
-class Default:
+class ShownDefault:
     """A default as a reader sees it: no addresses."""
 
     def __init__(self, value: Any) -> None:
@@ -210,36 +221,39 @@ class Default:
         return "..." if "<" in self.text or len(self.text) > 60 else self.text
 
 
-def signature(value: Any, first: int = 0) -> str:
-    """The arguments without their types, which are told in the text where they matter."""
+def format_signature(value: Any, skipped_parameter_count: int = 0) -> str:
+    """Format the arguments without their types, which are told in the text where they matter."""
     try:
-        found = inspect.signature(value)
+        original = inspect.signature(value)
     except (TypeError, ValueError):
         return "(...)"
-    given = [
-        p.replace(annotation=p.empty, default=p.default if p.default is p.empty else Default(p.default))
-        for p in list(found.parameters.values())[first:]
+    parameters = [
+        parameter.replace(
+            annotation=parameter.empty,
+            default=parameter.default if parameter.default is parameter.empty else ShownDefault(parameter.default),
+        )
+        for parameter in list(original.parameters.values())[skipped_parameter_count:]
     ]
-    return str(inspect.Signature(given))
+    return str(inspect.Signature(parameters))
 
 
-LITERAL = re.compile(r"(``.+?``)|:\w+:`([^`]+)`", re.DOTALL)
+LITERAL_PATTERN = re.compile(r"(``.+?``)|:\w+:`([^`]+)`", re.DOTALL)
 
 
-def rest(doc: str) -> str:
-    """A docstring as reStructuredText: what is not code is escaped."""
+def to_restructured_text(doc: str) -> str:
+    """Convert a docstring to reStructuredText: what is not code is escaped."""
     blocks = []
     for block in re.split(r"\n\s*\n", doc.strip()):
-        text, sign, example = block.partition(">>> ")
-        parts = []
-        while found := LITERAL.search(text):
-            parts += [escaped(text[: found.start()]), found[1] or f"``{found[2]}``"]
-            text = text[found.end() :]
-        blocks.append("".join(parts) + escaped(text))
-        if sign:
-            blocks.append(sign + example)
+        text, prompt, example = block.partition(">>> ")
+        pieces = []
+        while literal := LITERAL_PATTERN.search(text):
+            pieces += [escape_restructured_text(text[: literal.start()]), literal[1] or f"``{literal[2]}``"]
+            text = text[literal.end() :]
+        blocks.append("".join(pieces) + escape_restructured_text(text))
+        if prompt:
+            blocks.append(prompt + example)
     return "\n\n".join(block for block in blocks if block.strip())
 
 
-def escaped(text: str) -> str:
+def escape_restructured_text(text: str) -> str:
     return re.sub(r"([\\*|`]|_(?!\w))", r"\\\1", text)

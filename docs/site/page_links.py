@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-LOADED = {"src", "srcset", "data", "poster"}  # attributes whose ends a browser loads by itself
+LOADED_ATTRIBUTES = {"src", "srcset", "data", "poster"}  # attributes whose ends a browser loads by itself
 
 
 class Page(HTMLParser):
@@ -16,35 +16,40 @@ class Page(HTMLParser):
         super().__init__()
         self.anchors: set[str] = set()
         self.links: set[str] = set()
-        self.loads: set[str] = set()
+        self.loaded_urls: set[str] = set()
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         for name, value in attrs:
             if name == "id" and value:
                 self.anchors.add(value)
-            elif name == "href" or name in LOADED:
-                (self.links if tag == "a" else self.loads).add(value or "")
+            elif name == "href" or name in LOADED_ATTRIBUTES:
+                (self.links if tag == "a" else self.loaded_urls).add(value or "")
 
 
-def broken(folder: Path, apart: str = "") -> list[str]:
-    """A line for each link that leads nowhere, and for each file that a page would load from another machine. What is
-    in the folder `apart` below it has pages of others.
+def list_link_problems(html_folder: Path, excluded_folder: str = "") -> list[str]:
+    """List each link that leads nowhere, and each file that a page would load from another machine, a line for each.
+
+    Pages in `excluded_folder`, a folder in `html_folder`, are left out: others wrote them.
     """
-    paths = [path for path in sorted(folder.rglob("*.html")) if path.relative_to(folder).parts[0] != apart]
+    paths = [
+        path
+        for path in sorted(html_folder.rglob("*.html"))
+        if path.relative_to(html_folder).parts[0] != excluded_folder
+    ]
     pages = {path: Page(path.read_text(encoding="utf-8")) for path in paths}
-    found = []
+    problems = []
     for path, page in pages.items():
-        here = path.relative_to(folder)
-        for link in sorted(page.links | page.loads):
-            parts = urlsplit(link)
-            if parts.scheme or parts.netloc:
-                if link in page.loads and parts.scheme != "data":
-                    found.append(f"{here}: {link} would be loaded from another machine")
+        page_path = path.relative_to(html_folder)
+        for link in sorted(page.links | page.loaded_urls):
+            link_parts = urlsplit(link)
+            if link_parts.scheme or link_parts.netloc:
+                if link in page.loaded_urls and link_parts.scheme != "data":
+                    problems.append(f"{page_path}: {link} would be loaded from another machine")
                 continue
-            end = (path.parent / unquote(parts.path)).resolve() if parts.path else path
-            if not end.exists():
-                found.append(f"{here}: {link} does not exist")
-            elif parts.fragment and end in pages and unquote(parts.fragment) not in pages[end].anchors:
-                found.append(f"{here}: {link} has no such place")
-    return found
+            target = (path.parent / unquote(link_parts.path)).resolve() if link_parts.path else path
+            if not target.exists():
+                problems.append(f"{page_path}: {link} does not exist")
+            elif link_parts.fragment and target in pages and unquote(link_parts.fragment) not in pages[target].anchors:
+                problems.append(f"{page_path}: {link} has no such place")
+    return problems

@@ -8,6 +8,6 @@ from minitape.bridges import (
 from minitape.bridges.recording import (
     Recording as Recording,
 )
-from minitape.bridges.replay import (
+from minitape.bridges.snapshot_recording import (
     Replay as Replay,
 )

@@ -1,6 +1,4 @@
-"""A whole model is asked about: each source is looked at, what is well is passed quickly, and the rest is asked for its
-reason.
-"""
+"""Explain a whole model: each source is looked at, what is well is passed quickly, and the rest is explained."""
 
 from __future__ import annotations
 
@@ -12,227 +10,281 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..explain.sentences import fill
-from ..explain.words import Explanation
-from ..recording.rows import BackwardPass
-from ..recording.values import numbers_of
-from .model_page import GradientNumbers, ModelAnswers, ModelPage, names_in
+from ..explain.explanation import Explanation
+from ..explain.reasons.question import OptionalArray
+from ..explain.translated_sentences import fill
+from ..recording.recorded_rows import BackwardPass
+from ..recording.value_summary import ValueSummary, to_float_array
+from .bridge_texts import SHARED_TEXTS
+from .model_page import GradientNumbers, ModelPage, SourceExplanations, select_sources_by_name
 from .recording import Recording, RowNumber
-from .texts import SHARED
 
-# what an answer may be beside its own kind: any suspect, or the one that says more of it
-MAY_BE = {"connected": "", "no_derivative": "sampled", "unused": "sampled"}
-CANCELS = ("zero_cancels", "zero_sum")
+# by which suspicion an explanation of a kind may be replaced: by any (""), or by the one that says more of it
+SUSPICION_BY_KIND = {"connected": "", "no_derivative": "sampled", "unused": "sampled"}
+CANCELLING_CAUSES = ("zero_cancels", "zero_sum")
 
 if TYPE_CHECKING:
     from ..explain.reasons.suspects import CheckedRun
 
 
-def several(target: Any) -> Sequence:
-    """The targets of a list; of anything else that alone.
+def to_target_list(target: Any) -> Sequence:
+    """Return the targets of a list or tuple; a single target as a list of one.
 
-    >>> several([1, 2]), several(3), several([])
+    >>> to_target_list([1, 2]), to_target_list(3), to_target_list([])
     ([1, 2], [3], [[]])
     """
     return target if isinstance(target, (list, tuple)) and target else [target]
 
 
 class Checkup:
-    """The answers for many sources of one recording; each is about ``target``, or the last backward pass that reached
-    it.
-    """
+    """Explain many sources of one recording, each for ``target``, or for the last backward pass that reached it."""
 
     def __init__(self, recording: FrameworkRecording, target: Any = None) -> None:
         self.recording, self.target = recording, target
-        self._inner: dict[int, Checkup] = {}  # of compiled steps
+        self._inner_checkups: dict[int, Checkup] = {}  # of compiled steps
 
-    def page(self, parts: Mapping[str, Any]) -> ModelPage:
-        """The page of a model."""
-        answers = {name: self.answer(name, source) for name, source in parts.items()}
-        well = {name.rpartition(".")[0] for name, a in answers.items() if a.kind in ("connected", "suspect")}
-        held = self.run.trained_keys
-        for name, answer in answers.items():
-            aside = bool(held) and self.run.key_of(parts[name]) not in held
-            if answer.kind == "connected":  # it would get a gradient, which nothing asks for
-                answer.intended = aside and self.run.names_sources
-            elif answer.connected:  # a bias whose sum cancels, as before a normalization, while its layer learns
-                answer.intended |= answer.cause in CANCELS and name.rpartition(".")[0] in well
-            elif answer.kind != "error":
-                answer.intended |= aside
-        return ModelPage(answers)
+    def build_page(self, named_sources: Mapping[str, Any]) -> ModelPage:
+        """Return the page of a model, from its sources by name."""
+        explanations = {name: self.explain_source(name, source) for name, source in named_sources.items()}
+        learning_layers = {
+            name.rpartition(".")[0]
+            for name, candidate in explanations.items()
+            if candidate.kind in ("connected", "suspect")
+        }
+        trained_keys = self.checked_run.trained_keys
+        for name, explanation in explanations.items():
+            is_untrained = (
+                bool(trained_keys) and self.checked_run.find_source_key(named_sources[name]) not in trained_keys
+            )
+            if explanation.kind == "connected":  # it would get a gradient, which nothing asks for
+                explanation.intended = is_untrained and self.checked_run.has_named_sources
+            elif explanation.connected:  # a bias whose sum cancels, as before a normalization, while its layer learns
+                explanation.intended |= (
+                    explanation.cause in CANCELLING_CAUSES and name.rpartition(".")[0] in learning_layers
+                )
+            elif explanation.kind != "error":
+                explanation.intended |= is_untrained
+        return ModelPage(explanations)
 
-    def answer(self, name: str, source: Any) -> Explanation:
-        """The answer for one source."""
-        sweep, refused = self._reached_by(source), self._is_refused(source)
-        facts = [adjoint.facts() for _, adjoint in self._adjoints(source)]
+    def explain_source(self, source_name: str, source: Any) -> Explanation:
+        """Return the explanation of one source, under the name that the page has for it."""
+        sweep, is_in_failed_backward = self._find_last_sweep_reaching(source), self._is_in_failed_backward(source)
+        facts = [adjoint.compute_zero_and_finite_flags() for _, adjoint in self._list_sweeps_and_adjoints(source)]
         # not all that arrived is finite, or all of it is zero
-        if sweep is None or refused or not all(f for _, f in facts) or all(zero for zero, _ in facts):
+        if (
+            sweep is None
+            or is_in_failed_backward
+            or not all(is_finite for _, is_finite in facts)
+            or all(is_zero for is_zero, _ in facts)
+        ):
             target = self.target
-            if target is None and not refused and sweep is not None and sweep.target:
-                target = self.recording.target_number(sweep)
-            answer: Explanation = self.recording.why(target, source)
+            if target is None and not is_in_failed_backward and sweep is not None and sweep.target:
+                target = self.recording.find_target_row(sweep)
+            explanation: Explanation = self.recording.explain_source(target, source)
         else:
-            answer = Explanation("connected", fill(SHARED["connected"][0], x=name), "")
-        if answer.name:  # the name that the page has
-            known = rf"(?<![\w.\[]){re.escape(answer.name)}(?![\w\[]|\.\w)"
-            answer.message = re.sub(known, lambda _: name, answer.message)
-        answer.name = name
-        return self.counted(answer, source)
+            explanation = Explanation("connected", fill(SHARED_TEXTS["connected"][0], x=source_name), "")
+        if explanation.name:  # the name that the page has
+            name_pattern = rf"(?<![\w.\[]){re.escape(explanation.name)}(?![\w\[]|\.\w)"
+            explanation.message = re.sub(name_pattern, lambda _: source_name, explanation.message)
+        explanation.name = source_name
+        return self.add_numbers_and_suspicion(explanation, source)
 
-    def counted(self, answer: Explanation, source: Any) -> Explanation:
-        """The same answer examined, with the numbers of the gradient."""
-        answer.numbers = answer.numbers or self._numbers(source, self._reached_by(source))  # of a tree, a leaf's
-        return self.examined(answer, source)
+    def add_numbers_and_suspicion(self, explanation: Explanation, source: Any) -> Explanation:
+        """Add the numbers of the gradient to an explanation; return it, or the suspicion that replaces it."""
+        sweep = self._find_last_sweep_reaching(source)
+        # the explanation of a tree has the numbers of one of its leaves already
+        explanation.numbers = explanation.numbers or self._measure_gradient(source, sweep)
+        return self.replace_by_suspicion_in_any_step(explanation, source)
 
-    def examined(self, answer: Explanation, source: Any) -> Explanation:
-        """The same answer, or what is wrong with a gradient that is there, also where a compiled step gave it."""
-        compiled = answer.kind in MAY_BE and self.target is None and self._reached_by(source) is None
-        inner = self.recording.inside_of(source) if compiled else None
-        if inner is None:
-            return self.suspect(answer, source)
-        checkup = self._inner.setdefault(id(inner[0]), Checkup(inner[0]))
-        if inner[0].made_up:
-            return checkup.suspect(answer, inner[1])
-        return answer if checkup._reached_by(inner[1]) is None else checkup.answer(answer.name, inner[1])
+    def replace_by_suspicion_in_any_step(self, explanation: Explanation, source: Any) -> Explanation:
+        """Return an explanation, or what is wrong with a gradient that is there, also where a compiled step gave it."""
+        is_compiled = (
+            explanation.kind in SUSPICION_BY_KIND
+            and self.target is None
+            and self._find_last_sweep_reaching(source) is None
+        )
+        inner_source = self.recording.find_recording_of_compiled_step(source) if is_compiled else None
+        if inner_source is None:
+            return self.replace_by_suspicion(explanation, source)
+        compiled_recording, compiled_source = inner_source
+        checkup = self._inner_checkups.setdefault(id(compiled_recording), Checkup(compiled_recording))
+        if compiled_recording.has_placeholder_values:
+            return checkup.replace_by_suspicion(explanation, compiled_source)
+        if checkup._find_last_sweep_reaching(compiled_source) is None:
+            return explanation
+        return checkup.explain_source(explanation.name, compiled_source)
 
-    def suspect(self, answer: Explanation, source: Any) -> Explanation:
-        """The same answer, or what is wrong with a gradient that is there."""
-        if answer.kind not in MAY_BE:
-            return answer
-        said = [one.to_explanation(answer.name, self.run.question) for one in self.run.suspicions_about(source)]
-        if not said or MAY_BE[answer.kind] not in ("", said[0].cause):
-            return answer
-        other: Explanation = said[0].with_beside(said[1:])
-        other.numbers, other._tape, other.connected = answer.numbers, answer._tape, answer.connected
-        return other
+    def replace_by_suspicion(self, explanation: Explanation, source: Any) -> Explanation:
+        """Return an explanation, or what is wrong with a gradient that is there in this recording."""
+        if explanation.kind not in SUSPICION_BY_KIND:
+            return explanation
+        suspicions = [
+            suspicion.to_explanation(explanation.name, self.checked_run.question)
+            for suspicion in self.checked_run.list_suspicions_of_source(source)
+        ]
+        if not suspicions or SUSPICION_BY_KIND[explanation.kind] not in ("", suspicions[0].cause):
+            return explanation
+        replacement: Explanation = suspicions[0].add_side_breaks(suspicions[1:])
+        replacement.numbers, replacement._tape, replacement.connected = (
+            explanation.numbers,
+            explanation._tape,
+            explanation.connected,
+        )
+        return replacement
 
-    def _sweeps(self) -> list[BackwardPass]:
-        """The backward passes that are asked about."""
+    def _list_sweeps_in_question(self) -> list[BackwardPass]:
+        """Return the backward passes that are asked about."""
         if self.target is None:  # what autograd.grad gave is no .grad, where the block has a backward pass, too
-            return [sweep for sweep in self.recording.sweeps if sweep.asked != "grad"] or self.recording.sweeps
-        rows = map(self.recording.row_of, several(self.target))
-        found = [sweep for row in rows for sweep in self.recording.sweeps_from(row)]
-        return [sweep for sweep in self.recording.sweeps if sweep in found]
+            return [sweep for sweep in self.recording.sweeps if sweep.function_name != "grad"] or self.recording.sweeps
+        rows = map(self.recording.find_row, to_target_list(self.target))
+        target_sweeps = [sweep for row in rows for sweep in self.recording.list_sweeps_from_or_through(row)]
+        return [sweep for sweep in self.recording.sweeps if sweep in target_sweeps]
 
-    def _adjoints(self, source: Any) -> list[tuple[BackwardPass, Any]]:
-        """What arrived at a source, in the order of time."""
-        rows = self.recording.rows_of(source)
+    def _list_sweeps_and_adjoints(self, source: Any) -> list[tuple[BackwardPass, ValueSummary]]:
+        """Return the adjoints that arrived at a source, each with its backward pass, in the order of time."""
+        rows = self.recording.list_rows(source)
         return [
             (sweep, sweep.adjoints[row])
-            for sweep in self.recording.asked_for(source, self._sweeps())
+            for sweep in self.recording.filter_sweeps_by_source(source, self._list_sweeps_in_question())
             for row in rows
             if row in sweep.adjoints
         ]
 
-    def _is_refused(self, source: Any) -> bool:
-        """Whether the last backward pass ended in an error, and a source was used for its target."""
-        failed = self.recording.failed if self.target is None else []
-        rows = set(self.recording.rows_of(source))
-        return any(not rows.isdisjoint(self.run.connected_ancestors_of(row)) for row in failed)
+    def _is_in_failed_backward(self, source: Any) -> bool:
+        """Return whether the last backward pass ended in an error, and a source was used for its target."""
+        failed_rows = self.recording.failed_target_rows if self.target is None else []
+        source_rows = set(self.recording.list_rows(source))
+        return any(not source_rows.isdisjoint(self.checked_run.find_connected_ancestors(row)) for row in failed_rows)
 
     @cached_property
-    def run(self) -> CheckedRun:
+    def checked_run(self) -> CheckedRun:
         """What the checks of gradients that are there and wrong read."""
-        return self.recording.suspect_run()
+        return self.recording.build_checked_run()
 
-    def _reached_by(self, source: Any) -> BackwardPass | None:
-        """The last backward pass that reached a source."""
-        found = self._adjoints(source)
-        return found[-1][0] if found else None
+    def _find_last_sweep_reaching(self, source: Any) -> BackwardPass | None:
+        """Return the last backward pass that reached a source."""
+        adjoints = self._list_sweeps_and_adjoints(source)
+        return adjoints[-1][0] if adjoints else None
 
-    def _numbers(self, source: Any, sweep: BackwardPass | None) -> GradientNumbers | None:
+    def _measure_gradient(self, source: Any, sweep: BackwardPass | None) -> GradientNumbers | None:
         if sweep is None:
             return None
         arrays = [
             array
-            for own, adjoint in self._adjoints(source)
-            if own is sweep and (array := numbers_of(adjoint)) is not None
+            for adjoint_sweep, adjoint in self._list_sweeps_and_adjoints(source)
+            if adjoint_sweep is sweep and (array := to_float_array(adjoint)) is not None
         ]
         gradient = np.sum(arrays, axis=0) if arrays else None
-        return GradientNumbers.of(gradient, *self.recording.weights_of(source))
+        return GradientNumbers.measure_gradient(gradient, *self.recording.read_weights_around_last_step(source))
 
 
 class FrameworkRecording(Recording, ABC):
     """The recording of a framework's program, which can be asked why: what each bridge knows of its framework."""
 
-    def explain(self, *asked: Any, target: Any = None, source: Any = None) -> Any:
-        """Why the gradient of ``target`` by ``source`` is None, zero or NaN, on which line, and what fixes it.
+    def explain(self, *arguments: Any, target: Any = None, source: Any = None) -> Any:
+        """Explain why the gradient of ``target`` by ``source`` is None, zero or NaN, on which line, and what fixes it.
 
         ``explain(source)`` asks about the last backward pass, or the one that failed. Returns an
         :class:`minitape.explain.Explanation`, as ``tape.explain`` does; a list of them for a list of sources.
         ``explain(model)``, ``explain(model.parameters())``, a dictionary or a name answer with a page
         (:class:`minitape.bridges.model_page.ModelPage`), and ``explain()`` with one of all that the block trained.
         """
-        if len(asked) > 2 - (target is not None) - (source is not None):
+        if len(arguments) > 2 - (target is not None) - (source is not None):
             raise TypeError("explain() takes a target and a source, or a source alone: explain(loss, w), explain(w).")
-        if source is None and asked:
-            *asked, source = asked  # type: ignore[assignment]
-        target = asked[0] if asked else target
+        if source is None and arguments:
+            *arguments, source = arguments  # type: ignore[assignment]
+        target = arguments[0] if arguments else target
         checkup = Checkup(self, target)
         if isinstance(source, (list, tuple)):
-            return ModelAnswers(checkup.counted(self.why(target, s), s) for s in source)
-        known = self._parts_of(source)
-        return checkup.examined(self.why(target, source), source) if known is None else checkup.page(known)
+            return SourceExplanations(
+                checkup.add_numbers_and_suspicion(self.explain_source(target, each_source), each_source)
+                for each_source in source
+            )
+        named_sources = self._find_named_sources(source)
+        return (
+            checkup.replace_by_suspicion_in_any_step(self.explain_source(target, source), source)
+            if named_sources is None
+            else checkup.build_page(named_sources)
+        )
 
-    def why(self, target: Any, source: Any) -> Any:
-        """Why no gradient arrives at one source; of several targets, whose gradients are added, at none or from one."""
-        found = [self._why(one, source) for one in several(target)]
-        answer = min(found, key=lambda one: (not one.connected, one.kind == "unused"))
-        blocked = [one for one in found if one.line is not None and not one.connected]
-        return answer.with_beside(blocked if found[1:] else ())
+    def explain_source(self, target: Any, source: Any) -> Explanation:
+        """Explain why no gradient arrives at one source.
 
-    def asked_for(self, source: Any, sweeps: list[BackwardPass]) -> list[BackwardPass]:
-        """Those of some backward passes that the program asked for the gradient of a source; all where none was."""
+        Of several targets the gradients are added: one that arrives is enough. The others' breaks are side breaks.
+        """
+        explanations = [
+            self._explain_gradient(explanation_of_target, source) for explanation_of_target in to_target_list(target)
+        ]
+        explanation = min(
+            explanations,
+            key=lambda explanation_of_target: (
+                not explanation_of_target.connected,
+                explanation_of_target.kind == "unused",
+            ),
+        )
+        blocked = [
+            explanation_of_target
+            for explanation_of_target in explanations
+            if explanation_of_target.line is not None and not explanation_of_target.connected
+        ]
+        return explanation.add_side_breaks(blocked if explanations[1:] else ())
+
+    def filter_sweeps_by_source(self, source: Any, sweeps: list[BackwardPass]) -> list[BackwardPass]:
+        """Return those of some backward passes that were asked for the gradient of a source; all where none was."""
         return sweeps
 
-    def _parts_of(self, asked: Any) -> Mapping[str, Any] | None:
-        """The sources that a question is about, by name: of None all that the block trained, of a model, a
+    def _find_named_sources(self, subject: Any) -> Mapping[str, Any] | None:
+        """Return the sources that a question is about, by name: of None all that the block trained, of a model, a
         dictionary, a generator or a name what is in it. None where the question is about one source.
         """
-        if asked is None:
-            return self.trained()
-        if isinstance(asked, str):
-            return None if self.row_of(asked) is not None else names_in(self.trained(), asked)
-        parts = self.model_parts(asked)
-        if parts is not None or isinstance(asked, Mapping):
-            return asked if parts is None else parts
-        if isinstance(asked, Iterator):
-            names = {id(source): name for name, source in self.trained().items()}
-            return {names.get(id(source), f"[{k}]"): source for k, source in enumerate(asked)}
+        if subject is None:
+            return self.collect_trained_sources()
+        if isinstance(subject, str):
+            return (
+                None
+                if self.find_row(subject) is not None
+                else select_sources_by_name(self.collect_trained_sources(), subject)
+            )
+        model_sources = self.find_model_sources(subject)
+        if model_sources is not None or isinstance(subject, Mapping):
+            return subject if model_sources is None else model_sources
+        if isinstance(subject, Iterator):
+            names = {id(source): name for name, source in self.collect_trained_sources().items()}
+            return {names.get(id(source), f"[{position}]"): source for position, source in enumerate(subject)}
         return None
 
-    def model_parts(self, model: Any) -> dict | None:
-        """The sources of a model by name; None for what is no model."""
+    def find_model_sources(self, model: Any) -> dict[str, Any] | None:
+        """Return the sources of a model by name; None for what is no model."""
         return None
 
-    def weights_of(self, source: Any) -> tuple:
-        """The elements of a source before and after its last step; None where there was none."""
+    def read_weights_around_last_step(self, source: Any) -> tuple[OptionalArray, OptionalArray]:
+        """Return the elements of a source before and after its last step; None where there was none."""
         return None, None
 
-    def target_number(self, sweep: BackwardPass) -> RowNumber | None:
-        """The target of a backward pass, as a question takes it."""
+    def find_target_row(self, sweep: BackwardPass) -> RowNumber | None:
+        """Return the row of the target of a backward pass, as a question takes it."""
         return RowNumber(sweep.target[-1])
 
-    def inside_of(self, source: Any) -> tuple[FrameworkRecording, Any] | None:
-        """The recording of a compiled step that gave a source its gradient, and what stands for the source there."""
+    def find_recording_of_compiled_step(self, source: Any) -> tuple[FrameworkRecording, Any] | None:
+        """Return the recording of a compiled step that gave a source its gradient, and what stands there for it."""
         return None
 
     @abstractmethod
-    def suspect_run(self) -> CheckedRun:
-        """What the checks of gradients that are there and wrong read."""
+    def build_checked_run(self) -> CheckedRun:
+        """Return what the checks of gradients that are there and wrong read."""
 
     @property
     def problems(self) -> list:
         """What is missing, not finite, suspect, zero or unknown of what the block trained, the worst first: in a test,
         ``assert not recording.problems``.
         """
-        found: list = self.explain().problems
-        return found
+        page_problems: list = self.explain().problems
+        return page_problems
 
     @abstractmethod
-    def _why(self, target: Any, source: Any) -> Any:
-        """Why no gradient arrives, where the bridge can tell."""
+    def _explain_gradient(self, target: Any, source: Any) -> Explanation:
+        """Explain why no gradient arrives from one target at one source."""
 
-    def last_target(self) -> RowNumber | None:
-        """From where the last backward pass went; None where none ran."""
+    def find_last_target_row(self) -> RowNumber | None:
+        """Return the row of the target of the last backward pass; None where none ran."""
         return RowNumber(self.sweeps[-1].target[-1]) if self.sweeps and self.sweeps[-1].target else None

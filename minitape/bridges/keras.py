@@ -34,24 +34,24 @@ class KerasExplain(ExplainedSteps, keras.callbacks.Callback):
             raise RuntimeError(f"Explain() records TensorFlow, and Keras uses {keras.backend.backend()}.")
 
     def on_train_begin(self, logs: Any = None) -> None:
-        """Each step runs through this callback until the training ends, also with an error."""
-        model, plain = self.model, self.model.train_function
+        """Run each step through this callback until the training ends, also with an error."""
+        model, train_function = self.model, self.model.train_function
 
-        def step(*args: Any) -> Any:
+        def run_step(*args: Any) -> Any:
             try:
-                with self.step(model):
-                    return plain(*args)
+                with self.record_step(model):
+                    return train_function(*args)
             except tensorflow.errors.OutOfRangeError:  # the epoch ends, of data that did not say how long it is
                 raise
             except BaseException:
-                model.train_function = plain
+                model.train_function = train_function
                 raise
 
-        self._plain, model.train_function = plain, step
+        self._original_function, model.train_function = train_function, run_step
 
     def on_train_end(self, logs: Any = None) -> None:
-        """Keras's function is back."""
-        self.model.train_function = self._plain
+        """Put Keras's own function back."""
+        self.model.train_function = self._original_function
 
 
 Explain = KerasExplain

@@ -21,15 +21,15 @@ class LightningExplain(ExplainedSteps, _lightning.Callback):
     record = staticmethod(record)
 
     def on_train_batch_start(self, trainer: Any, pl_module: Any, batch: Any, batch_idx: int) -> None:
-        """A step begins."""
-        self.begin()
+        """Begin a step."""
+        self.begin_step()
 
     def on_train_batch_end(self, trainer: Any, pl_module: Any, outputs: Any, batch: Any, batch_idx: int) -> None:
-        """The step has ended."""
-        self.end(dict(pl_module.named_parameters()))
+        """End the step."""
+        self.end_step(dict(pl_module.named_parameters()))
 
     def on_exception(self, trainer: Any, pl_module: Any, exception: BaseException) -> None:
-        """An error ended the step."""
+        """Leave the block of a step that an error ended."""
         self.close()
 
 

@@ -15,16 +15,20 @@ from typing import Any
 
 import pytest
 
-FRAMEWORKS = {"torch": "torch.nn.modules.module", "tensorflow": "keras.src.layers.layer"}
+BASE_CLASS_MODULES = {"torch": "torch.nn.modules.module", "tensorflow": "keras.src.layers.layer"}
 
 
-def check_trains(model: Any, step: Callable[[], object], steps: int = 2) -> None:
-    """Runs ``step()`` a few times under the block; raises an AssertionError with the page of what is wrong."""
+def check_model_trains(model: Any, step: Callable[[], object], steps: int = 2) -> None:
+    """Run ``step()`` a few times in the block; raise an AssertionError with the page of what is wrong."""
     __tracebackhide__ = True
-    found = [name for name, module in FRAMEWORKS.items() if any(of.__module__ == module for of in type(model).__mro__)]
-    if not found:
+    frameworks = [
+        name
+        for name, module in BASE_CLASS_MODULES.items()
+        if any(base.__module__ == module for base in type(model).__mro__)
+    ]
+    if not frameworks:
         raise TypeError(f"assert_trains() takes a model of PyTorch or Keras, but received {type(model).__name__}.")
-    with import_module(f"minitape.bridges.{found[0]}").record() as recording:
+    with import_module(f"minitape.bridges.{frameworks[0]}").record() as recording:
         for _ in range(steps):
             step()
     page = recording.explain(model)
@@ -35,5 +39,5 @@ def check_trains(model: Any, step: Callable[[], object], steps: int = 2) -> None
 
 @pytest.fixture
 def assert_trains() -> Callable[..., None]:
-    """Fails where a model does not train: ``assert_trains(model, step)``."""
-    return check_trains
+    """Fail where a model does not train: ``assert_trains(model, step)``."""
+    return check_model_trains

@@ -11,17 +11,42 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from ..picture.diagnosis import wrong_with
-from ..picture.fields import Kind, ResultFields, SweepFields
-from ..picture.reading import Reader, spaces
-from ..recording.rows import BackwardPass, RowExit
-from ..recording.sites import NOWHERE, Site, lines_of
-from .pictures import RecordingReader, RecordingSteps, results_of, slim
-from .rows import RowNumber as RowNumber
+from ..picture.alarms import build_alarms_and_breaks
+from ..picture.reader import Reader, collect_namespaces
+from ..picture.snapshot_types import Kind, ResultFields
+from ..picture.source import PictureSource
+from ..recording.recorded_rows import BackwardPass, RowEscape
+from ..recording.sites import NOWHERE, Site, read_source_lines
+from .framework_adapter import RowNumber as RowNumber
+from .picture_reader import (
+    RecordingReader,
+    RecordingSteps,
+    build_results_of_shown_sweep,
+    drop_excess_thumbnails,
+    to_snapshot_value,
+)
 
-MOST = 20_000  # rows
+if TYPE_CHECKING:
+    from ..explain.reasons.question import RecordedRow
+    from ..picture.known_rules import KnownRule
+    from .checkup import FrameworkRecording
+    from .picture_reader import NamedSource
+
+ROW_LIMIT = 20_000  # rows
+
+
+class RowExtra(Protocol):
+    """What each bridge keeps about a row for explain."""
+
+    @property
+    def cause(self) -> str:
+        """Why no gradient passes; empty where one does."""
+
+    @property
+    def origin_rows(self) -> Sequence[int]:
+        """The rows with whose values a leaf was made."""
 
 
 @dataclass(slots=True, eq=False)
@@ -34,11 +59,11 @@ class RecordingEntry:
     kind: Kind
     value: Any
     site: Site = NOWHERE
-    differentiable: bool = True  # on the way of a gradient
+    tracked: bool = True  # whether a gradient can continue from it
     name: str | None = None
     version: int = 0
     inputs: list[int] = field(default_factory=list)
-    call: int = 0  # of several results of one call the first row
+    call_id: int = 0  # of several results of one call the first row
     output: int = 0
     dtype: str = ""
     shape: Sequence[int] = ()
@@ -49,20 +74,22 @@ class RecordingEntry:
     extra: Any = None
 
     @property
-    def why(self) -> str:
+    def cause(self) -> str:
         """Why no gradient passes; empty where one does."""
-        return self.extra.why
+        extra: RowExtra = self.extra
+        return extra.cause
 
     @property
-    def came(self) -> Sequence[int]:
+    def origin_rows(self) -> Sequence[int]:
         """The rows with whose values a leaf was made."""
-        return self.extra.came
+        extra: RowExtra = self.extra
+        return extra.origin_rows
 
 
-WATCHED = {"torch": "requires_grad", "jax": "argument"}  # why a gradient goes to a leaf, in the framework's words
+WATCH_REASONS = {"torch": "requires_grad", "jax": "argument"}  # why a gradient goes to a leaf, in the framework's words
 
 
-class Recording:
+class Recording(PictureSource):
     """What a program in another framework computed. ``TapeView``, ``tf.draw`` and ``tf.snapshot`` take it for a tape.
 
     >>> recording = Recording("by hand")
@@ -79,147 +106,212 @@ class Recording:
 
     def __init__(self, framework: str) -> None:
         self.framework = framework
-        self.failure: Exception | None = None  # the mistake of the bridge's own that ended it early
+        self.internal_error: Exception | None = None  # the mistake of the bridge's own that ended it early
         self.entries: list[RecordingEntry] = []
         self.sweeps: list[BackwardPass] = []
         self.events: list[dict] = []
-        self.left: list[RowExit] = []
-        self.failed: list[int] = []  # from which rows the last backward pass began, if it failed
-        self.left_out = 0  # operations after the first MOST rows
+        self.escapes: list[RowEscape] = []
+        self.failed_target_rows: list[int] = []  # from which rows the last backward pass began, if it failed
+        self.left_out = 0  # operations after the first ROW_LIMIT rows
         self.is_rerun = False  # of a compiled step, up to its gradient: no optimizer takes a step
-        self.made_up = False  # it ran with stand-ins: its shapes say something, its numbers nothing
+        self.has_placeholder_values = False  # it ran with stand-ins: its shapes say something, its numbers nothing
         self.watched: dict[int, int] = {}
         self.listeners: list[Callable[[], None]] = []
-        self.rules: dict[int, Any] = {}  # those of minitape's own table for rows that pictures showed
-        self.names_of_sources: dict | None = None
-        self.rows_read: list[Any] | None = None  # as explain reads them, once it is closed
-        # what a picture asks of a tape (minitape/picture): a recording shows its rows when it is complete
-        self._persistent = self.large = self.open = self._used = False
-        self._recording = True
-        self._record: Recording | None = None
-        self.spans: list[tuple[int, int]] = []
-        self.last: Any = None
+        # those of minitape's own table for rows that pictures showed
+        self.known_rules: dict[int, KnownRule | None] = {}
+        self.sources_by_row: dict[int, NamedSource] | None = None
+        self.cached_rows: list[RecordedRow] | None = None  # as explain reads them, once it is closed
+        self._recording = True  # until it is complete: pictures show its rows from then on
+        self._last_gradient: Sequence[Any] | None = None
 
     # -- writing -----------------------------------------------------------------------------------
 
-    def leaf(self, value: Any, *, name: str | None = None, kind: Kind = "source", **more: Any) -> int:
-        """A row for a value that no recorded operation made; returns its number. ``kind`` is source, variable or
-        constant; ``more`` are fields of :class:`RecordingEntry`.
+    def leaf(
+        self,
+        value: Any,
+        *,
+        name: str | None = None,
+        kind: Kind = "source",
+        site: Site = NOWHERE,
+        tracked: bool = True,
+        version: int = 0,
+        dtype: str = "",
+        shape: Sequence[int] = (),
+        scope: Sequence[str] = (),
+        cut: str | None = None,
+        tangent: Any = None,
+        extra: Any = None,
+    ) -> int:
+        """Add a row for a value that no recorded operation made; return its number. ``kind`` is source, variable or
+        constant; the others are fields of :class:`RecordingEntry`.
         """
         row, label = len(self.entries), "const" if kind == "constant" else (name or "x")
-        entry = RecordingEntry(row, "leaf", label, kind, value, name=name, call=row, **more)
-        if entry.differentiable:
-            own = "automatic" if kind == "variable" else "explicit"
-            entry.watched = WATCHED.get(self.framework, own)
+        entry = RecordingEntry(
+            row,
+            "leaf",
+            label,
+            kind,
+            value,
+            site,
+            tracked,
+            name,
+            version,
+            call_id=row,
+            dtype=dtype,
+            shape=shape,
+            scope=scope,
+            cut=cut,
+            tangent=tangent,
+            extra=extra,
+        )
+        if entry.tracked:
+            watch_reason = "automatic" if kind == "variable" else "explicit"
+            entry.watched = WATCH_REASONS.get(self.framework, watch_reason)
         self.entries.append(entry)
         return row
 
     def operation(
-        self, op: str, inputs: Sequence[int], value: Any, *, label: str = "", call: int | None = None, **more: Any
+        self,
+        op: str,
+        inputs: Sequence[int],
+        value: Any,
+        *,
+        label: str = "",
+        call_id: int | None = None,
+        site: Site = NOWHERE,
+        tracked: bool = True,
+        name: str | None = None,
+        version: int = 0,
+        output: int = 0,
+        dtype: str = "",
+        shape: Sequence[int] = (),
+        scope: Sequence[str] = (),
+        cut: str | None = None,
+        watched: str | None = None,
+        tangent: Any = None,
+        extra: Any = None,
     ) -> int:
-        """A row for a result of an operation on earlier rows; returns its number.
+        """Add a row for a result of an operation on earlier rows; return its number.
 
-        Several results of one call have its first row as ``call``. ``cut`` says why no gradient passes; it and other
-        fields of :class:`RecordingEntry` are ``more``.
+        Several results of one call have its first row as ``call_id``. ``cut`` says why no gradient passes; it and the
+        others are fields of :class:`RecordingEntry`.
         """
         row = len(self.entries)
-        own = row if call is None else call
-        entry = RecordingEntry(row, op, label or op, "operation", value, inputs=list(inputs), call=own, **more)
+        first_row = row if call_id is None else call_id
+        entry = RecordingEntry(
+            row,
+            op,
+            label or op,
+            "operation",
+            value,
+            site,
+            tracked,
+            name,
+            version,
+            list(inputs),
+            first_row,
+            output,
+            dtype,
+            shape,
+            scope,
+            cut,
+            watched,
+            tangent,
+            extra,
+        )
         self.entries.append(entry)
         return row
 
-    def leave(self, row: int, how: str, site: Site) -> None:
-        """A value leaves the framework."""
-        self.left.append(RowExit(row, how, site, len(self.entries)))
+    def record_escape(self, row: int, method: str, site: Site) -> None:
+        """Note that a value leaves the framework."""
+        self.escapes.append(RowEscape(row, method, site, len(self.entries)))
         self.events.append({"kind": "numpy", "row": row, "line": site[1]})
 
     def sweep(self, target: Sequence[int] = ()) -> BackwardPass:
-        """A new backward pass."""
+        """Add a backward pass, and return it."""
         self.sweeps.append(BackwardPass(target))
         return self.sweeps[-1]
 
-    def fail(self, error: Exception) -> None:
-        """Ends the recording: the program goes on."""
-        if self.failure is None:
-            self.failure = error
+    def end_with_error(self, error: Exception) -> None:
+        """End the recording early, with a warning, because of a mistake of the bridge's own: the program goes on."""
+        if self.internal_error is None:
+            self.internal_error = error
             warnings.warn(f"The recording ended early: {type(error).__name__}: {error}", RuntimeWarning, stacklevel=2)
 
     def close(self) -> None:
-        """The recording is complete: pictures may read it."""
-        self._recording, self._used, self._record = False, True, self
-        self.spans = [(0, len(self.entries))]
+        """Note that the recording is complete: pictures may read it."""
+        self._recording = False
         if self.sweeps:
-            self.last = self.sweeps[-1].target, self.sources(self.sweeps[-1]), None
+            self._last_gradient = self.sweeps[-1].target, self.list_source_rows_of_sweep(self.sweeps[-1]), None
         for listener in self.listeners:
             listener()
 
     # -- reading -----------------------------------------------------------------------------------
 
-    def lines_of(self, file: str) -> list[str]:
-        """The lines of a file that rows come from."""
-        return lines_of(file)
+    def read_source_lines(self, file: str) -> list[str]:
+        """Return the lines of a file that rows come from."""
+        return read_source_lines(file)
 
     def snapshot(self, target: Any = None, sources: Any = None) -> dict:
-        """What pictures show, as :mod:`minitape.picture.snapshots` documents it; see ``tf.snapshot``."""
-        return self.snapshot_in(spaces(sys._getframe(1)), target, sources)
+        """Return what pictures show, as :mod:`minitape.picture.snapshots` documents it; see ``tf.snapshot``."""
+        return self.build_snapshot(collect_namespaces(sys._getframe(1)), target, sources)
 
-    def snapshot_in(self, namespaces: Iterable[dict], target: Any = None, sources: Any = None) -> dict:
-        """The same, with the Python names of these dictionaries."""
+    def build_snapshot(self, namespaces: Iterable[dict], target: Any = None, sources: Any = None) -> dict:
+        """Return what :meth:`snapshot` does, with the Python names of these dictionaries."""
         reader = RecordingReader(self, namespaces)
-        rows = reader.read()
-        reader.name_rows(rows)
-        steps = self.picture_steps(target, sources)
-        result = reader.frame_of([row.full() for row in rows], 0)
-        sweep = None if steps is None else steps.whole()
-        results = self.picture_results(target, sources, namespaces)
-        found = result | {"sweep": cast("SweepFields | None", sweep), "results": results}
-        found |= wrong_with(self, found)
-        large = {part: found[part] for part in ("rows", "sweep", "results")}
-        return dict(found | slim(large, count(1)) | {"insides": self.insides(target)})
+        rows = reader.read_new_rows()
+        reader.update_names_and_leaf_states(rows)
+        steps = self.build_stepper(target, sources)
+        snapshot_frame = reader.build_snapshot_without_sweep([row.to_row_fields() for row in rows], 0)
+        snapshot_frame["sweep"] = None if steps is None else steps.build_sweep_fields()
+        snapshot_frame["results"] = self.list_gradient_results(target, sources, None, namespaces)
+        picture = snapshot_frame | build_alarms_and_breaks(self, snapshot_frame)
+        large_parts = {"rows": picture["rows"], "sweep": picture["sweep"], "results": picture["results"]}
+        return dict(picture | drop_excess_thumbnails(large_parts, count(1)) | {"insides": self.list_insides(target)})
 
-    def insides(self, target: Any = None, row: int | None = None) -> list:
-        """The INSIDEs of calls that a bridge can open, or of the one at ``row``, with the sweep from ``target`` through
-        each.
+    def list_insides(self, target: Any = None, row: int | None = None) -> list:
+        """Return the INSIDEs of calls that a bridge can open, or of the one at ``row``, with the sweep from ``target``
+        through each.
         """
         return []
 
-    def row_of(self, value: Any) -> int | None:
-        """The last row that stands for one of the framework's tensors; a number is a row itself."""
+    def find_row(self, value: Any) -> int | None:
+        """Return the last row that stands for one of the framework's tensors; a number is a row itself."""
         return value if isinstance(value, int) and 0 <= value < len(self.entries) else None
 
-    def rows_of(self, source: Any) -> list[int]:
-        """All rows that stood for a source, in order."""
-        row = self.row_of(source)
+    def list_rows(self, source: Any) -> list[int]:
+        """Return all rows that stood for a source, in order."""
+        row = self.find_row(source)
         return [] if row is None else [row]
 
-    def trained(self) -> dict:
-        """The sources that the block trained, by the name that the program has for them."""
+    def collect_trained_sources(self) -> dict[str, Any]:
+        """Return the sources that the block trained, by the name that the program has for them."""
         return {}
 
-    def result_names(self) -> Mapping[int, str]:
-        """How results without a name are called, by row."""
+    def map_rows_to_result_names(self) -> Mapping[int, str]:
+        """Return names for results that have none of their own, by row."""
         return {}
 
-    def sources(self, sweep: BackwardPass) -> list[int]:
-        """What a sweep was asked for, or the leaves at which it arrived."""
+    def list_source_rows_of_sweep(self, sweep: BackwardPass) -> list[int]:
+        """Return the rows of the sources that a sweep was asked for, or of the leaves at which it arrived."""
         return sweep.sources or [row for row in sorted(sweep.adjoints) if self.entries[row].kind != "operation"]
 
-    def sweep_of(self, target: Any = None) -> BackwardPass | None:
-        """The last sweep, or the last one that began at ``target``."""
+    def find_last_sweep(self, target: Any = None) -> BackwardPass | None:
+        """Return the last sweep, or the last one that began at ``target``."""
         if target is None:
             return self.sweeps[-1] if self.sweeps else None
-        return self.sweep_from(self.row_of(target))
+        return self.find_last_sweep_from_or_through(self.find_row(target))
 
-    def sweeps_from(self, row: int | None) -> list[BackwardPass]:
-        """The sweeps that began at a row, the last one first; where none did, those that went through it, as through a
-        loss that is scaled.
+    def list_sweeps_from_or_through(self, row: int | None) -> list[BackwardPass]:
+        """Return the sweeps that began at a row, the last one first; where none did, those that went through it, as
+        through a loss that is scaled.
         """
         passes = self.sweeps[::-1]
-        return [s for s in passes if row in s.target] or [s for s in passes if row in s.edges]
+        return [sweep for sweep in passes if row in sweep.target] or [sweep for sweep in passes if row in sweep.edges]
 
-    def sweep_from(self, row: int | None) -> BackwardPass | None:
-        """The last one of :meth:`sweeps_from`."""
-        return next(iter(self.sweeps_from(row)), None)
+    def find_last_sweep_from_or_through(self, row: int | None) -> BackwardPass | None:
+        """Return the last sweep that began at a row; where none did, the last that went through it."""
+        return next(iter(self.list_sweeps_from_or_through(row)), None)
 
     def __repr__(self) -> str:
         count, sweeps = len(self.entries), len(self.sweeps)
@@ -239,18 +331,68 @@ class Recording:
     def __bool__(self) -> bool:
         return True
 
-    def add_listeners(self, *listeners: Callable[[], None]) -> None:
-        """Adds nothing: a recording that is complete gets no more rows."""
+    # -- what a picture needs, see PictureSource ---------------------------------------------------
 
-    def picture_reader(self, namespaces: Iterable[dict]) -> Reader:
-        """What reads the rows for a picture."""
+    @property
+    def record(self) -> Recording | None:
+        """Itself, once it is complete."""
+        return None if self._recording else self
+
+    @property
+    def is_recording(self) -> bool:
+        """Whether it is not yet complete."""
+        return self._recording
+
+    @property
+    def is_used(self) -> bool:
+        """Whether it is complete: no gradient is computed from it."""
+        return not self._recording
+
+    @property
+    def last_gradient(self) -> Sequence[Any] | None:
+        """The target rows and the source rows of the last backward pass."""
+        return self._last_gradient
+
+    def list_last_gradients(self) -> list:
+        """Return nothing: no other recording shares its rows."""
+        return []
+
+    def add_listener(self, listener: Callable[[], None]) -> None:
+        """Add what is called when the recording is complete."""
+        self.listeners = [*self.listeners, listener]
+
+    def list_large_arrays(self) -> list:
+        """Return nothing: what was recorded is kept."""
+        return []
+
+    def find_object_of_row(self, row: int, candidates: Iterable[Any]) -> Any:
+        """Return what stands for a row where ``explain`` is asked about it."""
+        leaf = None if self._recording else self.leaves.get(row)
+        if leaf is None:
+            return None
+        return leaf.variable if leaf.variable is not None else leaf.tensor
+
+    def build_reader(self, namespaces: Iterable[dict]) -> Reader:
+        """Return what reads the rows for a picture."""
         return RecordingReader(self, namespaces)
 
-    def picture_steps(self, target: Any, sources: Any) -> RecordingSteps | None:
-        """The sweep for a picture; None where there is none from ``target``."""
-        found = None if self._recording else self.sweep_of(target)
-        return None if found is None else RecordingSteps(self, found, sources)
+    def build_stepper(
+        self, target: Any, sources: Any, kept_arrays: Any = None, show: Callable[[Any], Any] = to_snapshot_value
+    ) -> RecordingSteps | None:
+        """Return the sweep for a picture; None if there is none from ``target``. Its values are shown by themselves."""
+        sweep = None if self._recording else self.find_last_sweep(target)
+        return None if sweep is None else RecordingSteps(self, sweep, sources)
 
-    def picture_results(self, target: Any, sources: Any, namespaces: Iterable[dict]) -> list[ResultFields]:
-        """What each backward pass left at its sources, the last ones; with ``target`` that of its pass alone."""
-        return [] if self._recording else results_of(self, target, sources, namespaces)
+    def list_gradient_results(
+        self, target: Any, sources: Any, kept_arrays: Any, namespaces: Iterable[dict]
+    ) -> list[ResultFields]:
+        """Return what each backward pass left at its sources, the last ones; with ``target`` that of its pass alone."""
+        return [] if self._recording else build_results_of_shown_sweep(self, target, sources, namespaces)
+
+    def explain_gradient(self, target: Any, source: Any) -> Any:
+        """Return what ``explain`` answers; AttributeError for a recording that knows no framework."""
+        return cast("FrameworkRecording", self).explain(target, source)
+
+    def explain_shown_gradient(self, result: ResultFields | None, ends: Any) -> Any:
+        """Return what ``explain`` answers for the rows of a backward pass that is shown."""
+        return result and self.explain_gradient(result["target"][0]["row"], result["sources"][0]["rows"][-1])

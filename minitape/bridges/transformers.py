@@ -20,12 +20,12 @@ class TransformersExplain(ExplainedSteps, TrainerCallback):
     record = staticmethod(record)
 
     def on_step_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        """A step begins."""
-        self.begin()
+        """Begin a step."""
+        self.begin_step()
 
     def on_step_end(self, args: Any, state: Any, control: Any, model: Any = None, **kwargs: Any) -> None:
-        """The step has ended."""
-        self.end(dict(model.named_parameters()))
+        """End the step."""
+        self.end_step(dict(model.named_parameters()))
 
 
 Explain = TransformersExplain

@@ -3,19 +3,28 @@
 Only the console script imports this package, so that `import minitape` stays light; each command in turn imports what
 it needs when it is called, so that `minitape --help` answers at once.
 
-``lab``, ``lessons``   the lessons, copied for a learner and opened in JupyterLab
-``site``, ``site_folder``, ``lesson_pages``   the lessons as a site, with pictures that step
-``lite``, ``browser_python``, ``playground``   the lessons in JupyterLite, which runs them in the browser; the Python
-    that it loads; the page on which one types a program
-``server``, ``contents``   what minitape adds to a Jupyter server, also on a hub: how it hands out notebooks
-``check``, ``rules``, ``recorder``, ``kernel``  notebooks run under nbval, and what else must hold for them
-``explain_program``  a training program run under its framework's bridge
-``messages``   what the command says, in the user's language
-``parts``   which command to type for a package that is missing
-``save``, ``skeleton``   notebooks read, run and written, never half; a new lesson
-``handins``, ``figures``, ``class_report``   what a class handed in, and how far it is
-``nbgrader``, ``grading``                                    lessons as assignments with grades
-``report``   what is shown on the terminal
+``lab``, ``lesson_files``
+    the lessons, copied for a learner and opened in JupyterLab
+``site``, ``site_folder``, ``lesson_pages``
+    the lessons as a site, with pictures that step
+``lite``, ``browser_python``, ``playground_page``
+    the lessons in JupyterLite, which runs them in the browser; the Python that it loads; the page on which one types a
+    program
+``server``, ``contents_manager``
+    what minitape adds to a Jupyter server, also on a hub: how it hands out notebooks
+``check_notebooks``, ``notebook_rules``, ``nbval_recorder``, ``kernel``
+    notebooks run under nbval, and what else must hold for them
+``save``, ``new_lesson``
+    notebooks read, run and written, never half; a new lesson
+``handins``, ``class_figures``, ``class_report``
+    what a class handed in, and how far it is
+``nbgrader``, ``grading``
+    lessons as assignments with grades
+``explain_program``
+    a training program run under its framework's bridge
+``messages``, ``optional_packages``, ``terminal_report``
+    what the command says, in the user's language; which command to type for a package that is missing; what is shown on
+    the terminal
 """
 
 from __future__ import annotations
@@ -31,10 +40,10 @@ from typing import Any
 import click
 
 import minitape
-from minitape.common.write_beside import replace_file
+from minitape.common.atomic_write import open_replacement_file
 
-from .messages import CommandContext, misuse, say, writing
-from .parts import missing, require_packages
+from .messages import CommandContext, convert_write_errors, create_usage_error, say
+from .optional_packages import describe_missing_package, require_packages
 
 # jsonschema, which nbformat checks notebooks with, compiles 38 grammars when it is imported and finds this package, and
 # that takes a second. They are for addresses in any script; the format of notebooks has no such field.
@@ -44,12 +53,14 @@ sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 # imported.
 os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
 
-LANGUAGE = click.option("--language", metavar="CODE", help="The course's own lessons in this language, such as zh.")
-NOTEBOOKS = click.argument("notebooks", nargs=-1, type=click.Path(path_type=Path))
-COULD_NOT_CHECK = 2
+LANGUAGE_OPTION = click.option(
+    "--language", metavar="CODE", help="The course's own lessons in this language, such as zh."
+)
+NOTEBOOKS_ARGUMENT = click.argument("notebooks", nargs=-1, type=click.Path(path_type=Path))
+CHECK_FAILED_CODE = 2
 
 
-class Commands(click.Group):
+class CommandGroup(click.Group):
     """The commands, with their help in the user's language; where a package is missing, the error says what to type."""
 
     context_class = CommandContext
@@ -75,10 +86,10 @@ class Commands(click.Group):
             package = str(error.name).partition(".")[0]
             if package == "minitape":
                 raise
-            raise click.ClickException(missing(package)) from error
+            raise click.ClickException(describe_missing_package(package)) from error
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(cls=CommandGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(minitape.__version__, "-V", "--version", prog_name="minitape")
 def main() -> None:
     """A course on automatic differentiation, and a debugger for gradients in PyTorch, TensorFlow and JAX.
@@ -89,7 +100,7 @@ def main() -> None:
 
 @main.command("lab")
 @click.argument("folder", required=False, type=click.Path(path_type=Path))
-@LANGUAGE
+@LANGUAGE_OPTION
 @click.option("--ip", default="127.0.0.1", show_default=True, help="Address to listen on (in a container: 0.0.0.0).")
 @click.option("--port", type=click.IntRange(1, 65535), help="Port to listen on; without it, a free one from 8888 up.")
 @click.option("--browser/--no-browser", default=None, help="Open a browser or not; without it, where there is one.")
@@ -117,22 +128,22 @@ def lab_command(
     """
     if not copy_only:
         require_packages("jupyterlab")  # before anything is copied
-    from .lab import FOLDER, copy_and_tell, start
+    from .lab import LEARNER_FOLDER, copy_and_report_lessons, run_jupyterlab
 
     if not own:
-        folder = copy_and_tell(folder, language)
+        folder = copy_and_report_lessons(folder, language)
     elif copy_only or language:
         option = "--copy-only" if copy_only else "--language"
-        raise misuse("--own and {option} exclude each other", option=option)
-    elif not (folder := folder or Path(FOLDER)).is_dir():
-        raise misuse("there is no folder {folder}", folder=folder)
+        raise create_usage_error("--own and {option} exclude each other", option=option)
+    elif not (folder := folder or Path(LEARNER_FOLDER)).is_dir():
+        raise create_usage_error("there is no folder {folder}", folder=folder)
     if not copy_only:
-        start(folder, ip, port, browser, verbose)
+        run_jupyterlab(folder, ip, port, browser, verbose)
 
 
 @main.command("check")
-@NOTEBOOKS
-@LANGUAGE
+@NOTEBOOKS_ARGUMENT
+@LANGUAGE_OPTION
 @click.option(
     "--variant",
     type=click.Choice(["both", "blank", "solved"]),
@@ -159,17 +170,17 @@ def check_command(
 
     Ends with 0 if all is well, 1 if something was found, 2 if a notebook could not be checked.
     """
-    from .check import find_notebooks
-    from .report import print_results, with_progress
+    from .check_notebooks import resolve_notebook_paths
+    from .terminal_report import check_notebooks_with_progress_bar, print_check_results
 
-    paths = find_notebooks(notebooks, language)
+    paths = resolve_notebook_paths(notebooks, language)
     variants = ("blank", "solved") if variant == "both" else (variant,)
     if not notebooks and not quiet:
-        running = "Running the {count} lessons of the course, which takes minutes; one alone: minitape check NOTEBOOK"
-        click.echo(say(running, count=len(paths)), err=True)
-    results = with_progress(paths, variants, jobs, timeout)
-    print_results(results, quiet)
-    sys.exit(max((result.exit_code for result in results), default=COULD_NOT_CHECK))
+        message = "Running the {count} lessons of the course, which takes minutes; one alone: minitape check NOTEBOOK"
+        click.echo(say(message, count=len(paths)), err=True)
+    results = check_notebooks_with_progress_bar(paths, variants, jobs, timeout)
+    print_check_results(results, quiet)
+    sys.exit(max((result.exit_code for result in results), default=CHECK_FAILED_CODE))
 
 
 @main.command("explain", context_settings={"allow_interspersed_args": False})
@@ -206,14 +217,16 @@ def explain_command(
     the compiler. A gradient that is missing, not finite, zero or suspect is reported at once, and a page about all that
     was trained follows at the end. The exit status is 1 with findings, or where the program ended in an error.
     """
-    from .explain_program import explain_program
+    from .explain_program import run_and_explain_program
 
-    own = {name for option in context.command.params if isinstance(option, click.Option) for name in option.opts}
-    for name in sorted(own.intersection(argument.partition("=")[0] for argument in arguments)):
-        told = "{name} behind {program} is an option of the program; those of minitape explain come before it"
-        click.echo(say(told, name=name, program=program), err=True)
+    own_options = {
+        name for option in context.command.params if isinstance(option, click.Option) for name in option.opts
+    }
+    for name in sorted(own_options.intersection(argument.partition("=")[0] for argument in arguments)):
+        message = "{name} behind {program} is an option of the program; those of minitape explain come before it"
+        click.echo(say(message, name=name, program=program), err=True)
     options = {"first": steps} if every is None else {"every": every}
-    sys.exit(explain_program(program, arguments, as_module, framework, options, answers))
+    sys.exit(run_and_explain_program(program, arguments, as_module, framework, options, answers))
 
 
 @main.command("save")
@@ -225,19 +238,19 @@ def save_command(notebooks: tuple[Path, ...], timeout: float) -> None:
     This is how a lesson is saved: in a fresh kernel, without widget state, with lasting cell ids. A notebook in which a
     cell fails, or writes to stderr, is left as it was; the others are saved.
     """
-    from .check import find_notebooks
-    from .save import save
+    from .check_notebooks import resolve_notebook_paths
+    from .save import run_and_save_notebook
 
-    failed = False
-    for path in find_notebooks(notebooks):
+    has_failed = False
+    for path in resolve_notebook_paths(notebooks):
         try:
-            save(path, timeout)
+            run_and_save_notebook(path, timeout)
         except click.ClickException as error:
             error.show()
-            failed = True
+            has_failed = True
         else:
             click.echo(say("saved {path}", path=path))
-    sys.exit(int(failed))
+    sys.exit(int(has_failed))
 
 
 @main.command("new-lesson")
@@ -248,17 +261,17 @@ def new_lesson_command(name: str, title: str | None) -> None:
 
     NAME.ipynb has one exercise, and passes `minitape check`.
     """
-    from .skeleton import write_skeleton
+    from .new_lesson import write_lesson_skeleton
 
-    path = write_skeleton(name, title)
-    folder, typed = _as_typed(path.parent), _as_typed(path)
-    then = "Next: minitape lab --own {folder} to edit it, then minitape save {path}, then minitape check {path}"
+    path = write_lesson_skeleton(name, title)
+    typed_folder, typed_path = quote_for_shell(path.parent), quote_for_shell(path)
+    next_steps = "Next: minitape lab --own {folder} to edit it, then minitape save {path}, then minitape check {path}"
     click.echo(say("wrote {path}", path=path))
-    click.echo(say(then, folder=folder, path=typed))
+    click.echo(say(next_steps, folder=typed_folder, path=typed_path))
 
 
-def _as_typed(path: Path) -> str:
-    """A path as it is typed in this system's shell, in quotes where it holds a blank."""
+def quote_for_shell(path: Path) -> str:
+    """Return a path as it is typed in this system's shell, in quotes where it holds a blank."""
     return subprocess.list2cmdline([str(path)]) if os.name == "nt" else shlex.quote(str(path))
 
 
@@ -274,24 +287,24 @@ def class_command(folders: tuple[Path, ...], csv: Path | None) -> None:
     Nothing in the files is run. Notebooks hold the last answers; progress files hold tries and times, too.
     Learners can change both: for grades there is minitape export --nbgrader.
     """
-    from .class_report import as_csv, print_class, read_with_progress
-    from .figures import figures
+    from .class_figures import compute_class_figures
+    from .class_report import format_class_csv, print_class_figures, read_hand_ins_with_progress_bar
 
-    hand_ins = read_with_progress(folders)
+    hand_ins = read_hand_ins_with_progress_bar(folders)
     if not hand_ins:
-        named = ", ".join(map(str, folders))
-        raise misuse("no progress files and no notebooks in {folders}", folders=named)
-    found = figures(hand_ins)
-    print_class(found, hand_ins)
+        folder_names = ", ".join(map(str, folders))
+        raise create_usage_error("no progress files and no notebooks in {folders}", folders=folder_names)
+    class_figures = compute_class_figures(hand_ins)
+    print_class_figures(class_figures, hand_ins)
     if csv is not None:
-        with writing(csv), replace_file(csv, newline="") as file:
-            file.write(as_csv(found, hand_ins))
+        with convert_write_errors(csv), open_replacement_file(csv, newline="") as file:
+            file.write(format_class_csv(class_figures, hand_ins))
         click.echo(say("wrote {path}", path=csv))
 
 
 @main.command("export")
 @click.argument("lessons", nargs=-1, required=True)
-@LANGUAGE
+@LANGUAGE_OPTION
 @click.option("--nbgrader", is_flag=True, required=True, help="As assignments of nbgrader, for grades.")
 @click.option(
     "--to",
@@ -309,20 +322,20 @@ def export_command(lessons: tuple[str, ...], language: str | None, nbgrader: boo
     `minitape new-lesson` writes it, makes an exam: its answers are hidden, and learners do not see whether theirs are
     right. The answers of the course's own lessons are in the installed package, where learners can find them.
     """
-    from .nbgrader import export, settings
+    from .nbgrader import export_lesson, write_settings_or_list_missing
 
     for lesson in lessons:
-        path, count = export(lesson, course, language)
+        path, count = export_lesson(lesson, course, language)
         click.echo(say("wrote {path}: {count} exercises, a point for each", path=path, count=count))
-    missing = settings(course)
-    if missing:
-        add = (
+    missing_lines = write_settings_or_list_missing(course)
+    if missing_lines:
+        advice = (
             "Add this to {file}; without it learners meet an error in each exercise, or get no points for a notebook "
             "of minitape-lessons:"
         )
-        click.echo(f"{say(add, file=course / 'nbgrader_config.py')}\n{missing}")
-    then = "Next, in {folder}: nbgrader generate_assignment {name}, then nbgrader release_assignment {name}"
-    click.echo(say(then, folder=course, name=path.stem))
+        click.echo(f"{say(advice, file=course / 'nbgrader_config.py')}\n{missing_lines}")
+    next_steps = "Next, in {folder}: nbgrader generate_assignment {name}, then nbgrader release_assignment {name}"
+    click.echo(say(next_steps, folder=course, name=path.stem))
 
 
 @main.command("site")
@@ -356,19 +369,21 @@ def site_command(
     reader's browser fetches Python (Pyodide) from cdn.jsdelivr.net, with --offline from the site itself.
     """
     if not lite and (offline or pyodide):
-        raise misuse("--offline and --pyodide go with --lite: other pages need no Python")
+        raise create_usage_error("--offline and --pyodide go with --lite: other pages need no Python")
     if lite:
         if folder is not None:
-            raise misuse("--lite hands out the course's own lessons, so it takes no FOLDER")
-        from .lite import write_lite
+            raise create_usage_error("--lite hands out the course's own lessons, so it takes no FOLDER")
+        from .lite import write_lite_site
 
-        count = write_lite(out, languages, offline, pyodide)
-        wrote = "wrote {out}: {count} notebooks that run in the browser. To look at it: python -m http.server -d {out}"
-        click.echo(say(wrote, out=out, count=count))
+        count = write_lite_site(out, languages, offline, pyodide)
+        message = (
+            "wrote {out}: {count} notebooks that run in the browser. To look at it: python -m http.server -d {out}"
+        )
+        click.echo(say(message, out=out, count=count))
         return
-    from .site import write_site
+    from .site import write_lesson_site
 
-    count = write_site(out, folder, languages)
+    count = write_lesson_site(out, folder, languages)
     click.echo(say("wrote {path}: {count} pages", path=out / "index.html", count=count))
 
 
@@ -379,6 +394,6 @@ def warmup_command(shared: bool) -> None:
 
     The first long tape does not wait for them then.
     """
-    from .report import warm_up
+    from .terminal_report import warm_up_kernels
 
-    warm_up(shared)
+    warm_up_kernels(shared)

@@ -22,180 +22,205 @@ import click
 
 import minitape
 
-from ..common.read_data import NOTEBOOK, read_bytes, read_json
-from ..common.texts import ENGLISH
-from ..common.texts import FOLDER as TEXTS
-from ..common.write_beside import write
-from .lessons import languages, lessons_folder, notebooks_in
-from .messages import failure
-from .rules import SOLUTION, tags_of
+from ..common.atomic_write import write_file
+from ..common.read_data import MAX_NOTEBOOK_SIZE, read_bytes, read_json
+from ..common.translation import ENGLISH
+from ..common.translation import TEXTS_FOLDER as TEXTS
+from .lesson_files import find_lesson_folders_by_language, find_lessons_folder, list_notebook_files
+from .messages import create_failure
+from .notebook_rules import SOLUTION, get_tags
 
-FOLDER = "pyodide"  # in a site
-LOCK = "pyodide-lock.json"
-CORE = ("pyodide.mjs", "pyodide.asm.wasm", "python_stdlib.zip")
-LOADERS = ("pyodide.asm.js", "pyodide.asm.mjs")  # a version of Pyodide has one of them
-CDN = "https://cdn.jsdelivr.net/pyodide/v{version}/full/"
-PLAYGROUND = ("numpy", "ml-dtypes", "minitape")
+PYTHON_FOLDER = "pyodide"  # in a site
+LOCK_FILE = "pyodide-lock.json"
+CORE_FILES = ("pyodide.mjs", "pyodide.asm.wasm", "python_stdlib.zip")
+LOADER_FILES = ("pyodide.asm.js", "pyodide.asm.mjs")  # a version of Pyodide has one of them
+CDN_URL = "https://cdn.jsdelivr.net/pyodide/v{version}/full/"
+PLAYGROUND_PACKAGES = ("numpy", "ml-dtypes", "minitape")
 """What the playground loads."""
-KERNEL = "ipython micropip packaging traitlets typing-extensions".split()
+KERNEL_PACKAGES = "ipython micropip packaging traitlets typing-extensions".split()
 """What the kernel needs of Pyodide's packages."""
-UNUSED = "jedi parso prompt-toolkit wcwidth".split()
+UNUSED_PACKAGES = "jedi parso prompt-toolkit wcwidth".split()
 """What IPython asks for, and the kernel starts sooner without: its terminal, and jedi."""
-FETCHED = "ipywidgets anywidget psygnal comm".split()  # what live pictures need of the index
-LEFT_OUT = "lessons cli __pycache__ .ipynb_checkpoints".split()  # of minitape: the site has the lessons as files
+FRONT_END_PACKAGES = "ipywidgets anywidget psygnal comm".split()  # what live pictures need of the index
+# of minitape: the site has the lessons as files
+EXCLUDED_FOLDERS = "lessons cli __pycache__ .ipynb_checkpoints".split()
 
 Lock: TypeAlias = dict[str, Any]  # of Pyodide's JSON
 
 
-def write_python(out: Path, pyodide: Path | None, number: str, offline: bool, kernel: Iterable[Path]) -> list[str]:
-    """Write what a site needs of Python to the folder `out`, with the wheels of its `kernel`; give back the packages
-    that a notebook's kernel loads.
+def write_browser_python(
+    target_folder: Path, pyodide_folder: Path | None, pyodide_version: str, offline: bool, kernel_wheels: Iterable[Path]
+) -> list[str]:
+    """Write what a site needs of Python, `kernel_wheels` among it, to `target_folder`.
 
-    Pyodide comes from the folder `pyodide`, which holds a distribution, else from its CDN: with `offline` it is copied
-    into the site, without it the reader's browser fetches it there.
+    Returns the packages that a notebook's kernel loads. Pyodide comes from `pyodide_folder`, which holds a
+    distribution, else from its CDN: with `offline` it is copied into the site, without it the reader's browser fetches
+    it there.
 
     Raises click.ClickException where Pyodide cannot be had or lacks a package.
     """
-    shutil.rmtree(out, ignore_errors=True)
-    out.mkdir(parents=True)
-    base = "" if pyodide else CDN.format(version=number)
-    lock: Lock = json.loads(_read(pyodide, base, LOCK))
+    shutil.rmtree(target_folder, ignore_errors=True)
+    target_folder.mkdir(parents=True)
+    base_url = "" if pyodide_folder else CDN_URL.format(version=pyodide_version)
+    lock: Lock = json.loads(_read_pyodide_file(pyodide_folder, base_url, LOCK_FILE))
     packages = lock["packages"]
-    if missing := [name for name in ("numpy", *KERNEL) if name not in packages]:
-        raise click.ClickException(f"this Pyodide lacks {', '.join(missing)}")
-    own = [write_wheel(out), *_from_index(out), *(Path(shutil.copy(wheel, out)) for wheel in kernel)]
-    brought = dict(map(_entry, own))
-    packages |= brought
+    if missing_packages := [name for name in ("numpy", *KERNEL_PACKAGES) if name not in packages]:
+        raise click.ClickException(f"this Pyodide lacks {', '.join(missing_packages)}")
+    local_wheels = [
+        write_minitape_wheel(target_folder),
+        *_download_front_end_wheels(target_folder),
+        *(Path(shutil.copy(wheel, target_folder)) for wheel in kernel_wheels),
+    ]
+    local_entries = dict(map(_build_named_lock_entry, local_wheels))
+    packages |= local_entries
     for entry in packages.values():
-        entry["depends"] = [need for need in entry["depends"] if _normal(need) not in UNUSED]
-    loaded = [name for name in dict.fromkeys([*PLAYGROUND, *KERNEL, *brought]) if name in packages]
-    lock["packages"] = packages = {name: packages[name] for name in _with_needs(packages, loaded)}
-    copied = offline or pyodide is not None
-    for name in packages.keys() - brought:
+        entry["depends"] = [need for need in entry["depends"] if _normalize_package_name(need) not in UNUSED_PACKAGES]
+    loaded_packages = [
+        name for name in dict.fromkeys([*PLAYGROUND_PACKAGES, *KERNEL_PACKAGES, *local_entries]) if name in packages
+    ]
+    lock["packages"] = packages = {
+        name: packages[name] for name in _list_names_with_dependencies(packages, loaded_packages)
+    }
+    is_copied = offline or pyodide_folder is not None
+    for name in packages.keys() - local_entries:
         entry = packages[name]
-        if copied:
-            content = _read(pyodide, base, entry["file_name"])
+        if is_copied:
+            content = _read_pyodide_file(pyodide_folder, base_url, entry["file_name"])
             if hashlib.sha256(content).hexdigest() != entry["sha256"]:
-                raise click.ClickException(f"{entry['file_name']} is not the file that {LOCK} describes")
-            write(out / entry["file_name"], content)
+                raise click.ClickException(f"{entry['file_name']} is not the file that {LOCK_FILE} describes")
+            write_file(target_folder / entry["file_name"], content)
         else:
-            entry["file_name"] = base + entry["file_name"]
-    for name in (*CORE, _loader(pyodide, base)) if copied else ():
-        write(out / name, _read(pyodide, base, name))
-    write(out / LOCK, json.dumps(lock, separators=(",", ":")))
-    return loaded
+            entry["file_name"] = base_url + entry["file_name"]
+    for name in (*CORE_FILES, _find_loader_file_name(pyodide_folder, base_url)) if is_copied else ():
+        write_file(target_folder / name, _read_pyodide_file(pyodide_folder, base_url, name))
+    write_file(target_folder / LOCK_FILE, json.dumps(lock, separators=(",", ":")))
+    return loaded_packages
 
 
-def core_files(loader: str) -> list[str]:
-    """The addresses of the files with which Python starts, where that of the first one is ``loader``.
+def list_core_file_urls(loader_url: str) -> list[str]:
+    """List the addresses of the files with which Python starts, where that of the first one is ``loader_url``.
 
-    >>> core_files("../pyodide/pyodide.mjs")
+    >>> list_core_file_urls("../pyodide/pyodide.mjs")
     ['../pyodide/pyodide.mjs', '../pyodide/pyodide.asm.wasm', '../pyodide/python_stdlib.zip']
     """
-    return [loader.removesuffix(CORE[0]) + name for name in CORE]
+    return [loader_url.removesuffix(CORE_FILES[0]) + name for name in CORE_FILES]
 
 
-def _read(folder: Path | None, base: str, name: str) -> bytes:
+def _read_pyodide_file(pyodide_folder: Path | None, base_url: str, file_name: str) -> bytes:
+    """Read a file of Pyodide from its folder, or without one from the address that ``base_url`` begins."""
     try:
-        if folder is not None:
-            return read_bytes(folder / name)
-        with urlopen(base + name, timeout=60) as answer:
-            return bytes(answer.read())
+        if pyodide_folder is not None:
+            return read_bytes(pyodide_folder / file_name)
+        with urlopen(base_url + file_name, timeout=60) as response:
+            return bytes(response.read())
     except OSError as error:
-        raise failure(
+        raise create_failure(
             "{name} of Pyodide cannot be had: {error}. Unpack a distribution of Pyodide into a folder, and name that: "
             "--pyodide FOLDER",
-            name=name,
+            name=file_name,
             error=error,
         ) from error
 
 
-def _loader(folder: Path | None, base: str) -> str:
-    """The file that `pyodide.mjs` loads next: it has another name since Pyodide 314."""
-    named = _read(folder, base, CORE[0])
-    return LOADERS[1] if LOADERS[1].encode() in named else LOADERS[0]
+def _find_loader_file_name(pyodide_folder: Path | None, base_url: str) -> str:
+    """Return the name of the file that `pyodide.mjs` loads next: it is another one since Pyodide 314."""
+    core_script = _read_pyodide_file(pyodide_folder, base_url, CORE_FILES[0])
+    return LOADER_FILES[1] if LOADER_FILES[1].encode() in core_script else LOADER_FILES[0]
 
 
-def _normal(name: str) -> str:
-    return re.sub(r"[-_.]+", "-", name).lower()
+def _normalize_package_name(package_name: str) -> str:
+    return re.sub(r"[-_.]+", "-", package_name).lower()
 
 
-def _with_needs(packages: Lock, names: Iterable[str]) -> list[str]:
-    """These packages with all that they need."""
-    found: dict[str, None] = {}
-    ahead = list(names)
-    while ahead:
-        name = ahead.pop()
-        if name not in found:
-            found[name] = None
-            ahead += map(_normal, packages[name]["depends"])
-    return sorted(found)
+def _list_names_with_dependencies(lock_entries: Lock, package_names: Iterable[str]) -> list[str]:
+    """Return the names of these packages and of all that they need, sorted."""
+    resolved: dict[str, None] = {}
+    pending = list(package_names)
+    while pending:
+        name = pending.pop()
+        if name not in resolved:
+            resolved[name] = None
+            pending += map(_normalize_package_name, lock_entries[name]["depends"])
+    return sorted(resolved)
 
 
-def _from_index(out: Path) -> list[Path]:
-    """The wheels of what live pictures need, as they are installed here: their front ends are in the site."""
-    wanted = [f"{name}=={version(name)}" for name in FETCHED]
+def _download_front_end_wheels(target_folder: Path) -> list[Path]:
+    """Download the wheels of what live pictures need, in the versions installed here: the site has their front ends."""
+    requirements = [f"{name}=={version(name)}" for name in FRONT_END_PACKAGES]
     # `--platform any` leaves out what was compiled
     command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--only-binary=:all:", "--platform", "any"]
-    done = subprocess.run([*command, "-d", str(out), *wanted], capture_output=True, text=True)
-    if done.returncode:
-        raise click.ClickException(f"pip cannot get {', '.join(wanted)}:\n{done.stderr}")
-    return sorted(path for name in FETCHED for path in out.glob(f"{name}-*.whl"))
+    process = subprocess.run([*command, "-d", str(target_folder), *requirements], capture_output=True, text=True)
+    if process.returncode:
+        raise click.ClickException(f"pip cannot get {', '.join(requirements)}:\n{process.stderr}")
+    return sorted(path for name in FRONT_END_PACKAGES for path in target_folder.glob(f"{name}-*.whl"))
 
 
-def write_wheel(folder: Path) -> Path:
-    """Write minitape's wheel to a folder, of the files that this process runs, and of the lessons the solutions alone;
-    give back its path.
+def write_minitape_wheel(target_folder: Path) -> Path:
+    """Write a wheel of minitape to a folder, and return its path.
+
+    It has the files that this process runs, and of the lessons the solutions alone.
     """
     name = f"minitape-{minitape.__version__}"
-    info = f"{name}.dist-info"
-    files = {place: path.read_bytes() for place, path in _own_files()} | dict(_solutions())
-    files[f"{info}/METADATA"] = f"Metadata-Version: 2.1\nName: minitape\nVersion: {minitape.__version__}\n".encode()
-    files[f"{info}/WHEEL"] = b"Wheel-Version: 1.0\nGenerator: minitape\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
-    files[f"{info}/RECORD"] = "".join(f"{place},,\n" for place in [*files, f"{info}/RECORD"]).encode()
-    wheel = folder / f"{name}-py3-none-any.whl"
+    info_folder = f"{name}.dist-info"
+    files = {archive_path: path.read_bytes() for archive_path, path in _iter_archive_paths_and_files()} | dict(
+        _iter_solution_notebooks()
+    )
+    files[f"{info_folder}/METADATA"] = (
+        f"Metadata-Version: 2.1\nName: minitape\nVersion: {minitape.__version__}\n".encode()
+    )
+    files[f"{info_folder}/WHEEL"] = (
+        b"Wheel-Version: 1.0\nGenerator: minitape\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+    )
+    files[f"{info_folder}/RECORD"] = "".join(
+        f"{archive_path},,\n" for archive_path in [*files, f"{info_folder}/RECORD"]
+    ).encode()
+    wheel = target_folder / f"{name}-py3-none-any.whl"
     with zipfile.ZipFile(wheel, "w") as archive:
-        for place, content in files.items():
-            entry = zipfile.ZipInfo(place)  # of no particular time: the same files give the same wheel
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            archive.writestr(entry, content)
+        for archive_path, content in files.items():
+            zip_entry = zipfile.ZipInfo(archive_path)  # of no particular time: the same files give the same wheel
+            zip_entry.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(zip_entry, content)
     return wheel
 
 
-def _own_files() -> Iterator[tuple[str, Path]]:
+def _iter_archive_paths_and_files() -> Iterator[tuple[str, Path]]:
+    """Yield each file of minitape that belongs into the wheel: its path there, and where it lies."""
     for name in ("minitape", "minitape_widgets"):
         package = Path(str(import_module(name).__file__)).parent
         for path in sorted(package.rglob("*")):
             parts = path.relative_to(package.parent).parts
-            if path.is_file() and path.suffix not in (".pyi", ".pyc") and not set(parts) & set(LEFT_OUT):
+            if path.is_file() and path.suffix not in (".pyi", ".pyc") and not set(parts) & set(EXCLUDED_FOLDERS):
                 yield "/".join(parts), path
-    for language, lessons in languages().items():  # what is said in it
-        for path in sorted((lessons / TEXTS).glob("*.po")):
+    for language, lessons_folder in find_lesson_folders_by_language().items():  # what is said in it
+        for path in sorted((lessons_folder / TEXTS).glob("*.po")):
             yield f"minitape/lessons/{language}/{TEXTS}/{path.name}", path
 
 
-def _solutions() -> Iterator[tuple[str, bytes]]:
-    """Notebooks with nothing but the folded solutions, beside which `check` puts a wrong program."""
-    for path in notebooks_in(lessons_folder()):
-        found = [cell for cell in read_json(path, NOTEBOOK)["cells"] if SOLUTION in tags_of(cell)]
-        about = {"cells": found, "metadata": {"language": ENGLISH}}
-        yield f"minitape/lessons/{ENGLISH}/{path.name}", json.dumps(about).encode()
+def _iter_solution_notebooks() -> Iterator[tuple[str, bytes]]:
+    """Yield path and content of notebooks with the folded solutions alone: `check` puts a wrong program beside one."""
+    for path in list_notebook_files(find_lessons_folder()):
+        solution_cells = [cell for cell in read_json(path, MAX_NOTEBOOK_SIZE)["cells"] if SOLUTION in get_tags(cell)]
+        notebook = {"cells": solution_cells, "metadata": {"language": ENGLISH}}
+        yield f"minitape/lessons/{ENGLISH}/{path.name}", json.dumps(notebook).encode()
 
 
-def _entry(wheel: Path) -> tuple[str, Lock]:
-    """A wheel's name and what the lock file says of it. The site names all, so none needs another."""
-    with zipfile.ZipFile(wheel) as archive:
-        top = {name.split("/")[0].removesuffix(".py") for name in archive.namelist()}
-    first, number, *_ = wheel.name.split("-")
-    name = _normal(first)
+def _build_named_lock_entry(wheel_path: Path) -> tuple[str, Lock]:
+    """Return the name of a wheel's package, and its entry in the lock file.
+
+    The site names all packages, so none needs another.
+    """
+    with zipfile.ZipFile(wheel_path) as archive:
+        top_level_names = {name.split("/")[0].removesuffix(".py") for name in archive.namelist()}
+    distribution, wheel_version, *_ = wheel_path.name.split("-")
+    name = _normalize_package_name(distribution)
     return name, {
         "name": name,
-        "version": number,
-        "file_name": wheel.name,
+        "version": wheel_version,
+        "file_name": wheel_path.name,
         "install_dir": "site",
-        "sha256": hashlib.sha256(wheel.read_bytes()).hexdigest(),
+        "sha256": hashlib.sha256(wheel_path.read_bytes()).hexdigest(),
         "package_type": "package",
-        "imports": sorted(module for module in top if module.isidentifier()),
+        "imports": sorted(module for module in top_level_names if module.isidentifier()),
         "depends": [],
         "unvendored_tests": False,
     }

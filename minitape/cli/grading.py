@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING
 from nbgrader import utils
 from nbgrader.preprocessors import OverwriteCells
 
-from .nbgrader import checks_of, id_of
+from .nbgrader import iter_check_calls, to_nbgrader_id
 
 if TYPE_CHECKING:
-    from .rules import Cell, Notebook
+    from .notebook_rules import Cell, Notebook
 
-NOTE = "This grade cell was missing in what was handed in, so it was put back: is it the notebook that was released?\n"
+RESTORED_NOTE = (
+    "This grade cell was missing in what was handed in, so it was put back: is it the notebook that was released?\n"
+)
 
 
 class RestoredCells(OverwriteCells):
@@ -27,20 +29,23 @@ class RestoredCells(OverwriteCells):
 
     def __init__(self, **options: object) -> None:
         super().__init__(**options)
-        self.add_missing_cells, self.missing_cell_notification = True, NOTE
+        self.add_missing_cells, self.missing_cell_notification = True, RESTORED_NOTE
 
     def add_missing_grade_cells(self, nb: Notebook, resources: dict[str, dict[str, str]]) -> tuple[Notebook, object]:
-        """The notebook with all grade cells of the assignment, and a warning that names the learner."""
+        """Put the missing grade cells into the notebook, and log a warning that names the learner."""
         source = self.gradebook.find_notebook(self.notebook_id, self.assignment_id)
-        texts = {cell.name: cell for cell in source.source_cells}
-        there = {cell.metadata.nbgrader["grade_id"] for cell in nb.cells if utils.is_grade(cell)}
-        missing = [cell for cell in source.grade_cells if cell.name not in there]
-        for cell in missing:
-            place = next((n for n, other in enumerate(nb.cells) if _answers(other, cell.name)), len(nb.cells) - 1)
-            nb.cells.insert(place + 1, self.missing_cell_transform(texts[cell.name], cell.max_score))
-        if missing:
+        cells_by_name = {cell.name: cell for cell in source.source_cells}
+        present_ids = {cell.metadata.nbgrader["grade_id"] for cell in nb.cells if utils.is_grade(cell)}
+        missing_cells = [cell for cell in source.grade_cells if cell.name not in present_ids]
+        for cell in missing_cells:
+            cell_index = next(
+                (n for n, answer_cell in enumerate(nb.cells) if _is_answer_cell_of_grade(answer_cell, cell.name)),
+                len(nb.cells) - 1,
+            )
+            nb.cells.insert(cell_index + 1, self.missing_cell_transform(cells_by_name[cell.name], cell.max_score))
+        if missing_cells:
             student = resources["nbgrader"]["student"]
-            names = ", ".join(cell.name for cell in missing)
+            names = ", ".join(cell.name for cell in missing_cells)
             self.log.warning(
                 f"{self.notebook_id} of {student} had no cells {names}: it is not the notebook that was released. "
                 "They were put back."
@@ -48,10 +53,10 @@ class RestoredCells(OverwriteCells):
         return nb, resources
 
 
-def _answers(cell: Cell, grade_id: str) -> bool:
-    """Whether a learner's cell is the one in front of a grade cell."""
+def _is_answer_cell_of_grade(cell: Cell, grade_id: str) -> bool:
+    """Return whether a learner's cell is the one that the grade cell ``grade_id`` grades."""
     if cell.cell_type != "code":
         return False
-    own = cell.metadata.get("nbgrader", {}).get("grade_id", "")
-    checks = [id_of(check) for check in checks_of(cell.source)]
-    return own == grade_id.replace("grade-", "exercise-", 1) or grade_id.removeprefix("grade-") in checks
+    own_id = cell.metadata.get("nbgrader", {}).get("grade_id", "")
+    check_ids = [to_nbgrader_id(check) for check in iter_check_calls(cell.source)]
+    return own_id == grade_id.replace("grade-", "exercise-", 1) or grade_id.removeprefix("grade-") in check_ids

@@ -5,17 +5,17 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from minitape.common.texts import VARIABLES
-from minitape.common.write_beside import write
-from minitape.course.progress import VARIABLE
+from minitape.common.atomic_write import write_file
+from minitape.common.translation import LANGUAGE_VARIABLES
+from minitape.course.progress import ENVIRONMENT_VARIABLE
 
 # a lesson speaks its own language
-DROPPED = (
+DROPPED_VARIABLES = (
     *("PYTEST_ADDOPTS", "PYTEST_CURRENT_TEST", "PYTEST_PLUGINS", "PYTHONWARNINGS", "PYTHONSTARTUP"),
-    VARIABLES[0],
+    LANGUAGE_VARIABLES[0],
 )
 DROPPED_PREFIXES = ("PYTEST_XDIST_",)
-FIXED = {
+FIXED_VARIABLES = {
     "PYTHONHASHSEED": "0",
     "COLUMNS": "120",
     "LINES": "40",
@@ -24,7 +24,7 @@ FIXED = {
 }
 
 # Runs when a kernel starts. A `!command` that fails becomes an exception, where IPython would continue without a word.
-STARTUP = """\
+STARTUP_CODE = """\
 def _install():
     import subprocess
 
@@ -51,17 +51,23 @@ del _install
 """
 
 
-def kernel_environment(scratch: Path) -> dict[str, str]:
-    """Environment variables for a kernel whose settings, history and course progress live in `scratch`.
+def prepare_kernel_environment(scratch_folder: Path) -> dict[str, str]:
+    """Write a kernel's settings to `scratch_folder`, and return the environment variables with which it uses them.
+
+    Its history and the course's progress live there, too.
 
     The user's own IPython settings and progress are neither read nor written.
     """
-    startup = scratch / "ipython" / "profile_default" / "startup"
+    startup = scratch_folder / "ipython" / "profile_default" / "startup"
     startup.mkdir(parents=True, exist_ok=True)
-    write(startup / "10-failing-commands.py", STARTUP)
+    write_file(startup / "10-failing-commands.py", STARTUP_CODE)
     environment = {
         name: value
         for name, value in os.environ.items()
-        if name not in DROPPED and not name.startswith(DROPPED_PREFIXES)
+        if name not in DROPPED_VARIABLES and not name.startswith(DROPPED_PREFIXES)
     }
-    return environment | FIXED | {"IPYTHONDIR": str(scratch / "ipython"), VARIABLE: str(scratch / "progress.json")}
+    return (
+        environment
+        | FIXED_VARIABLES
+        | {"IPYTHONDIR": str(scratch_folder / "ipython"), ENVIRONMENT_VARIABLE: str(scratch_folder / "progress.json")}
+    )

@@ -21,92 +21,102 @@ from urllib.parse import quote
 
 import click
 
-from ..common.texts import ENGLISH, language, lessons_language, users_language
-from .lessons import FOLDER, copy_missing, languages, lessons_folder, notebook_to_open
-from .messages import failure, say
-from .server import NAME as EXTENSION
+from ..common.translation import ENGLISH, detect_language, find_lessons_language, find_user_language
+from .lesson_files import (
+    LEARNER_FOLDER,
+    copy_missing_lessons,
+    find_lesson_folders_by_language,
+    find_lessons_folder,
+    find_notebook_to_open,
+)
+from .messages import create_failure, say
+from .server import EXTENSION_NAME as EXTENSION
 
 FIRST_PORT = 8888
 PORTS_TRIED = 100
-EVERYWHERE = ("0.0.0.0", "::", "", "*")
-QUIET = logging.ERROR
-SETTINGS = Path(__file__).with_name("jupyterlab_settings")
+ANY_ADDRESS = ("0.0.0.0", "::", "", "*")
+QUIET_LOG_LEVEL = logging.ERROR
+SETTINGS_FOLDER = Path(__file__).with_name("jupyterlab_settings")
 
 
-def copy_and_tell(given: Path | None, asked: str | None) -> Path:
-    """Copy the missing lessons into the folder that is `given`, or a usual one; say on the terminal what was copied and
-    kept; give back the folder.
+def copy_and_report_lessons(chosen_folder: Path | None, chosen_language: str | None) -> Path:
+    """Copy the missing lessons into `chosen_folder`, or the usual one; say on the terminal what was copied and kept;
+    return the folder.
 
-    The language is the one that is `asked` for, else that of the lessons there, else the system's. Two are never mixed
-    in a folder. Raises click.ClickException where the folder is a file, cannot be written, or has the lessons in
-    another language.
+    The language is `chosen_language`, else that of the lessons there, else the system's. Two are never mixed in a
+    folder. Raises click.ClickException where the folder is a file, cannot be written, or has the
+    lessons in another language.
     """
-    lessons_folder(asked)
-    folder = given or Path(FOLDER)
-    if given is None and asked and lessons_language(folder) not in (None, asked):
-        folder = Path(f"{FOLDER}-{asked}")
+    find_lessons_folder(chosen_language)
+    folder = chosen_folder or Path(LEARNER_FOLDER)
+    if chosen_folder is None and chosen_language and find_lessons_language(folder) not in (None, chosen_language):
+        folder = Path(f"{LEARNER_FOLDER}-{chosen_language}")
     if folder.exists() and not folder.is_dir():
-        raise failure("{folder} is a file; name a folder for your lessons, or leave the name out", folder=folder)
-    there = lessons_language(folder)
-    code = asked or there or users_language()
-    if there not in (None, code):
-        raise failure(
+        raise create_failure("{folder} is a file; name a folder for your lessons, or leave the name out", folder=folder)
+    existing_language = find_lessons_language(folder)
+    code = chosen_language or existing_language or find_user_language()
+    if existing_language not in (None, code):
+        raise create_failure(
             "{folder} has the lessons in {there!r}, and two languages are not mixed; name another folder for those in "
             "{code!r}",
             folder=folder,
-            there=there,
+            there=existing_language,
             code=code,
         )
     try:
-        copied, kept = copy_missing(folder, language=code)
+        copied_names, kept_names = copy_missing_lessons(folder, language=code)
     except OSError as error:
-        raise failure(
+        raise create_failure(
             "cannot write the lessons to {folder}: {error}. Name a folder that you may write to: minitape lab FOLDER",
             folder=folder.absolute(),
             error=error.strerror or error,
         ) from error
-    if copied:
-        tell("files copied to {folder}: {count}", code, count=len(copied), folder=folder)
-    if kept:
-        tell("files left in {folder} as you had them: {count}", code, count=len(kept), folder=folder)
-    if not asked and {code, users_language()} != {ENGLISH}:
-        ways = [f"{say('English', code)}: minitape lab --language {code}" for code in languages()]
+    if copied_names:
+        print_translated("files copied to {folder}: {count}", code, count=len(copied_names), folder=folder)
+    if kept_names:
+        print_translated("files left in {folder} as you had them: {count}", code, count=len(kept_names), folder=folder)
+    if not chosen_language and {code, find_user_language()} != {ENGLISH}:
+        commands = [
+            f"{say('English', code)}: minitape lab --language {code}" for code in find_lesson_folders_by_language()
+        ]
         with suppress(UnicodeEncodeError):  # the terminal cannot show it
-            click.echo(" · ".join(ways))
+            click.echo(" · ".join(commands))
     return folder
 
 
-def tell(text: str, code: str, /, **values: object) -> None:
+def print_translated(text: str, language_code: str, /, **values: object) -> None:
     """Say on the terminal in a language, or in English where the terminal cannot show it."""
     try:
-        click.echo(say(text, code, **values))
+        click.echo(say(text, language_code, **values))
     except UnicodeEncodeError:
         click.echo(text.format(**values))
 
 
-def start(folder: Path, ip: str, port: int | None, browser: bool | None, verbose: bool) -> NoReturn:
+def run_jupyterlab(folder: Path, ip: str, port: int | None, opens_browser: bool | None, is_verbose: bool) -> NoReturn:
     """Serve `folder` with JupyterLab, which opens the lesson last worked on, until Ctrl-C; does not return."""
-    notebook = notebook_to_open(folder)
-    page = f"/lab/tree/{quote(notebook.name)}" if notebook else "/lab"
-    port = port_to_use(ip, port)
+    notebook = find_notebook_to_open(folder)
+    start_page = f"/lab/tree/{quote(notebook.name)}" if notebook else "/lab"
+    port = find_free_port(ip, port)
     token = os.environ["JUPYTER_TOKEN"] = os.environ.get("JUPYTER_TOKEN") or secrets.token_hex(24)
     # The kernel must be the Python that has minitape, not one that the user registered elsewhere.
     os.environ.setdefault("JUPYTER_PREFER_ENV_PATH", "1")
-    _have_folders()
-    open_browser = has_browser() if browser is None else browser
-    address = f"http://{_reachable(ip)}:{port}{page}?token={token}"
-    threading.Thread(target=_tell_when_ready, args=(ip, port, address, open_browser, folder), daemon=True).start()
-    arguments = _lab_arguments(folder, ip, port, page, open_browser, verbose)
+    _replace_unwritable_folders()
+    is_browser_opened = can_open_browser() if opens_browser is None else opens_browser
+    address = f"http://{_to_reachable_host(ip)}:{port}{start_page}?token={token}"
+    threading.Thread(
+        target=_print_address_when_ready, args=(ip, port, address, is_browser_opened, folder), daemon=True
+    ).start()
+    arguments = _build_lab_arguments(folder, ip, port, start_page, is_browser_opened, is_verbose)
     from jupyterlab.labapp import LabApp
 
     try:
         LabApp.launch_instance(argv=arguments)
     finally:
-        _end_workers()
+        _release_idle_server_threads()
     sys.exit(0)
 
 
-def _end_workers() -> None:
+def _release_idle_server_threads() -> None:
     """Release the server's threads that wait for work: on a busy machine one is left, and Python would wait for it
     for ever.
     """
@@ -116,74 +126,74 @@ def _end_workers() -> None:
                 thread.queue.put_nowait(None)
 
 
-def _have_folders() -> None:
-    """Where the home folder cannot be written, as in a container that runs as any user: folders for Jupyter until it
-    ends.
-    """
+def _replace_unwritable_folders() -> None:
+    """Give Jupyter temporary folders where the home folder cannot be written, as in a container of any user."""
     home = os.path.expanduser("~")
     if os.access(home, os.W_OK):
         return
-    kept = tempfile.mkdtemp(prefix="minitape-lab-")
-    atexit.register(shutil.rmtree, kept, ignore_errors=True)
+    temporary_folder = tempfile.mkdtemp(prefix="minitape-lab-")
+    atexit.register(shutil.rmtree, temporary_folder, ignore_errors=True)
     for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR"):
-        os.environ.setdefault(name, os.path.join(kept, name.lower()))
-    told = "{home} cannot be written: JupyterLab's settings last until it ends. Set HOME to keep them."
-    click.echo(say(told, home=home), err=True)
+        os.environ.setdefault(name, os.path.join(temporary_folder, name.lower()))
+    message = "{home} cannot be written: JupyterLab's settings last until it ends. Set HOME to keep them."
+    click.echo(say(message, home=home), err=True)
 
 
-def _lab_arguments(folder: Path, ip: str, port: int, page: str, open_browser: bool, verbose: bool) -> list[str]:
-    """The command line for JupyterLab; nothing on it lets the server call out of this machine."""
+def _build_lab_arguments(
+    folder: Path, ip: str, port: int, start_page: str, is_browser_opened: bool, is_verbose: bool
+) -> list[str]:
+    """Build the command line for JupyterLab; nothing on it lets the server call out of this machine."""
     arguments = [
         f"--ServerApp.root_dir={folder.absolute()}",
         f"--ServerApp.ip={ip}",
         f"--ServerApp.port={port}",
         "--ServerApp.port_retries=0",
-        f"--ServerApp.open_browser={open_browser}",
+        f"--ServerApp.open_browser={is_browser_opened}",
         "--ServerApp.answer_yes=True",
         f"--ServerApp.jpserver_extensions={EXTENSION}=True",  # also where it was switched off for other servers
-        f"--LabApp.default_url={page}",
-        f"--LabApp.app_settings_dir={SETTINGS}",
+        f"--LabApp.default_url={start_page}",
+        f"--LabApp.app_settings_dir={SETTINGS_FOLDER}",
         "--LabApp.extension_manager=readonly",
     ]
-    if _can_encrypt():
+    if _can_encrypt_kernel_messages():
         arguments.append("--KernelManager.transport_encryption=auto")
-    if not verbose:
-        arguments.append(f"--Application.log_level={QUIET}")
+    if not is_verbose:
+        arguments.append(f"--Application.log_level={QUIET_LOG_LEVEL}")
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         arguments.append("--allow-root")
     return arguments
 
 
-def _can_encrypt() -> bool:
-    """Whether what passes between JupyterLab and the kernels can be encrypted with the packages installed."""
+def _can_encrypt_kernel_messages() -> bool:
+    """Return whether the messages of JupyterLab and the kernels can be encrypted with the packages installed."""
     import zmq
     from jupyter_client.manager import KernelManager
 
     return KernelManager.class_own_traits().get("transport_encryption") is not None and zmq.has("curve")
 
 
-def port_to_use(ip: str, wanted: int | None) -> int:
-    """The port to serve on: `wanted` if it is free, else the first free one from 8888 up.
+def find_free_port(ip: str, chosen_port: int | None) -> int:
+    """Find the port to serve on: `chosen_port`, or without one the first free port from 8888 up.
 
-    Raises click.ClickException where `wanted` is taken, or `ip` is no address of this machine.
+    Raises click.ClickException where `chosen_port` is taken, or `ip` is no address of this machine.
     """
-    candidates = [wanted] if wanted else range(FIRST_PORT, FIRST_PORT + PORTS_TRIED)
+    candidates = [chosen_port] if chosen_port else range(FIRST_PORT, FIRST_PORT + PORTS_TRIED)
     for port in candidates:
         family = socket.AF_INET6 if ":" in ip else socket.AF_INET
         try:
-            socket.create_server(("" if ip in EVERYWHERE else ip, port), family=family).close()
+            socket.create_server(("" if ip in ANY_ADDRESS else ip, port), family=family).close()
         except OSError as error:
             problem = (error.strerror or str(error)).partition(" (while")[0]
         else:
             return port
-    if wanted:
-        raise failure(
+    if chosen_port:
+        raise create_failure(
             "cannot listen on {ip}, port {port}: {problem}. Leave --port out to get a free one",
             ip=ip,
-            port=wanted,
+            port=chosen_port,
             problem=problem,
         )
-    raise failure(
+    raise create_failure(
         "cannot listen on {ip}, ports {first} to {last}: {problem}",
         ip=ip,
         first=FIRST_PORT,
@@ -192,8 +202,8 @@ def port_to_use(ip: str, wanted: int | None) -> int:
     )
 
 
-def has_browser() -> bool:
-    """Whether a browser with a window can be opened from here; a browser for the terminal does not count."""
+def can_open_browser() -> bool:
+    """Return whether a browser with a window can be opened from here; one for the terminal does not count."""
     if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
         return False
     try:
@@ -203,17 +213,19 @@ def has_browser() -> bool:
     return True
 
 
-def _tell_when_ready(ip: str, port: int, address: str, open_browser: bool, folder: Path) -> None:
+def _print_address_when_ready(ip: str, port: int, address: str, is_browser_opened: bool, folder: Path) -> None:
     """Print the address once the server answers; JupyterLab itself says what went wrong if it never does."""
-    pause, code = threading.Event(), language(folder)
-    while not _answers(_reachable(ip), port):
-        pause.wait(0.2)
-    tell("JupyterLab is ready:" if open_browser else "JupyterLab is ready. Open this address in a browser:", code)
+    timer, code = threading.Event(), detect_language(folder)
+    while not _does_server_answer(_to_reachable_host(ip), port):
+        timer.wait(0.2)
+    print_translated(
+        "JupyterLab is ready:" if is_browser_opened else "JupyterLab is ready. Open this address in a browser:", code
+    )
     click.echo(f"\n    {address}\n")
-    tell("Your work is saved in {folder}. Ctrl-C here stops JupyterLab.", code, folder=folder.absolute())
+    print_translated("Your work is saved in {folder}. Ctrl-C here stops JupyterLab.", code, folder=folder.absolute())
 
 
-def _answers(host: str, port: int) -> bool:
+def _does_server_answer(host: str, port: int) -> bool:
     connection = http.client.HTTPConnection(host, port, timeout=5)
     try:
         connection.request("GET", "/api")
@@ -225,6 +237,7 @@ def _answers(host: str, port: int) -> bool:
     return True
 
 
-def _reachable(ip: str) -> str:
-    host = "127.0.0.1" if ip in EVERYWHERE else ip
+def _to_reachable_host(ip: str) -> str:
+    """Return the host by which a browser here reaches what listens on an address, as an URL has it."""
+    host = "127.0.0.1" if ip in ANY_ADDRESS else ip
     return f"[{host}]" if ":" in host else host

@@ -22,192 +22,211 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import click
 
-from ..common.read_data import NOTEBOOK, read_json
-from ..common.texts import CLI, language, say
-from .lessons import lesson_of, notebooks_in
-from .rules import is_answers, is_exercise, is_folded
+from ..common.read_data import MAX_NOTEBOOK_SIZE, read_json
+from ..common.translation import CLI, detect_language, say
+from .lesson_files import get_lesson_prefix, list_notebook_files
+from .notebook_rules import has_answers, is_code_folded, is_exercise
 
 if TYPE_CHECKING:
-    from .rules import Cell
+    from .notebook_rules import Cell
 
 Views: TypeAlias = dict[str, list[tuple[str, str]]]  # id of a cell -> the text of each view that it shows, and its file
-VIEW = '<iframe class="tapeview" src="{view}" loading="lazy" title="{title}"></iframe>'
-FOLDED = '<details class="code"><summary title="{title}">···</summary>\n\n{code}\n\n</details>'
+VIEW_TEMPLATE = '<iframe class="tapeview" src="{view}" loading="lazy" title="{title}"></iframe>'
+FOLDED_CODE_TEMPLATE = '<details class="code"><summary title="{title}">···</summary>\n\n{code}\n\n</details>'
 
-LESSON = re.compile(r"(\]\((?!\w+:)[^()\s]+)\.ipynb(?=(?:#[^()\s]*)?\))")
-CELL = re.compile(r"(\]\(([\w.-]+\.ipynb)#)cell-id=([\w-]+)(?=\))")
-CHOICES = "\n  - "  # of a prediction, in its text
-CHOICE = re.compile(r"^  - (.*)$", re.MULTILINE)
-FILE = re.compile(r"\]\((?!\w+:)([^()\s#]+)|\bsrc=[\"'](?!\w+:)([^\"'#]+)")  # what a text shows or links to
+LESSON_LINK = re.compile(r"(\]\((?!\w+:)[^()\s]+)\.ipynb(?=(?:#[^()\s]*)?\))")
+CELL_LINK = re.compile(r"(\]\(([\w.-]+\.ipynb)#)cell-id=([\w-]+)(?=\))")
+CHOICE_SEPARATOR = "\n  - "  # of a prediction, in its text
+CHOICE_LINE = re.compile(r"^  - (.*)$", re.MULTILINE)
+FILE_REFERENCE = re.compile(r"\]\((?!\w+:)([^()\s#]+)|\bsrc=[\"'](?!\w+:)([^\"'#]+)")  # what a text shows or links to
 
 
-def linked(text: str) -> str:
-    """The text of a page with its links to lessons leading to their pages.
+def link_lessons_to_pages(page_text: str) -> str:
+    """Return the text of a page with its links to lessons leading to their pages.
 
-    >>> linked("A [tape](glossary.ipynb#tape) of [lesson 2](02_inside_the_tape.ipynb).")
+    >>> link_lessons_to_pages("A [tape](glossary.ipynb#tape) of [lesson 2](02_inside_the_tape.ipynb).")
     'A [tape](glossary.md#tape) of [lesson 2](02_inside_the_tape.md).'
     """
-    return LESSON.sub(r"\1.md", text)
+    return LESSON_LINK.sub(r"\1.md", page_text)
 
 
-def to_headings(text: str, headings: dict[str, dict[str, str]]) -> str:
-    """The text of a page with its links to cells leading to the headings of these cells: a page knows no cells.
+def link_cells_to_headings(page_text: str, anchors_by_lesson: dict[str, dict[str, str]]) -> str:
+    """Return the text of a page with its links to cells leading to their headings: a page knows no cells.
 
-    >>> to_headings("一条[磁带](glossary.ipynb#cell-id=tape)", {"glossary.ipynb": {"tape": "磁带tape"}})
+    `anchors_by_lesson` is notebook -> cell -> anchor, see `map_cells_to_heading_anchors`.
+
+    >>> link_cells_to_headings("一条[磁带](glossary.ipynb#cell-id=tape)", {"glossary.ipynb": {"tape": "磁带tape"}})
     '一条[磁带](glossary.ipynb#磁带tape)'
     """
-    return CELL.sub(lambda link: link[1] + headings.get(link[2], {}).get(link[3], link[3]), text)
+    return CELL_LINK.sub(lambda link: link[1] + anchors_by_lesson.get(link[2], {}).get(link[3], link[3]), page_text)
 
 
-def headings_of(cells: list[Cell]) -> dict[str, str]:
-    """Cell -> the name by which a link finds the heading with which it begins.
+def map_cells_to_heading_anchors(cells: list[Cell]) -> dict[str, str]:
+    """Return cell -> the anchor by which a link finds the heading with which the cell begins.
 
-    >>> headings_of([{"id": "tape", "source": ["## 磁带（Tape）\\n", "它记录运算。"]}])
+    >>> map_cells_to_heading_anchors([{"id": "tape", "source": ["## 磁带（Tape）\\n", "它记录运算。"]}])
     {'tape': '磁带tape'}
     """
-    found = {cell["id"]: re.match(r"#+ (.*)", "".join(cell["source"])) for cell in cells}
-    return {name: re.sub(r"[^\w -]", "", head[1].lower()).replace(" ", "-") for name, head in found.items() if head}
+    heading_matches = {cell["id"]: re.match(r"#+ (.*)", "".join(cell["source"])) for cell in cells}
+    return {
+        name: re.sub(r"[^\w -]", "", heading[1].lower()).replace(" ", "-")
+        for name, heading in heading_matches.items()
+        if heading
+    }
 
 
-def say_in(folder: Path) -> Callable[..., str]:
-    """A function that says what pages have around the lessons in `folder` in their language, with values for names in
-    braces.
+def build_page_translator(lessons_folder: Path) -> Callable[..., str]:
+    """Return a function that translates what pages have around lessons into the language of `lessons_folder`.
+
+    It takes values for names in braces.
     """
-    return partial(_say, language(folder))
+    return partial(_translate_page_text, detect_language(lessons_folder))
 
 
-def _say(code: str, text: str, **values: object) -> str:
-    return say(text, CLI, code, **values)
+def _translate_page_text(language_code: str, text: str, **values: object) -> str:
+    return say(text, CLI, language_code, **values)
 
 
-def place_of(folder: Path) -> str:
-    """Where the lessons of a folder lie among the pages: the course's own as in its repository."""
-    code = language(folder)
-    return f"notebooks/{code}" if folder.name == code else "lessons"
+def choose_page_folder(lessons_folder: Path) -> str:
+    """Return where the lessons of a folder lie among the pages: the course's own as in its repository."""
+    code = detect_language(lessons_folder)
+    return f"notebooks/{code}" if lessons_folder.name == code else "lessons"
 
 
-def pages(folder: Path, extra: Path, command: str = "minitape lab", lite: str = "") -> dict[str, str]:
-    """Path -> text of the pages of all lessons in `folder`; their views, and the files that they show, are written
-    below `extra`. Each page says what `command` runs the lesson, and links to it in `lite`, the address of a site
-    that runs the lessons, if there is one.
+def build_lesson_pages(
+    lessons_folder: Path, extra_folder: Path, lab_command: str = "minitape lab", lite_url: str = ""
+) -> dict[str, str]:
+    """Return path -> text of the pages of all lessons in `lessons_folder`.
+
+    Their views, and the files that they show, are written below `extra_folder`. Each page says that `lab_command` runs
+    the lesson, and links to it in `lite_url`, a site that runs the lessons, if there is one.
     """
-    place = place_of(folder)
-    lessons = notebooks_in(folder)
+    page_folder = choose_page_folder(lessons_folder)
+    lessons = list_notebook_files(lessons_folder)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        found = list(pool.map(lambda lesson: views_of(lesson, extra / "views"), lessons))
-    cells_of = {lesson.name: read_json(lesson, NOTEBOOK)["cells"] for lesson in lessons}
-    headings = {name: headings_of(cells) for name, cells in cells_of.items()}
-    made = {}
-    for lesson, views in zip(lessons, found, strict=True):
-        cells = cells_of[lesson.name]
-        made[f"{place}/{lesson.stem}.md"] = to_headings(page(lesson, cells, views, command, lite), headings)
+        lesson_views = list(pool.map(lambda lesson: run_lesson_for_views(lesson, extra_folder / "views"), lessons))
+    cells_by_lesson = {lesson.name: read_json(lesson, MAX_NOTEBOOK_SIZE)["cells"] for lesson in lessons}
+    anchors_by_lesson = {name: map_cells_to_heading_anchors(cells) for name, cells in cells_by_lesson.items()}
+    texts = {}
+    for lesson, views in zip(lessons, lesson_views, strict=True):
+        cells = cells_by_lesson[lesson.name]
+        texts[f"{page_folder}/{lesson.stem}.md"] = link_cells_to_headings(
+            build_lesson_page(lesson, cells, views, lab_command, lite_url), anchors_by_lesson
+        )
         for cell in cells:
             if cell["cell_type"] == "markdown":
-                _copy_files("".join(cell["source"]), folder, extra / place)
-    return made
+                _copy_referenced_files("".join(cell["source"]), lessons_folder, extra_folder / page_folder)
+    return texts
 
 
-def _copy_files(text: str, folder: Path, target: Path) -> None:
-    for found in FILE.finditer(text):
-        name = found[1] or found[2]
-        inside = (folder / name).resolve().is_relative_to(folder.resolve())
-        if inside and not name.endswith(".ipynb") and (folder / name).is_file():
-            (target / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(folder / name, target / name)
+def _copy_referenced_files(page_text: str, lessons_folder: Path, target_folder: Path) -> None:
+    for reference in FILE_REFERENCE.finditer(page_text):
+        name = reference[1] or reference[2]
+        is_inside = (lessons_folder / name).resolve().is_relative_to(lessons_folder.resolve())
+        if is_inside and not name.endswith(".ipynb") and (lessons_folder / name).is_file():
+            (target_folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(lessons_folder / name, target_folder / name)
 
 
-def views_of(lesson: Path, views: Path) -> Views:
-    """Runs a lesson where it lies, as `minitape check` does."""
+def run_lesson_for_views(lesson: Path, views_folder: Path) -> Views:
+    """Run a lesson where it lies, as `minitape check` does; write its views to `views_folder`, and list them."""
     with tempfile.TemporaryDirectory() as scratch:
         environment = {**os.environ, "IPYTHONDIR": scratch, "MINITAPE_PROGRESS": str(Path(scratch, "progress.json"))}
         environment["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
         program = [sys.executable, "-m", "minitape_widgets.lesson_views"]
-        found = subprocess.run(
-            [*program, str(lesson.absolute()), str(views.absolute() / lesson.stem)],
+        process = subprocess.run(
+            [*program, str(lesson.absolute()), str(views_folder.absolute() / lesson.stem)],
             cwd=lesson.absolute().parent,
             env=environment,
             capture_output=True,
             text=True,
         )
-    if found.returncode:
-        raise click.ClickException(f"{lesson} could not be run: {found.stderr.strip() or found.stdout}")
-    shown: Views = json.loads(found.stdout)
-    return shown
+    if process.returncode:
+        raise click.ClickException(f"{lesson} could not be run: {process.stderr.strip() or process.stdout}")
+    views: Views = json.loads(process.stdout)
+    return views
 
 
-def page(lesson: Path, cells: list[Cell], views: Views, command: str = "minitape lab", lite: str = "") -> str:
-    """The text of one page."""
-    parts = []
-    say = say_in(lesson.parent)
-    views_at = "../" * (place_of(lesson.parent).count("/") + 1) + f"views/{lesson.stem}"
-    without = say(", without the solutions") if any(map(is_answers, cells)) else ""
-    for number, cell in enumerate(cells):
+def build_lesson_page(
+    lesson: Path, cells: list[Cell], views: Views, lab_command: str = "minitape lab", lite_url: str = ""
+) -> str:
+    """Build the text of one page."""
+    page_blocks = []
+    say = build_page_translator(lesson.parent)
+    views_address = "../" * (choose_page_folder(lesson.parent).count("/") + 1) + f"views/{lesson.stem}"
+    without_note = say(", without the solutions") if any(map(has_answers, cells)) else ""
+    for cell_number, cell in enumerate(cells):
         source = "".join(cell["source"])
-        if is_answers(cell):
+        if has_answers(cell):
             continue
         if cell["cell_type"] == "markdown":
             # JupyterLab's link to a heading keeps its capitals
-            parts.append(with_pictures(cell, re.sub(r"\]\(#[\w-]+\)", lambda link: link[0].lower(), source)))
+            page_blocks.append(embed_attachments(cell, re.sub(r"\]\(#[\w-]+\)", lambda link: link[0].lower(), source)))
         elif cell["cell_type"] == "code":
-            shown = [(said, f"{views_at}/{name}") for said, name in views.get(cell["id"], ())]
-            parts += code(cell, source, shown, say)
-            if shown:
+            cell_views = [(plain_text, f"{views_address}/{name}") for plain_text, name in views.get(cell["id"], ())]
+            page_blocks += iter_code_cell_blocks(cell, source, cell_views, say)
+            if cell_views:
+                unsaved_view = cell_views[0][0]
                 raise click.ClickException(
-                    f"{lesson}: cell {cell['id']} shows {shown[0][0]}, which is not saved in it: minitape save {lesson}"
+                    f"{lesson}: cell {cell['id']} shows {unsaved_view}, which is not saved in it: "
+                    f"minitape save {lesson}"
                 )
-        if number == 0 and lesson_of(lesson):
+        if cell_number == 0 and get_lesson_prefix(lesson):
             note = say(
                 "This page shows the lesson as it is saved{without}. Click into a picture of a tape and step with the "
                 "arrow keys. To run the lesson, and to have the exercises checked, type `{command}`: it is `{name}` "
                 "there.",
                 name=lesson.name,
-                command=command,
-                without=without,
+                command=lab_command,
+                without=without_note,
             )
-            if lite:
-                address = f"{lite}/lab/index.html?path={language(lesson.parent)}/{lesson.name}"
-                words = say("Run this lesson in your browser, with nothing installed")
-                note += f'\n\n<a class="run" href="{escape(address)}">{escape(words)}</a>'
-            parts.append(f"```{{note}}\n{note}\n```\n")
-    return "\n\n".join(parts) + "\n"
+            if lite_url:
+                address = f"{lite_url}/lab/index.html?path={detect_language(lesson.parent)}/{lesson.name}"
+                link_text = say("Run this lesson in your browser, with nothing installed")
+                note += f'\n\n<a class="run" href="{escape(address)}">{escape(link_text)}</a>'
+            page_blocks.append(f"```{{note}}\n{note}\n```\n")
+    return "\n\n".join(page_blocks) + "\n"
 
 
-def with_pictures(cell: Cell, source: str) -> str:
-    """The text of a cell, with the pictures that are attached to the cell.
+def embed_attachments(cell: Cell, source: str) -> str:
+    """Return the text of a cell with the pictures that are attached to the cell.
 
-    >>> with_pictures({"attachments": {"a.png": {"image/png": "QUJD"}}}, "![a curve](attachment:a.png)")
+    >>> embed_attachments({"attachments": {"a.png": {"image/png": "QUJD"}}}, "![a curve](attachment:a.png)")
     '<img alt="a curve" src="data:image/png;base64,QUJD">'
     """
 
-    def picture(found: re.Match[str]) -> str:
-        [(kind, data)] = cell["attachments"][found[2]].items()
-        return f'<img alt="{escape(found[1])}" src="data:{kind};base64,{"".join(data)}">'
+    def format_picture(attachment: re.Match[str]) -> str:
+        [(kind, data)] = cell["attachments"][attachment[2]].items()
+        return f'<img alt="{escape(attachment[1])}" src="data:{kind};base64,{"".join(data)}">'
 
-    return re.sub(r"!\[(.*?)\]\(attachment:(.*?)\)", picture, source)
+    return re.sub(r"!\[(.*?)\]\(attachment:(.*?)\)", format_picture, source)
 
 
-def code(cell: Cell, source: str, views: list[tuple[str, str]], say: Callable[[str], str]) -> Iterator[str]:
-    """A cell of code and what it shows; the views that it shows are taken off the list. `say` gives a text in the
-    lesson's language.
+def iter_code_cell_blocks(
+    cell: Cell, source: str, pending_views: list[tuple[str, str]], say: Callable[[str], str]
+) -> Iterator[str]:
+    """Yield the blocks of a page for a cell of code and what it shows.
+
+    The views that it shows are taken off the list `pending_views`. `say` gives a text in the lesson's language.
     """
     label = escape(say("Exercise: replace the ..."))
     yield f'<div class="cell exercise" data-label="{label}">' if is_exercise(cell) else '<div class="cell code">'
     block = f"`````python\n{source}\n`````"
-    yield FOLDED.format(code=block, title=say("The code of this cell")) if is_folded(cell) else block
+    yield FOLDED_CODE_TEMPLATE.format(code=block, title=say("The code of this cell")) if is_code_folded(cell) else block
     for output in cell["outputs"]:
         data = output.get("data", {})
         html, plain = ("".join(data.get(kind, "")) for kind in ("text/html", "text/plain"))
-        if views and views[0][0] == plain:
+        if pending_views and pending_views[0][0] == plain:
             yield (
-                VIEW.format(view=views.pop(0)[1], title=say("A picture that steps or moves"))
+                VIEW_TEMPLATE.format(view=pending_views.pop(0)[1], title=say("A picture that steps or moves"))
                 + f"<noscript>{html}</noscript>"
             )
-        elif choices := CHOICE.findall(plain) if "predict(" in source else []:
+        elif choices := CHOICE_LINE.findall(plain) if "predict(" in source else []:
             buttons = "".join(f'<button type="button">{escape(choice)}</button>' for choice in choices)
-            yield f'<div class="output predict"><p>{escape(plain.partition(CHOICES)[0])}</p>{buttons}</div>'
+            yield f'<div class="output predict"><p>{escape(plain.partition(CHOICE_SEPARATOR)[0])}</p>{buttons}</div>'
         elif html:
-            whole = re.sub(r"\n\s*\n", "\n", html)  # an empty line would end it
-            yield f'<div class="output">{whole}</div>'
+            compact_html = re.sub(r"\n\s*\n", "\n", html)  # an empty line would end it
+            yield f'<div class="output">{compact_html}</div>'
         elif markdown := "".join(data.get("text/markdown", "")):
             yield from ('<div class="output">', markdown, "</div>")
         else:

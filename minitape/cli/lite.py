@@ -13,117 +13,155 @@ from pathlib import Path
 
 import click
 
-from ..common.read_data import NOTEBOOK, read_json, read_text
-from ..common.texts import language
-from ..common.write_beside import write
-from .browser_python import CORE, FOLDER, core_files, write_python
-from .lesson_pages import say_in
-from .lessons import copy_missing, lessons_folder, notebooks_in
-from .parts import require_packages
-from .playground import page_name, write_playground
+from ..common.atomic_write import write_file
+from ..common.read_data import MAX_NOTEBOOK_SIZE, read_json, read_text
+from ..common.translation import detect_language
+from .browser_python import CORE_FILES, PYTHON_FOLDER, list_core_file_urls, write_browser_python
+from .lesson_files import copy_missing_lessons, find_lessons_folder, list_notebook_files
+from .lesson_pages import build_page_translator
+from .optional_packages import require_packages
+from .playground_page import get_playground_file_name, write_playground_pages
 from .server import LAB_EXTENSIONS
-from .site_folder import new_site
+from .site_folder import replace_site_folder
 
-OWN = "jupyter-lite.json"  # what JupyterLite writes into each site of its own
-NEEDS = ("jupyterlite_core", "jupyterlite_pyodide_kernel", "ipywidgets", "anywidget")
-KERNEL = "@jupyterlite/pyodide-kernel-extension"
-NOT_NEEDED = "widgetsnbextension"  # among the kernel's wheels: it belongs to a server
-SETTINGS = Path(__file__).with_name("jupyterlab_settings")
-PAGE = Path(__file__).with_name("site_settings") / "lite.html"
-BAR = Path(__file__).with_name("site_settings") / "loading.js"
-STARTER = Path(__file__).with_name("site_settings") / "kernel_python.js"
+CONFIG_FILE = "jupyter-lite.json"  # what JupyterLite writes into each site of its own
+REQUIRED_PACKAGES = ("jupyterlite_core", "jupyterlite_pyodide_kernel", "ipywidgets", "anywidget")
+KERNEL_EXTENSION = "@jupyterlite/pyodide-kernel-extension"
+EXCLUDED_WHEEL = "widgetsnbextension"  # among the kernel's wheels: it belongs to a server
+SETTINGS_FOLDER = Path(__file__).with_name("jupyterlab_settings")
+PAGE_FILE = Path(__file__).with_name("site_settings") / "lite.html"
+LOADING_BAR_FILE = Path(__file__).with_name("site_settings") / "loading.js"
+KERNEL_STARTER_FILE = Path(__file__).with_name("site_settings") / "kernel_python.js"
 
 
-def write_lite(out: Path, codes: Sequence[str] = (), offline: bool = False, pyodide: Path | None = None) -> int:
-    """Write JupyterLite with the course's lessons in these languages, and the playground, to `out`; give back how many
-    notebooks it has.
+def write_lite_site(
+    target_folder: Path, language_codes: Sequence[str] = (), offline: bool = False, pyodide_folder: Path | None = None
+) -> int:
+    """Write JupyterLite with the course's lessons in these languages, and the playground, to `target_folder`.
 
-    Raises ModuleNotFoundError where JupyterLite is missing, click.ClickException where `out` holds something else,
-    JupyterLite cannot be built, or Pyodide cannot be had.
+    Returns how many notebooks it has. Pyodide is in `pyodide_folder`, or is fetched: see `write_browser_python`.
+
+    Raises ModuleNotFoundError where JupyterLite is missing, click.ClickException where `target_folder` holds something
+    else, JupyterLite cannot be built, or Pyodide cannot be had.
     """
-    require_packages(*NEEDS)
+    require_packages(*REQUIRED_PACKAGES)
     from jupyterlite_pyodide_kernel.constants import PYODIDE_CDN_URL, PYODIDE_VERSION
 
-    folders = [lessons_folder(code) for code in dict.fromkeys(codes) or [None]]
-    own = offline or pyodide is not None  # Python lies in the site itself
-    with new_site(out) as new, tempfile.TemporaryDirectory(prefix="minitape-lite-") as made:
+    folders = [find_lessons_folder(code) for code in dict.fromkeys(language_codes) or [None]]
+    serves_python = offline or pyodide_folder is not None  # Python lies in the site itself
+    with (
+        replace_site_folder(target_folder) as new_folder,
+        tempfile.TemporaryDirectory(prefix="minitape-lite-") as scratch,
+    ):
         # What needs the network comes first, and the wheels that belong to a server are left out.
-        wheels = [wheel for wheel in _kernel().rglob("*.whl") if not wheel.name.startswith(NOT_NEEDED)]
-        packages = write_python(Path(made, "python"), pyodide, PYODIDE_VERSION, offline, sorted(wheels))
-        loader = f"{f'../{FOLDER}' if own else PYODIDE_CDN_URL}/{CORE[0]}"
-        _build(new, Path(made), folders)
-        shutil.move(Path(made, "python"), new / FOLDER)
-        _give_python(new, packages, loader, own)
-        page = new / "lab" / "index.html"  # says what it loads, until the first cell can run
-        bar = read_text(BAR).replace("{{files}}", json.dumps(core_files(loader)))
-        write(page, read_text(page).replace("</head>", f"<script>{bar}</script>\n</head>", 1))
-        write(new / "index.html", _front(folders))
-        write_playground(new / "playground", f"../{FOLDER}", loader, map(language, folders))
-    return sum(len(notebooks_in(folder)) for folder in folders)
+        wheels = [
+            wheel
+            for wheel in _find_kernel_extension_folder().rglob("*.whl")
+            if not wheel.name.startswith(EXCLUDED_WHEEL)
+        ]
+        packages = write_browser_python(
+            Path(scratch, "python"), pyodide_folder, PYODIDE_VERSION, offline, sorted(wheels)
+        )
+        loader_url = f"{f'../{PYTHON_FOLDER}' if serves_python else PYODIDE_CDN_URL}/{CORE_FILES[0]}"
+        _build_jupyterlite(new_folder, Path(scratch), folders)
+        shutil.move(Path(scratch, "python"), new_folder / PYTHON_FOLDER)
+        _set_up_kernel_python(new_folder, packages, loader_url, serves_python)
+        lab_page = new_folder / "lab" / "index.html"  # says what it loads, until the first cell can run
+        bar_script = read_text(LOADING_BAR_FILE).replace("{{files}}", json.dumps(list_core_file_urls(loader_url)))
+        write_file(lab_page, read_text(lab_page).replace("</head>", f"<script>{bar_script}</script>\n</head>", 1))
+        write_file(new_folder / "index.html", _build_front_page_html(folders))
+        write_playground_pages(
+            new_folder / "playground", f"../{PYTHON_FOLDER}", loader_url, map(detect_language, folders)
+        )
+    return sum(len(list_notebook_files(folder)) for folder in folders)
 
 
-def _kernel() -> Path:
-    """The folder of JupyterLite's kernel, as it is installed."""
+def _find_kernel_extension_folder() -> Path:
+    """Find the folder of JupyterLite's kernel, as it is installed."""
     from jupyter_core.paths import jupyter_path
 
-    return next(path for place in jupyter_path("labextensions") if (path := Path(place, KERNEL)).is_dir())
+    return next(
+        path
+        for extensions_folder in jupyter_path("labextensions")
+        if (path := Path(extensions_folder, KERNEL_EXTENSION)).is_dir()
+    )
 
 
-def _build(out: Path, scratch: Path, folders: Sequence[Path]) -> None:
-    """JupyterLite with these lessons, as it makes it itself."""
-    for folder in folders:
-        copy_missing(scratch / "contents" / language(folder), language=language(folder))
-    settings = [read_json(path) for path in sorted(SETTINGS.rglob("*.json"))]
-    write(scratch / "overrides.json", json.dumps({key: one for part in settings for key, one in part.items()}))
+def _build_jupyterlite(target_folder: Path, scratch_folder: Path, lessons_folders: Sequence[Path]) -> None:
+    """Have JupyterLite write its site with these lessons to `target_folder`."""
+    for lessons_folder in lessons_folders:
+        copy_missing_lessons(
+            scratch_folder / "contents" / detect_language(lessons_folder), language=detect_language(lessons_folder)
+        )
+    settings = [read_json(path) for path in sorted(SETTINGS_FOLDER.rglob("*.json"))]
+    write_file(
+        scratch_folder / "overrides.json",
+        json.dumps({key: value for settings_group in settings for key, value in settings_group.items()}),
+    )
     command = [
         *(sys.executable, "-c", "from jupyterlite_core.app import main; main()", "build"),
-        *("--lite-dir", str(scratch), "--contents", str(scratch / "contents"), "--output-dir", str(out.absolute())),
-        *("--settings-overrides", str(scratch / "overrides.json"), "--apps", "lab", "--no-sourcemaps"),
+        *(
+            "--lite-dir",
+            str(scratch_folder),
+            "--contents",
+            str(scratch_folder / "contents"),
+            "--output-dir",
+            str(target_folder.absolute()),
+        ),
+        *("--settings-overrides", str(scratch_folder / "overrides.json"), "--apps", "lab", "--no-sourcemaps"),
         f"--FederatedExtensionAddon.extra_labextensions_path={LAB_EXTENSIONS}",
     ]
-    done = subprocess.run(command, cwd=scratch, capture_output=True, text=True)  # where it keeps notes of its own
-    if done.returncode:
-        raise click.ClickException(f"JupyterLite cannot be built:\n{done.stdout}{done.stderr}")
+    process = subprocess.run(
+        command, cwd=scratch_folder, capture_output=True, text=True
+    )  # where it keeps notes of its own
+    if process.returncode:
+        raise click.ClickException(f"JupyterLite cannot be built:\n{process.stdout}{process.stderr}")
 
 
-def _give_python(out: Path, packages: list[str], loader: str, own: bool) -> None:
+def _set_up_kernel_python(site_folder: Path, packages: list[str], loader_url: str, serves_python: bool) -> None:
     """Let the kernel start with minitape: Pyodide loads all that the lock file names, and asks no index."""
-    (worker,) = (out / "extensions" / KERNEL).rglob("comlink.worker.*.js")
-    given = json.dumps({"loader": loader, "packages": packages, "kernel": f"../{worker.relative_to(out).as_posix()}"})
-    write(out / FOLDER / STARTER.name, read_text(STARTER).replace("{{config}}", given))
-    config = read_json(out / OWN)
-    config["jupyter-config-data"]["litePluginSettings"][f"{KERNEL}:kernel"] |= {
-        "pyodideUrl": f"./{FOLDER}/{STARTER.name}",
-        "disablePyPIFallback": own,
+    (worker,) = (site_folder / "extensions" / KERNEL_EXTENSION).rglob("comlink.worker.*.js")
+    starter_config = json.dumps(
+        {"loader": loader_url, "packages": packages, "kernel": f"../{worker.relative_to(site_folder).as_posix()}"}
+    )
+    write_file(
+        site_folder / PYTHON_FOLDER / KERNEL_STARTER_FILE.name,
+        read_text(KERNEL_STARTER_FILE).replace("{{config}}", starter_config),
+    )
+    config = read_json(site_folder / CONFIG_FILE)
+    config["jupyter-config-data"]["litePluginSettings"][f"{KERNEL_EXTENSION}:kernel"] |= {
+        "pyodideUrl": f"./{PYTHON_FOLDER}/{KERNEL_STARTER_FILE.name}",
+        "disablePyPIFallback": serves_python,
         "loadPyodideOptions": {"packages": [*packages, "jedi"]},  # as if it was there: it is not fetched
     }
-    write(out / OWN, json.dumps(config, indent=2) + "\n")
+    write_file(site_folder / CONFIG_FILE, json.dumps(config, indent=2) + "\n")
 
 
-def _front(folders: Sequence[Path]) -> str:
-    """The site's first page: the lessons in each language, side by side."""
+def _build_front_page_html(lessons_folders: Sequence[Path]) -> str:
+    """Build the site's first page: the lessons in each language, side by side."""
     columns = []
-    for folder in folders:
-        say, code = say_in(folder), language(folder)
+    for lessons_folder in lessons_folders:
+        say, code = build_page_translator(lessons_folder), detect_language(lessons_folder)
         rows = []
-        for path in notebooks_in(folder):
-            cells = read_json(path, NOTEBOOK)["cells"]
+        for path in list_notebook_files(lessons_folder):
+            cells = read_json(path, MAX_NOTEBOOK_SIZE)["cells"]
             title = "".join(cells[0]["source"]).partition("\n")[0].lstrip("# ")
             rows.append(f'<li><a href="lab/index.html?path={code}/{path.name}">{escape(title)}</a></li>')
-        kept = say(
+        introduction = say(
             "How a program computes gradients, lesson by lesson, with a picture of each that you step through. They "
             "run in your browser: nothing is installed, and what you write is kept in the storage of this "
             "browser. To keep a copy of your work, right-click a notebook in the list at the left and choose Download; "
             "to bring it back, use the list's button Upload."
         )
-        phone = say(
+        phone_note = say(
             "On a phone you can read the lessons and use the playground; to run cells, a tablet or a computer is "
             "better."
         )
-        play = say("Playground: step through the gradient of your own program")
+        playground_text = say("Playground: step through the gradient of your own program")
+        playground_page = f"playground/{get_playground_file_name(code)}"
         columns.append(
-            f'<section lang="{code}"><a class="play" href="playground/{page_name(code)}">{escape(play)}</a>\n'
-            f"<h2>{escape(say('The lessons'))}</h2>\n<p>{escape(kept)}</p>\n"
-            f'<p class="phone">{escape(phone)}</p>\n<ul>\n' + "\n".join(rows) + "\n</ul></section>"
+            f'<section lang="{code}"><a class="play" href="{playground_page}">{escape(playground_text)}</a>\n'
+            f"<h2>{escape(say('The lessons'))}</h2>\n<p>{escape(introduction)}</p>\n"
+            f'<p class="phone">{escape(phone_note)}</p>\n<ul>\n' + "\n".join(rows) + "\n</ul></section>"
         )
-    return read_text(PAGE).replace("{{lessons}}", "\n".join(columns))
+    return read_text(PAGE_FILE).replace("{{lessons}}", "\n".join(columns))

@@ -9,46 +9,47 @@ from pathlib import Path
 
 import click
 
-from ..common import texts
-from ..picture.short import wide
+from ..common import translation
+from ..picture.truncation import measure_width
 
 
-def say(text: str, code: str | None = None, /, **values: object) -> str:
-    """A text in the user's language, or in that of a `code`, with `values` put in where it names them in braces; in
-    English where the terminal cannot show the user's.
+def say(text: str, language_code: str | None = None, /, **values: object) -> str:
+    """Return a text in the user's language, or in `language_code`, with `values` put in where it names them in braces.
+
+    It is in English where the terminal cannot show the user's language.
 
     >>> say("saved {path}", path="a.ipynb")
     'saved a.ipynb'
     """
-    said = texts.say(text, texts.CLI, code, **values)
+    translated = translation.say(text, translation.CLI, language_code, **values)
     try:
-        said.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
+        translated.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
     except UnicodeEncodeError:
-        return said if code else texts.say(text, texts.CLI, texts.ENGLISH, **values)
-    return said
+        return translated if language_code else translation.say(text, translation.CLI, translation.ENGLISH, **values)
+    return translated
 
 
-def failure(text: str, /, **values: object) -> click.ClickException:
-    """The error for what could not be done."""
+def create_failure(text: str, /, **values: object) -> click.ClickException:
+    """Create the error for what could not be done, with a translated message."""
     return click.ClickException(say(text, **values))
 
 
-def misuse(text: str, /, **values: object) -> click.UsageError:
-    """The error for what was typed."""
+def create_usage_error(text: str, /, **values: object) -> click.UsageError:
+    """Create the error for what was typed, with a translated message."""
     return click.UsageError(say(text, **values))
 
 
 @contextmanager
-def writing(path: Path) -> Iterator[None]:
-    """Around what writes a file or a folder: where that cannot be done, the error says so."""
+def convert_write_errors(path: Path) -> Iterator[None]:
+    """Turn an OSError of what writes a file or a folder, in the block, into a click error that says so."""
     try:
         yield
     except OSError as error:
-        raise failure("cannot write {path}: {error}", path=path, error=error.strerror or error) from error
+        raise create_failure("cannot write {path}: {error}", path=path, error=error.strerror or error) from error
 
 
-def column_names(*names: str) -> list[str]:
-    """The names of a table's columns."""
+def translate_column_names(*names: str) -> list[str]:
+    """Translate the names of a table's columns."""
     return [say(name) for name in names]
 
 
@@ -57,9 +58,9 @@ class HelpText(click.HelpFormatter):
 
     def write_text(self, text: str) -> None:
         """Write a text in lines."""
-        room, self.width = self.width, self.width // (1 + (wide(text) > len(text)))
+        full_width, self.width = self.width, self.width // (1 + (measure_width(text) > len(text)))
         super().write_text(text)
-        self.width = room
+        self.width = full_width
 
 
 class CommandContext(click.Context):

@@ -11,23 +11,23 @@ import copy
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from nbformat.v4 import new_code_cell
 
+from ..common.atomic_write import write_file as write_file
 from ..common.read_data import read_text
-from ..common.write_beside import write as write_file
-from .lessons import lesson_of, lessons_folder, notebooks_in
-from .messages import failure, misuse, say
-from .rules import is_answers, is_exercise, solution_of
+from .lesson_files import find_lessons_folder, get_lesson_prefix, list_notebook_files
+from .messages import create_failure, create_usage_error, say
+from .notebook_rules import find_solution_code, has_answers, is_exercise
 
 if TYPE_CHECKING:
-    from .rules import Cell
-from .save import clean, read_notebook, write
+    from .notebook_rules import Cell
+from .save import clean_notebook, read_notebook, write_notebook
 
-SETTINGS = "nbgrader_config.py"
-STUB = 'c.ClearSolutions.code_stub = {"python": "# Your answer goes into the cell above this line."}'
-RESTORE = """c.Autograde.sanitize_preprocessors = [
+SETTINGS_FILE = "nbgrader_config.py"
+STUB_SETTING = 'c.ClearSolutions.code_stub = {"python": "# Your answer goes into the cell above this line."}'
+RESTORE_SETTING = """c.Autograde.sanitize_preprocessors = [
     *(f"nbgrader.preprocessors.{name}" for name in ("ClearOutput", "DeduplicateIds", "OverwriteKernelspec")),
     "minitape.cli.grading.RestoredCells", "nbgrader.preprocessors.CheckCellMetadata",
 ]"""
@@ -35,138 +35,156 @@ SETTINGS_TEXT = f"""\
 c = get_config()  # noqa
 
 # What replaces a solution. nbgrader's own stub raises an error; here the cell still holds its "...".
-{STUB}
+{STUB_SETTING}
 
 # A notebook that was handed in without its grade cells, such as one of minitape-lessons, gets them back, and each of \
 them says so.
-{RESTORE}
+{RESTORE_SETTING}
 """
-SOLVED = "{given}\n### BEGIN SOLUTION\n{solution}\n### END SOLUTION"
-GRADE = (
+SOLVED_TEMPLATE = "{given}\n### BEGIN SOLUTION\n{solution}\n### END SOLUTION"
+GRADE_TEMPLATE = (
     'from minitape.course import is_right\n\nassert is_right("{name}", {answer}), "Exercise {name} is not right yet."'
 )
-HIDDEN = (
+HIDDEN_TESTS_TEMPLATE = (
     "### BEGIN HIDDEN TESTS\nfrom minitape.course import Exercise, Mistake, "
     "add_exercise\n\n{key}\n\n{grade}\n### END HIDDEN TESTS"
 )
 
 
 @dataclass(frozen=True)
-class Check:
+class CheckCall:
     """A call of `check` in an exercise's cell: the exercise's name, and the code of the answer."""
 
     name: str
     answer: str
-    lines: tuple[int, int]
+    first_line: int
+    last_line: int
 
 
-def export(lesson: str, course: Path, language: str | None = None) -> tuple[Path, int]:
-    """Write a lesson to the folder `course` of nbgrader as an assignment; give back its notebook and its exercises'
-    number.
+class ExportedLesson(NamedTuple):
+    """The notebook of an assignment, and how many exercises it has."""
+
+    path: Path
+    exercise_count: int
+
+
+def export_lesson(lesson: str, course_folder: Path, language: str | None = None) -> ExportedLesson:
+    """Write a lesson as an assignment to `course_folder`, nbgrader's folder; return its notebook and how many exercises
+    it has.
 
     `lesson` is a number of the course's own, in a language, or a notebook.
     Raises click.ClickException where it is neither, cannot be read, has no exercises, or where the assignment exists
     already.
     """
-    path = find_lesson(lesson, language)
-    target = course / "source" / path.stem / path.name
+    path = find_lesson_notebook(lesson, language)
+    target = course_folder / "source" / path.stem / path.name
     if target.exists():
-        raise failure("{path} exists already; delete it to export the lesson anew", path=target)
+        raise create_failure("{path} exists already; delete it to export the lesson anew", path=target)
     notebook = read_notebook(path)
-    notebook.cells = list(_cells(notebook.cells, str(path)))
+    notebook.cells = list(_iter_assignment_cells(notebook.cells, str(path)))
     count = sum(cell.metadata.get("nbgrader", {}).get("grade", False) for cell in notebook.cells)
     if not count:
-        raise failure("{path} has no exercises: no cell tagged exercise calls check", path=path)
-    clean(notebook)
+        raise create_failure("{path} has no exercises: no cell tagged exercise calls check", path=path)
+    clean_notebook(notebook)
     target.parent.mkdir(parents=True, exist_ok=True)
-    write(notebook, target)
-    return target, count
+    write_notebook(notebook, target)
+    return ExportedLesson(target, count)
 
 
-def find_lesson(lesson: str, language: str | None = None) -> Path:
-    """The notebook that is meant: a file, or the number of a lesson of the course in a language; the appendix has a
-    word.
+def find_lesson_notebook(lesson: str, language: str | None = None) -> Path:
+    """Find the notebook that is meant: a file, or the number of a lesson of the course; the appendix has a word.
 
-    >>> find_lesson("1").name
+    >>> find_lesson_notebook("1").name
     '01_the_first_tape.ipynb'
     """
-    named = lesson if Path(lesson).suffix == ".ipynb" and Path(lesson).is_file() else None
-    folder = lessons_folder(language, named)
-    if named:
-        return Path(named)
-    own = {lesson_of(path): path for path in notebooks_in(folder) if lesson_of(path)}
-    found = own.get(f"{int(lesson):02d}" if lesson.isdigit() else lesson)
-    if found is None:
-        raise misuse(
+    notebook_path = lesson if Path(lesson).suffix == ".ipynb" and Path(lesson).is_file() else None
+    folder = find_lessons_folder(language, notebook_path)
+    if notebook_path:
+        return Path(notebook_path)
+    path_by_lesson = {get_lesson_prefix(path): path for path in list_notebook_files(folder) if get_lesson_prefix(path)}
+    lesson_path = path_by_lesson.get(f"{int(lesson):02d}" if lesson.isdigit() else lesson)
+    if lesson_path is None:
+        raise create_usage_error(
             "{lesson} is neither a notebook nor the number of a lesson ({numbers})",
             lesson=lesson,
-            numbers=", ".join(own),
+            numbers=", ".join(path_by_lesson),
         )
-    return found
+    return lesson_path
 
 
-def settings(course: Path) -> str | None:
-    """Write nbgrader's settings where there are none; else give back the lines that are missing in them, if some
-    are.
-    """
-    path = course / SETTINGS
+def write_settings_or_list_missing(course_folder: Path) -> str | None:
+    """Write nbgrader's settings where there are none; else return the lines that are missing in them, if some are."""
+    path = course_folder / SETTINGS_FILE
     if path.exists():
         text = read_text(path)
-        missing = [line for word, line in (("code_stub", STUB), ("RestoredCells", RESTORE)) if word not in text]
-        return "\n".join(missing) or None
+        missing_lines = [
+            line
+            for marker, line in (("code_stub", STUB_SETTING), ("RestoredCells", RESTORE_SETTING))
+            if marker not in text
+        ]
+        return "\n".join(missing_lines) or None
     write_file(path, SETTINGS_TEXT)
     return None
 
 
-def _cells(cells: list[Cell], name: str) -> Iterator[Cell]:
-    """The assignment's cells. A lesson that brings its own answers keeps them hidden: they move into the grade
-    cells.
-    """
-    keys = [cell for cell in cells if cell.cell_type == "code" and is_answers(cell)]
-    key = "\n\n".join(cell.source for cell in keys)
-    for place, cell in enumerate(cells):
+def _iter_assignment_cells(cells: list[Cell], notebook_name: str) -> Iterator[Cell]:
+    """Yield the assignment's cells. A lesson that brings its own answers keeps them hidden, in the grade cells."""
+    answer_cells = [cell for cell in cells if cell.cell_type == "code" and has_answers(cell)]
+    answer_code = "\n\n".join(cell.source for cell in answer_cells)
+    for cell_index, cell in enumerate(cells):
         if is_exercise(cell):
-            yield from _exercise(cell, solution_of(cells, place), key, name)
-        elif not is_answers(cell):
+            yield from _iter_answer_and_grade_cells(
+                cell, find_solution_code(cells, cell_index), answer_code, notebook_name
+            )
+        elif not has_answers(cell):
             yield cell
 
 
-def _exercise(cell: Cell, solution: str | None, key: str, name: str) -> Iterator[Cell]:
-    """The cell for the answer, and a cell for the grade of each call of `check` in it."""
-    checks = list(checks_of(cell.source))
+def _iter_answer_and_grade_cells(
+    exercise_cell: Cell, solution: str | None, answer_code: str, notebook_name: str
+) -> Iterator[Cell]:
+    """Yield the cell for the answer, and a cell for the grade of each call of `check` in it."""
+    checks = list(iter_check_calls(exercise_cell.source))
     if solution is None or not checks:
-        missing = "calls no check(NAME, ANSWER)" if solution is not None else "has no solution"
-        raise failure(
+        problem = "calls no check(NAME, ANSWER)" if solution is not None else "has no solution"
+        raise create_failure(
             "{path}: the exercise that begins {source!r} {missing}; see minitape check",
-            path=name,
-            source=cell.source[:40],
-            missing=say(missing),
+            path=notebook_name,
+            source=exercise_cell.source[:40],
+            missing=say(problem),
         )
-    answer = copy.deepcopy(cell)
-    given, solved = (_without(text, list(checks_of(text))) if key else text for text in (cell.source, solution))
-    answer.source = SOLVED.format(given=given, solution=solved)
-    answer.outputs, answer.execution_count = [], None
-    answer.metadata["nbgrader"] = _metadata(f"exercise-{id_of(checks[0])}", solution=True)
-    yield answer
+    answer_cell = copy.deepcopy(exercise_cell)
+    given_code, solved_code = (
+        _remove_check_calls(text, list(iter_check_calls(text))) if answer_code else text
+        for text in (exercise_cell.source, solution)
+    )
+    answer_cell.source = SOLVED_TEMPLATE.format(given=given_code, solution=solved_code)
+    answer_cell.outputs, answer_cell.execution_count = [], None
+    answer_cell.metadata["nbgrader"] = _build_nbgrader_metadata(
+        f"exercise-{to_nbgrader_id(checks[0])}", is_solution=True
+    )
+    yield answer_cell
     for check in checks:
-        grade = GRADE.format(name=check.name, answer=check.answer)
-        source = HIDDEN.format(key=key, grade=grade) if key else grade
-        yield new_code_cell(source, metadata={"nbgrader": _metadata(f"grade-{id_of(check)}", grade=True)})
+        grade_code = GRADE_TEMPLATE.format(name=check.name, answer=check.answer)
+        source = HIDDEN_TESTS_TEMPLATE.format(key=answer_code, grade=grade_code) if answer_code else grade_code
+        yield new_code_cell(
+            source, metadata={"nbgrader": _build_nbgrader_metadata(f"grade-{to_nbgrader_id(check)}", is_grade=True)}
+        )
 
 
-def _metadata(grade_id: str, grade: bool = False, solution: bool = False) -> dict[str, object]:
-    """What nbgrader keeps with a cell; the words are its own."""
-    kept = {"grade_id": grade_id, "grade": grade, "locked": grade, "solution": solution, "task": False}
-    return {**kept, "schema_version": 3, **({"points": 1} if grade else {})}
+def _build_nbgrader_metadata(grade_id: str, is_grade: bool = False, is_solution: bool = False) -> dict[str, object]:
+    """Build what nbgrader keeps with a cell; the keys are its own words."""
+    fields = {"grade_id": grade_id, "grade": is_grade, "locked": is_grade, "solution": is_solution, "task": False}
+    return {**fields, "schema_version": 3, **({"points": 1} if is_grade else {})}
 
 
-def id_of(check: Check) -> str:
-    """An exercise's name as nbgrader takes it."""
-    return "".join(c if c.isalnum() else "-" for c in check.name)
+def to_nbgrader_id(check_call: CheckCall) -> str:
+    """Return an exercise's name as nbgrader takes it."""
+    return "".join(char if char.isalnum() else "-" for char in check_call.name)
 
 
-def checks_of(source: str) -> Iterator[Check]:
-    """The calls of `check` in a cell, each a statement of its own."""
+def iter_check_calls(source: str) -> Iterator[CheckCall]:
+    """Yield the calls of `check` in a cell, each a statement of its own."""
     try:
         statements = ast.parse(source).body
     except SyntaxError:  # a cell with a magic
@@ -174,11 +192,11 @@ def checks_of(source: str) -> Iterator[Check]:
     for statement in statements:
         match statement:
             case ast.Expr(ast.Call(ast.Name("check"), [ast.Constant(name), answer]) as call):
-                text = ast.get_source_segment(source, answer) or ast.unparse(answer)
-                yield Check(str(name), text, (call.lineno, call.end_lineno or call.lineno))
+                answer_text = ast.get_source_segment(source, answer) or ast.unparse(answer)
+                yield CheckCall(str(name), answer_text, call.lineno, call.end_lineno or call.lineno)
 
 
-def _without(source: str, checks: list[Check]) -> str:
-    """A cell without its calls of `check`: who is examined has no answers to compare with."""
-    left_out = {line for check in checks for line in range(check.lines[0], check.lines[1] + 1)}
-    return "\n".join(line for n, line in enumerate(source.splitlines(), 1) if n not in left_out).rstrip()
+def _remove_check_calls(source: str, check_calls: list[CheckCall]) -> str:
+    """Return a cell's code without its calls of `check`: who is examined has no answers to compare with."""
+    removed_lines = {line for check in check_calls for line in range(check.first_line, check.last_line + 1)}
+    return "\n".join(line for n, line in enumerate(source.splitlines(), 1) if n not in removed_lines).rstrip()

@@ -20,29 +20,29 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbval.kernel import CURRENT_ENV_KERNEL_NAME, NbvalKernelspecManager
 
-from ..common.read_data import NOTEBOOK, read_text
-from ..common.write_beside import write as write_file
-from .kernel import kernel_environment
-from .messages import failure, say, writing
-from .rules import (
+from ..common.atomic_write import write_file as write_file
+from ..common.read_data import MAX_NOTEBOOK_SIZE, read_text
+from .kernel import prepare_kernel_environment
+from .messages import convert_write_errors, create_failure, say
+from .notebook_rules import (
     LANGUAGE,
     UNCHECKED,
     WIDGET_VIEW,
-    errors_text,
-    is_grown,
-    place_in,
-    plain,
-    saved_findings,
-    tags_of,
+    check_saved_notebook,
+    collect_stderr,
+    describe_cell,
+    get_tags,
+    is_grown_picture,
+    strip_colors,
 )
 
 if TYPE_CHECKING:
-    from .rules import Cell, Notebook, Output
+    from .notebook_rules import Cell, Notebook, Output
 
-KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+KERNEL_SPEC = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 
 
-def save(path: Path, timeout: float = 120) -> None:
+def run_and_save_notebook(path: Path, cell_timeout: float = 120) -> None:
     """Run the notebook at `path` in a fresh kernel, and save it in place with its new outputs.
 
     Raises click.ClickException, and leaves the file as it was, where a cell fails (unless it is tagged
@@ -50,46 +50,46 @@ def save(path: Path, timeout: float = 120) -> None:
     written.
     """
     notebook = read_notebook(path)
-    execute(notebook, path.absolute().parent, timeout, str(path))
-    clean(notebook)
+    execute_notebook(notebook, path.absolute().parent, cell_timeout, str(path))
+    clean_notebook(notebook)
     sources = [cell.source for cell in notebook.cells]
     problems = [
-        *_stderr_problems(notebook),
-        *(f"{place_in(sources, f.cell)}: {f.message}" for f in saved_findings(notebook)),
+        *_list_stderr_problems(notebook),
+        *(f"{describe_cell(sources, finding.cell)}: {finding.message}" for finding in check_saved_notebook(notebook)),
     ]
     if problems:
-        told = say("{path} was not saved:", path=path)
-        raise click.ClickException("\n  ".join([told, *problems]))
-    write(notebook, path)
+        heading = say("{path} was not saved:", path=path)
+        raise click.ClickException("\n  ".join([heading, *problems]))
+    write_notebook(notebook, path)
 
 
 def read_notebook(path: Path) -> Notebook:
-    """The notebook in a file; click.ClickException where it cannot be read."""
+    """Read and validate a notebook; raise click.ClickException where it cannot be read."""
     try:
-        notebook = nbformat.reads(read_text(path, NOTEBOOK), as_version=4)
+        notebook = nbformat.reads(read_text(path, MAX_NOTEBOOK_SIZE), as_version=4)
         nbformat.validate(notebook)
     except Exception as error:
-        why = next(iter(str(error).splitlines()), type(error).__name__)
-        raise failure("{path} is not a readable notebook: {error}", path=path, error=why) from error
+        reason = next(iter(str(error).splitlines()), type(error).__name__)
+        raise create_failure("{path} is not a readable notebook: {error}", path=path, error=reason) from error
     return notebook
 
 
-def execute(notebook: Notebook, folder: Path, timeout: float, name: str) -> None:
+def execute_notebook(notebook: Notebook, folder: Path, cell_timeout: float, notebook_name: str) -> None:
     """Run all cells of `notebook` in `folder`; its outputs are replaced.
 
-    Raises click.ClickException where a cell fails, takes longer than `timeout` seconds, or ends the kernel.
+    Raises click.ClickException where a cell fails, takes longer than `cell_timeout` seconds, or ends the kernel.
     """
     sources = [cell.source for cell in notebook.cells]
-    begun: list[int] = []
-    ended = threading.Event()
+    started_cells: list[int] = []
+    was_interrupted = threading.Event()
 
-    def begins(cell: Cell, cell_index: int) -> None:
-        if ended.is_set():
+    def on_cell_execute(cell: Cell, cell_index: int) -> None:
+        if was_interrupted.is_set():
             raise KeyboardInterrupt
-        begun.append(cell_index)
+        started_cells.append(cell_index)
 
-    def end() -> None:
-        ended.set()
+    def end_kernel() -> None:
+        was_interrupted.set()
         kernel = getattr(manager.provisioner, "process", None)
         if kernel is not None:
             kernel.kill()
@@ -99,106 +99,125 @@ def execute(notebook: Notebook, folder: Path, timeout: float, name: str) -> None
         client = NotebookClient(
             notebook,
             km=manager,
-            timeout=math.ceil(timeout),  # traitlets 5.14 takes whole numbers only
+            timeout=math.ceil(cell_timeout),  # traitlets 5.14 takes whole numbers only
             resources={"metadata": {"path": str(folder)}},
             store_widget_state=False,
             record_timing=False,
-            on_cell_execute=begins,
+            on_cell_execute=on_cell_execute,
         )
         try:
-            env = kernel_environment(Path(scratch))
-            run = partial(client.async_execute, env=env, stderr=subprocess.DEVNULL, cleanup_kc=True)
-            _in_a_thread(lambda: asyncio.run(run()), end)
+            env = prepare_kernel_environment(Path(scratch))
+            run_client = partial(client.async_execute, env=env, stderr=subprocess.DEVNULL, cleanup_kc=True)
+            _run_in_interruptible_thread(lambda: asyncio.run(run_client()), end_kernel)
         except CellExecutionError as error:
-            told = f"{error.ename}: {error.evalue}" if error.ename == "CalledProcessError" else str(error)
-            raise _not_saved(name, sources, begun, f"{say('fails')}\n{plain(told)}") from error
+            error_text = f"{error.ename}: {error.evalue}" if error.ename == "CalledProcessError" else str(error)
+            raise _create_save_error(
+                notebook_name, sources, started_cells, f"{say('fails')}\n{strip_colors(error_text)}"
+            ) from error
         except CellTimeoutError as error:
             message = say(
-                "takes longer than {timeout:g} seconds: give it more time with --timeout SECONDS", timeout=timeout
+                "takes longer than {timeout:g} seconds: give it more time with --timeout SECONDS", timeout=cell_timeout
             )
-            raise _not_saved(name, sources, begun, message) from error
+            raise _create_save_error(notebook_name, sources, started_cells, message) from error
         except DeadKernelError as error:
-            raise _not_saved(name, sources, begun, str(error)) from error
+            raise _create_save_error(notebook_name, sources, started_cells, str(error)) from error
 
 
-def _in_a_thread(work: Callable[[], object], end: Callable[[], object]) -> None:
-    """Do `work`; Ctrl-C calls `end`, which ends it. In the main thread nbclient would catch Ctrl-C, and fail."""
+def _run_in_interruptible_thread(task: Callable[[], object], on_interrupt: Callable[[], object]) -> None:
+    """Do `task`; Ctrl-C calls `on_interrupt`, which ends it.
+
+    In the main thread nbclient would catch Ctrl-C, and fail.
+    """
     with ThreadPoolExecutor(1) as pool:
-        future = pool.submit(work)
+        future = pool.submit(task)
         try:
             future.result()
         except KeyboardInterrupt:
-            end()
+            on_interrupt()
             raise
 
 
-def _not_saved(name: str, sources: list[str], begun: list[int], message: str) -> click.ClickException:
-    place = place_in(sources, begun[-1] if begun else None)
-    return click.ClickException(f"{say('{path} was not saved:', path=name)} {place} {message}")
+def _create_save_error(
+    notebook_name: str, sources: list[str], started_cells: list[int], message: str
+) -> click.ClickException:
+    cell_description = describe_cell(sources, started_cells[-1] if started_cells else None)
+    return click.ClickException(f"{say('{path} was not saved:', path=notebook_name)} {cell_description} {message}")
 
 
-def clean(notebook: Notebook) -> None:
+def clean_notebook(notebook: Notebook) -> None:
     """Take out of an executed notebook what does not belong into a file: widgets, timings, this machine's versions. A
     cell whose picture grew gets the tag by which nbval does not compare it.
     """
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     notebook.metadata.pop("widgets", None)
-    notebook.metadata["kernelspec"] = nbformat.from_dict(KERNEL)
+    notebook.metadata["kernelspec"] = nbformat.from_dict(KERNEL_SPEC)
     notebook.metadata["language_info"] = nbformat.from_dict(LANGUAGE)
-    seen: set[str] = set()
+    used_ids: set[str] = set()
     for number, cell in enumerate(notebook.cells, 1):
-        cell["id"] = _lasting_id(cell.get("id"), number, seen)
+        cell["id"] = _choose_unused_cell_id(cell.get("id"), number, used_ids)
         cell.metadata.pop("execution", None)
         cell.metadata.pop("trusted", None)
         if cell.cell_type == "code":
-            cell.outputs = _joined_streams(o for output in cell.outputs if (o := _without_widget(output)) is not None)
-            if any(map(is_grown, cell.outputs)) and UNCHECKED not in tags_of(cell):
-                cell.metadata["tags"] = [*tags_of(cell), UNCHECKED]
+            cell.outputs = _join_stream_outputs(
+                stripped for output in cell.outputs if (stripped := _strip_widget_view(output)) is not None
+            )
+            if any(map(is_grown_picture, cell.outputs)) and UNCHECKED not in get_tags(cell):
+                cell.metadata["tags"] = [*get_tags(cell), UNCHECKED]
 
 
-def _lasting_id(given: str | None, number: int, seen: set[str]) -> str:
-    """A cell's own id if it has one, else one made from its place; never one that another cell has."""
-    name = given if given and given not in seen else f"cell-{number:03d}"
-    while name in seen:
+def _choose_unused_cell_id(own_id: str | None, cell_number: int, used_ids: set[str]) -> str:
+    """Return a cell's own id if it has one, else one made from its place, and add it to `used_ids`, in which it was
+    not.
+    """
+    name = own_id if own_id and own_id not in used_ids else f"cell-{cell_number:03d}"
+    while name in used_ids:
         name += "x"
-    seen.add(name)
+    used_ids.add(name)
     return name
 
 
-def _without_widget(output: Output) -> Output | None:
-    """The output without its live widget view, or None if nothing is left."""
+def _strip_widget_view(output: Output) -> Output | None:
+    """Take the live widget view out of an output; return the output, or None if nothing is left."""
     if "data" not in output:
         return output
-    for part in ("data", "metadata"):
-        output[part].pop(WIDGET_VIEW, None)
+    for field in ("data", "metadata"):
+        output[field].pop(WIDGET_VIEW, None)
     return output if output["data"] else None
 
 
-def _joined_streams(outputs: Iterable[Output]) -> list[Output]:
-    """The outputs, with neighbouring pieces of one stream as one: where the kernel cuts a stream is chance."""
-    joined: list[Output] = []
+def _join_stream_outputs(outputs: Iterable[Output]) -> list[Output]:
+    """Return the outputs with neighboring pieces of one stream as one: where the kernel cuts a stream is chance."""
+    joined_outputs: list[Output] = []
     for output in outputs:
-        last = joined[-1] if joined else None
-        if last is not None and last.output_type == output.output_type == "stream" and last.name == output.name:
-            last.text += output.text
+        last_output = joined_outputs[-1] if joined_outputs else None
+        if (
+            last_output is not None
+            and last_output.output_type == output.output_type == "stream"
+            and last_output.name == output.name
+        ):
+            last_output.text += output.text
         else:
-            joined.append(output)
-    return joined
+            joined_outputs.append(output)
+    return joined_outputs
 
 
-def _stderr_problems(notebook: Notebook) -> list[str]:
+def _list_stderr_problems(notebook: Notebook) -> list[str]:
     sources = [cell.source for cell in notebook.cells]
-    wrote = ((place, errors_text(cell.get("outputs", ()))) for place, cell in enumerate(notebook.cells))
-    told = say("writes to stderr:")
-    return [f"{place_in(sources, place)} {told}\n{text.rstrip()}" for place, text in wrote if text]
+    stderr_texts = (
+        (cell_index, collect_stderr(cell.get("outputs", ()))) for cell_index, cell in enumerate(notebook.cells)
+    )
+    message = say("writes to stderr:")
+    return [
+        f"{describe_cell(sources, cell_index)} {message}\n{text.rstrip()}" for cell_index, text in stderr_texts if text
+    ]
 
 
-def write(notebook: Notebook, path: Path) -> None:
+def write_notebook(notebook: Notebook, path: Path) -> None:
     """Write a notebook in one step, so that a crash leaves the old file or the new one.
 
     Raises click.ClickException where it cannot be written.
     """
     nbformat.validate(notebook)
     text = nbformat.writes(notebook, version=nbformat.NO_CONVERT) + "\n"
-    with writing(path):
+    with convert_write_errors(path):
         write_file(path, text)

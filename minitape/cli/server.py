@@ -25,51 +25,54 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 LAB_EXTENSIONS = str(Path(__file__).with_name("jupyterlab_extensions"))
-NAME = "minitape.cli.server"
+EXTENSION_NAME = "minitape.cli.server"
 Server: TypeAlias = Any  # Jupyter's: which class it is depends on how it was started
 
 
 def _jupyter_server_extension_points() -> list[dict[str, str]]:
-    return [{"module": NAME}]
+    return [{"module": EXTENSION_NAME}]
 
 
 def _link_jupyter_server_extension(server: Server) -> None:
-    """Called before the server makes its managers: choose their classes."""
+    """Choose the classes of the server's managers, before it creates them."""
     from jupyter_server.gateway.gateway_client import GatewayClient
     from jupyter_server.services.contents.manager import AsyncContentsManager
     from jupyter_server.services.sessions.sessionmanager import SessionManager
 
-    from .contents import WithAdvice, WithNotebooks
+    from .contents_manager import KernelAdviceMixin, NotebookContentsMixin
 
     if issubclass(server.contents_manager_class, AsyncContentsManager):
-        server.contents_manager_class = _with(WithNotebooks, server.contents_manager_class)
+        server.contents_manager_class = _derive_class_with_mixin(NotebookContentsMixin, server.contents_manager_class)
     else:
-        kind = server.contents_manager_class.__name__
-        server.log.warning(f"{NAME}: {kind} is not asynchronous; lessons are handed out as they are saved")
+        class_name = server.contents_manager_class.__name__
+        server.log.warning(
+            f"{EXTENSION_NAME}: {class_name} is not asynchronous; lessons are handed out as they are saved"
+        )
     server.gateway_config = GatewayClient.instance(
         parent=server
     )  # as the server does next; what it chooses depends on it
-    remote = server.gateway_config.gateway_enabled  # kernels on another machine, where the startup file is not
-    if issubclass(server.session_manager_class, SessionManager) and not remote:
-        server.session_manager_class = _with(WithAdvice, server.session_manager_class)
+    is_remote = server.gateway_config.gateway_enabled  # kernels on another machine, where the startup file is not
+    if issubclass(server.session_manager_class, SessionManager) and not is_remote:
+        server.session_manager_class = _derive_class_with_mixin(KernelAdviceMixin, server.session_manager_class)
     for app in server.extension_manager.extension_apps.get("jupyterlab", ()):
-        _without_news(app)
+        _disable_news(app)
         app.extra_labextensions_path = [*app.extra_labextensions_path, LAB_EXTENSIONS]
 
 
 def _load_jupyter_server_extension(server: Server) -> None:
-    """Called last: all is done by then."""
-    server.log.info(f"{NAME} is on")
+    """Log that the extension is on: the server calls this last."""
+    server.log.info(f"{EXTENSION_NAME} is on")
 
 
-def _with(addition: type, kind: type) -> type:
-    return kind if issubclass(kind, addition) else type(kind.__name__, (addition, kind), {})
+def _derive_class_with_mixin(mixin: type, base_class: type) -> type:
+    """Return a subclass of ``base_class`` with the mixin before it, or ``base_class`` where it has that already."""
+    return base_class if issubclass(base_class, mixin) else type(base_class.__name__, (mixin, base_class), {})
 
 
-def _without_news(lab: Server) -> None:
+def _disable_news(lab_app: Server) -> None:
     """Keep JupyterLab from asking a server for news, unless its own settings name one."""
     from jupyterlab import NeverCheckForUpdate
 
     for trait, value in (("news_url", None), ("check_for_updates_class", NeverCheckForUpdate)):
-        if trait not in lab.config.get(type(lab).__name__, {}):
-            setattr(lab, trait, value)
+        if trait not in lab_app.config.get(type(lab_app).__name__, {}):
+            setattr(lab_app, trait, value)

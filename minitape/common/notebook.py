@@ -6,10 +6,10 @@ import sys
 from typing import Any
 
 
-def running_notebook() -> Any:
-    """IPython's shell, as `get_ipython` gives it; None in a plain program.
+def find_ipython_shell() -> Any:
+    """Find IPython's shell, as `get_ipython` gives it; None in a plain program.
 
-    >>> running_notebook() is None
+    >>> find_ipython_shell() is None
     True
     """
     ipython = sys.modules.get("IPython")  # a plain program need not have it

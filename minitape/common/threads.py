@@ -6,17 +6,17 @@ from collections.abc import Callable
 from threading import Thread
 
 
-def in_background(work: Callable[[], object], name: str, daemon: bool = True) -> Thread | None:
-    """The thread that began `work`; None, and nothing begun, where no thread can start: in a browser's Python, or while
-    the interpreter ends.
+def start_thread(task: Callable[[], object], name: str, daemon: bool = True) -> Thread | None:
+    """Start a thread for `task` and return it; None, and nothing begun, where no thread can start: in a browser's
+    Python, or while the interpreter ends.
 
     >>> done = []
-    >>> thread = in_background(lambda: done.append(1), "example")
+    >>> thread = start_thread(lambda: done.append(1), "example")
     >>> thread.join()
     >>> done
     [1]
     """
-    thread = Thread(target=work, name=name, daemon=daemon)
+    thread = Thread(target=task, name=name, daemon=daemon)
     try:
         thread.start()
     except RuntimeError:

@@ -10,32 +10,43 @@ Exercise demo.1: correct.
 
 This module needs NumPy only. It never raises because of what a learner hands in.
 
-``checker``, ``judge``, ``attempt``   `check`, and whether an answer is right: a value, a class, a function that is run
-``exercise``, ``compare``, ``shown``   what an exercise is, how answers compare, and how they are shown; ``lesson_NN``
-    has the answers
-``hints``, ``loop_hints``, ``variants``, ``program_text``, ``program_values``   what a wrong answer says of itself: from
-    the right one, by doing what a loop or a changed solution does, from its text, or in the words of a program
-``playback``   a wrong program's tape beside the solution's
-``unknown``, ``call_log``, ``error_hints``   functions that exercises hand in; what tapes saw of their calls;
-    misspelled names
-``predict``, ``choices``, ``again``   predictions, their buttons, and those that come back in a later lesson
-``datasets``   real data (``data``)
-``plot``, ``moving``   pictures for lessons, and their slider
-``widget``   what live widgets are made of, also where none can be shown
-``trials``, ``own_tape``   what a learner's own tape must do
-``forty_lines``   the program of lesson 8 that `explain` does not speak of
-``broken_networks``   the patients of lesson 13
-``programs``   programs in other frameworks, and what these recorded of them (``recordings``)
-``progress``, ``startup``   what was answered; what each kernel runs first
+``exercise``             what an exercise is; ``lesson_NN`` has the exercises of a lesson with their answers
+``checker``              `check`: tells a learner whether an answer is right
+``judge``                the verdict on an answer: a value, a function that is run, a class
+``attempt``              a learner's function with what it did in each case
+``answer_comparison``    how answers compare
+``answer_text``          how answers are shown
+``hints``                what a wrong answer says of itself, beside the right one
+``loop_hints``           ... by doing what a wrong loop does
+``solution_variants``    ... by changing a piece of the solution
+``program_hints``        ... from the text of the program
+``value_hints``          ... in the words of the program that is asked about
+``error_hints``          ... from the error that it raises
+``tape_playback``        a wrong program's tape beside the solution's
+``unknown_functions``    functions that exercises hand in
+``call_log``             what tapes saw of their calls
+``trials``               small programs that try a learner's class
+``own_tape``             the trials of lesson 12
+``predict``              predictions, and their answers
+``prediction_buttons``   the buttons of a prediction
+``retry_predictions``    predictions that come back in a later lesson
+``plot``, ``slideshow``  pictures for lessons, and their slider
+``widget_base``          what live widgets are made of, also where none can be shown
+``datasets``             real data (``data``)
+``forty_lines``          the program of lesson 8 that `explain` does not speak of
+``broken_networks``      the patients of lesson 13
+``framework_programs``   programs in other frameworks, and what these recorded of them (``recordings``)
+``progress``             what was answered, in a file
+``startup``              what each kernel runs first
 """
 
-from .again import again
 from .checker import CORRECT, NOT_ANSWERED, check, is_right
 from .datasets import load_penguins
 from .exercise import Exercise, Mistake, add_exercise
 from .plot import Moving, Plot
 from .predict import predict, reveal
 from .progress import progress
+from .retry_predictions import again
 
 __all__ = [
     "CORRECT",

@@ -1,7 +1,8 @@
 """A learner's function: how it is run on the cases of an exercise, and what it did where a result is wrong.
 
-`hint_for` has the looks in their order: each says one thing, or "", and the first that says something is told. All of
-them hold for every exercise; what is known of one alone, its mistakes and changes, stands in the lesson's answers.
+`find_attempt_hint` has the checks in their order: each says one thing, or "", and the first that says something is
+told. All of them hold for every exercise; what is known of one alone, its mistakes and changes, stands in the lesson's
+answers.
 """
 
 from __future__ import annotations
@@ -18,43 +19,46 @@ from functools import cached_property
 
 import numpy as np
 
-from ..common.texts import say
-from ..engine.recording import logs
-from .call_log import Observed, Seen, ending, watching
-from .compare import as_array, compare, is_blank
-from .error_hints import told_of
-from .exercise import Answer, Case, Exercise, Named, Program
+from ..common.translation import say
+from ..engine.record import log_warnings
+from .answer_comparison import compare_answers, has_blank_part, to_numpy_value
+from .answer_text import format_answer
+from .call_log import ObservedRun, ObservedRuns, limit_iterations, observe_run
+from .error_hints import find_error_hint
+from .exercise import Answer, Case, Exercise, NamedValues, Program
 from .hints import (
-    content_of,
-    in_common,
-    of_one_part,
-    parts_of,
-    rearranged,
-    returns_in_loop,
+    describe_common_error,
+    describe_rearrangement,
+    describe_wrong_places,
+    has_unconditional_loop_return,
+    map_places_to_parts,
+    unwrap_labeled_value,
 )
-from .loop_hints import of_calls
-from .playback import program_of, solution_of
-from .program_text import names_at_end, of_text
-from .shown import shown
-from .unknown import UnknownFunction
-from .variants import evidence, variants_of
+from .loop_hints import find_substitution_hint
+from .program_hints import capture_final_locals, find_unused_value_hint
+from .solution_variants import iter_variants_with_hints, measure_variant_evidence
+from .tape_playback import build_solution_function, find_solution_text
+from .unknown_functions import UnknownFunction
 
-NEAR = 0.01
-FEW = 15  # questions to tapes
+NEAR_TOLERANCE = 0.01
+MAX_QUESTIONS = 15  # questions to tapes
 
 
 @contextmanager
-def quietly() -> Iterator[None]:
-    """A context for runs that the check makes itself: they print, warn and log nothing."""
-    import logging  # seldom needed, as in minitape.engine.recording.logs
+def suppress_output() -> Iterator[None]:
+    """Suppress what runs that the check makes itself print, warn and log, while the block runs."""
+    import logging  # seldom needed, as in minitape.engine.record.log_warnings
 
     logger = logging.getLogger("tensorflow")
-    logger.disabled, before, logged = True, logger.disabled, logs._logged.copy()
+    logger.disabled, was_disabled, logged_warnings = True, logger.disabled, log_warnings._log_counts.copy()
     try:
         with redirect_stdout(None), np.errstate(all="ignore"):
             yield
     finally:
-        logger.disabled, logs._logged = before, logged  # what nobody saw is not one of the few that are logged
+        logger.disabled, log_warnings._log_counts = (
+            was_disabled,
+            logged_warnings,
+        )  # what nobody saw is not one of the few that are logged
 
 
 @dataclass(frozen=True)
@@ -63,37 +67,37 @@ class CheckRun:
 
     value: Answer = None
     error: Exception | None = None
-    seen: Seen = field(default_factory=Seen)
+    observed: ObservedRun = field(default_factory=ObservedRun)
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """A learner's function with its source, what it did on each case, and what the solution gives; `at` is the first
-    case in which it is wrong.
+    """A learner's function with its source, what it did on each case, and what the solution gives; `failed_index` is
+    the first case in which it is wrong.
     """
 
     exercise: Exercise
     function: Program
     source: str
     runs: list[CheckRun]
-    expected: list[Answer]
-    at: int = 0
+    expected_values: list[Answer]
+    failed_index: int = 0
 
     @property
-    def failed(self) -> CheckRun:
+    def failed_run(self) -> CheckRun:
         """The run that is wrong."""
-        return self.runs[self.at]
+        return self.runs[self.failed_index]
 
     @property
-    def wanted(self) -> Answer:
+    def expected_value(self) -> Answer:
         """What it should have given."""
-        return self.expected[self.at]
+        return self.expected_values[self.failed_index]
 
     @cached_property
-    def last_names(self) -> list[Named]:
+    def final_locals(self) -> list[NamedValues]:
         """What the names of the function held when it gave its result, on each case."""
-        with quietly(), suppress(Exception), ending(self.function):
-            return [names_at_end(self.function, _copied(case)) for case in self.exercise.cases]
+        with suppress_output(), suppress(Exception), limit_iterations(self.function):
+            return [capture_final_locals(self.function, _copy_case(case)) for case in self.exercise.cases]
         return [{} for _ in self.runs]
 
     @property
@@ -101,59 +105,65 @@ class Attempt:
         """What the function gave on all cases."""
         return [run.value for run in self.runs]
 
-    def same(self, one: Answer, other: Answer) -> bool:
-        """Whether two results are alike, for this exercise."""
-        return compare(one, other, self.exercise.rtol, self.exercise.rtol).right
+    def is_same_result(self, result: Answer, other_result: Answer) -> bool:
+        """Return whether two results are alike, for this exercise."""
+        return compare_answers(result, other_result, self.exercise.rtol, self.exercise.rtol).is_right
 
-    def does_as(self, other: Program | None, program: bool = True) -> bool:
-        """Whether the function did on every case what another one does. A `program` is run as the learner's is; else it
-        gives what is compared, and one error is as good as another.
+    def matches_results_of(self, other_function: Program | None, runs_like_learner: bool = True) -> bool:
+        """Return whether the function did on every case what another one does. With `runs_like_learner`, that is
+        run as the learner's function is; else it gives what is compared, and one error is as good as another.
         """
-        if other is None:
+        if other_function is None:
             return False
         for case, run in zip(self.exercise.cases, self.runs, strict=True):
-            with quietly():
-                theirs = CheckRun(*(result_of(self.exercise, other, case) if program else call(other, case)))
-            if run.error and theirs.error:
-                if program and type(run.error) is not type(theirs.error):
+            with suppress_output():
+                other_run = CheckRun(
+                    *(
+                        compute_viewed_result(self.exercise, other_function, case)
+                        if runs_like_learner
+                        else call_and_catch_error(other_function, case)
+                    )
+                )
+            if run.error and other_run.error:
+                if runs_like_learner and type(run.error) is not type(other_run.error):
                     return False
-            elif run.error or theirs.error or not self.same(run.value, theirs.value):
+            elif run.error or other_run.error or not self.is_same_result(run.value, other_run.value):
                 return False
         return True
 
 
-def run_on(exercise: Exercise, function: Program, case: Case) -> CheckRun:
-    """One call of a function on a case, and what tapes saw of it."""
-    with watching() as seen, np.errstate(all="ignore"):
-        value, error = result_of(exercise, function, case)
-    return CheckRun(value, error, seen)
+def run_case(exercise: Exercise, function: Program, case: Case) -> CheckRun:
+    """Call a function on a case, and observe what tapes see of it."""
+    with observe_run() as observed, np.errstate(all="ignore"):
+        value, error = compute_viewed_result(exercise, function, case)
+    return CheckRun(value, error, observed)
 
 
-def result_of(exercise: Exercise, function: Program, case: Case) -> tuple[Answer, Exception | None]:
-    """What a function gives on a case, through the exercise's view, or its error."""
-    value, error = call(function, _copied(case))
-    if exercise.view is not None and not error and value is not None and not is_blank(value):
-        value, error = call(exercise.view, (value,))
+def compute_viewed_result(exercise: Exercise, function: Program, case: Case) -> tuple[Answer, Exception | None]:
+    """Return what a function gives on a case, through the exercise's view, or its error."""
+    value, error = call_and_catch_error(function, _copy_case(case))
+    if exercise.view is not None and not error and value is not None and not has_blank_part(value):
+        value, error = call_and_catch_error(exercise.view, (value,))
     return value, error
 
 
-def _copied(case: Case) -> Case:
-    """A case with lists and arrays of its own."""
-    return tuple(copy(one) if isinstance(one, (list, np.ndarray)) else one for one in case)
+def _copy_case(case: Case) -> Case:
+    """Copy a case, with lists and arrays of its own."""
+    return tuple(copy(argument) if isinstance(argument, (list, np.ndarray)) else argument for argument in case)
 
 
-def call(function: Program, case: Case) -> tuple[Answer, Exception | None]:
-    """What a function gives, or its error; of one that was raised in a traced function, the learner's own."""
+def call_and_catch_error(function: Program, case: Case) -> tuple[Answer, Exception | None]:
+    """Return what a function gives, or its error; of one that was raised in a traced function, the learner's own."""
     try:
-        with ending(function):
+        with limit_iterations(function):
             return function(*case), None
     except Exception as error:
-        traced = error.__context__ if str(error).startswith("in user code:") else None
-        return None, traced if isinstance(traced, Exception) else error
+        user_error = error.__context__ if str(error).startswith("in user code:") else None
+        return None, user_error if isinstance(user_error, Exception) else error
 
 
-def source_of(function: Program) -> str:
-    """A function's source, as Jupyter and Python keep it; nothing where it is out of reach."""
+def find_function_source(function: Program) -> str:
+    """Return a function's source, as Jupyter and Python keep it; "" where it is out of reach."""
     try:
         source = textwrap.dedent(inspect.getsource(function))
         nodes = list(ast.walk(ast.parse(source)))
@@ -163,92 +173,113 @@ def source_of(function: Program) -> str:
     return source if function.__name__ in names else ""  # else the text of other code by the same file name
 
 
-def holds_dots(source: str) -> bool:
-    """Whether a `...` still is in a function's source as a blank; True also where that is out of reach."""
+def may_have_blank(source: str) -> bool:
+    """Return whether a `...` still is in a function's source as a blank; True also where that is out of reach."""
     nodes = list(ast.walk(ast.parse(source)))
-    used = [node for node in nodes if isinstance(node, (ast.Compare, ast.Subscript))]  # as in `y is ...`, `y[..., 0]`
-    within = [part for node in used for part in ast.walk(node)]
+    expressions = [
+        node for node in nodes if isinstance(node, (ast.Compare, ast.Subscript))
+    ]  # as in `y is ...`, `y[..., 0]`
+    nested_nodes = [nested_node for node in expressions for nested_node in ast.walk(node)]
     return not source or any(
-        isinstance(node, ast.Constant) and node.value is ... and node not in within for node in nodes
+        isinstance(node, ast.Constant) and node.value is ... and node not in nested_nodes for node in nodes
     )
 
 
-def hint_for(attempt: Attempt) -> str:
-    """What to say of a function that is wrong in a case; "" where only the exercise's hints are left."""
-    exercise, failed, wanted = attempt.exercise, attempt.failed, attempt.wanted
-    told = _of_questions(attempt) or _of_this_exercise(attempt)
-    questions = (question for run in attempt.runs for question in run.seen.questions)
-    why = next(filter(None, (_why(question.why, wanted) for question in questions)), "")
-    if failed.error:
-        return told or (why if "None" in str(failed.error) else "") or told_of(failed.error)
-    near = compare(failed.value, wanted, NEAR, NEAR).right  # as differences give it
-    pairs = [*zip(exercise.cases, attempt.results, strict=True)]
+def find_attempt_hint(attempt: Attempt) -> str:
+    """Find what to say of a function that is wrong in a case; "" where only the exercise's hints are left."""
+    exercise, failed_run, expected_value = attempt.exercise, attempt.failed_run, attempt.expected_value
+    hint = _find_reversed_question_hint(attempt) or _find_exercise_hint(attempt)
+    questions = (question for run in attempt.runs for question in run.observed.questions)
+    none_hint = next(
+        filter(None, (_select_explanation_of_none(question.explanations, expected_value) for question in questions)), ""
+    )
+    if failed_run.error:
+        return hint or (none_hint if "None" in str(failed_run.error) else "") or find_error_hint(failed_run.error)
+    is_nearly_right = compare_answers(
+        failed_run.value, expected_value, NEAR_TOLERANCE, NEAR_TOLERANCE
+    ).is_right  # as differences give it
+    case_results = [*zip(exercise.cases, attempt.results, strict=True)]
     return (
-        told
-        or (without_a_tape(exercise, [run.seen for run in attempt.runs]) if near else "")
-        or rearranged(failed.value, wanted)
-        or (why if _lacks_a_number(failed.value, wanted) else "")
-        or _of_its_names(attempt)
-        or of_text(attempt.source, program_of(exercise.name))
-        or of_calls(exercise.expect, pairs, attempt.same)
-        or _of_the_function(attempt)
-        or in_common(attempt.results, attempt.expected)
-        or _of_variants(attempt)
-        or without_a_tape(exercise, [run.seen for run in attempt.runs])
-        or of_one_part(failed.value, wanted, attempt.same)
-        or _of_other_cases(attempt)
+        hint
+        or (find_missing_tape_hint(exercise, [run.observed for run in attempt.runs]) if is_nearly_right else "")
+        or describe_rearrangement(failed_run.value, expected_value)
+        or (none_hint if _has_none_for_number(failed_run.value, expected_value) else "")
+        or _find_misplaced_result_hint(attempt)
+        or find_unused_value_hint(attempt.source, find_solution_text(exercise.name))
+        or find_substitution_hint(exercise.expect, case_results, attempt.is_same_result)
+        or _find_misused_function_hint(attempt)
+        or describe_common_error(attempt.results, attempt.expected_values)
+        or _find_solution_variant_hint(attempt)
+        or find_missing_tape_hint(exercise, [run.observed for run in attempt.runs])
+        or describe_wrong_places(failed_run.value, expected_value, attempt.is_same_result)
+        or _find_right_case_hint(attempt)
     )
 
 
-def _of_questions(attempt: Attempt) -> str:
-    """That a tape was asked the wrong way round."""
-    if any(question.turned for run in attempt.runs for question in run.seen.questions):
+def _find_reversed_question_hint(attempt: Attempt) -> str:
+    """Say that a tape was asked the wrong way round; "" where none was."""
+    if any(question.is_reversed for run in attempt.runs for question in run.observed.questions):
         return say(
             "You ask how the input changes when the result does. The result comes first, and then what it depends on."
         )
     return ""
 
 
-def _of_this_exercise(attempt: Attempt) -> str:
-    """The hint of the first known mistake, or of the first known change of the solution, that does the same."""
+def _find_exercise_hint(attempt: Attempt) -> str:
+    """Find the hint of the first known mistake, or of the first known change of the solution, that does the same."""
     exercise, source = attempt.exercise, re.sub(r"#.*", "", attempt.source)  # a comment does nothing
     for mistake in exercise.mistakes:
-        if mistake.may_be(source, attempt.failed.error) and attempt.does_as(mistake.answer, program=False):
+        if mistake.matches_source_and_error(source, attempt.failed_run.error) and attempt.matches_results_of(
+            mistake.answer, runs_like_learner=False
+        ):
             return mistake.hint
-    if returns_in_loop(source):
+    if has_unconditional_loop_return(source):
         return say("A return is inside a loop, which ends there, in its first iteration. Move it out of the loop.")
     for change, hint in exercise.changes.items():
-        piece, other = change.split(" => ")
-        if attempt.does_as(solution_of(program_of(exercise.name).replace(piece, other), attempt.function)):
+        piece, replacement = change.split(" => ")
+        if attempt.matches_results_of(
+            build_solution_function(find_solution_text(exercise.name).replace(piece, replacement), attempt.function)
+        ):
             return hint
-    if exercise.of_wrong and attempt.failed.seen.calls:
+    if exercise.of_wrong and attempt.failed_run.observed.calls:
         with suppress(Exception):  # the look is not made for all that a learner can hand in
-            return exercise.of_wrong(attempt.failed.value, *exercise.cases[attempt.at])
+            return exercise.of_wrong(attempt.failed_run.value, *exercise.cases[attempt.failed_index])
     return ""
 
 
-def _why(said: tuple[str, ...], wanted: Answer) -> str:
-    """What `explain` says of the first source that got None, where a number is wanted of it."""
-    right = parts_of(wanted)
-    meant = (one for place, one in enumerate(said, 1) if len(said) == 1 or right.get(str(place), ...) is not None)
-    return next(filter(None, meant), "")
+def _select_explanation_of_none(explanations: tuple[str, ...], expected_value: Answer) -> str:
+    """Select what `explain` says of the first source that got None, where a number is wanted of it."""
+    expected_parts = map_places_to_parts(expected_value)
+    relevant = (
+        explanation
+        for place, explanation in enumerate(explanations, 1)
+        if len(explanations) == 1 or expected_parts.get(str(place), ...) is not None
+    )
+    return next(filter(None, relevant), "")
 
 
-def _lacks_a_number(value: Answer, wanted: Answer) -> bool:
-    """Whether a None is where a number is wanted."""
-    right = parts_of(wanted)
+def _has_none_for_number(value: Answer, expected_value: Answer) -> bool:
+    """Return whether a None is where a number is wanted."""
+    expected_parts = map_places_to_parts(expected_value)
     return any(
-        part is None and right.get(place, None if place else ...) is not None for place, part in parts_of(value).items()
+        part is None and expected_parts.get(place, None if place else ...) is not None
+        for place, part in map_places_to_parts(value).items()
     )
 
 
-def _of_its_names(attempt: Attempt) -> str:
-    """In which name, or in which place of what it gives back, the right result is, on each case."""
-    for found in attempt.last_names, [*map(parts_of, attempt.results)]:
-        for name in found[0]:
-            held = [(one.get(name), wanted) for one, wanted in zip(found, attempt.expected, strict=True)]
-            if all(value is not None and attempt.same(value, wanted) for value, wanted in held):
-                if found is attempt.last_names:
+def _find_misplaced_result_hint(attempt: Attempt) -> str:
+    """Say in which name, or in which place of what it gives back, the right result is, on each case."""
+    for names_per_case in attempt.final_locals, [*map(map_places_to_parts, attempt.results)]:
+        for name in names_per_case[0]:
+            value_pairs = [
+                (case_names.get(name), expected_value)
+                for case_names, expected_value in zip(names_per_case, attempt.expected_values, strict=True)
+            ]
+            if all(
+                value is not None and attempt.is_same_result(value, expected_value)
+                for value, expected_value in value_pairs
+            ):
+                if names_per_case is attempt.final_locals:
                     return say("The right result is in {name}. Your function gives back something else.", name=name)
                 return say(
                     "The right result is in place {name} of what your function gives back. Give back that alone.",
@@ -257,80 +288,87 @@ def _of_its_names(attempt: Attempt) -> str:
     return ""
 
 
-def _of_variants(attempt: Attempt) -> str:
-    """That the function does as the solution does with one piece changed; "" where a None has other reasons, or where
-    that would take long.
+def _find_solution_variant_hint(attempt: Attempt) -> str:
+    """Say that the function does as the solution does with one piece changed; "" where a None has other reasons, or
+    where that would take long.
     """
-    program = program_of(attempt.exercise.name)
+    program = find_solution_text(attempt.exercise.name)
     if (
         "while" in program
-        or _lacks_a_number(attempt.failed.value, attempt.wanted)
-        or len(attempt.failed.seen.questions) > FEW
+        or _has_none_for_number(attempt.failed_run.value, attempt.expected_value)
+        or len(attempt.failed_run.observed.questions) > MAX_QUESTIONS
     ):
         return ""
-    told = ""
-    right = sum(map(attempt.same, attempt.results, attempt.expected))
-    most = int(isinstance(attempt.wanted, float) and 0 < right == len(attempt.runs) - 1)  # one number is no evidence
-    for changed, words in variants_of(program):
+    hint = ""
+    right_count = sum(map(attempt.is_same_result, attempt.results, attempt.expected_values))
+    best_evidence = int(
+        isinstance(attempt.expected_value, float) and 0 < right_count == len(attempt.runs) - 1
+    )  # one number is no evidence
+    for variant, sentence in iter_variants_with_hints(program):
         with suppress(Exception):  # not each change leaves a program
-            shows = evidence(changed, program, attempt.source)
-            if shows > most and attempt.does_as(solution_of(changed, attempt.function)):
-                most, told = shows, words
-    return told
+            variant_evidence = measure_variant_evidence(variant, program, attempt.source)
+            if variant_evidence > best_evidence and attempt.matches_results_of(
+                build_solution_function(variant, attempt.function)
+            ):
+                best_evidence, hint = variant_evidence, sentence
+    return hint
 
 
-def _of_the_function(attempt: Attempt) -> str:
-    """What was done with the function that is handed in: not watched, not called, or given back."""
-    calls, runs = attempt.failed.seen.calls, attempt.runs
-    if inspect.isroutine(attempt.failed.value):
+def _find_misused_function_hint(attempt: Attempt) -> str:
+    """Say what was done with the function that is handed in: not called, or what it gave was given back as it is."""
+    calls, runs = attempt.failed_run.observed.calls, attempt.runs
+    if inspect.isroutine(attempt.failed_run.value):
         return say("That is a function itself, and not what it gives. Should it be called?")
-    if not calls and any(map(_has_unknown, attempt.exercise.cases)):
+    if not calls and any(map(_has_unknown_function, attempt.exercise.cases)):
         return say("Your program never called the function that it was given. What should its result depend on?")
-    found = [(run.value, run.seen.results) for run in runs]
-    if all(gave and (_is_it(value, gave[-1]) or _is_it(value, gave)) for value, gave in found):
+    run_results = [(run.value, run.observed.call_results) for run in runs]
+    if all(
+        call_results and (_is_same_value(value, call_results[-1]) or _is_same_value(value, call_results))
+        for value, call_results in run_results
+    ):
         return say("You gave back what the function itself gave, its value. What does the exercise ask for?")
     return ""
 
 
-def _of_other_cases(attempt: Attempt) -> str:
-    """That the function is right in another case."""
+def _find_right_case_hint(attempt: Attempt) -> str:
+    """Say that the function is right in another case."""
     runs = attempt.runs
-    for case, run, wanted in zip(attempt.exercise.cases, runs, attempt.expected, strict=True):
-        if not run.error and attempt.same(run.value, wanted):
-            given = ", ".join(map(shown, case))
-            return say("With {given} your function is right. What is different here?", given=given)
+    for case, run, expected_value in zip(attempt.exercise.cases, runs, attempt.expected_values, strict=True):
+        if not run.error and attempt.is_same_result(run.value, expected_value):
+            arguments = ", ".join(map(format_answer, case))
+            return say("With {given} your function is right. What is different here?", given=arguments)
     return ""
 
 
-def _is_it(value: Answer, other: Answer) -> bool:
-    """Whether a result is this value, also where it was made a number, or put into a box."""
+def _is_same_value(value: Answer, other_value: Answer) -> bool:
+    """Return whether a result is this value, also where it was made a number, or put into a box."""
     try:
-        return compare(content_of(value), as_array(other), 0.0, 0.0).right
+        return compare_answers(unwrap_labeled_value(value), to_numpy_value(other_value), 0.0, 0.0).is_right
     except TypeError:  # a tensor of a traced function has no value outside of it
         return False
 
 
-def without_a_tape(exercise: Exercise, runs: Observed) -> str:
-    """What a program did instead of asking a tape; "" where it asked one, or need not."""
-    for case, seen in zip(exercise.cases, runs, strict=True) if exercise.order else ():
-        if not _has_unknown(case):
+def find_missing_tape_hint(exercise: Exercise, observed_runs: ObservedRuns) -> str:
+    """Say what a program did instead of asking a tape; "" where it asked one, or need not."""
+    for case, observed in zip(exercise.cases, observed_runs, strict=True) if exercise.order else ():
+        if not _has_unknown_function(case):
             continue
-        if not any(run.calls for run in runs):
+        if not any(run.calls for run in observed_runs):
             return say(
                 "Your program never called the function that it was given, so its answer cannot hold for other "
                 "functions."
             )
-        if not seen.calls:  # it need not, as where no number of the case is asked about
+        if not observed.calls:  # it need not, as where no number of the case is asked about
             continue
-        if not seen.recorded:
+        if not observed.recorded_count:
             return say(
                 "Your program called the function, and no tape recorded that. Let a tape record it, and ask the tape."
             )
-        if not any(run.questions for run in runs):
+        if not any(run.questions for run in observed_runs):
             return say(
                 "A tape recorded the function, but tape.gradient was not called. Where does your answer come from?"
             )
-        if (order := max(run.order for run in runs)) < exercise.order:
+        if (order := max(run.max_order for run in observed_runs)) < exercise.order:
             return say(
                 "What your tapes gave is a derivative of order {order}. Here one of order {asked} is asked of them.",
                 order=order,
@@ -339,5 +377,7 @@ def without_a_tape(exercise: Exercise, runs: Observed) -> str:
     return ""
 
 
-def _has_unknown(given: Answer) -> bool:
-    return isinstance(given, UnknownFunction) or (isinstance(given, (list, tuple)) and any(map(_has_unknown, given)))
+def _has_unknown_function(argument: Answer) -> bool:
+    return isinstance(argument, UnknownFunction) or (
+        isinstance(argument, (list, tuple)) and any(map(_has_unknown_function, argument))
+    )

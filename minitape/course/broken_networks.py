@@ -12,20 +12,20 @@ import linecache
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from html import escape
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from ..common.notebook import running_notebook
-from ..common.texts import say
-from .exercise import Answer, Named, Program
+from ..common.notebook import find_ipython_shell
+from ..common.translation import say
+from .exercise import Answer, NamedValues, Program
 from .plot import Plot
-from .progress import forget_tries
+from .progress import forget_tries_unless_solved
 
 STEPS, RATE = 400, 1.0
-GOOD = 0.94
-EXAMINATIONS = 2
-ORANGE, GREEN, GREY = 1, 2, 4
+GOOD_ACCURACY = 0.94
+MIN_EXAMINATIONS = 2
+ORANGE, GREEN, GRAY = 1, 2, 4
 Step: TypeAlias = "Callable[..., tuple[Answer, Answer, list[Answer]]]"
 Diagnosis: TypeAlias = "list[tuple[str, int]]"
 
@@ -42,7 +42,7 @@ def step(network, x, t, rate):
             variable.assign_sub(rate * gradient)  # (6)
     return tape, loss, gradients
 """
-BLOCK = "    with tf.GradientTape() as tape:\n"
+TAPE_BLOCK = "    with tf.GradientTape() as tape:\n"
 LIBRARY = """\
 def layer(x, w, b):
     hidden = tf.tanh(x @ w + b)
@@ -55,23 +55,23 @@ def layer(x, w, b):
 class Patient:
     """A program: what is changed in the healthy one (old -> new), its diseases, and what a doctor says of it.
 
-    `same` are diagnoses that are as right: a disease that begins in one line and shows in the next.
+    `equivalents` are diagnoses that are as right: a disease that begins in one line and shows in the next.
     """
 
     changes: dict[str, str]
     diseases: tuple[tuple[str, int], ...]
-    says: str
-    same: dict[tuple[str, int], tuple[str, int]] = field(default_factory=dict)
+    description: str
+    equivalents: dict[tuple[str, int], tuple[str, int]] = field(default_factory=dict)
 
     @property
     def program(self) -> str:
         """Its text."""
-        return _changed(HEALTHY, self.changes)
+        return _apply_changes(HEALTHY, self.changes)
 
     @property
-    def cured(self) -> str:
+    def cured_program(self) -> str:
         """The text of the program that is cured."""
-        return _changed(self.program, {new: old for old, new in self.changes.items()})
+        return _apply_changes(self.program, {new: old for old, new in self.changes.items()})
 
 
 PATIENTS = {
@@ -81,24 +81,24 @@ PATIENTS = {
         "z has the shape (200, 1), and t has (200,). Together they become (200, 200): each answer is compared with "
         "every label. The mean of the "
         "labels is 0.5, so the network learns to answer z = 0 everywhere: it takes no side.",
-        same={("broadcast", 3): ("broadcast", 2)},
+        equivalents={("broadcast", 3): ("broadcast", 2)},
     ),
     "birch": Patient(
         {"zip(network, gradients)": "zip([w1, w2, b1, b2], gradients)"},
         (("order", 5),),
         "Line 4 asks for the gradients in the order w1, b1, w2, b2, line 5 hands them out in another: w2 gets b1's. "
         "Both have the shape (16,), so nothing complains.",
-        same={("order", 4): ("order", 5)},
+        equivalents={("order", 4): ("order", 5)},
     ),
     "cedar": Patient(
         {
-            f"{BLOCK}        hidden = tf.tanh(x @ w1 + b1)  # (1)\n": "    hidden = tf.tanh(x @ w1 + b1)  # (1)\n"
-            + BLOCK
+            f"{TAPE_BLOCK}        hidden = tf.tanh(x @ w1 + b1)  # (1)\n": "    hidden = tf.tanh(x @ w1 + b1)  # (1)\n"
+            + TAPE_BLOCK
         },
         (("late", 1),),
         "w1 and b1 get None: line 1 runs before the tape begins. The second layer learns, so the loss falls, but the "
         "first stays as random as it was.",
-        same={("cut", 1): ("late", 1)},
+        equivalents={("cut", 1): ("late", 1)},
     ),
     "elm": Patient(
         {"tf.tanh(x @ w1 + b1)": "tf.stop_gradient(tf.tanh(x @ w1 + b1))", "assign_sub": "assign_add"},
@@ -128,7 +128,7 @@ PATIENTS = {
         (("rate", 3),),
         "The loss is the sum over 200 points, not their mean. So the gradient is 200 times as large, and so is each "
         "step. The numbers are driven so far that tanh is flat there.",
-        same={("rate", 6): ("rate", 3)},
+        equivalents={("rate", 6): ("rate", 3)},
     ),
     "oak": Patient(
         {"tf.tanh(x @ w1 + b1)": "tf.tanh(1e6 * x @ w1 + b1)"},
@@ -140,7 +140,7 @@ PATIENTS = {
         {"tf.tanh(x @ w1 + b1)": "tf.round(tf.tanh(x @ w1 + b1))"},
         (("flat", 1),),
         "tf.round has steps, and no gradient passes a step. w1 and b1 get None, and the second layer learns alone.",
-        same={("cut", 1): ("flat", 1)},
+        equivalents={("cut", 1): ("flat", 1)},
     ),
     "rowan": Patient(
         {"- t * z": "+ t * z"},
@@ -153,126 +153,159 @@ PATIENTS = {
         (("order", 4),),
         "Line 4 asks for the gradients in another order than line 5 hands them out: w2 gets that of b1. Both have the "
         "shape (16,), so nothing complains.",
-        same={("order", 5): ("order", 4)},
+        equivalents={("order", 5): ("order", 4)},
     ),
 }
 """Their names say nothing."""
-LAST_WEEK = Patient({"tf.tanh(x @ w1 + b1)": "tf.tanh((x @ w1 + b1).numpy())"}, (("cut", 1),), "")
+LAST_WEEK_PATIENT = Patient({"tf.tanh(x @ w1 + b1)": "tf.tanh((x @ w1 + b1).numpy())"}, (("cut", 1),), "")
 """It lies in no bed: the lesson examines and diagnoses it before a learner's eyes."""
-PAIRS = ("ash", "maple"), ("birch", "willow"), ("cedar", "pine"), ("elm", "rowan"), ("fir", "hazel"), ("larch", "oak")
+PATIENT_PAIRS = (
+    ("ash", "maple"),
+    ("birch", "willow"),
+    ("cedar", "pine"),
+    ("elm", "rowan"),
+    ("fir", "hazel"),
+    ("larch", "oak"),
+)
 """Of each pair one lies in the ward. Those of one pair look alike from afar, or are healthy."""
 
 
-def _changed(text: str, changes: dict[str, str]) -> str:
+def _apply_changes(text: str, changes: dict[str, str]) -> str:
     for old, new in changes.items():
         text = text.replace(old, new)
     return text
 
 
-def order_for(name: str) -> tuple[str, ...]:
-    """The six patients in their beds, for a learner of this name; upper and lower case are the same.
+def select_patients_for_beds(learner_name: str) -> tuple[str, ...]:
+    """Select the six patients in their beds, for a learner of this name; upper and lower case are the same.
 
-    >>> len(order_for("Ada")), order_for("Ada") == order_for("ada "), order_for("Ada") == order_for("Emmy")
+    >>> patients = select_patients_for_beds("Ada")
+    >>> len(patients), patients == select_patients_for_beds("ada "), patients == select_patients_for_beds("Emmy")
     (6, True, False)
     """
-    plain = " ".join(name.split()).casefold()
+    plain_name = " ".join(learner_name.split()).casefold()
 
-    def digest(patient: str) -> bytes:
-        return hashlib.sha256(f"{plain}/{patient}".encode()).digest()
+    def compute_digest(patient_name: str) -> bytes:
+        return hashlib.sha256(f"{plain_name}/{patient_name}".encode()).digest()
 
-    return tuple(sorted((min(pair, key=digest) for pair in PAIRS), key=digest))
+    return tuple(sorted((min(pair, key=compute_digest) for pair in PATIENT_PAIRS), key=compute_digest))
 
 
-class Case:
+class GradientCount(NamedTuple):
+    """How many numbers of a network got a gradient in some step, and how many there are."""
+
+    with_gradient: int
+    total: int
+
+
+class PatientCase:
     """A patient during its training: what `report`, `explain` and a picture can be asked about.
 
-    `right` and `losses` are the part of right answers and the loss after each step; `tape`, `loss` and `gradients`
-    those of the last, and `first` the tape of the first. `learning`: how many numbers of the network got a gradient in
-    some step, and how many there are. `examined`: which of these parts were read by now. Of a `bed` of the ward,
-    `explain` answers when a first diagnosis was handed in. Of whom was `treated`, it is told whether it is well now.
+    `accuracies` and `losses` are the part of right answers and the loss after each step; `tape`, `loss` and `gradients`
+    those of the last, and `first` the tape of the first. `gradient_count`: how many numbers of the network got a
+    gradient in some step, and how many there are. `examined_parts`: which of these parts were read by now. Of a `bed`
+    of the ward, `explain` answers when a first diagnosis was handed in. Of whom `is_treated`, it is told whether it is
+    well now.
     """
 
-    def __init__(self, ward: Ward, name: str, step: Step, program: str = "", bed: int = 0, treated: bool = False):
-        self.name, self._program, self._ward, self._bed, self.treated = name, program, ward, bed, treated
-        self.network, self.right, self.losses = ward.new_network(), [], []
+    def __init__(self, ward: Ward, name: str, step: Step, program: str = "", bed: int = 0, is_treated: bool = False):
+        self.name, self._program, self._ward, self._bed, self.is_treated = name, program, ward, bed, is_treated
+        self.network, self.accuracies, self.losses = ward.new_network(), [], []
         history: list[list[Answer]] = []
+        self._parts: NamedValues = {}
         for _ in range(STEPS + 1):
-            self.right.append(ward.accuracy(self.network))
-            tape, self.loss, gradients = _three(step(self.network, ward.x, ward.t, RATE))
-            self._parts = {"first": getattr(self, "_parts", {"first": tape})["first"], "tape": tape}
+            self.accuracies.append(ward.compute_accuracy(self.network))
+            tape, self.loss, gradients = _unpack_step_result(step(self.network, ward.x, ward.t, RATE))
+            self._parts = {"first": tape, **self._parts, "tape": tape}
             self.losses.append(float(self.loss))
             history.append([None if gradient is None else gradient.numpy() for gradient in gradients])
         self._parts["gradients"] = gradients
-        self.at_first, self.at_last = history[0], history[-1]
-        reached = (np.any([one != 0 for one in found if one is not None], 0) for found in zip(*history, strict=True))
-        self.learning = sum(map(int, map(np.sum, reached))), sum(one.numpy().size for one in self.network)
-        self.examined: set[str] = set()
+        self.first_gradients, self.last_gradients = history[0], history[-1]
+        has_gradient = (
+            np.any([array != 0 for array in step_gradients if array is not None], 0)
+            for step_gradients in zip(*history, strict=True)
+        )
+        total = sum(array.numpy().size for array in self.network)
+        self.gradient_count = GradientCount(sum(map(int, map(np.sum, has_gradient))), total)
+        self.examined_parts: set[str] = set()
 
     @property
     def tape(self) -> Answer:
         """The tape of the last step."""
-        return self._examine("tape")
+        return self._read_part_as_examined("tape")
 
     @property
     def first(self) -> Answer:
         """The tape of the first step."""
-        return self._examine("first")
+        return self._read_part_as_examined("first")
 
     @property
     def gradients(self) -> list[Answer]:
         """The gradients of the last step."""
-        found: list[Answer] = self._examine("gradients")
-        return found
+        gradients: list[Answer] = self._read_part_as_examined("gradients")
+        return gradients
 
-    def _examine(self, part: str) -> Answer:
-        """A part of the case: whoever reads it has examined the patient."""
-        self.examined.add(part)
-        found = self._parts[part]
+    def _read_part_as_examined(self, part: str) -> Answer:
+        """Read a part of the case, and note that the patient was examined by it."""
+        self.examined_parts.add(part)
+        content = self._parts[part]
         if part != "gradients":
-            vars(found).pop("explain", None)
-            if self._bed and self._bed not in self._ward.tried:
+            content.__dict__.pop("explain", None)
+            if self._bed and self._bed not in self._ward.tried_beds:
                 words = say("First hand in a diagnosis of your own. Then explain answers for this bed.")
-                found.explain = lambda *asked: words
-        return found
+                content.explain = lambda *arguments: words
+        return content
 
     @property
     def program(self) -> str:
         """Its text, once it was examined in two ways."""
-        if len(self.examined) < EXAMINATIONS:
+        if len(self.examined_parts) < MIN_EXAMINATIONS:
             return say("The program is shown after two examinations: the report, explain or a picture, the comparison.")
         return self._program
 
     @property
-    def well(self) -> bool:
+    def is_well(self) -> bool:
         """Whether it learned as it should, all of it."""
-        learn, numbers = self.learning
-        return self.right[-1] >= GOOD and learn == numbers
+        return self.accuracies[-1] >= GOOD_ACCURACY and self.gradient_count.with_gradient == self.gradient_count.total
 
-    def chart(self) -> Plot:
-        """Its right answers per step beside those of the healthy network; in green, if a treatment made it well."""
-        healthy = self._ward.healthy.right if self._ward.healthy else self.right
-        ends = {"name": self.name, "end": f"{self.right[-1]:.0%}", "healthy": f"{healthy[-1]:.0%}"}
-        words = say("Right answers per step: {name} ends at {end}, the healthy network at {healthy}", **ends)
+    def build_chart(self) -> Plot:
+        """Build a plot of its right answers per step beside those of the healthy network; in green, if a treatment made
+        it well.
+        """
+        healthy = self._ward.healthy.accuracies if self._ward.healthy else self.accuracies
+        texts = {"name": self.name, "end": f"{self.accuracies[-1]:.0%}", "healthy": f"{healthy[-1]:.0%}"}
+        words = say("Right answers per step: {name} ends at {end}, the healthy network at {healthy}", **texts)
         plot = Plot(words, x=(0, STEPS), y=(0, 1.05), names=(say("step"), say("right answers")))
-        plot.line(range(STEPS + 1), healthy, name=say("healthy"), colour=GREY, dashed=True)
-        return plot.line(range(STEPS + 1), self.right, self.name, GREEN if self.treated and self.well else ORANGE)
+        plot.line(range(STEPS + 1), healthy, name=say("healthy"), colour=GRAY, dashed=True)
+        return plot.line(
+            range(STEPS + 1), self.accuracies, self.name, GREEN if self.is_treated and self.is_well else ORANGE
+        )
 
-    def _summary(self) -> str:
+    def _format_summary(self) -> str:
         lines = []
-        if self.treated:
-            told, (learn, numbers) = say("well") if self.well else say("not well yet"), self.learning
-            lines.append(say("{place}: {told}", place=self.name, told=told))
-            lines.append(say("{learn} of {numbers} numbers got a gradient", learn=learn, numbers=numbers))
+        if self.is_treated:
+            state, gradient_count = say("well") if self.is_well else say("not well yet"), self.gradient_count
+            lines.append(say("{place}: {told}", place=self.name, told=state))
+            lines.append(
+                say(
+                    "{learn} of {numbers} numbers got a gradient",
+                    learn=gradient_count.with_gradient,
+                    numbers=gradient_count.total,
+                )
+            )
         words = "loss: {first} at first, {middle} after half of the steps, {last} at the end"
         steps = {"first": 0, "middle": STEPS // 2, "last": STEPS}
         lines.append(say(words, **{name: f"{self.losses[step]:.3f}" for name, step in steps.items()}))
         return "\n".join(lines)
 
     def __repr__(self) -> str:
-        return f"{self._summary()}\n{self.chart()!r}"
+        return f"{self._format_summary()}\n{self.build_chart()!r}"
 
     def _repr_mimebundle_(self, **options: Answer) -> dict[str, str]:
-        return {"text/plain": repr(self), "text/html": f"<pre>{escape(self._summary())}</pre>{self.chart().html()}"}
+        return {
+            "text/plain": repr(self),
+            "text/html": f"<pre>{escape(self._format_summary())}</pre>{self.build_chart().html()}",
+        }
 
 
 class Ward:
@@ -282,71 +315,77 @@ class Ward:
     """
 
     def __init__(self, name: str, new_network: Callable[[], list[Answer]], answer: Program, x: Answer, t: Answer):
-        global _here
-        self.beds = order_for(name)
+        global _current_ward
+        self.beds = select_patients_for_beds(name)
         self.new_network, self.answer, self.x, self.t = new_network, answer, x, t
-        before = _here if _here and _here.beds == self.beds else None  # the cell may run twice
-        self.cured: list[int] = before.cured if before else []
-        self.diagnosed: set[int] = before.diagnosed if before else set()
-        self.tried: set[int] = before.tried if before else set()
-        self._cases: dict[int, Case] = {}
-        if _here and not before:
-            forget_tries(*(f"13.{number}" for number in range(2, len(self.beds) + 3)))
-        self.healthy: Case | None = None
-        self.healthy = Case(self, say("healthy"), _step(HEALTHY, "healthy.py"))
-        _here = self
+        earlier_ward = (
+            _current_ward if _current_ward and _current_ward.beds == self.beds else None
+        )  # the cell may run twice
+        self.cured: list[int] = earlier_ward.cured if earlier_ward else []
+        self.diagnosed_beds: set[int] = earlier_ward.diagnosed_beds if earlier_ward else set()
+        self.tried_beds: set[int] = earlier_ward.tried_beds if earlier_ward else set()
+        self._cases: dict[int, PatientCase] = {}
+        if _current_ward and not earlier_ward:
+            forget_tries_unless_solved(*(f"13.{number}" for number in range(2, len(self.beds) + 3)))
+        self.healthy: PatientCase | None = None
+        self.healthy = PatientCase(self, say("healthy"), _compile_step(HEALTHY, "healthy.py"))
+        _current_ward = self
 
-    def admit(self, bed: int) -> Case:
-        """The patient in a bed: its program runs, and its loss and its curve are shown; `program` is its text."""
-        program = self.patient(bed).program
-        self._cases[bed] = Case(self, _bed(bed), _step(program, f"bed_{bed}.py"), program, bed)
+    def admit(self, bed: int) -> PatientCase:
+        """Run the program of the patient in a bed, and return its case, which shows its loss and its curve; `program`
+        is its text.
+        """
+        program = self.get_patient_in_bed(bed).program
+        self._cases[bed] = PatientCase(self, _format_bed(bed), _compile_step(program, f"bed_{bed}.py"), program, bed)
         return self._cases[bed]
 
-    def case(self, bed: int) -> Case:
-        """The patient in a bed, as it was admitted last."""
+    def find_or_admit_case(self, bed: int) -> PatientCase:
+        """Return the patient in a bed, as it was admitted last; it is admitted now where it was not yet."""
         return self._cases.get(bed) or self.admit(bed)
 
-    def visit(self, name: str) -> Case:
-        """A patient by name, who need not lie in a bed; "yew" is the one that the lesson itself examines."""
-        program = {**PATIENTS, "yew": LAST_WEEK}[name].program
-        return Case(self, say("a patient of last week"), _step(program, f"{name}.py"), program)
+    def visit(self, patient_name: str) -> PatientCase:
+        """Run the program of a patient by name, who need not lie in a bed; "yew" is the one that the lesson itself
+        examines.
+        """
+        program = {**PATIENTS, "yew": LAST_WEEK_PATIENT}[patient_name].program
+        return PatientCase(self, say("a patient of last week"), _compile_step(program, f"{patient_name}.py"), program)
 
     def edit(self, bed: int) -> None:
         """Put the program of a patient into a new cell below, to be changed; where that cannot be, print it. First its
         diagnosis must be known.
         """
-        shell = running_notebook()
-        text = f"{self.patient(bed).program}\n\nward.treat({bed}, step)"
-        if bed not in self.diagnosed:
+        shell = find_ipython_shell()
+        text = f"{self.get_patient_in_bed(bed).program}\n\nward.treat({bed}, step)"
+        if bed not in self.diagnosed_beds:
             print(say("Bed {bed} has no diagnosis yet: hand it in first, and then cure.", bed=bed))
         elif shell is None:
             print(text)
         else:
             shell.set_next_input(text)
 
-    def treat(self, bed: int, step: Step) -> Case:
-        """Train anew with a changed program. Whoever was sick and is well now counts as cured."""
-        case = Case(self, _bed(bed), step, treated=True)
-        if case.well and self.patient(bed).diseases:
+    def treat(self, bed: int, step: Step) -> PatientCase:
+        """Train a patient anew with a changed program. Whoever was sick and is well now counts as cured."""
+        case = PatientCase(self, _format_bed(bed), step, is_treated=True)
+        if case.is_well and self.get_patient_in_bed(bed).diseases:
             self.cured = sorted({*self.cured, bed})
         return case
 
     def diagnosis(self, bed: int) -> Diagnosis:
-        """The right diagnosis, for who gives up."""
-        return list(self.patient(bed).diseases)
+        """Return the right diagnosis, for who gives up."""
+        return list(self.get_patient_in_bed(bed).diseases)
 
     def cure(self, bed: int) -> Step:
-        """The program of a patient, cured; the lines that were changed are printed."""
-        patient = self.patient(bed)
-        print(*(line.strip() for line in patient.cured.splitlines() if line not in patient.program), sep="\n")
-        return _step(patient.cured, f"bed_{bed}_cured.py")
+        """Return the program of a patient, cured; the lines that were changed are printed."""
+        patient = self.get_patient_in_bed(bed)
+        print(*(line.strip() for line in patient.cured_program.splitlines() if line not in patient.program), sep="\n")
+        return _compile_step(patient.cured_program, f"bed_{bed}_cured.py")
 
     def sick(self) -> list[int]:
-        """The beds of those who are sick."""
-        return [bed for bed in range(1, len(self.beds) + 1) if self.patient(bed).diseases]
+        """Return the beds of those who are sick."""
+        return [bed for bed in range(1, len(self.beds) + 1) if self.get_patient_in_bed(bed).diseases]
 
-    def patient(self, bed: int) -> Patient:
-        """Who lies in a bed; the first is 1.
+    def get_patient_in_bed(self, bed: int) -> Patient:
+        """Return who lies in a bed; the first is 1.
 
         Raises ValueError for a bed that is not there.
         """
@@ -356,36 +395,36 @@ class Ward:
             )
         return PATIENTS[self.beds[bed - 1]]
 
-    def accuracy(self, network: Sequence[Answer]) -> float:
-        """The part of the points that the network answers correctly."""
+    def compute_accuracy(self, network: Sequence[Answer]) -> float:
+        """Return the part of the points that the network answers correctly."""
         return float(np.mean((self.answer(network, self.x).numpy() > 0) == (self.t.numpy() > 0.5)))
 
 
-_here: Ward | None = None
+_current_ward: Ward | None = None
 
 
-def the_ward() -> Ward | None:
-    """The ward that was opened last."""
-    return _here
+def find_current_ward() -> Ward | None:
+    """Return the ward that was opened last."""
+    return _current_ward
 
 
-def _bed(bed: int) -> str:
+def _format_bed(bed: int) -> str:
     return say("bed {bed}", bed=bed)
 
 
-def _step(program: str, file: str) -> Step:
-    """The function `step` of a program, whose lines Python finds by this file name."""
+def _compile_step(program: str, filename: str) -> Step:
+    """Compile a program, whose lines Python finds by this file name, and return its function `step`."""
     import minitape as tf
 
-    names: Named = {"tf": tf, "np": np}
-    for text, place in ((LIBRARY, "library.py"), (program, file)):
-        linecache.cache[place] = (len(text), None, text.splitlines(keepends=True), place)
-        exec(compile(text, place, "exec"), names)
+    names: NamedValues = {"tf": tf, "np": np}
+    for text, source_name in ((LIBRARY, "library.py"), (program, filename)):
+        linecache.cache[source_name] = (len(text), None, text.splitlines(keepends=True), source_name)
+        exec(compile(text, source_name, "exec"), names)
     step: Step = names["step"]
     return step
 
 
-def _three(given: Answer) -> tuple[Answer, Answer, list[Answer]]:
-    if not isinstance(given, tuple) or len(given) != 3:
+def _unpack_step_result(result: Answer) -> tuple[Answer, Answer, list[Answer]]:
+    if not isinstance(result, tuple) or len(result) != 3:
         raise ValueError(say("step must end with: return tape, loss, gradients"))
-    return given
+    return result

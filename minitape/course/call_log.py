@@ -1,7 +1,7 @@
 """What was seen while a learner's function ran: which calls tapes recorded, which gradients were asked for, what was
 assigned.
 
-A number alone does not tell how it was found. `watching` notes it while `check` runs a function, so that a slope by
+A number alone does not tell how it was found. `observe_run` notes it while `check` runs a function, so that a slope by
 hand, a fit or a `None` that was typed in is told from what a tape gave.
 """
 
@@ -19,21 +19,22 @@ from unittest.mock import patch
 
 import numpy as np
 
-from ..common.texts import say
-from ..engine.back.reach import on_tape
-from ..engine.back.tape import GradientTape
-from ..engine.derivatives.forward import ForwardAccumulator
-from ..engine.recording import evidence
-from ..engine.recording.state import state
+from ..common.translation import say
+from ..engine.backward.reachability import mark_rows_on_tape
+from ..engine.backward.tape import GradientTape
+from ..engine.derivatives.forward_mode import ForwardAccumulator
+from ..engine.record import provenance
+from ..engine.record.thread_state import state
 from ..engine.tensor.variable import ResourceVariable
-from ..recording.nodes import operation_of
-from .compare import as_array
+from ..recording.graph_nodes import find_operation_and_inputs
+from .answer_comparison import to_numpy_value
 
 if TYPE_CHECKING:
+    from ..engine.tensor.tensor import EagerTensor
     from .exercise import Answer, Case, Program
 
-MANY, SHORT, LINES = 10_000, 500, 200_000
-QUESTIONS, CHANGES = ("gradient", "jacobian", "batch_jacobian"), ("assign", "assign_add", "assign_sub")
+MAX_ITERATIONS, MAX_ROWS, MAX_LINES = 10_000, 500, 200_000
+QUESTION_METHODS, ASSIGN_METHODS = ("gradient", "jacobian", "batch_jacobian"), ("assign", "assign_add", "assign_sub")
 
 
 @dataclass(frozen=True)
@@ -41,20 +42,20 @@ class LoggedCall:
     """One call of an unknown function: of each input, on how many of the tapes it was, and whether it is a trainable
     variable; None where it is no variable.
 
-    `in_function`: whether the call is in a traced function. `at`: what the inputs held, where it was computed at once.
-    `rows`: how many rows the innermost tape had after it.
+    `is_in_function`: whether the call is in a traced function. `input_values`: what the inputs held, where it was
+    computed at once. `row_count`: how many rows the innermost tape had after it.
     """
 
-    on: tuple[int, ...]
-    in_function: bool
-    trainable: tuple[bool | None, ...] = ()
-    at: tuple[np.ndarray, ...] = ()
-    rows: int = 0
+    tape_counts: tuple[int, ...]
+    is_in_function: bool
+    trainable_inputs: tuple[bool | None, ...] = ()
+    input_values: tuple[np.ndarray, ...] = ()
+    row_count: int = 0
 
     @property
-    def recorded(self) -> bool:
+    def is_recorded(self) -> bool:
         """Whether a tape can go back through this call."""
-        return self.in_function or any(self.on)
+        return self.is_in_function or any(self.tape_counts)
 
 
 @dataclass(frozen=True)
@@ -62,187 +63,216 @@ class LoggedQuestion:
     """One question to a tape, such as "gradient" or "jvp": of which order the derivative is, whether a number came out,
     and the tapes that recorded it in turn.
 
-    `turned`: the source was computed from the target. `why`: of each source what `explain` says, or "" where it got a
-    number; where other tapes are in the program, after the name of this one. `sweeps`: how many that took.
-    `operations`: what a short tape had recorded.
+    `is_reversed`: the source was computed from the target. `explanations`: of each source what `explain` says, or ""
+    where it got a number; where other tapes are in the program, after the name of this one. `sweep_count`: how many
+    that took. `operations`: what a short tape had recorded.
     """
 
     order: int
-    answered: bool
-    tapes: Case = ()
-    turned: bool = False
-    why: tuple[str, ...] = ()
-    sweeps: int = 1
+    is_answered: bool
+    recording_tapes: tuple[GradientTape, ...] = ()
+    is_reversed: bool = False
+    explanations: tuple[str, ...] = ()
+    sweep_count: int = 1
     operations: tuple[str, ...] = ()
 
 
 @dataclass
-class Seen:
+class ObservedRun:
     """What was seen of one run of a learner's function: calls, questions, how often a variable was changed, what the
-    calls gave, what the questions gave, the tapes that were asked, and whether one is `busy` with an answer.
+    calls gave, what the questions gave, the tapes that were asked, and whether one is answering just now
+    (`is_answering`).
     """
 
     calls: list[LoggedCall] = field(default_factory=list)
     questions: list[LoggedQuestion] = field(default_factory=list)
-    assigned: int = 0
-    results: list[Answer] = field(default_factory=list, repr=False)
-    found: list[Answer] = field(default_factory=list, repr=False)
-    tapes: list[Answer] = field(default_factory=list, repr=False)
-    busy: bool = False
+    assign_count: int = 0
+    call_results: list[Answer] = field(default_factory=list, repr=False)
+    answers: list[Answer] = field(default_factory=list, repr=False)
+    asked_tapes: list[GradientTape] = field(default_factory=list, repr=False)
+    is_answering: bool = False
 
     @property
-    def recorded(self) -> int:
+    def recorded_count(self) -> int:
         """How many calls a tape recorded."""
-        return sum(call.recorded for call in self.calls)
+        return sum(call.is_recorded for call in self.calls)
 
-    def gave(self, number: float) -> bool:
-        """Whether a question was answered by this number, or by several of which it is one."""
-        found = [np.ravel(as_array(one)) for one in self.found]
-        return any(one.dtype != object and np.isclose(one, number, 1e-4).any() for one in found)
+    def has_answer(self, number: float) -> bool:
+        """Return whether a question was answered by this number, or by several of which it is one."""
+        flat_answers = [np.ravel(to_numpy_value(answer)) for answer in self.answers]
+        return any(answer.dtype != object and np.isclose(answer, number, 1e-4).any() for answer in flat_answers)
 
     @property
-    def order(self) -> int:
+    def max_order(self) -> int:
         """Of which order the derivatives are that tapes gave: 2 where a tape had recorded the answer of another one."""
-        return max((question.order for question in self.questions if question.answered), default=0)
+        return max((question.order for question in self.questions if question.is_answered), default=0)
 
 
-Observed: TypeAlias = list[Seen]  # of each case
-_runs: Observed = []
+ObservedRuns: TypeAlias = list[ObservedRun]  # of each case
+_active_runs: ObservedRuns = []
 
 
-def note_call(inputs: Case, result: Answer) -> None:
-    """Notes that an unknown function was called just now, where it is observed."""
-    if _runs:
-        seen = _runs[-1]
-        on = tuple(sum(_tracks(tape, value) for tape in state.tapes) for value in inputs)
-        trainable = tuple(getattr(value, "trainable", None) for value in inputs)
-        in_function = result._record is not None and result._record.trace is not None
-        at = () if in_function else tuple(np.array(value.numpy()) for value in inputs)
-        rows = len(getattr(state.tapes[-1], "_record", None) or ()) if state.tapes else 0
-        seen.calls.append(LoggedCall(on, in_function, trainable, at, rows))
-        seen.results.append(result)
+def note_unknown_function_call(inputs: Case, result: EagerTensor) -> None:
+    """Note that an unknown function was called just now, where it is observed."""
+    if _active_runs:
+        observed = _active_runs[-1]
+        tape_counts = tuple(sum(_is_tracked(tape, value) for tape in state.tapes) for value in inputs)
+        trainable_inputs = tuple(getattr(value, "trainable", None) for value in inputs)
+        is_in_function = result._record is not None and result._record.trace is not None
+        input_values = () if is_in_function else tuple(np.array(value.numpy()) for value in inputs)
+        row_count = len(getattr(state.tapes[-1], "_record", None) or ()) if state.tapes else 0
+        observed.calls.append(LoggedCall(tape_counts, is_in_function, trainable_inputs, input_values, row_count))
+        observed.call_results.append(result)
 
 
-def _tracks(tape: GradientTape, value: Answer) -> bool:
+def _is_tracked(tape: GradientTape, value: Answer) -> bool:
     if isinstance(value, ResourceVariable):  # a slice of one has assign, too
         holder = getattr(value, "_base", value)  # what an assignment gave back reads another one
         return any(holder is variable for variable in tape.watched_variables())
     record = tape._record
-    row = None if record is None else record.find(value)
-    return row is not None and bool(on_tape(tape)[row])
+    row = None if record is None else record.find_row(value)
+    return row is not None and bool(mark_rows_on_tape(tape)[row])
 
 
 @contextmanager
-def watching() -> Iterator[Seen]:
-    """Notes, while the block runs, how unknown functions are called and what tapes are asked."""
-    seen = Seen()
-    watched: list[tuple[Answer, str, Program]] = [(ForwardAccumulator, "jvp", _asking)]
-    watched += [(GradientTape, name, _asking) for name in QUESTIONS]
-    watched += [(ResourceVariable, name, _changing) for name in CHANGES]
+def observe_run() -> Iterator[ObservedRun]:
+    """Note, while the block runs, how unknown functions are called and what tapes are asked."""
+    observed = ObservedRun()
+    patches: list[tuple[Answer, str, Program]] = [(ForwardAccumulator, "jvp", _wrap_question_method)]
+    patches += [(GradientTape, name, _wrap_question_method) for name in QUESTION_METHODS]
+    patches += [(ResourceVariable, name, _wrap_assign_method) for name in ASSIGN_METHODS]
     # what left to NumPy in the cells before is long, and no part of the function
-    watched += [(state.memory, "exits", lambda *_: None), (evidence, "THREADS", lambda *_: deque())]
+    patches += [(state.memory, "escapes", lambda *_: None), (provenance, "THREAD_ESCAPE_LOGS", lambda *_: deque())]
     with ExitStack() as stack:
-        for owner, name, noting in watched:
-            stack.enter_context(patch.object(owner, name, noting(seen, getattr(owner, name))))
-        _runs.append(seen)
-        stack.callback(_runs.pop)
-        yield seen
+        for owner, name, wrap_method in patches:
+            stack.enter_context(patch.object(owner, name, wrap_method(observed, getattr(owner, name))))
+        _active_runs.append(observed)
+        stack.callback(_active_runs.pop)
+        yield observed
 
 
 @contextmanager
-def ending(function: Answer) -> Iterator[None]:
-    """A context in which each tf.while_loop ends, after MANY iterations at most, and each loop of a learner's function,
-    or of those beside it: after LINES lines it raises.
+def limit_iterations(function: Answer) -> Iterator[None]:
+    """Limit loops while the block runs: each tf.while_loop ends after MAX_ITERATIONS iterations, and a learner's
+    function, with those beside it, raises RuntimeError after MAX_LINES lines.
     """
     import minitape
 
-    names, left, tracing = getattr(function, "__globals__", None), iter(range(LINES)), sys.gettrace()
+    user_globals, lines_left, outer_trace = (
+        getattr(function, "__globals__", None),
+        iter(range(MAX_LINES)),
+        sys.gettrace(),
+    )
 
-    def trace(frame: Answer, *_: Answer) -> Answer:
-        if frame.f_globals is not names:
+    def on_line(frame: Answer, *_: Answer) -> Answer:
+        if frame.f_globals is not user_globals:
             return None
-        if next(left, None) is None:
-            raise RuntimeError(say("the function ran {n} lines: does a loop in it end?", n=LINES))
-        return trace
+        if next(lines_left, None) is None:
+            raise RuntimeError(say("the function ran {n} lines: does a loop in it end?", n=MAX_LINES))
+        return on_line
 
-    with patch.object(minitape, "while_loop", partial(minitape.while_loop, maximum_iterations=MANY)):
-        sys.settrace(trace)
+    with patch.object(minitape, "while_loop", partial(minitape.while_loop, maximum_iterations=MAX_ITERATIONS)):
+        sys.settrace(on_line)
         try:
             yield
         finally:
-            sys.settrace(tracing)
+            sys.settrace(outer_trace)
 
 
-def _changing(seen: Seen, method: Answer) -> Answer:
-    """A method of variables that is counted."""
+def _wrap_assign_method(observed: ObservedRun, method: Answer) -> Answer:
+    """Wrap a method of variables so that its calls are counted."""
 
-    def change(variable: ResourceVariable, *given: Answer, **named: Answer) -> Answer:
-        seen.assigned += 1
-        return method(variable, *given, **named)
+    def count_assign(variable: ResourceVariable, *args: Answer, **kwargs: Answer) -> Answer:
+        observed.assign_count += 1
+        return method(variable, *args, **kwargs)
 
-    return change
+    return count_assign
 
 
-def _asking(seen: Seen, method: Answer) -> Answer:
-    """A method of tapes that notes what it is asked, and what it answers."""
+def _wrap_question_method(observed: ObservedRun, method: Answer) -> Answer:
+    """Wrap a method of tapes so that it notes what it is asked, and what it answers."""
 
-    def ask(tape: Answer, *given: Answer, **named: Answer) -> Answer:
-        if seen.busy:  # a jacobian asks for gradients itself
-            return method(tape, *given, **named)
-        seen.busy = True
-        own, around = getattr(tape, "_tape", tape), getattr(tape, "_outer", ())  # an accumulator has a tape
-        order = 1 + max((one.order for one in seen.questions if own in one.tapes), default=0)
-        recording = tuple(other for other in (*state.tapes, *around) if other is not own or own._persistent)
-        operations, (target, source, *_) = _operations(tape), (*given, *named.values(), None, None)
+    def note_question(tape: GradientTape | ForwardAccumulator, *args: Answer, **kwargs: Answer) -> Answer:
+        if observed.is_answering:  # a jacobian asks for gradients itself
+            return method(tape, *args, **kwargs)
+        observed.is_answering = True
+        asked_tape, outer_tapes = (
+            (tape._tape, tape._outer_tapes) if isinstance(tape, ForwardAccumulator) else (tape, [])
+        )
+        order = 1 + max((entry.order for entry in observed.questions if asked_tape in entry.recording_tapes), default=0)
+        recording_tapes = tuple(
+            other_tape
+            for other_tape in (*state.tapes, *outer_tapes)
+            if other_tape is not asked_tape or asked_tape._persistent
+        )
+        operations, (target, source, *_) = _list_operations_of_short_tape(tape), (*args, *kwargs.values(), None, None)
         try:
-            found = method(tape, *given, **named)
-            seen.found.append(found)
-            why = () if any(any(one.why) for one in seen.questions) else _why_none(tape, target, source, found)
-            turned = any(why) and _is_connected(tape, source, target)
-            names = [name for name, value in sys._getframe(1).f_locals.items() if value is tape]
-            if names and (recording or seen.tapes):
-                why = tuple(one and say("{place}: {told}", place=names[0], told=one) for one in why)
+            answer = method(tape, *args, **kwargs)
+            observed.answers.append(answer)
+            explanations = (
+                ()
+                if any(any(entry.explanations) for entry in observed.questions)
+                else _explain_none_of_each_source(tape, target, source, answer)
+            )
+            is_reversed = any(explanations) and _is_connected(tape, source, target)
+            tape_names = [name for name, value in sys._getframe(1).f_locals.items() if value is tape]
+            if tape_names and (recording_tapes or observed.asked_tapes):
+                explanations = tuple(
+                    entry and say("{place}: {told}", place=tape_names[0], told=entry) for entry in explanations
+                )
         finally:
-            seen.busy = False
-        seen.tapes += [own] if isinstance(own, GradientTape) and own not in seen.tapes else []
+            observed.is_answering = False
+        observed.asked_tapes += (
+            [asked_tape] if isinstance(asked_tape, GradientTape) and asked_tape not in observed.asked_tapes else []
+        )
         # a Jacobian takes a sweep for each number of the target
-        sweeps = int(np.size(as_array(target))) if "jacobian" in method.__name__ else 1
-        answered = _holds_a_number(found)
-        seen.questions.append(LoggedQuestion(order, answered, recording, turned, why, sweeps, operations))
-        return found
+        sweep_count = int(np.size(to_numpy_value(target))) if "jacobian" in method.__name__ else 1
+        is_answered = _has_any_gradient(answer)
+        observed.questions.append(
+            LoggedQuestion(order, is_answered, recording_tapes, is_reversed, explanations, sweep_count, operations)
+        )
+        return answer
 
-    ask.__name__ = method.__name__  # as it is shown where it was handed in and not called
-    return ask
+    note_question.__name__ = method.__name__  # as it is shown where it was handed in and not called
+    return note_question
 
 
-def _why_none(tape: Answer, target: Answer, source: Answer, found: Answer) -> tuple[str, ...]:
-    """What `explain` says of each source that got None; "" of one with a number."""
-    several = isinstance(source, (list, tuple)) and isinstance(found, (list, tuple))
-    said = []
-    for one, gradient in zip(source, found, strict=False) if several else [(source, found)]:
-        why = tape.explain(target, [one])[0] if gradient is None and hasattr(tape, "explain") else None
+def _explain_none_of_each_source(tape: Answer, target: Answer, source: Answer, gradients: Answer) -> tuple[str, ...]:
+    """Return what `explain` says of each source that got None; "" of one with a number."""
+    is_list = isinstance(source, (list, tuple)) and isinstance(gradients, (list, tuple))
+    explanations = []
+    for single_source, gradient in zip(source, gradients, strict=False) if is_list else [(source, gradients)]:
+        explanation = (
+            tape.explain(target, [single_source])[0] if gradient is None and hasattr(tape, "explain") else None
+        )
         # without how much of a long session explain no longer knows
-        said.append("" if why is None or why.connected else re.sub(r" ?[(（]\d[^()（）]*[)）]$", "", str(why.message)))
-    return tuple(said)
+        explanations.append(
+            ""
+            if explanation is None or explanation.connected
+            else re.sub(r" ?[(（]\d[^()（）]*[)）]$", "", str(explanation.message))
+        )
+    return tuple(explanations)
 
 
 def _is_connected(tape: Answer, target: Answer, source: Answer) -> bool:
-    """Whether a tape has a path from a source to a target that is none of the targets itself."""
+    """Return whether a tape has a path from a source to a target that is none of the targets itself."""
     targets = target if isinstance(target, (list, tuple)) else [target]
     with suppress(Exception):  # the source is a list
-        return not any(one is source for one in targets) and bool(tape.explain(target, [source])[0].connected)
+        return not any(single_target is source for single_target in targets) and bool(
+            tape.explain(target, [source])[0].connected
+        )
     return False
 
 
-def _operations(tape: Answer) -> tuple[str, ...]:
-    """What wrote each row of a short tape; "" where that is no operation."""
+def _list_operations_of_short_tape(tape: Answer) -> tuple[str, ...]:
+    """Return what wrote each row of a short tape; "" where that is no operation."""
     record = getattr(tape, "_record", None)
-    if record is None or len(record) > SHORT:
+    if record is None or len(record) > MAX_ROWS:
         return ()
-    return tuple(getattr(operation_of(record, row)[0], "name", "") for row in range(len(record)))
+    return tuple(getattr(find_operation_and_inputs(record, row)[0], "name", "") for row in range(len(record)))
 
 
-def _holds_a_number(found: Answer) -> bool:
-    if isinstance(found, dict):
-        found = list(found.values())
-    return any(map(_holds_a_number, found)) if isinstance(found, (list, tuple)) else found is not None
+def _has_any_gradient(gradients: Answer) -> bool:
+    if isinstance(gradients, dict):
+        gradients = list(gradients.values())
+    return any(map(_has_any_gradient, gradients)) if isinstance(gradients, (list, tuple)) else gradients is not None

@@ -5,24 +5,24 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 
-from ..common.notebook import running_notebook
-from ..common.texts import paragraph, say
-from .compare import kind
-from .exercise import Answer, Exercise, exercises_of
-from .judge import Verdict, judge, keys_in_words
-from .playback import Playback
-from .progress import hints_at, note_try, tries_at
-from .shown import shown
-from .trials import lines_of
+from ..common.notebook import find_ipython_shell
+from ..common.translation import join_sentences, say
+from .answer_comparison import describe_kind
+from .answer_text import format_answer
+from .exercise import Answer, Exercise, collect_exercises
+from .judge import Verdict, judge_answer, translate_keys
+from .progress import collect_given_hints, count_tries, note_try
+from .tape_playback import Playback
+from .trials import format_outcomes
 
 CORRECT = "correct"
 NOT_ANSWERED = "not answered yet"
 NOT_YET = "not yet"
-RIGHT, WRONG, BLANK = (f"Exercise {{name}}: {said}." for said in (CORRECT, NOT_YET, NOT_ANSWERED))
-GIVEN, HINT = "given:    {value}", "Hint: {hint}"
-MARKS = RIGHT, WRONG, BLANK, GIVEN, HINT
+RIGHT_LINE, WRONG_LINE, BLANK_LINE = (f"Exercise {{name}}: {said}." for said in (CORRECT, NOT_YET, NOT_ANSWERED))
+ANSWER_LINE, HINT_LINE = "given:    {value}", "Hint: {hint}"
+MARKS = RIGHT_LINE, WRONG_LINE, BLANK_LINE, ANSWER_LINE, HINT_LINE
 """By what `minitape check` and `minitape class` read a saved notebook."""
-TRIES_BEFORE_TELLING = 3
+TRIES_BEFORE_ANSWER = 3
 GREEN, BOLD, PLAIN = "\x1b[32m", "\x1b[1m", "\x1b[0m"
 
 
@@ -36,121 +36,132 @@ def check(name: str, answer: Answer = ...) -> None:
     >>> check("no such exercise", 1)
     There is no exercise 'no such exercise'. A name looks like '01.2': lesson 01, exercise 2.
     """
-    text, playback = _feedback_of(name, answer)
-    print(_in_colour(text, name))
-    if playback is not None and _in_notebook():
+    text, playback = _count_try_and_build_output(name, answer)
+    print(_highlight_verdict_line(text, name))
+    if playback is not None and _is_in_notebook():
         sys.modules["IPython"].display.display(playback)
 
 
-def _in_notebook() -> bool:
-    return type(running_notebook()).__name__ == "ZMQInteractiveShell"
+def _is_in_notebook() -> bool:
+    return type(find_ipython_shell()).__name__ == "ZMQInteractiveShell"
 
 
-def _in_colour(text: str, name: str) -> str:
-    """In a notebook, the line that says whether an answer is right in bold, with a green mark if it is; else the text
-    as it is.
+def _highlight_verdict_line(text: str, exercise_name: str) -> str:
+    """Set the line that says whether an answer is right in bold in a notebook, with a green mark if it is; else return
+    the text as it is.
 
     As saved, no lesson is answered, and that has no colour.
     """
-    first, newline, rest = text.partition("\n")
-    marks = {say(RIGHT, name=name): f" {GREEN}✔{PLAIN}", say(WRONG, name=name): ""}
-    marked = _in_notebook() and first in marks
-    return f"{BOLD}{first}{PLAIN}{marks[first]}{newline}{rest}" if marked else text
+    first_line, newline, other_lines = text.partition("\n")
+    marks = {say(RIGHT_LINE, name=exercise_name): f" {GREEN}✔{PLAIN}", say(WRONG_LINE, name=exercise_name): ""}
+    is_marked = _is_in_notebook() and first_line in marks
+    return f"{BOLD}{first_line}{PLAIN}{marks[first_line]}{newline}{other_lines}" if is_marked else text
 
 
 def is_right(name: str, answer: Answer = ...) -> bool:
-    """Whether `answer` solves the exercise called `name`. Nothing is printed, and nothing is counted: for a grade.
+    """Return whether `answer` solves the exercise called `name`. Nothing is printed, and nothing is counted: for a
+    grade.
 
     Raises ValueError where there is no such exercise.
 
     >>> is_right("01.1", 12.0), is_right("01.1", 8.0), is_right("01.1", ...)
     (True, False, False)
     """
-    return judge(_exercise(name), answer).right is True
+    return judge_answer(_load_translated_exercise(name), answer).is_right is True
 
 
-def feedback(name: str, answer: Answer = ...) -> str:
-    """What `check` prints, as text; the try is counted."""
-    return _feedback_of(name, answer)[0]
+def count_try_and_build_feedback(name: str, answer: Answer = ...) -> str:
+    """Count the try, and return what `check` prints as text."""
+    return _count_try_and_build_output(name, answer)[0]
 
 
-def _feedback_of(name: str, answer: Answer) -> tuple[str, Playback | None]:
-    """What `check` prints, and the tapes that it shows below."""
+def _count_try_and_build_output(name: str, answer: Answer) -> tuple[str, Playback | None]:
+    """Count the try, and return what `check` prints, and the tapes that it shows below."""
     try:
-        exercise = _exercise(name)
+        exercise = _load_translated_exercise(name)
     except ValueError as error:
         return str(error), None
-    verdict = judge(exercise, answer)
-    if verdict.right is None:
-        return _blank(exercise, verdict.half_done), None
-    if verdict.slip:
-        return _not_yet(exercise, verdict, tries_at(exercise.name)), None
-    own = exercise.hints[min(tries_at(exercise.name), len(exercise.hints) - 1)]
-    told = say(verdict.hint, exercise.lesson)
-    if not told or (
-        not exercise.trials and any(hint.startswith(told) for hint in hints_at(exercise.name))
+    verdict = judge_answer(exercise, answer)
+    if verdict.is_right is None:
+        return _describe_blank_answer(exercise, verdict.is_unfinished), None
+    if verdict.is_typo:
+        return _describe_wrong_answer(exercise, verdict, count_tries(exercise.name)), None
+    general_hint = exercise.hints[min(count_tries(exercise.name), len(exercise.hints) - 1)]
+    shown_hint = say(verdict.hint, exercise.lesson)
+    if not shown_hint or (
+        not exercise.trials and any(hint.startswith(shown_hint) for hint in collect_given_hints(exercise.name))
     ):  # it did not help: go on
-        own = say(own, exercise.lesson)
-        told = own if told in own else paragraph(told, own)
-    verdict = replace(verdict, hint=told)
-    wrong = None if verdict.right else (verdict.wrong or verdict.given or verdict.measures[0], verdict.hint)
-    tries = note_try(exercise.name, wrong is None, wrong)
-    text = _right(exercise, verdict) if verdict.right else _not_yet(exercise, verdict, tries)
+        general_hint = say(general_hint, exercise.lesson)
+        shown_hint = general_hint if shown_hint in general_hint else join_sentences(shown_hint, general_hint)
+    verdict = replace(verdict, hint=shown_hint)
+    wrong_answer = (
+        None if verdict.is_right else (verdict.logged_as or verdict.answer_text or verdict.details[0], verdict.hint)
+    )
+    tries = note_try(exercise.name, wrong_answer is None, wrong_answer)
+    text = (
+        _describe_right_answer(exercise, verdict)
+        if verdict.is_right
+        else _describe_wrong_answer(exercise, verdict, tries)
+    )
     return text, verdict.playback
 
 
-def _exercise(name: str) -> Exercise:
-    exercise = exercises_of(str(name).rpartition(".")[0]).get(str(name))
+def _load_translated_exercise(exercise_name: str) -> Exercise:
+    exercise = collect_exercises(str(exercise_name).rpartition(".")[0]).get(str(exercise_name))
     if exercise is None:
-        raise ValueError(_unknown(str(name)))
-    mistakes = [replace(mistake, answer=keys_in_words(exercise, mistake.answer)) for mistake in exercise.mistakes]
-    return replace(exercise, expect=keys_in_words(exercise, exercise.expect), mistakes=mistakes)
+        raise ValueError(_describe_unknown_exercise(str(exercise_name)))
+    mistakes = [replace(mistake, answer=translate_keys(exercise, mistake.answer)) for mistake in exercise.mistakes]
+    return replace(exercise, expect=translate_keys(exercise, exercise.expect), mistakes=mistakes)
 
 
-def _unknown(name: str) -> str:
-    known = ", ".join(exercises_of(name.rpartition(".")[0]))
-    rest = (
-        say("This lesson has: {known}.", known=known)
-        if known
+def _describe_unknown_exercise(exercise_name: str) -> str:
+    known_names = ", ".join(collect_exercises(exercise_name.rpartition(".")[0]))
+    advice = (
+        say("This lesson has: {known}.", known=known_names)
+        if known_names
         else say("A name looks like '01.2': lesson 01, exercise 2.")
     )
-    return paragraph(say("There is no exercise {name}.", name=repr(name)), rest)
+    return join_sentences(say("There is no exercise {name}.", name=repr(exercise_name)), advice)
 
 
-def _blank(exercise: Exercise, half_done: bool) -> str:
-    text = say(BLANK, name=exercise.name)
-    same = say("Your program still gives what it gave at the start.")
-    if not half_done and exercise.start:
-        return "\n".join([text, say("Change the program, and run the cell again."), same])
+def _describe_blank_answer(exercise: Exercise, is_unfinished: bool) -> str:
+    text = say(BLANK_LINE, name=exercise.name)
+    unchanged_note = say("Your program still gives what it gave at the start.")
+    if not is_unfinished and exercise.start:
+        return "\n".join([text, say("Change the program, and run the cell again."), unchanged_note])
     text += "\n" + say("Replace the ... with your answer, and run the cell again.")
-    return "\n".join([text, *(f"  {line}" for line in lines_of([], exercise.trials))])
+    return "\n".join([text, *(f"  {line}" for line in format_outcomes([], exercise.trials))])
 
 
-def _right(exercise: Exercise, verdict: Verdict) -> str:
-    lines = [say(RIGHT, name=exercise.name), *(f"  {line}" for line in verdict.measures)]
+def _describe_right_answer(exercise: Exercise, verdict: Verdict) -> str:
+    lines = [say(RIGHT_LINE, name=exercise.name), *(f"  {line}" for line in verdict.details)]
     return "\n".join([*lines, say(exercise.because, exercise.lesson)] if exercise.because else lines)
 
 
-def _not_yet(exercise: Exercise, verdict: Verdict, tries: int) -> str:
-    kept_back = verdict.expected is None and tries < TRIES_BEFORE_TELLING
-    lines = list(verdict.kept_back if kept_back and verdict.given else verdict.measures)
-    if verdict.given:
-        of_it = [say("of it:    {value}", value=verdict.of_it)] if verdict.of_it else []
-        expected = say("expected: {value}", value=verdict.expected or _expected(exercise, tries))
-        lines[:0] = [say(GIVEN, value=verdict.given), *of_it, expected]
-    lines += [verdict.remark] if verdict.remark and verdict.remark not in lines else []
-    text = [say(WRONG, name=exercise.name), *(f"  {line}" for line in lines)]
-    return "\n".join([*text, say(HINT, hint=say(verdict.hint, exercise.lesson))] if verdict.hint else text)
-
-
-def _expected(exercise: Exercise, tries: int) -> str:
-    """The expected answer's kind, and from the third try on the answer itself."""
-    if tries >= TRIES_BEFORE_TELLING:
-        return shown(exercise.expect)
-    left, asks = (
-        TRIES_BEFORE_TELLING - tries,
-        say(exercise.asks, exercise.lesson) if exercise.asks else kind(exercise.expect),
+def _describe_wrong_answer(exercise: Exercise, verdict: Verdict, tries: int) -> str:
+    hides_answer = verdict.expected_text is None and tries < TRIES_BEFORE_ANSWER
+    lines = list(verdict.safe_details if hides_answer and verdict.answer_text else verdict.details)
+    if verdict.answer_text:
+        compared_lines = [say("of it:    {value}", value=verdict.compared_as)] if verdict.compared_as else []
+        expected_line = say(
+            "expected: {value}", value=verdict.expected_text or _describe_expected_answer(exercise, tries)
+        )
+        lines[:0] = [say(ANSWER_LINE, value=verdict.answer_text), *compared_lines, expected_line]
+    lines += [verdict.part_hint] if verdict.part_hint and verdict.part_hint not in lines else []
+    message_lines = [say(WRONG_LINE, name=exercise.name), *(f"  {line}" for line in lines)]
+    return "\n".join(
+        [*message_lines, say(HINT_LINE, hint=say(verdict.hint, exercise.lesson))] if verdict.hint else message_lines
     )
-    if left == 1:
-        return say("{kind} (shown after 1 more try)", kind=asks)
-    return say("{kind} (shown after {left} more tries)", kind=asks, left=left)
+
+
+def _describe_expected_answer(exercise: Exercise, tries: int) -> str:
+    """Describe the expected answer: its kind, and from the third try on the answer itself."""
+    if tries >= TRIES_BEFORE_ANSWER:
+        return format_answer(exercise.expect)
+    tries_left, answer_kind = (
+        TRIES_BEFORE_ANSWER - tries,
+        say(exercise.asks, exercise.lesson) if exercise.asks else describe_kind(exercise.expect),
+    )
+    if tries_left == 1:
+        return say("{kind} (shown after 1 more try)", kind=answer_kind)
+    return say("{kind} (shown after {left} more tries)", kind=answer_kind, left=tries_left)

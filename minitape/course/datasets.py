@@ -11,7 +11,8 @@ FOLDER = Path(__file__).parent / "data"
 
 
 def load_penguins() -> dict[str, np.ndarray]:
-    """342 penguins of Antarctica: their `species`, and their bills, flippers (in mm) and mass (in g), each as an array.
+    """Load 342 penguins of Antarctica: their `species`, and their bills, flippers (in mm) and mass (in g), each as an
+    array.
 
     >>> penguins = load_penguins()
     >>> sorted(penguins)

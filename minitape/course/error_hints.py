@@ -9,18 +9,18 @@ import linecache
 import re
 from types import TracebackType
 
-from ..common.texts import paragraph, say
-from .compare import kind
+from ..common.translation import join_sentences, say
+from .answer_comparison import describe_kind
 from .exercise import Answer, Program
 
-FEW_LETTERS = 3
-NONE = (
+MIN_WORD_LENGTH = 3
+NONE_HINT = (
     "Something is None here, and one cannot compute with None. Did a gradient find no path, or does a function "
     "give nothing back?"
 )
 # The first pattern that is in the classes of an error, or in its message. A dot in it is a blank: what has blanks is a
 # text to translate.
-OF_ERRORS = {
+ERROR_HINTS = {
     r"non-persistent.GradientTape": (
         "This tape answers one call of gradient, and only of what its with block recorded. Was it asked before, or "
         "never opened?"
@@ -51,9 +51,9 @@ OF_ERRORS = {
     r"AttributeError.*attribute.'assign": (
         "Only a variable can be assigned to, and this is none. Is it the name of the variable, or of another value?"
     ),
-    r"(AttributeError|TypeError).*NoneType": NONE,
+    r"(AttributeError|TypeError).*NoneType": NONE_HINT,
     r"AttributeError.*minitape.has.no": "Of TensorFlow's names minitape has those of its lessons. Which of them helps?",
-    r"AttributeError": "",  # see told_of
+    r"AttributeError": "",  # see find_error_hint
     r"'[\w.]*(function|method|Program|Polynomial|TracedNumber|Distance)(_or_method)?'": (
         "A function is used as if it were a number. Should it be called, or is something else meant there?"
     ),
@@ -90,75 +90,93 @@ OF_ERRORS = {
 }
 
 
-def slip_in(error: BaseException, function: Program) -> str:
-    """What to say of a misspelled name or argument in the learner's own code; "" for every other error.
+def find_typo_hint(error: BaseException, function: Program) -> str:
+    """Find what to say of a misspelled name or argument in the learner's own code; "" for every other error.
 
     >>> def half(x):
     ...     return x / too
     >>> try:
     ...     half(2.0)
     ... except NameError as error:
-    ...     print(slip_in(error, half))
+    ...     print(find_typo_hint(error, half))
     Python does not know the name 'too'. Is it misspelled, or is it made in a cell that has not run?
     """
-    said = str(error)
-    if "where it is not associated with a value" in said and (name := _quoted(r"variable '(\w+)'", said)):
+    message = str(error)
+    if "where it is not associated with a value" in message and (
+        name := _find_first_group(r"variable '(\w+)'", message)
+    ):
         return say("The name {name} is used before it gets a value.", name=repr(name))
-    if isinstance(error, NameError) and (name := getattr(error, "name", None) or _quoted(r"name '(\w+)'", said)):
-        if name in _public(tf()):
+    if isinstance(error, NameError) and (
+        name := getattr(error, "name", None) or _find_first_group(r"name '(\w+)'", message)
+    ):
+        if name in _list_public_names(import_minitape()):
             return say(
                 "Python does not know the name {name}: it belongs to tf, as {full}.", name=repr(name), full=f"tf.{name}"
             )
         if name in getattr(getattr(function, "__code__", None), "co_varnames", ()):
-            words = (
+            template = (
                 "{name} is a name within your function, and this line looks for it outside. Hand it in as an argument."
             )
-            return say(words, name=repr(name))
-        near = _nearest(name, ["True", "False", "None", *_names_near(error.__traceback__, function)])
-        known = say("Python does not know the name {name}.", name=repr(name))
-        if near:
-            return paragraph(known, say("Did you mean {near}?", near=repr(near)))
-        return paragraph(known, say("Is it misspelled, or is it made in a cell that has not run?"))
+            return say(template, name=repr(name))
+        suggestion = _find_nearest_name(
+            name, ["True", "False", "None", *_collect_known_names(error.__traceback__, function)]
+        )
+        problem = say("Python does not know the name {name}.", name=repr(name))
+        if suggestion:
+            return join_sentences(problem, say("Did you mean {near}?", near=repr(suggestion)))
+        return join_sentences(problem, say("Is it misspelled, or is it made in a cell that has not run?"))
     if isinstance(error, AttributeError) and getattr(error, "obj", None) is not None and isinstance(error.name, str):
-        return "" if error.name.startswith("assign") else _no_such_attribute(error.name, error.obj)  # told_of knows it
-    if isinstance(error, TypeError) and (name := _quoted(r"unexpected keyword argument '(\w+)'", said)):
+        return (
+            "" if error.name.startswith("assign") else _find_missing_attribute_hint(error.name, error.obj)
+        )  # find_error_hint knows it
+    if isinstance(error, TypeError) and (name := _find_first_group(r"unexpected keyword argument '(\w+)'", message)):
         return say("There is no argument {name} here.", name=repr(name))
     return ""
 
 
-def _no_such_attribute(name: str, owner: object) -> str:
-    """What to say of a name after a dot that is not there, where it is near one that is, or belongs elsewhere."""
-    if name in _public(tf().GradientTape):  # tf.stop_gradient is something else
-        of_tape = say("{name} is a method of a tape: {example}.", name=name, example=f"tape.{name}(...)")
-        return of_tape if owner is tf() or hasattr(owner, "dtype") else ""
-    missing = say("There is no {name} here.", name=repr("." + name))
-    of_tf, own = _public(tf()), _public(owner)
-    of_math = f"math.{name}" if name in _public(tf().math) else ""
-    near = "" if owner is tf() and of_math else _word_in(name, own)
-    if not near:
-        near = _nearest(name, own)
-        full = name if name in of_tf else of_math or ("" if near else _word_in(name, of_tf))
-        if full and (owner is not tf() or of_math) and not isinstance(owner, (list, tuple)):
-            return paragraph(missing, say("It belongs to tf: {example}.", example=f"tf.{full}(...)"))
-    return paragraph(missing, say("Did you mean {near}?", near=repr(near))) if near else ""
+def _find_missing_attribute_hint(attribute_name: str, owner: object) -> str:
+    """Find what to say of a name after a dot that is not there, where it is near one that is, or belongs elsewhere."""
+    if attribute_name in _list_public_names(import_minitape().GradientTape):  # tf.stop_gradient is something else
+        tape_hint = say(
+            "{name} is a method of a tape: {example}.", name=attribute_name, example=f"tape.{attribute_name}(...)"
+        )
+        return tape_hint if owner is import_minitape() or hasattr(owner, "dtype") else ""
+    problem = say("There is no {name} here.", name=repr("." + attribute_name))
+    tf_names, own_names = _list_public_names(import_minitape()), _list_public_names(owner)
+    math_name = f"math.{attribute_name}" if attribute_name in _list_public_names(import_minitape().math) else ""
+    suggestion = "" if owner is import_minitape() and math_name else _find_longer_name(attribute_name, own_names)
+    if not suggestion:
+        suggestion = _find_nearest_name(attribute_name, own_names)
+        full_name = (
+            attribute_name
+            if attribute_name in tf_names
+            else math_name or ("" if suggestion else _find_longer_name(attribute_name, tf_names))
+        )
+        if full_name and (owner is not import_minitape() or math_name) and not isinstance(owner, (list, tuple)):
+            return join_sentences(problem, say("It belongs to tf: {example}.", example=f"tf.{full_name}(...)"))
+    return join_sentences(problem, say("Did you mean {near}?", near=repr(suggestion))) if suggestion else ""
 
 
-def _word_in(name: str, names: list[str]) -> str:
-    """The name of two words that ends in this one, else the shortest that begins with it; "" where there is none.
+def _find_longer_name(name_part: str, names: list[str]) -> str:
+    """Find the name of two words that ends in this one, else the shortest that begins with it; "" where there is none.
 
-    >>> _word_in("max", ["maximum", "reduce_max", "reduce_and_max"]), _word_in("mul", ["multiply", "mul_no_nan"])
-    ('reduce_max', 'multiply')
+    >>> _find_longer_name("max", ["maximum", "reduce_max", "reduce_and_max"])
+    'reduce_max'
+    >>> _find_longer_name("mul", ["multiply", "mul_no_nan"])
+    'multiply'
     """
-    longer = [other for other in names if re.fullmatch(rf"[^_]+_{name}|{name}[A-Za-z]\w*", other)]
-    if len(name) < FEW_LETTERS:
+    candidates = [
+        candidate for candidate in names if re.fullmatch(rf"[^_]+_{name_part}|{name_part}[A-Za-z]\w*", candidate)
+    ]
+    if len(name_part) < MIN_WORD_LENGTH:
         return ""
-    return min(longer, key=lambda other: (other.startswith(name), len(other)), default="")
+    return min(candidates, key=lambda candidate: (candidate.startswith(name_part), len(candidate)), default="")
 
 
-def told_of(error: BaseException) -> str:
-    """What to say of an error that many a first program with a tape raises; "" for every other one.
+def find_error_hint(error: BaseException) -> str:
+    """Find what to say of an error that many a first program with a tape raises; "" for every other one.
 
-    >>> told_of(TypeError("unsupported operand type(s) for *: 'float' and 'NoneType'"))
+    >>> find_error_hint(TypeError("unsupported operand type(s) for *: 'float' and 'NoneType'"))
     'Something is None here, and one cannot compute with None. Did a gradient find no path, or does a function give
     nothing back?'
     """
@@ -167,55 +185,66 @@ def told_of(error: BaseException) -> str:
             "The function got something that no tape can follow, such as a plain number. Hand it a tensor or a "
             "variable."
         )
-    whole = f"{' '.join(one.__name__ for one in type(error).__mro__)}: {error}"
-    pattern = next((pattern for pattern in OF_ERRORS if re.search(pattern, whole, re.DOTALL)), "")
+    error_text = f"{' '.join(error_class.__name__ for error_class in type(error).__mro__)}: {error}"
+    pattern = next((pattern for pattern in ERROR_HINTS if re.search(pattern, error_text, re.DOTALL)), "")
     if pattern == "AttributeError" and isinstance(error, AttributeError) and error.name:
-        words = (
+        template = (
             "What is before the dot is {kind}, and has no {name}. Is another value meant, or is that still to be "
             "written?"
         )
-        return say(words, kind=kind(getattr(error, "obj", None)), name=repr("." + error.name))
-    return say(OF_ERRORS[pattern]) if pattern else _of_a_call(error) if isinstance(error, TypeError) else ""
+        return say(template, kind=describe_kind(getattr(error, "obj", None)), name=repr("." + error.name))
+    return (
+        say(ERROR_HINTS[pattern])
+        if pattern
+        else _find_argument_count_hint(error)
+        if isinstance(error, TypeError)
+        else ""
+    )
 
 
-def _of_a_call(error: TypeError) -> str:
-    """What to say of a call with fewer or with more values than it takes: by the program, or by check."""
-    said, by_the_program = str(error), error.__traceback__ is not None and error.__traceback__.tb_next is not None
-    if re.search(r"\(\) missing|missing a required argument", said):
-        lacks = ", ".join(re.findall(r"'(\w+)'", said.partition("Received")[0]))
-        if by_the_program:
-            return say("A call lacks what goes there for {lacks}.", lacks=lacks)
+def _find_argument_count_hint(error: TypeError) -> str:
+    """Find what to say of a call with fewer or with more values than it takes: by the program, or by check."""
+    message, is_raised_by_program = (
+        str(error),
+        error.__traceback__ is not None and error.__traceback__.tb_next is not None,
+    )
+    if re.search(r"\(\) missing|missing a required argument", message):
+        missing_arguments = ", ".join(re.findall(r"'(\w+)'", message.partition("Received")[0]))
+        if is_raised_by_program:
+            return say("A call lacks what goes there for {lacks}.", lacks=missing_arguments)
         return say("Your function is called with fewer values than it takes. Leave its first line as it was.")
-    if re.search(r"takes .*positional arguments? but|too many positional", said):
-        if by_the_program:
+    if re.search(r"takes .*positional arguments? but|too many positional", message):
+        if is_raised_by_program:
             return say("A function is called with more than it takes.")
         return say("Your function is called with more values than it takes. Leave its first line as it was.")
     return ""
 
 
-def _quoted(pattern: str, said: str) -> str:
-    """What a message names at this place."""
-    found = re.search(pattern, said)
-    return found[1] if found else ""
+def _find_first_group(pattern: str, message: str) -> str:
+    """Return what the first group of a pattern matches in a message; "" where the pattern is not there."""
+    match = re.search(pattern, message)
+    return match[1] if match else ""
 
 
-def _public(owner: object) -> list[str]:
+def _list_public_names(owner: object) -> list[str]:
     return [name for name in dir(owner) if not name.startswith("_")]
 
 
-def tf() -> Answer:
-    """minitape, as lessons import it; here, because it imports the course's neighbours."""
+def import_minitape() -> Answer:
+    """Import minitape, as lessons do; here, because it imports the course's neighbours."""
     import minitape
 
     return minitape
 
 
-def _nearest(name: str, names: list[str]) -> str:
-    return next(iter(difflib.get_close_matches(name, [other for other in names if other != name], 1, 0.7)), "")
+def _find_nearest_name(name: str, names: list[str]) -> str:
+    return next(
+        iter(difflib.get_close_matches(name, [candidate for candidate in names if candidate != name], 1, 0.7)), ""
+    )
 
 
-def _names_near(traceback: TracebackType | None, function: Program) -> list[str]:
-    """The names that were known where the error was raised: those of the function, and those of its notebook."""
+def _collect_known_names(traceback: TracebackType | None, function: Program) -> list[str]:
+    """Collect the names known where the error was raised: those of the function, and those of its notebook."""
     names = [*getattr(function, "__globals__", {})]
     while traceback is not None:
         names += traceback.tb_frame.f_locals
@@ -223,11 +252,15 @@ def _names_near(traceback: TracebackType | None, function: Program) -> list[str]
     return names
 
 
-def line_of(error: BaseException, function: Program) -> str:
-    """The line of the learner's function that was running when the error was raised; "" where it is out of reach."""
-    file, found, traceback = getattr(getattr(function, "__code__", None), "co_filename", None), "", error.__traceback__
+def find_error_line(error: BaseException, function: Program) -> str:
+    """Find the line of the learner's function running when the error was raised; "" where it is out of reach."""
+    filename, line, traceback = (
+        getattr(getattr(function, "__code__", None), "co_filename", None),
+        "",
+        error.__traceback__,
+    )
     while traceback is not None:
-        if traceback.tb_frame.f_code.co_filename == file:
-            found = linecache.getline(traceback.tb_frame.f_code.co_filename, traceback.tb_lineno).strip()
+        if traceback.tb_frame.f_code.co_filename == filename:
+            line = linecache.getline(traceback.tb_frame.f_code.co_filename, traceback.tb_lineno).strip()
         traceback = traceback.tb_next
-    return found
+    return line

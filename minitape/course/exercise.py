@@ -9,15 +9,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
-
-if TYPE_CHECKING:
-    pass
+from typing import Any, NamedTuple, TypeAlias
 
 from .trials import AnswerTrial
 
 Case: TypeAlias = tuple[Any, ...]  # what a function is called with
-Named: TypeAlias = dict[str, Any]  # values by their names
+NamedValues: TypeAlias = dict[str, Any]  # values by their names
 Program: TypeAlias = Callable[..., Any]  # a learner's function, or the right one
 Answer: TypeAlias = Any  # what a learner hands in, and what it is compared with: numbers, texts, arrays, functions, ...
 
@@ -37,17 +34,17 @@ class Mistake:
     where: str = ""
     error: str = ""
 
-    def may_be(self, source: str = "", error: Exception | None = None) -> bool:
-        """Whether its marks are in a source and an error."""
+    def matches_source_and_error(self, source: str = "", error: Exception | None = None) -> bool:
+        """Return whether its marks are in a source and an error."""
         return bool(re.search(self.where, source) and re.search(self.error, f"{type(error).__name__}: {error}"))
 
 
-def gives_none(*given: Answer) -> None:
-    """What many a wrong program does: the answer of a `Mistake` that is known by its source."""
+def return_none(*arguments: Answer) -> None:
+    """Return None, as many a wrong program does: the answer of a `Mistake` that is known by its source."""
 
 
-def raises(*given: Answer) -> Answer:
-    """What a program does that ends in an error: the answer of a `Mistake`, as `gives_none`."""
+def raise_error(*arguments: Answer) -> Answer:
+    """Raise RuntimeError, as a program does that ends in an error: the answer of a `Mistake`, as `return_none`."""
     raise RuntimeError("as the learner's function does")
 
 
@@ -65,13 +62,12 @@ class Exercise:
         and the hint for whoever does as the program that is changed so.
     hint: what to say to every other wrong answer: a question, then a pointer, then the line; one more with each try.
     because: one sentence, said with "correct", on why it is so.
-    cases: for a function, the arguments to call it with, one tuple per call. Where an `Unknown` is among them, a tape
-    must
-        record its calls and give the gradient.
+    cases: for a function, the arguments to call it with, one tuple per call. Where an
+        `UnknownFunction` is among them, a tape must record its calls and give the gradient.
     order: of which order the derivatives are that a tape must give; 0 where it need not be asked.
     from_tape: what to say where the results are right, and the last number of one is not what the tape gave.
     also: a further look at a function that gives the right results: called with it and with what tapes saw of each case
-        (`seen.Seen`), it gives what is wrong, or "".
+        (`call_log.ObservedRun`), it gives what is wrong, or "".
     of_wrong: a look at a wrong answer: called with it, or with what a function gave and the arguments of that case, it
         says what the answer did, or "".
     view: turns what the learner hands in (a tape, say), or what the learner's function gives, into the value that is
@@ -106,18 +102,18 @@ class Exercise:
     rtol: float = 1e-5
 
     def __post_init__(self) -> None:
-        """A mistake in one of several parts is right in the others, which it need not name."""
-        found = list(self.mistakes)
+        """Complete the mistakes: one in one of several parts is right in the others, which it need not name."""
+        mistakes = list(self.mistakes)
         if type(self.expect) is dict:
-            found = [replace(mistake, answer=self.expect | mistake.answer) for mistake in found]
-        for place, said in self.slips.items():
-            parts = said.items() if isinstance(said, dict) else ()
-            found += [Mistake(self._with(place, value), hint) for value, hint in parts]
-            found += [Mistake(place, said)] if isinstance(said, str) else []
-        object.__setattr__(self, "mistakes", found)
+            mistakes = [replace(mistake, answer=self.expect | mistake.answer) for mistake in mistakes]
+        for place, slip in self.slips.items():
+            slip_hints = slip.items() if isinstance(slip, dict) else ()
+            mistakes += [Mistake(self._replace_expected_part(place, value), hint) for value, hint in slip_hints]
+            mistakes += [Mistake(place, slip)] if isinstance(slip, str) else []
+        object.__setattr__(self, "mistakes", mistakes)
 
-    def _with(self, place: Answer, value: Answer) -> Answer:
-        """The expected answer with another value in one of its places."""
+    def _replace_expected_part(self, place: Answer, value: Answer) -> Answer:
+        """Return the expected answer with another value in one of its places."""
         if isinstance(self.expect, dict):
             return self.expect | {place: value}
         return [*self.expect[: place - 1], value, *self.expect[place:]]
@@ -133,47 +129,57 @@ class Exercise:
         return self.hint if isinstance(self.hint, tuple) else (self.hint,)
 
 
-ADDED: dict[str, Exercise] = {}
+ADDED_EXERCISES: dict[str, Exercise] = {}
 
 
 def add_exercise(exercise: Exercise) -> None:
     """Make an exercise of your own known to `check`; one of the same name is replaced."""
-    ADDED[exercise.name] = exercise
+    ADDED_EXERCISES[exercise.name] = exercise
 
 
 @cache
-def own_lessons() -> frozenset[str]:
-    """The course's own lessons that have exercises."""
-    names = (module.name.partition("_") for module in pkgutil.iter_modules([str(Path(__file__).parent)]))
-    return frozenset(lesson for first, _, lesson in names if first == "lesson")
+def list_built_in_lessons() -> frozenset[str]:
+    """List the course's own lessons that have exercises."""
+    module_names = (module.name.partition("_") for module in pkgutil.iter_modules([str(Path(__file__).parent)]))
+    return frozenset(lesson for prefix, _, lesson in module_names if prefix == "lesson")
 
 
-def exercises_of(lesson: str) -> dict[str, Exercise]:
-    """The exercises of a lesson by name: the course's own, and those added in this session."""
-    own: Iterable[Exercise] = ()
-    if lesson in own_lessons():  # a progress file names others, too
-        own = importlib.import_module(f"minitape.course.lesson_{lesson}").EXERCISES
-    added = (exercise for exercise in ADDED.values() if exercise.lesson == lesson)
-    return {exercise.name: exercise for exercise in (*own, *added)}
+def collect_exercises(lesson: str) -> dict[str, Exercise]:
+    """Collect the exercises of a lesson by name: the course's own, and those added in this session."""
+    own_exercises: Iterable[Exercise] = ()
+    if lesson in list_built_in_lessons():  # a progress file names others, too
+        own_exercises = importlib.import_module(f"minitape.course.lesson_{lesson}").EXERCISES
+    added = (exercise for exercise in ADDED_EXERCISES.values() if exercise.lesson == lesson)
+    return {exercise.name: exercise for exercise in (*own_exercises, *added)}
 
 
-def explanations_of(lesson: str) -> dict[str, str]:
-    """Why the answers of a lesson's predictions are what they are, by name; of the course's own lessons only."""
-    return _table_of(lesson, "EXPLAINED")
+def find_prediction_explanations(lesson: str) -> dict[str, str]:
+    """Find why the answers of a lesson's predictions are what they are, by name; of the course's own lessons only."""
+    return _find_lesson_table(lesson, "EXPLANATIONS")
 
 
-def beliefs_of(lesson: str) -> dict[str, dict[str, str]]:
-    """The sentences that answer the wrong choices of a lesson's predictions, by name and choice: each says what its
-    choice computes or believes. Of the course's own lessons only.
+def find_wrong_choice_beliefs(lesson: str) -> dict[str, dict[str, str]]:
+    """Find the sentences that answer the wrong choices of a lesson's predictions, by name and choice: each says what
+    its choice computes or believes. Of the course's own lessons only.
     """
-    return _table_of(lesson, "BELIEFS")
+    return _find_lesson_table(lesson, "BELIEFS")
 
 
-def anew_of(lesson: str) -> dict[str, tuple[str, list[str], str, str]]:
-    """The predictions of a lesson with other numbers, by name: the question, the choices, the answer and the reason."""
-    return _table_of(lesson, "ANEW")
+class RetryQuestion(NamedTuple):
+    """A prediction of an earlier lesson with other numbers: what is asked, the choices, the right one, and why."""
+
+    text: str
+    choices: list[str]
+    truth: str
+    reason: str
 
 
-def _table_of(lesson: str, name: str) -> dict[str, Any]:  # its readers say of what
-    module = importlib.import_module(f"minitape.course.lesson_{lesson}") if lesson in own_lessons() else None
-    return getattr(module, name, {})
+def find_retry_questions(lesson: str) -> dict[str, RetryQuestion]:
+    """Find the predictions of a lesson with other numbers, by name; of the course's own lessons only."""
+    return {name: RetryQuestion(*fields) for name, fields in _find_lesson_table(lesson, "RETRY_QUESTIONS").items()}
+
+
+def _find_lesson_table(lesson: str, table_name: str) -> dict[str, Any]:  # its readers say of what
+    """Find a dictionary of a built-in lesson's module by its name; an empty one where there is none."""
+    module = importlib.import_module(f"minitape.course.lesson_{lesson}") if lesson in list_built_in_lessons() else None
+    return getattr(module, table_name, {})

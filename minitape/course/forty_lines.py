@@ -4,32 +4,32 @@ questions.
 
 from __future__ import annotations
 
-from ..common.texts import say
-from ..engine.back.tape import GradientTape
+from ..common.translation import say
+from ..engine.backward.tape import GradientTape
 from .exercise import Answer
 
-LINES, CUT, QUESTIONS = 40, 27, 6
+LINE_COUNT, CUT_LINE, MAX_QUESTIONS = 40, 27, 6
 
 
 class QuietTape(GradientTape):
     """A tape that answers six calls of `gradient`, and does not explain."""
 
-    answered = 0
+    answer_count = 0
 
-    def gradient(self, target: Answer, sources: Answer, *rest: Answer, **options: Answer) -> Answer:
-        """The gradient, six times. Raises RuntimeError at the seventh call."""
-        if self.answered == QUESTIONS:
+    def gradient(self, target: Answer, sources: Answer, *arguments: Answer, **options: Answer) -> Answer:
+        """Return the gradient, six times. Raises RuntimeError at the seventh call."""
+        if self.answer_count == MAX_QUESTIONS:
             raise RuntimeError(say("Six questions are answered. To begin anew, run the cell with forty_lines again."))
-        self.answered += 1
-        return super().gradient(target, sources, *rest, **options)
+        self.answer_count += 1
+        return super().gradient(target, sources, *arguments, **options)
 
-    def explain(self, *asked: Answer) -> Answer:
-        """Raises RuntimeError, always."""
+    def explain(self, *arguments: Answer) -> Answer:
+        """Raise RuntimeError, always."""
         raise RuntimeError(say("Here explain refuses. Ask tape.gradient about a value in the middle."))
 
 
 def forty_lines() -> tuple[QuietTape, list[Answer]]:
-    """The tape, and a variable with what each of forty lines computed of the value before.
+    """Return the tape, and a variable with what each of forty lines computed of the value before.
 
     >>> tape, values = forty_lines()
     >>> len(values), tape.gradient(values[40], values[0]) is None
@@ -40,18 +40,18 @@ def forty_lines() -> tuple[QuietTape, list[Answer]]:
     values: list[Answer] = [Variable(1.0, name="w")]
     tape = QuietTape(persistent=True)
     with tape:
-        for line in range(1, LINES + 1):
+        for line in range(1, LINE_COUNT + 1):
             value = 0.9 * values[-1] + 0.1
-            values.append(stop_gradient(value) if line == CUT else value)
+            values.append(stop_gradient(value) if line == CUT_LINE else value)
     return tape, values
 
 
-def before_or_after(line: Answer) -> str:
-    """What the tape says of a line that is not the one."""
+def describe_cut_direction(line: Answer) -> str:
+    """Say whether the cut is before or after a line that is not the one."""
     if isinstance(line, list):
         return ""
-    if type(line) is not int or line not in range(1, LINES + 1):
-        return say("The lines have the numbers 1 to {last}.", last=LINES)
-    if line < CUT:
+    if type(line) is not int or line not in range(1, LINE_COUNT + 1):
+        return say("The lines have the numbers 1 to {last}.", last=LINE_COUNT)
+    if line < CUT_LINE:
         return say("The gradient of values[{line}] is a number. So the path is cut in a later line.", line=line)
     return say("The gradient of values[{line}] is None already: it is cut in line {line} or before.", line=line - 1)

@@ -13,55 +13,79 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..common.texts import cut, paragraph, say
-from .attempt import Attempt, CheckRun, hint_for, holds_dots, quietly, run_on, source_of, without_a_tape
-from .call_log import Seen
-from .compare import AnswerComparison, as_asked, compare, in_order, is_blank, kind, with_zero
-from .error_hints import line_of, slip_in, told_of
-from .exercise import Answer, Case, Exercise, Program, exercises_of
-from .hints import named, of_collection, of_value, parts_of, rearranged
-from .playback import Playback, playback_of, program_of, solution_of
-from .program_text import of_result
-from .program_values import meaning_of
-from .progress import tries_at
-from .shown import LONGEST, shown, shown_call
-from .trials import Outcome, is_empty, lines_of, try_out, wrong_kind
+from ..common.translation import join_sentences, say, truncate_text
+from .answer_comparison import (
+    AnswerComparison,
+    append_colon_zero_to_names,
+    arrange_as_expected,
+    compare_answers,
+    describe_kind,
+    has_blank_part,
+    sort_distinct_parts,
+)
+from .answer_text import MAX_LENGTH, format_answer, format_call
+from .attempt import (
+    Attempt,
+    CheckRun,
+    find_attempt_hint,
+    find_function_source,
+    find_missing_tape_hint,
+    may_have_blank,
+    run_case,
+    suppress_output,
+)
+from .call_log import ObservedRun
+from .error_hints import find_error_hint, find_error_line, find_typo_hint
+from .exercise import Answer, Case, Exercise, Program, collect_exercises
+from .hints import (
+    describe_rearrangement,
+    describe_wrong_collection,
+    describe_wrong_value,
+    map_places_to_parts,
+    quote_multiword_place,
+)
+from .program_hints import describe_names_in_last_line
+from .progress import count_tries
+from .tape_playback import Playback, build_first_difference_playback, build_solution_function, find_solution_text
+from .trials import TrialOutcome, describe_non_class_answer, format_outcomes, is_empty_answer, run_trials_until_failure
+from .value_hints import find_number_meaning_hint
 
-ROUNDING = 1e-5  # what float32 leaves of a right answer
+ROUNDING_ERROR = 1e-5  # what float32 leaves of a right answer
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """The outcome of checking an answer. `right` is None where there is none yet.
+    """The outcome of checking an answer. `is_right` is None where there is none yet.
 
-    `given` and `expected` are texts. Where `expected` is None, it is the exercise's answer, which is kept back at
-    first. `of_it` is what was looked at, where that is not the answer itself. `hint` is that of a known mistake, or
-    says what the answer did; where there is none, it is one of the exercise's, and `remark` says what is wrong with a
-    part. `slip`: a misspelled name, or a number in quotes, which is no try. `wrong`: what is kept of the answer, where
-    that is not `given`. `kept_back`: the measures that may be told while the answer is kept back.
-    `half_done`: a program was begun, and has a `...` left. `playback`: the tape of a wrong program beside that of the
-    solution.
+    `answer_text` and `expected_text` are texts. Where `expected_text` is None, it is the exercise's answer, which is
+    kept back at first. `compared_as` is what was looked at, where that is not the answer itself. `hint` is that of a
+    known mistake, or says what the answer did; where there is none, it is one of the exercise's, and `part_hint` says
+    what is wrong with a part. `is_typo`: a misspelled name, or a number in quotes, which is no try. `logged_as`: what
+    is kept of the answer, where that is not `answer_text`. `safe_details`: the measures that may be told while the
+    answer is kept back. `is_unfinished`: a program was begun, and has a `...` left. `playback`: the tape of a wrong
+    program beside that of the solution.
     """
 
-    right: bool | None
-    measures: Sequence[str] = ()
+    is_right: bool | None
+    details: Sequence[str] = ()
     hint: str = ""
-    remark: str = ""
-    given: str = ""
-    expected: str | None = None
-    of_it: str = ""
-    slip: bool = False
-    wrong: str = ""
-    kept_back: Sequence[str] = ()
-    half_done: bool = False
+    part_hint: str = ""
+    answer_text: str = ""
+    expected_text: str | None = None
+    compared_as: str = ""
+    is_typo: bool = False
+    logged_as: str = ""
+    safe_details: Sequence[str] = ()
+    is_unfinished: bool = False
     playback: Playback | None = None
 
 
-def judge(exercise: Exercise, answer: Answer) -> Verdict:
+def judge_answer(exercise: Exercise, answer: Answer) -> Verdict:
+    """Judge an answer to an exercise; never raises, whatever is handed in."""
     try:
-        if is_blank(answer):
-            return Verdict(None, half_done=True)
-        answer = keys_in_words(exercise, answer)
+        if has_blank_part(answer):
+            return Verdict(None, is_unfinished=True)
+        answer = translate_keys(exercise, answer)
         if exercise.trials:
             return _judge_class(exercise, answer)
         return _judge_function(exercise, answer) if exercise.cases else _judge_value(exercise, answer)
@@ -72,245 +96,330 @@ def judge(exercise: Exercise, answer: Answer) -> Verdict:
 
 def _judge_class(exercise: Exercise, answer: Answer) -> Verdict:
     """Run the trials one by one, up to the first that fails; then those of the steps before."""
-    if is_empty(answer):
+    if is_empty_answer(answer):
         return Verdict(None)
     if not isinstance(answer, type):
-        return Verdict(False, [wrong_kind(exercise.expect, answer)])
-    outcomes = try_out(exercise.expect, answer, exercise.trials)
-    lines, last = lines_of(outcomes, exercise.trials), outcomes[-1]
-    if not last.passed and any(text and holds_dots(text) for text in map(source_of, vars(answer).values())):
+        return Verdict(False, [describe_non_class_answer(exercise.expect, answer)])
+    outcomes = run_trials_until_failure(exercise.expect, answer, exercise.trials)
+    trial_lines, last_outcome = format_outcomes(outcomes, exercise.trials), outcomes[-1]
+    if not last_outcome.has_passed and any(
+        source and may_have_blank(source) for source in map(find_function_source, vars(answer).values())
+    ):
         return Verdict(None)
-    method = next((one for one in vars(answer).values() if inspect.isfunction(one)), answer)
-    before = _step_that_fails(exercise, answer, method)
-    if last.passed:
-        return Verdict(not before, lines, before, wrong=before)
-    slip = slip_in(last.error, method) if last.error else ""
-    hint = slip or last.hint(tries_at(exercise.name))
-    remark = (before or _remark_on(last, method)) if hint in last.trial.hints else ""
-    return Verdict(False, lines, hint, remark, slip=bool(slip), wrong=last.trial.program)
+    method = next((member for member in vars(answer).values() if inspect.isfunction(member)), answer)
+    earlier_hint = _describe_earlier_trial_failure(exercise, answer, method)
+    if last_outcome.has_passed:
+        return Verdict(not earlier_hint, trial_lines, earlier_hint, logged_as=earlier_hint)
+    typo_hint = find_typo_hint(last_outcome.error, method) if last_outcome.error else ""
+    hint = typo_hint or last_outcome.find_hint(count_tries(exercise.name))
+    part_hint = (
+        (earlier_hint or _find_trial_error_hint(last_outcome, method)) if hint in last_outcome.trial.hints else ""
+    )
+    return Verdict(False, trial_lines, hint, part_hint, is_typo=bool(typo_hint), logged_as=last_outcome.trial.program)
 
 
-def _step_that_fails(exercise: Exercise, answer: Answer, method: Program) -> str:
-    """What is said of the first exercise before this one of which the class fails a test."""
-    for step in exercises_of(exercise.lesson).values():
-        failed = try_out(step.expect, answer, step.trials)[-1] if step.trials and step.name < exercise.name else None
-        if failed is not None and not failed.passed:
-            test = say(
+def _describe_earlier_trial_failure(exercise: Exercise, learner_class: Answer, method: Program) -> str:
+    """Describe the first exercise before this one of which the class fails a test; "" where it fails none."""
+    for earlier in collect_exercises(exercise.lesson).values():
+        failed_outcome = (
+            run_trials_until_failure(earlier.expect, learner_class, earlier.trials)[-1]
+            if earlier.trials and earlier.name < exercise.name
+            else None
+        )
+        if failed_outcome is not None and not failed_outcome.has_passed:
+            sentence = say(
                 "A test of exercise {name} fails: {program} gives {value}, expected {expected}.",
-                name=step.name,
-                program="; ".join(failed.trial.lines()),
-                value=failed.gave(),
-                expected=shown(failed.trial.expect),
+                name=earlier.name,
+                program="; ".join(failed_outcome.trial.list_lines()),
+                value=failed_outcome.describe_result(),
+                expected=format_answer(failed_outcome.trial.expect),
             )
-            return paragraph(test, _remark_on(failed, method))
+            return join_sentences(sentence, _find_trial_error_hint(failed_outcome, method))
     return ""
 
 
-def _remark_on(outcome: Outcome, method: Program) -> str:
-    """What the error of a trial that failed means, and the line that raised it."""
+def _find_trial_error_hint(outcome: TrialOutcome, method: Program) -> str:
+    """Find what the error of a trial that failed means, and the line that raised it."""
     if outcome.error is None:
         return ""
-    line = line_of(outcome.error, method)
-    return paragraph(told_of(outcome.error), say("It is from the line: {line}", line=line) if line else "")
+    line = find_error_line(outcome.error, method)
+    return join_sentences(find_error_hint(outcome.error), say("It is from the line: {line}", line=line) if line else "")
 
 
 def _judge_value(exercise: Exercise, answer: Answer) -> Verdict:
-    given = answer
+    """Compare a value with the expected one; a wrong one gets the first hint that fits it."""
+    original = answer
     if isinstance(answer, np.ndarray) and (answer.dtype == object or isinstance(exercise.expect, dict)):
         answer = answer.tolist()
     if exercise.view is not None:
         try:
             answer = exercise.view(answer)
         except Exception as error:
-            why = f"{type(error).__name__}: {error}"
-            unusable = say("{kind} cannot be used here: {why}", kind=kind(given), why=why)
-            return Verdict(False, [str(error) if type(error) is ValueError else unusable])
-    answer = as_asked(answer, exercise.expect)
-    comparison = _compare(exercise, answer)
-    if comparison.right:
+            reason = f"{type(error).__name__}: {error}"
+            unusable_note = say("{kind} cannot be used here: {why}", kind=describe_kind(original), why=reason)
+            return Verdict(False, [str(error) if type(error) is ValueError else unusable_note])
+    answer = arrange_as_expected(answer, exercise.expect)
+    comparison = _compare_with_expected(exercise, answer)
+    if comparison.is_right:
         return Verdict(True)
     hint = (
-        next((m.hint for m in exercise.mistakes if m.may_be() and _compare(exercise, answer, m.answer).right), "")
-        or rearranged(answer, exercise.expect)
-        or _hint_of_parts(exercise, answer)
-        or _reason(exercise, answer)
-        or _looked_at(exercise, given)
+        next(
+            (
+                mistake.hint
+                for mistake in exercise.mistakes
+                if mistake.matches_source_and_error()
+                and _compare_with_expected(exercise, answer, mistake.answer).is_right
+            ),
+            "",
+        )
+        or describe_rearrangement(answer, exercise.expect)
+        or _find_partial_mistake_hint(exercise, answer)
+        or _find_membership_hint(exercise, answer)
+        or _find_custom_hint(exercise, original)
     )
-    text = exercise.view is not None and isinstance(exercise.expect, str)  # of things that are no texts
-    of_answer = of_collection if exercise.view in (in_order, with_zero) else of_value
-    remark = ""
-    if not hint and not comparison.quoted:
-        remark = _meaning(exercise, answer)
-        hint = _pointer_to(exercise, answer) if comparison.parts else ""
-        remark = remark or ("" if text else of_answer(answer, exercise.expect))
+    compares_text = exercise.view is not None and isinstance(exercise.expect, str)  # of things that are no texts
+    describe_wrong = (
+        describe_wrong_collection
+        if exercise.view in (sort_distinct_parts, append_colon_zero_to_names)
+        else describe_wrong_value
+    )
+    part_hint = ""
+    if not hint and not comparison.quotes_hint:
+        part_hint = _find_wrong_number_hint(exercise, answer)
+        hint = _extract_hint_for_wrong_part(exercise, answer) if comparison.part_counts else ""
+        part_hint = part_hint or ("" if compares_text else describe_wrong(answer, exercise.expect))
     return Verdict(
         False,
-        _measures(comparison),
+        _describe_difference(comparison),
         hint,
-        remark,
-        shown(given),
-        of_it="" if kind(given) == kind(answer) else shown(answer),  # it is not the thing itself that is compared
-        slip=bool(comparison.quoted),
-        kept_back=[] if of_answer is of_collection and not comparison.quoted else _measures(comparison, kept_back=True),
+        part_hint,
+        format_answer(original),
+        compared_as=""
+        if describe_kind(original) == describe_kind(answer)
+        else format_answer(answer),  # it is not the thing itself that is compared
+        is_typo=bool(comparison.quotes_hint),
+        safe_details=[]
+        if describe_wrong is describe_wrong_collection and not comparison.quotes_hint
+        else _describe_difference(comparison, hides_answer=True),
     )
 
 
-def _looked_at(exercise: Exercise, wrong: Answer) -> str:
-    """What the exercise's own look at a wrong answer says."""
+def _find_custom_hint(exercise: Exercise, answer: Answer) -> str:
+    """Find what the exercise's own look at a wrong answer says."""
     with suppress(Exception):  # the look is not made for all that a learner can hand in
-        return exercise.of_wrong(wrong) if exercise.of_wrong else ""
+        return exercise.of_wrong(answer) if exercise.of_wrong else ""
     return ""
 
 
-def _hint_of_parts(exercise: Exercise, answer: Answer) -> str:
-    """The hint of the first mistake whose wrong parts all are in the answer, which is wrong elsewhere, too."""
-    given, right = parts_of(answer), parts_of(exercise.expect)
+def _find_partial_mistake_hint(exercise: Exercise, answer: Answer) -> str:
+    """Find the hint of the first mistake whose wrong parts all are in the answer, which is wrong elsewhere, too."""
+    parts, expected_parts = map_places_to_parts(answer), map_places_to_parts(exercise.expect)
     for mistake in exercise.mistakes:
-        made = parts_of(mistake.answer)
+        mistaken_parts = map_places_to_parts(mistake.answer)
         if (
-            set(made) != set(right) or len(right) < 2 or re.search(r"\b(is|are) right\b", mistake.hint)
+            set(mistaken_parts) != set(expected_parts)
+            or len(expected_parts) < 2
+            or re.search(r"\b(is|are) right\b", mistake.hint)
         ):  # said of the others
             continue
-        wrong = [place for place in right if not _compare(exercise, made[place], right[place]).right]
-        if len(wrong) < len(right) and all(
-            place in given and _compare(exercise, given[place], made[place]).right for place in wrong
+        wrong_places = [
+            place
+            for place in expected_parts
+            if not _compare_with_expected(exercise, mistaken_parts[place], expected_parts[place]).is_right
+        ]
+        if len(wrong_places) < len(expected_parts) and all(
+            place in parts and _compare_with_expected(exercise, parts[place], mistaken_parts[place]).is_right
+            for place in wrong_places
         ):
             return mistake.hint
     return ""
 
 
-def _reason(exercise: Exercise, answer: Answer) -> str:
-    """What is said of the first name that is wrongly in a list, or else of one that is left out."""
-    given, right = ([*one] if isinstance(one, (list, tuple)) else [] for one in (answer, exercise.expect))
-    given = [name for name in given if isinstance(name, (str, int))]  # a variable compares number by number
-    wrong = [name for name in given if name not in right] or [name for name in right if name not in given]
-    told = (exercise.reasons[name] for name in wrong if name in exercise.reasons)
-    return next(told, "") if given or (isinstance(answer, list) and not answer) else ""
+def _find_membership_hint(exercise: Exercise, answer: Answer) -> str:
+    """Find what is said of the first name that is wrongly in a list, or else of one that is left out."""
+    names, expected_names = (
+        [*collection] if isinstance(collection, (list, tuple)) else [] for collection in (answer, exercise.expect)
+    )
+    names = [name for name in names if isinstance(name, (str, int))]  # a variable compares number by number
+    wrong_names = [name for name in names if name not in expected_names] or [
+        name for name in expected_names if name not in names
+    ]
+    hints = (exercise.reasons[name] for name in wrong_names if name in exercise.reasons)
+    return next(hints, "") if names or (isinstance(answer, list) and not answer) else ""
 
 
-def _meaning(exercise: Exercise, answer: Answer) -> str:
-    """What the first wrong number is in the program of the exercise, where each wrong one is something there."""
-    given, right = parts_of(answer), parts_of(exercise.expect)
-    wrong = [place for place in right if place not in given or not _compare(exercise, given[place], right[place]).right]
-    if not wrong or any(kind(given.get(place)) != kind(0) for place in wrong):
+def _find_wrong_number_hint(exercise: Exercise, answer: Answer) -> str:
+    """Find what the first wrong number is in the program of the exercise, where each wrong one is something there."""
+    parts, expected_parts = map_places_to_parts(answer), map_places_to_parts(exercise.expect)
+    wrong_places = [
+        place
+        for place in expected_parts
+        if place not in parts or not _compare_with_expected(exercise, parts[place], expected_parts[place]).is_right
+    ]
+    if not wrong_places or any(describe_kind(parts.get(place)) != describe_kind(0) for place in wrong_places):
         return ""
-    found, program = [], exercise.program
-    for place in wrong:
-        of_it = program.get(place.partition(",")[0], "") if isinstance(program, dict) else program
-        told = meaning_of(float(given[place]), of_it, place)
-        found += [say("{place}: {told}", place=place, told=told) if place and told else told]
-    return found[0] if all(found) else ""
+    hints, program = [], exercise.program
+    for place in wrong_places:
+        part_program = program.get(place.partition(",")[0], "") if isinstance(program, dict) else program
+        hint = find_number_meaning_hint(float(parts[place]), part_program, place)
+        hints += [say("{place}: {told}", place=place, told=hint) if place and hint else hint]
+    return hints[0] if all(hints) else ""
 
 
-def _pointer_to(exercise: Exercise, answer: Answer) -> str:
-    """What the second hint says of the first part that is wrong, where it says something of each: "A: ... B: ..."."""
-    right, text = exercise.expect, say(exercise.hints[-2:][0], exercise.lesson)
-    piece = r"[^.?。？:：]{1,20}[:：]"
-    pieces = re.findall(rf"(?:^|(?<=[.?] )|(?<=[。？])){piece}.*?[.?。？](?= ?{piece}|$)", text)
-    if type(answer) is not type(right) or len(answer) != len(right) or len(pieces) != len(right):
+def _extract_hint_for_wrong_part(exercise: Exercise, answer: Answer) -> str:
+    """Extract what the second hint says of the first part that is wrong, where it says something of each: "A: ... B:
+    ...".
+    """
+    expected, text = exercise.expect, say(exercise.hints[-2:][0], exercise.lesson)
+    label_pattern = r"[^.?。？:：]{1,20}[:：]"
+    pieces = re.findall(rf"(?:^|(?<=[.?] )|(?<=[。？])){label_pattern}.*?[.?。？](?= ?{label_pattern}|$)", text)
+    if type(answer) is not type(expected) or len(answer) != len(expected) or len(pieces) != len(expected):
         return ""
-    places = right if isinstance(right, dict) else range(len(right))
+    places = expected if isinstance(expected, dict) else range(len(expected))
     parts = zip(pieces, places, strict=True)
-    return next((one for one, k in parts if not _compare(exercise, answer[k], right[k]).right), "")
+    return next(
+        (
+            piece
+            for piece, place in parts
+            if not _compare_with_expected(exercise, answer[place], expected[place]).is_right
+        ),
+        "",
+    )
 
 
-def _compare(exercise: Exercise, answer: Answer, expected: Answer = ...) -> AnswerComparison:
-    return compare(answer, exercise.expect if expected is ... else expected, exercise.rtol, exercise.rtol)
+def _compare_with_expected(exercise: Exercise, answer: Answer, expected: Answer = ...) -> AnswerComparison:
+    return compare_answers(answer, exercise.expect if expected is ... else expected, exercise.rtol, exercise.rtol)
 
 
 def _judge_function(exercise: Exercise, answer: Answer) -> Verdict:
     """Call the learner's function on each case beside the right one; report the first case where they part."""
     if not callable(answer):
-        return Verdict(False, given=shown(answer), expected=say("a function: its name, without brackets after it"))
-    source = source_of(answer)
-    if exercise.start and source and _same_program(source, exercise.start):
+        return Verdict(
+            False,
+            answer_text=format_answer(answer),
+            expected_text=say("a function: its name, without brackets after it"),
+        )
+    source = find_function_source(answer)
+    if exercise.start and source and _is_same_program(source, exercise.start):
         return Verdict(None)
-    runs = [run_on(exercise, answer, case) for case in exercise.cases]
+    runs = [run_case(exercise, answer, case) for case in exercise.cases]
     expected = [exercise.expect(*case) for case in exercise.cases]
-    parts = [
-        AnswerComparison(False) if run.error else _compare(exercise, run.value, wanted)
-        for run, wanted in zip(runs, expected, strict=True)
+    comparisons = [
+        AnswerComparison(False) if run.error else _compare_with_expected(exercise, run.value, expected_value)
+        for run, expected_value in zip(runs, expected, strict=True)
     ]
-    if not all(part.right for part in parts):
-        attempt = Attempt(exercise, answer, source, runs, expected, [part.right for part in parts].index(False))
-        return _wrong_function(attempt, parts[attempt.at])
-    seen = [run.seen for run in runs]
-    by_hand = without_a_tape(exercise, seen) or (
-        say(exercise.also(answer, seen), exercise.lesson) if exercise.also else ""
+    if not all(comparison.is_right for comparison in comparisons):
+        attempt = Attempt(
+            exercise, answer, source, runs, expected, [comparison.is_right for comparison in comparisons].index(False)
+        )
+        return _judge_wrong_function(attempt, comparisons[attempt.failed_index])
+    observed_runs = [run.observed for run in runs]
+    method_hint = find_missing_tape_hint(exercise, observed_runs) or (
+        say(exercise.also(answer, observed_runs), exercise.lesson) if exercise.also else ""
     )
-    if exercise.from_tape and not all(one.gave(np.ravel(right)[-1]) for one, right in zip(seen, expected, strict=True)):
-        by_hand = by_hand or say(exercise.from_tape, exercise.lesson)
-    if by_hand:
-        return Verdict(False, [say("The results are right, the method is not.")], by_hand)
+    if exercise.from_tape and not all(
+        observed_run.has_answer(np.ravel(expected_result)[-1])
+        for observed_run, expected_result in zip(observed_runs, expected, strict=True)
+    ):
+        method_hint = method_hint or say(exercise.from_tape, exercise.lesson)
+    if method_hint:
+        return Verdict(False, [say("The results are right, the method is not.")], method_hint)
     return Verdict(True)
 
 
-def _wrong_function(attempt: Attempt, part: AnswerComparison) -> Verdict:
-    """What is said of a function that is wrong in a case, or has a blank left."""
-    run, answer, case = attempt.failed, attempt.function, attempt.exercise.cases[attempt.at]
-    if run.error and (slip := slip_in(run.error, answer)):
-        return Verdict(False, [say("your function {did}", did=_raised(run.error, answer))], slip, slip=True)
-    begun, empty = (
+def _judge_wrong_function(attempt: Attempt, comparison: AnswerComparison) -> Verdict:
+    """Judge a function that is wrong in a case, or has a blank left."""
+    run, answer, case = attempt.failed_run, attempt.function, attempt.exercise.cases[attempt.failed_index]
+    if run.error and (typo_hint := find_typo_hint(run.error, answer)):
+        return Verdict(
+            False, [say("your function {did}", did=_describe_error(run.error, answer))], typo_hint, is_typo=True
+        )
+    has_start, gives_nothing = (
         bool(attempt.exercise.start),
-        all(not one.error and (one.value is None or is_blank(one.value)) for one in attempt.runs),
+        all(
+            not case_run.error and (case_run.value is None or has_blank_part(case_run.value))
+            for case_run in attempt.runs
+        ),
     )
-    if holds_dots(attempt.source) and (attempt.source or (empty and not begun)):
-        return Verdict(None, half_done=begun)
+    if may_have_blank(attempt.source) and (attempt.source or (gives_nothing and not has_start)):
+        return Verdict(None, is_unfinished=has_start)
     hint = say("Your function gives nothing back: write return before its result, and not print.")
-    if not empty or not attempt.source or re.search(r"\breturn\s+(?!print\b)\S|\blambda\b", attempt.source):
-        hint = hint_for(attempt)
-    did = _raised(run.error, answer) if run.error else say("gives {value}", value=shown(run.value))
-    playback = _played_back(attempt.exercise, answer, case, run)
-    given = f"{shown_call(getattr(answer, '__name__', 'f'), case)} {did}"
-    remark = playback.text if playback else ""
-    if not remark and not hint and not run.error:
-        remark = of_result(attempt.source, attempt.last_names[attempt.at])
-    return Verdict(False, _measures(part), hint, remark, given, shown(attempt.wanted), playback=playback)
+    if not gives_nothing or not attempt.source or re.search(r"\breturn\s+(?!print\b)\S|\blambda\b", attempt.source):
+        hint = find_attempt_hint(attempt)
+    result_text = (
+        _describe_error(run.error, answer) if run.error else say("gives {value}", value=format_answer(run.value))
+    )
+    playback = _build_playback_for_case(attempt.exercise, answer, case, run)
+    call_text = f"{format_call(getattr(answer, '__name__', 'f'), case)} {result_text}"
+    part_hint = playback.text if playback else ""
+    if not part_hint and not hint and not run.error:
+        part_hint = describe_names_in_last_line(attempt.source, attempt.final_locals[attempt.failed_index])
+    return Verdict(
+        False,
+        _describe_difference(comparison),
+        hint,
+        part_hint,
+        call_text,
+        format_answer(attempt.expected_value),
+        playback=playback,
+    )
 
 
-def _played_back(exercise: Exercise, answer: Program, case: Case, run: CheckRun) -> Playback | None:
-    """The first tape that a program asked on a case beside the one that the solution asks; None where there is none."""
-    with suppress(Exception), quietly():  # whatever the solution needs, and the names in the kernel are
-        solution = solution_of(program_of(exercise.name), answer) if run.seen.tapes else None
-        both = run.seen, run_on(exercise, solution, case).seen if solution else Seen()
-        once = all(len(seen.questions) == len(seen.tapes) for seen in both)
-        return playback_of(both[0].tapes, both[1].tapes, once)
+def _build_playback_for_case(exercise: Exercise, answer: Program, case: Case, run: CheckRun) -> Playback | None:
+    """Build the first tape that a program asked on a case beside the one that the solution asks; None where there is
+    none.
+    """
+    with suppress(Exception), suppress_output():  # whatever the solution needs, and the names in the kernel are
+        solution = (
+            build_solution_function(find_solution_text(exercise.name), answer) if run.observed.asked_tapes else None
+        )
+        observed_runs = run.observed, run_case(exercise, solution, case).observed if solution else ObservedRun()
+        asked_once = all(len(observed.questions) == len(observed.asked_tapes) for observed in observed_runs)
+        return build_first_difference_playback(observed_runs[0].asked_tapes, observed_runs[1].asked_tapes, asked_once)
     return None
 
 
-def _raised(error: Exception, function: Program) -> str:
-    """That an error was raised, and by which line of the function."""
-    said, line = re.sub(r" at 0x\w+", "", str(error)), line_of(error, function)
-    said = f"{type(error).__name__}: {cut(said, LONGEST)}"
+def _describe_error(error: Exception, function: Program) -> str:
+    """Say that an error was raised, and by which line of the function."""
+    message, line = re.sub(r" at 0x\w+", "", str(error)), find_error_line(error, function)
+    message = f"{type(error).__name__}: {truncate_text(message, MAX_LENGTH)}"
     return (
-        say("raises {error} (in the line {line})", error=said, line=line) if line else say("raises {error}", error=said)
+        say("raises {error} (in the line {line})", error=message, line=line)
+        if line
+        else say("raises {error}", error=message)
     )
 
 
-def _same_program(source: str, other: str) -> bool:
-    """Whether two programs differ in blanks and comments at most."""
-    return ast.dump(ast.parse(source)) == ast.dump(ast.parse(other))
+def _is_same_program(source: str, other_source: str) -> bool:
+    """Return whether two programs differ in blanks and comments at most."""
+    return ast.dump(ast.parse(source)) == ast.dump(ast.parse(other_source))
 
 
-def _measures(comparison: AnswerComparison, kept_back: bool = False) -> list[str]:
-    """How far a wrong answer is off, or why that cannot be said; and how much of a list or dict is right.
+def _describe_difference(comparison: AnswerComparison, hides_answer: bool = False) -> list[str]:
+    """Describe how far a wrong answer is off, or why that cannot be said; and how much of a list or dict is right.
 
     Where the answer is kept back, neither how far it is, nor of which kind one of its parts is.
     """
-    (right, of), off = comparison.parts or (0, 0), comparison.off or 0.0
-    told = comparison.quoted
-    if not told and np.isnan(off):
-        told = say("one of the numbers is NaN, which is no number")
-    elif not told and not (kept_back and ((comparison.place and comparison.single) or not comparison.problem)):
-        far = "" if off < ROUNDING else say("largest difference: {off}", off=float(f"{off:.6g}"))
-        told = comparison.problem or far
-        told = say("{place}: {told}", place=named(comparison.place), told=told) if comparison.place else told
-    count = say("right: {right} of {of}", right=right, of=of) if 0 < right < of else ""
-    return [*filter(None, (told, count))]
+    (right_count, total), difference = comparison.part_counts or (0, 0), comparison.max_difference or 0.0
+    detail = comparison.quotes_hint
+    if not detail and np.isnan(difference):
+        detail = say("one of the numbers is NaN, which is no number")
+    elif not detail and not (hides_answer and ((comparison.place and comparison.is_single) or not comparison.problem)):
+        distance = (
+            "" if difference < ROUNDING_ERROR else say("largest difference: {off}", off=float(f"{difference:.6g}"))
+        )
+        detail = comparison.problem or distance
+        detail = (
+            say("{place}: {told}", place=quote_multiword_place(comparison.place), told=detail)
+            if comparison.place
+            else detail
+        )
+    count_text = say("right: {right} of {of}", right=right_count, of=total) if 0 < right_count < total else ""
+    return [*filter(None, (detail, count_text))]
 
 
-def keys_in_words(exercise: Exercise, answer: Answer) -> Answer:
-    """A dictionary whose keys are phrases has them as the lesson of the reader's language."""
+def translate_keys(exercise: Exercise, answer: Answer) -> Answer:
+    """Translate the keys of a dictionary that are phrases, as the lesson of the reader's language has them."""
     if type(answer) is not dict:
         return answer
     return {say(key, exercise.lesson) if " " in str(key) else key: part for key, part in answer.items()}

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from .exercise import Exercise, Mistake, raises
-from .unknown import Polynomial, descend
+from .exercise import Exercise, Mistake, raise_error
+from .unknown_functions import Polynomial, run_gradient_descent
 
 F, G = Polynomial(1, -3, 0, 1), Polynomial(0, 2, 1, 0, 1)
 BOWL, DENT = Polynomial(1, -2, 1), Polynomial(2, 1, 0.5, 0, 0.1)
 STEEP = Polynomial(0, 0, 11)  # a step of this rate leads up
 
-EXPLAINED = {
+EXPLANATIONS = {
     "01.p1": """\
 If `x` grows by a small step, each of the two factors of `x * x` grows by that step, and each counts 3 times, since \
 the other factor
@@ -70,7 +70,7 @@ BELIEFS = {
     },
 }
 
-ANEW = {
+RETRY_QUESTIONS = {
     "01.p1": (
         "y = x * x at x = 5. What is the gradient of y with respect to x?",
         ["5.0", "10.0", "25.0"],
@@ -172,7 +172,7 @@ EXERCISES = (
         order=2,
         mistakes=[
             Mistake(
-                raises,
+                raise_error,
                 "You asked one tape twice, and it answers once. The second question goes to a tape around the first "
                 "one.",
                 where=r"with .*GradientTape",
@@ -189,7 +189,7 @@ EXERCISES = (
     ),
     Exercise(
         "01.5",
-        expect=lambda f, start, steps, rate=0.1: descend(f, start, steps, rate),
+        expect=lambda f, start, steps, rate=0.1: run_gradient_descent(f, start, steps, rate),
         cases=[(BOWL, 3.0, 1), (BOWL, -2.0, 5), (DENT, -0.5, 6), (STEEP, 1.0, 2)],
         hint=(
             "In which direction is downhill, when the slope is positive? And when it is negative?",

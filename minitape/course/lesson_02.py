@@ -7,8 +7,8 @@ from contextlib import suppress
 
 import numpy as np
 
-from .exercise import Answer, Case, Exercise, Mistake, raises
-from .unknown import Polynomial
+from .exercise import Answer, Case, Exercise, Mistake, raise_error
+from .unknown_functions import Polynomial
 
 F, G = Polynomial(0, 1, 0, -2, 0, 1), Polynomial(1, 0, 3, 1)
 BOTH_TERMS = "An addition passes on what arrived to both of its inputs."
@@ -16,15 +16,15 @@ BOTH_FACTORS = "A product passes something on to both of its factors."
 INPUTS = {1: [0, 0], 2: [1, 0], 3: [2, 1]}  # of the rows of exercise 1
 
 
-def _slopes(f: Polynomial, places: Sequence[float]) -> np.ndarray:
+def _compute_slopes(f: Polynomial, places: Sequence[float]) -> np.ndarray:
     return np.array([f.derivative(place) for place in places])
 
 
 def sweep(
     rows: Sequence[Case], values: Sequence[float], order: Sequence[int] = (), replaced: bool = False
 ) -> list[float]:
-    """The adjoints of all rows of a list by hand, which have their turn from the last to the first, or in an `order`;
-    `replaced`: an amount takes the place of what arrived before, which is wrong.
+    """Compute the adjoints of all rows of a list by hand, which have their turn from the last to the first, or in an
+    `order`; `replaced`: an amount takes the place of what arrived before, which is wrong.
 
     >>> sweep([("leaf", 3.0), ("multiply", 0, 0)], [3.0, 9.0])
     [6.0, 1.0]
@@ -39,22 +39,22 @@ def sweep(
     return adjoints
 
 
-def _in_any_order(inputs: Answer) -> Answer:
-    """The inputs of each row as the lesson writes them: a sum and a product are the same in either order."""
+def _sort_inputs(inputs: Answer) -> Answer:
+    """Sort the inputs of each row as the lesson writes them: a sum and a product are the same in either order."""
     if isinstance(inputs, (list, tuple)):
         inputs = dict(enumerate(inputs, 1))
     if not isinstance(inputs, dict):
         return inputs
-    return {row: _larger_first(pair) for row, pair in inputs.items()}
+    return {row: _sort_pair_descending(pair) for row, pair in inputs.items()}
 
 
-def _larger_first(pair: Answer) -> Answer:
+def _sort_pair_descending(pair: Answer) -> Answer:
     with suppress(TypeError):  # not two numbers
         return pair if isinstance(pair, (set, frozenset)) else sorted(pair, reverse=True)
     return pair
 
 
-EXPLAINED = {
+EXPLANATIONS = {
     "02.p1": """\
 A leaf for each variable and a row for each operation, `r` included. A tape writes down what runs: it cannot know \
 which result you will ask
@@ -122,7 +122,7 @@ BELIEFS = {
     },
 }
 
-ANEW = {
+RETRY_QUESTIONS = {
     "02.p2": (
         "p = a * b and y = p * a, at a = 2, b = 5. The two uses of a become two variables. What are their gradients?",
         ["10 and 10", "20 and 20", "5 and 2"],
@@ -147,7 +147,7 @@ EXERCISES = (
     Exercise(
         "02.1",
         expect=INPUTS,
-        view=_in_any_order,
+        view=_sort_inputs,
         mistakes=[
             Mistake(
                 {1: [1, 1], 2: [2, 1], 3: [3, 2]}, "Each number is one too large. Counting starts with 0: x is row 0."
@@ -256,7 +256,7 @@ with tf.GradientTape(persistent=True) as tape:
         order=0,
         mistakes=[
             Mistake(
-                raises,
+                raise_error,
                 "A leaf has a value in its entry, and no rows. It passes nothing on: leave it out.",
                 error="integers or slices, not float|not enough values to unpack|tuple index",
             )
@@ -315,7 +315,7 @@ with tf.GradientTape(persistent=True) as tape:
     ),
     Exercise(
         "02.6",
-        expect=_slopes,
+        expect=_compute_slopes,
         cases=[(F, [0.0, 0.5, 1.0]), (G, [-1.0, 0.25, 2.0, 3.0]), (G, [1.5])],
         changes={
             "tape.gradient => tape.jacobian": (

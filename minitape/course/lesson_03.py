@@ -6,15 +6,15 @@ import functools
 from collections.abc import Callable
 from contextlib import suppress
 
-from ..common.texts import say
-from .call_log import Observed
-from .compare import Box, as_array, with_zero
+from ..common.translation import say
+from .answer_comparison import LabeledValue, append_colon_zero_to_names, to_numpy_value
+from .call_log import ObservedRuns
 from .exercise import Answer, Exercise, Mistake, Program
-from .unknown import Polynomial, descend
+from .unknown_functions import Polynomial, run_gradient_descent
 
 BOWL, DENT = Polynomial(1, -2, 1), Polynomial(2, 1, 0.5, 0, 0.1)
 
-EXPLAINED = {
+EXPLANATIONS = {
     "03.p1": """\
 A negative slope says: the loss falls when `w` grows. *Subtracting* a part of the slope makes `w` grow then, and \
 would make it shrink if the slope were
@@ -68,7 +68,7 @@ BELIEFS = {
     },
 }
 
-ANEW = {
+RETRY_QUESTIONS = {
     "03.p1": (
         "The slope is 3.0. How should w change, so that the loss becomes smaller?",
         ["w should grow", "w should shrink", "the slope does not tell"],
@@ -84,24 +84,26 @@ ANEW = {
 }
 
 
-def _box(value: Answer) -> Answer:
-    """Whether a variable was handed in, or a tensor, and what it holds; anything else as it is."""
+def _label_variable_or_tensor(value: Answer) -> Answer:
+    """Label what was handed in as a variable or a tensor, with what it holds; return anything else as it is."""
     if not hasattr(value, "numpy"):
         return value
-    return Box({say("a variable") if hasattr(value, "assign") else say("a tensor"): as_array(value)})
+    return LabeledValue({say("a variable") if hasattr(value, "assign") else say("a tensor"): to_numpy_value(value)})
 
 
-def _holding(result: Program, what: str = "a variable") -> Callable[..., Box]:
-    return functools.wraps(result)(lambda *given, **named: Box({say(what): float(result(*given, **named))}))
+def _label_results_of_solution(solution: Program, label: str = "a variable") -> Callable[..., LabeledValue]:
+    return functools.wraps(solution)(
+        lambda *arguments, **keywords: LabeledValue({say(label): float(solution(*arguments, **keywords))})
+    )
 
 
-def _descend(f: Polynomial, start: float, steps: int, rate: float = 0.1) -> float:
-    return descend(f, start, steps, rate)
+def _run_descent(f: Polynomial, start: float, steps: int, rate: float = 0.1) -> float:
+    return run_gradient_descent(f, start, steps, rate)
 
 
-def _as_many_steps(answer: Program, seen: Observed) -> str:
-    """Whether a variable was changed, and in as many steps as are asked for, be it none."""
-    if not all(run.assigned for run in seen):
+def _find_variable_use_hint(answer: Program, observed_runs: ObservedRuns) -> str:
+    """Say that no variable was changed, or that one changes in 0 steps; "" where neither is so."""
+    if not all(run.assign_count for run in observed_runs):
         return "The number is right, but no variable was changed."
     with suppress(Exception):  # it may know of one step or more only
         if float(answer(BOWL, 3.0, 0)) != 3.0:
@@ -109,9 +111,9 @@ def _as_many_steps(answer: Program, seen: Observed) -> str:
     return ""
 
 
-def _one_assignment_each(answer: Answer, seen: Observed) -> str:
-    """Whether the variable was changed for each number, and not made with the sum, or left out."""
-    if all(run.assigned >= run_of for run, run_of in zip(seen, (3, 3, 1), strict=True)):
+def _find_missing_assignments_hint(answer: Answer, observed_runs: ObservedRuns) -> str:
+    """Say that the variable was not changed for each number, but made with the sum, or left out; "" where it was."""
+    if all(run.assign_count >= number_count for run, number_count in zip(observed_runs, (3, 3, 1), strict=True)):
         return ""
     return (
         "The result is right, but no variable was changed for each number. The variable should hold each sum on "
@@ -119,20 +121,20 @@ def _one_assignment_each(answer: Answer, seen: Observed) -> str:
     )
 
 
-def _a_variable_remembers(answer: Answer, seen: Observed) -> str:
-    if all(run.assigned for run in seen):
+def _find_unchanged_average_hint(answer: Answer, observed_runs: ObservedRuns) -> str:
+    if all(run.assign_count for run in observed_runs):
         return ""
     return "The numbers are right, but no variable was changed. Let the variable average hold what is remembered."
 
 
-def _smooth(numbers: list[float], rate: float, start: float | None = None) -> list[float]:
-    """A running average after each of the numbers."""
+def _compute_running_average(numbers: list[float], rate: float, start: float | None = None) -> list[float]:
+    """Compute a running average after each of the numbers."""
     average = numbers[0] if start is None else start
-    seen = []
+    averages = []
     for number in numbers:
         average += rate * (number - average)
-        seen.append(average)
-    return seen
+        averages.append(average)
+    return averages
 
 
 EXERCISES = (
@@ -170,17 +172,17 @@ EXERCISES = (
     ),
     Exercise(
         "03.2",
-        expect=_holding(_descend),
+        expect=_label_results_of_solution(_run_descent),
         cases=[(BOWL, 3.0, 1), (BOWL, -2.0, 5), (DENT, -0.5, 6)],
-        view=_box,
+        view=_label_variable_or_tensor,
         mistakes=[
             Mistake(
-                _holding(_descend, "a tensor"),
+                _label_results_of_solution(_run_descent, "a tensor"),
                 "The number is right, but a tensor comes back, and no variable. A variable learns by its method that "
                 "subtracts.",
             ),
             Mistake(
-                _descend,
+                _run_descent,
                 "The number is right, but it is a plain number. Let w be a variable, and hand back that: return w.",
             ),
         ],
@@ -205,7 +207,7 @@ EXERCISES = (
             "w.assign_sub(0.1 * tape.gradient(loss, w)), and after the loop return w.",
         ),
         because="The variable itself changed, so the next tape reads it again, and watches it.",
-        also=_as_many_steps,
+        also=_find_variable_use_hint,
     ),
     Exercise(
         "03.3",
@@ -228,12 +230,12 @@ EXERCISES = (
     ),
     Exercise(
         "03.4",
-        expect=_holding(lambda numbers: sum(numbers)),
+        expect=_label_results_of_solution(lambda numbers: sum(numbers)),
         cases=[([1.0, 2.0, 3.0],), ([0.5, -2.0, 0.5],), ([4.0],)],
-        view=_box,
-        also=_one_assignment_each,
+        view=_label_variable_or_tensor,
+        also=_find_missing_assignments_hint,
         slips={
-            _holding(sum, "a tensor"): (
+            _label_results_of_solution(sum, "a tensor"): (
                 "The sum is right, but it is a tensor. The variable itself should be handed back, with the sum in it."
             ),
             sum: (
@@ -262,8 +264,8 @@ EXERCISES = (
     ),
     Exercise(
         "03.5",
-        expect=with_zero(["d:0"]),
-        view=with_zero,
+        expect=append_colon_zero_to_names(["d:0"]),
+        view=append_colon_zero_to_names,
         asks="the names of variables, in a list",
         reasons={
             "a:0": "a is read before the tape is on. What is left in total is a tensor.",
@@ -280,9 +282,9 @@ EXERCISES = (
     ),
     Exercise(
         "03.6",
-        expect=_smooth,
+        expect=_compute_running_average,
         cases=[([1.0, 3.0, 2.0], 0.5), ([4.0, 0.0, 0.0, 8.0], 0.25), ([2.0, 2.5], 0.1)],
-        also=_a_variable_remembers,
+        also=_find_unchanged_average_hint,
         changes={
             "average.numpy() => average": (
                 "All of them are the last state. Is the variable itself in the list, the box? Append what it holds, "

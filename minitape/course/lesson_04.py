@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from .call_log import Observed
-from .compare import with_zero
+from .answer_comparison import append_colon_zero_to_names
+from .call_log import ObservedRuns
 from .exercise import Answer, Exercise
-from .unknown import UnknownFunction
+from .unknown_functions import UnknownFunction
 
 F = UnknownFunction("a * a * b", lambda a, b: a * a * b, lambda a, b: [2 * a * b, a * a])
 G = UnknownFunction("a * b + b * b * b", lambda a, b: a * b + b * b * b, lambda a, b: [b, a + 3 * b * b])
 
-EXPLAINED = {
+EXPLANATIONS = {
     "04.p1": """\
 A result is watched if one of its inputs is: **watching spreads**, from `x` to `q`, and from `q` to `s`. Nothing \
 watched is in `p` and `r`: in the picture they are dotted. The sweep uses their values, and nothing is passed on to \
@@ -35,7 +35,7 @@ BELIEFS = {
     },
 }
 
-ANEW = {
+RETRY_QUESTIONS = {
     "04.p2": (
         "z = a * b at a = 2, b = 7, where a is not trainable. What are the gradients for a and for b?",
         ["7.0 and 2.0", "None and 2.0", "0.0 and 2.0", "None and None"],
@@ -45,14 +45,14 @@ ANEW = {
 }
 
 
-def _none_from_the_tape(answer: Answer, seen: Observed) -> str:
-    """Whether the tape left `a` alone, so that its None is not one that was typed in."""
-    if not all(call.trainable[0] for run in seen for call in run.calls):
+def _find_hint_if_a_was_watched(answer: Answer, observed_runs: ObservedRuns) -> str:
+    """Say that the tape did not leave `a` alone, so that its None is one that was typed in; "" where it did."""
+    if not all(call.trainable_inputs[0] for run in observed_runs for call in run.calls):
         return (
             "f should get the variable a itself, and a should stay trainable. Which setting keeps the tape from "
             "watching a?"
         )
-    if any(call.on[0] for run in seen for call in run.calls):
+    if any(call.tape_counts[0] for run in observed_runs for call in run.calls):
         return (
             "Your tape watched a as well, so the None is not what it says. Which setting keeps it from watching "
             "every variable?"
@@ -63,8 +63,8 @@ def _none_from_the_tape(answer: Answer, seen: Observed) -> str:
 EXERCISES = (
     Exercise(
         "04.1",
-        expect=with_zero(["a:0", "d:0"]),
-        view=with_zero,
+        expect=append_colon_zero_to_names(["a:0", "d:0"]),
+        view=append_colon_zero_to_names,
         asks="the names of variables, in a list",
         slips={
             ("d:0", "a:0"): ("The right two. They are listed in the order in which they were made."),
@@ -105,9 +105,9 @@ with tf.GradientTape(persistent=True) as tape:
     ),
     Exercise(
         "04.3",
-        expect=lambda f, a, b: [None, f.slopes(a, b)[1]],
+        expect=lambda f, a, b: [None, f.compute_derivatives(a, b)[1]],
         cases=[(F, 2.0, 5.0), (G, -3.0, 1.0), (G, 0.5, 4.0)],
-        also=_none_from_the_tape,
+        also=_find_hint_if_a_was_watched,
         changes={
             "watch_accessed_variables=False => ": (
                 "a gets a number, so it is watched, too. Which setting keeps a tape from watching what it reads, and "

@@ -8,10 +8,10 @@ from functools import partial
 
 import numpy as np
 
-from .call_log import Observed
-from .compare import as_array
-from .exercise import Answer, Exercise, Mistake, Program, raises
-from .unknown import Polynomial, UnknownFunction
+from .answer_comparison import to_numpy_value
+from .call_log import ObservedRuns
+from .exercise import Answer, Exercise, Mistake, Program, raise_error
+from .unknown_functions import Polynomial, UnknownFunction
 
 VALLEY = UnknownFunction(
     "(a - 1)**2 + 2 (a - b)**2",
@@ -34,52 +34,54 @@ CURVED = UnknownFunction(
 F, G = Polynomial(0, 0, 1), Polynomial(1, 2, 0, -1)
 
 
-def _errors(answers: Answer) -> Answer:
-    """The answers, with every name of an error as "error".
+def _replace_error_names(answers: Answer) -> Answer:
+    """Replace every name of an error in the answers by "error".
 
-    >>> _errors({"A": "RuntimeError", "B": "an error", "C": "no error", "D": 4.0})
+    >>> _replace_error_names({"A": "RuntimeError", "B": "an error", "C": "no error", "D": 4.0})
     {'A': 'error', 'B': 'error', 'C': 'no error', 'D': 4.0}
     """
     if not isinstance(answers, dict):
         return answers
-    named = {
-        key: re.match(r"\s*(an? |the )?\w*error\b", str(getattr(a, "__name__", a)).casefold())
-        for key, a in answers.items()
+    is_error = {
+        key: re.match(r"\s*(an? |the )?\w*error\b", str(getattr(answer, "__name__", answer)).casefold())
+        for key, answer in answers.items()
     }
-    return {key: "error" if named[key] else a for key, a in answers.items()}
+    return {key: "error" if is_error[key] else answer for key, answer in answers.items()}
 
 
-def _fit(f: UnknownFunction, starts: Sequence[float], steps: int, rate: float, by_turns: bool = False) -> list[float]:
-    """Where so many steps down the slopes of `f` lead; `by_turns`, a step of each number sees those before it."""
-    assert f.slopes
-    now = list(starts)
+def _run_descent(
+    f: UnknownFunction, starts: Sequence[float], steps: int, rate: float, by_turns: bool = False
+) -> list[float]:
+    """Return where steps down the slopes of `f` lead; `by_turns`, a step of each number sees those before it."""
+    assert f.compute_derivatives
+    numbers = list(starts)
     for _ in range(steps):
-        slopes = f.slopes(*now)
-        for place in range(len(now)):
-            now[place] -= rate * (f.slopes(*now) if by_turns else slopes)[place]
-    return now
+        slopes = f.compute_derivatives(*numbers)
+        for place in range(len(numbers)):
+            numbers[place] -= rate * (f.compute_derivatives(*numbers) if by_turns else slopes)[place]
+    return numbers
 
 
-def _fooling_input(f: UnknownFunction, x: Sequence[float], step: float) -> np.ndarray:
-    """Where an input goes that moves by `step` in each number, up the slope of `f`."""
-    assert f.slopes
-    return np.array(x) + step * np.sign(f.slopes(x))
+def _build_adversarial_input(f: UnknownFunction, x: Sequence[float], step: float) -> np.ndarray:
+    """Return where an input goes that moves by `step` in each number, up the slope of `f`."""
+    assert f.compute_derivatives
+    return np.array(x) + step * np.sign(f.compute_derivatives(x))
 
 
-def _contents_of(variables: Answer) -> Answer:
-    """What the variables of a list hold."""
-    return [as_array(one) for one in variables] if isinstance(variables, (list, tuple)) else variables
+def _read_variables(variables: Answer) -> Answer:
+    """Read what the variables of a list hold; return anything else as it is."""
+    return [to_numpy_value(variable) for variable in variables] if isinstance(variables, (list, tuple)) else variables
 
 
-def _variables_themselves(answer: Program, seen: Observed) -> str:
-    if not all(run.assigned for run in seen):
+def _find_missing_variable_hint(answer: Program, observed_runs: ObservedRuns) -> str:
+    if not all(run.assign_count for run in observed_runs):
         return "The numbers are right, but no variable was changed."
-    if all(hasattr(one, "assign") for one in answer(VALLEY, [2.0, -1.0], 1, 0.1)):
+    if all(hasattr(variable, "assign") for variable in answer(VALLEY, [2.0, -1.0], 1, 0.1)):
         return ""
     return "The numbers are right. Return the variables themselves, which hold them."
 
 
-EXPLAINED = {
+EXPLANATIONS = {
     "05.p1": """\
 The first call gave its answer, and the second is an error: a tape gives one answer, unless it was made for more. \
 The reason is what a tape
@@ -152,7 +154,7 @@ BELIEFS = {
     },
 }
 
-ANEW = {
+RETRY_QUESTIONS = {
     "05.p3": (
         "y = x * x and z = 10 * x at x = 4. What is tape.gradient([y, z], x)?",
         ["[8.0, 10.0]", "18.0", "10.0"],
@@ -165,7 +167,7 @@ EXERCISES = (
     Exercise(
         "05.1",
         expect={"A": "error", "B": 12.0, "C": 16.0, "D": "error"},
-        view=_errors,
+        view=_replace_error_names,
         program="""
 x = tf.Variable(2.0)
 with tf.GradientTape(persistent=True) as tape:
@@ -255,12 +257,12 @@ with tf.GradientTape(persistent=True) as tape:
     ),
     Exercise(
         "05.4",
-        expect=_fit,
+        expect=_run_descent,
         cases=[(VALLEY, [2.0, -1.0], 1, 0.1), (VALLEY, [0.5, 3.0], 4, 0.2), (BEND, [1.0, 2.0, -1.0], 3, 0.05)],
-        view=_contents_of,
+        view=_read_variables,
         mistakes=[
             Mistake(
-                partial(_fit, by_turns=True),
+                partial(_run_descent, by_turns=True),
                 "The second variable moves by a gradient that was taken after the first one had moved. Ask once in "
                 "each step, for all of them.",
             ),
@@ -271,7 +273,7 @@ with tf.GradientTape(persistent=True) as tape:
                 where=r"for (\w+).*\n *\1 *(-=|= *\1 *-)",
             ),
             Mistake(
-                raises,
+                raise_error,
                 "loss_of takes the variables one by one. A * before the list does that: loss_of(*variables).",
                 where=r"loss_of\(\w+\)",
                 error="takes tensors|missing a required",
@@ -294,11 +296,11 @@ with tf.GradientTape(persistent=True) as tape:
             "variable.assign_sub(rate * gradient)",
         ),
         because="One call gives the gradients of all variables, so the tape need not be persistent.",
-        also=_variables_themselves,
+        also=_find_missing_variable_hint,
     ),
     Exercise(
         "05.5",
-        expect=_fooling_input,
+        expect=_build_adversarial_input,
         cases=[
             (TILTED, [1.0, 2.0], 0.1),
             (TILTED, [3.0, -1.0], 0.5),

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from .call_log import Observed
+from .call_log import ObservedRuns
 from .exercise import Answer, Exercise, Mistake
-from .unknown import Polynomial, UnknownFunction
+from .unknown_functions import Polynomial, UnknownFunction
 
 SQUARE = UnknownFunction("(a - b) ** 2", lambda a, b: (a - b) ** 2, lambda a, b: [2 * (a - b), -2 * (a - b)])
 OTHER = UnknownFunction("a * b + a * a", lambda a, b: a * b + a * a, lambda a, b: [b + 2 * a, a])
 REST = Polynomial(0, 1, 0, 2)
 
-EXPLAINED = {
+EXPLANATIONS = {
     "06.p1": """\
 The three rows of `zz` ran, but they are on no tape. So there is no recorded path from `x` or `y` to `zz`: `None`, \
 not zero.
@@ -72,7 +72,7 @@ BELIEFS = {
     },
 }
 
-ANEW = {
+RETRY_QUESTIONS = {
     "06.p2": (
         "s = x * x * x inside stop_recording, then k = s * x outside. What is the gradient of k for x = 2?",
         ["32.0", "8.0", "24.0", "None"],
@@ -88,14 +88,14 @@ ANEW = {
 }
 
 
-def _stopped_by_the_program(answer: Answer, seen: Observed) -> str:
-    """Whether no tape can go back from the result to `b`, so that its None is not one that was typed in."""
-    if any(call.trainable[1] is False for run in seen for call in run.calls):
+def _find_hint_if_b_was_watched(answer: Answer, observed_runs: ObservedRuns) -> str:
+    """Say that a tape can go back to `b`, so that its None was typed in; "" where none can."""
+    if any(call.trainable_inputs[1] is False for run in observed_runs for call in run.calls):
         return (
             "b is a variable that cannot learn any more, anywhere. Only in this loss should it rest: which function "
             "lets its value through, and no gradient?"
         )
-    if any(call.on[1] for run in seen for call in run.calls):
+    if any(call.tape_counts[1] for run in observed_runs for call in run.calls):
         return (
             "The tape still has a path to b, so the None is not what it says. Which function lets the value "
             "through, and no gradient?"
@@ -103,11 +103,11 @@ def _stopped_by_the_program(answer: Answer, seen: Observed) -> str:
     return ""
 
 
-def _by_y_alone(answer: Answer, seen: Observed) -> str:
-    """Whether x is as it was, and the tape was asked about what `rest` gave, and about nothing computed of that."""
-    if any(run.assigned for run in seen):
+def _find_extra_computation_hint(answer: Answer, observed_runs: ObservedRuns) -> str:
+    """Say that x was changed, or that more was computed of what `rest` gave before the tape was asked; "" where not."""
+    if any(run.assign_count for run in observed_runs):
         return "The numbers are right, and x holds another number now. Compute y, and leave x as it is."
-    if any(len(question.operations) > run.calls[-1].rows for run in seen for question in run.questions):
+    if any(len(question.operations) > run.calls[-1].row_count for run in observed_runs for question in run.questions):
         return "The numbers are right, but more is computed after rest. It is y that should do it."
     return ""
 
@@ -174,8 +174,8 @@ EXERCISES = (
     ),
     Exercise(
         "06.3",
-        expect=lambda f, a, b: [f.slopes(a, b)[0], None],
-        also=_stopped_by_the_program,
+        expect=lambda f, a, b: [f.compute_derivatives(a, b)[0], None],
+        also=_find_hint_if_b_was_watched,
         cases=[(SQUARE, 3.0, 1.0), (OTHER, 0.5, 2.0), (OTHER, -1.0, 0.5)],
         changes={
             "tf.stop_gradient(b) => a": "distance gets a twice, and b is in no part of the loss.",
@@ -232,7 +232,7 @@ EXERCISES = (
             "y = x + tf.stop_gradient(tf.round(x) - x)",
         ),
         because="x + (round(x) - x) has the value round(x), and only the first x lets the gradient pass.",
-        also=_by_y_alone,
+        also=_find_extra_computation_hint,
     ),
     Exercise(
         "06.5",
@@ -260,6 +260,6 @@ EXERCISES = (
             "y = factor * x + tf.stop_gradient(x - factor * x)",
         ),
         because="factor * x + (x - factor * x) has the value x, and only its first part lets the gradient pass.",
-        also=_by_y_alone,
+        also=_find_extra_computation_hint,
     ),
 )

@@ -7,9 +7,9 @@ from functools import partial
 
 import numpy as np
 
-from .call_log import Observed
+from .call_log import ObservedRuns
 from .exercise import Answer, Exercise
-from .unknown import Polynomial, UnknownFunction, newton
+from .unknown_functions import Polynomial, UnknownFunction, run_newton_steps
 
 F, G = Polynomial(0, 1, 0, -2, 0, 1), Polynomial(1, 0, 3, 1, 1)
 BENT = UnknownFunction("x[0] * x[1] * x[1]", lambda x: x[0] * x[1] * x[1])
@@ -17,16 +17,16 @@ STEEP = UnknownFunction("x[0] ** 3 + x[0] * x[1]", lambda x: x[0] ** 3 + x[0] * 
 Pair = Sequence[float]
 
 
-def _hessian(f: UnknownFunction, point: Pair, direction: Pair) -> np.ndarray:
+def _compute_hessian(f: UnknownFunction, point: Pair, direction: Pair) -> np.ndarray:
     x, y = point
     return np.array([[0.0, 2 * y], [2 * y, 2 * x]] if f is BENT else [[6 * x, 1.0], [1.0, 0.0]])
 
 
-def _product(f: UnknownFunction, point: Pair, direction: Pair) -> np.ndarray:
-    return _hessian(f, point, direction) @ np.array(direction)
+def _compute_hessian_product(f: UnknownFunction, point: Pair, direction: Pair) -> np.ndarray:
+    return _compute_hessian(f, point, direction) @ np.array(direction)
 
 
-EXPLAINED = {
+EXPLANATIONS = {
     "07.p1": """\
 Both `x` and `y` are variables, and a tape [watches](glossary.ipynb#cell-id=watch) a variable automatically when it \
 is used. So *both* tapes
@@ -76,7 +76,7 @@ BELIEFS = {
         "1000000": "A million is the number of entries in the table. The table is never written here.",
     },
 }
-ANEW = {
+RETRY_QUESTIONS = {
     "07.p4": (
         "y = 5 * x. What is the second derivative?",
         ["5.0", "0.0", "None"],
@@ -92,9 +92,9 @@ ANEW = {
 }
 
 
-def _without_the_table(answer: Answer, seen: Observed) -> str:
-    """Whether the product was found without the whole Hessian, in two sweeps."""
-    if any(sum(question.sweeps for question in run.questions) > 2 for run in seen):
+def _find_full_hessian_hint(answer: Answer, observed_runs: ObservedRuns) -> str:
+    """Say that the product was found with the whole Hessian, in more than two sweeps; "" where it was not."""
+    if any(sum(question.sweep_count for question in run.questions) > 2 for run in observed_runs):
         return (
             "That is right, and took more than two sweeps, as the whole Hessian does. Which single number has the "
             "product as its gradient?"
@@ -102,14 +102,14 @@ def _without_the_table(answer: Answer, seen: Observed) -> str:
     return ""
 
 
-def _of_penalty(f: Polynomial, value: float) -> float:
-    """The derivative of the square of the slope."""
+def _compute_squared_slope_derivative(f: Polynomial, value: float) -> float:
+    """Compute the derivative of the square of the slope."""
     return 2.0 * f.derivative(value) * f.derivative(value, order=2)
 
 
-def _down(f: Polynomial, start: float, steps: int, halvings: int = 10) -> float:
-    """Where damped steps of Newton's method lead, which divide by the absolute value of the second derivative. A step
-    that leads up is left out.
+def _run_damped_newton(f: Polynomial, start: float, steps: int, halvings: int = 10) -> float:
+    """Return where damped steps of Newton's method lead, which divide by the absolute value of the second derivative. A
+    step that leads up is left out.
     """
     for _ in range(steps):
         move = f.derivative(start) / abs(f.derivative(start, order=2))
@@ -162,7 +162,7 @@ with tf.GradientTape(persistent=True) as first:
     Exercise(
         "07.2",
         order=2,
-        expect=lambda f, value: f.derivative(value) + _of_penalty(f, value),
+        expect=lambda f, value: f.derivative(value) + _compute_squared_slope_derivative(f, value),
         cases=[(F, 0.5), (F, 2.0), (G, -1.0)],
         changes={
             "y + slope * slope => y": (
@@ -200,7 +200,7 @@ with tf.GradientTape(persistent=True) as first:
     Exercise(
         "07.4",
         order=2,
-        expect=lambda f, value: newton(f, value),
+        expect=lambda f, value: run_newton_steps(f, value),
         cases=[(F, 2.0), (G, 1.0), (G, -2.0), (F, 0.5)],  # the last bends downwards
         changes={
             "bend(x) => abs(bend(x))": ("Divide by the second derivative as it is, also where it is negative."),
@@ -242,11 +242,11 @@ with tf.GradientTape(persistent=True) as first:
     Exercise(
         "07.5",
         order=2,
-        also=_without_the_table,
-        expect=lambda f, point, direction: _product(f, point, direction) @ np.array(direction),
+        also=_find_full_hessian_hint,
+        expect=lambda f, point, direction: _compute_hessian_product(f, point, direction) @ np.array(direction),
         cases=[(BENT, [1.0, 2.0], [1.0, 1.0]), (STEEP, [1.0, 2.0], [1.0, -1.0]), (STEEP, [-1.0, 0.5], [2.0, -3.0])],
         slips={
-            _hessian: ("That is the whole Hessian. Only one number of it is wanted."),
+            _compute_hessian: ("That is the whole Hessian. Only one number of it is wanted."),
         },
         changes={
             "tf.reduce_sum(product * direction) => derivative(f)(x)": (
@@ -275,7 +275,7 @@ with tf.GradientTape(persistent=True) as first:
     Exercise(
         "07.6",
         order=2,
-        expect=_down,
+        expect=_run_damped_newton,
         cases=[
             (HILLS, 0.1, 2),
             (STRAIGHT, 0.0, 1),
@@ -301,11 +301,11 @@ def lowest(f, start, steps):
 """,
         rtol=1e-4,
         slips={
-            partial(_down, halvings=100): (
+            partial(_run_damped_newton, halvings=100): (
                 "That is the result of more than ten halvings. Here ten are all: after them x stays where it is."
             ),
-            partial(_down, halvings=9): "That is the result of fewer than ten halvings. Ten are allowed.",
-            partial(_down, halvings=0): (
+            partial(_run_damped_newton, halvings=9): "That is the result of fewer than ten halvings. Ten are allowed.",
+            partial(_run_damped_newton, halvings=0): (
                 "Here x stays where a step that was halved leads down. Halve as before, up to ten times, and ask then "
                 "only whether the height grows."
             ),

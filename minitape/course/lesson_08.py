@@ -6,32 +6,32 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..common.texts import say
-from .call_log import Observed
-from .compare import in_order
+from ..common.translation import say
+from .answer_comparison import sort_distinct_parts
+from .call_log import ObservedRuns
 from .exercise import Answer, Exercise, Mistake, Program
-from .forty_lines import CUT, before_or_after
-from .unknown import Polynomial, UnknownFunction
+from .forty_lines import CUT_LINE, describe_cut_direction
+from .unknown_functions import Polynomial, UnknownFunction
 
 F, G = Polynomial(0, 0, 1), Polynomial(1, -2, 0, 1)
 
 
-def _of_whole(found: Answer) -> Program:
-    """What is right for numbers with fractions, and gives this for whole ones."""
-    return lambda f, value: found if isinstance(value, int) else f.derivative(value)
+def _build_mistake_for_integers(integer_result: Answer) -> Program:
+    """Build what is right for numbers with fractions, and gives this for whole ones."""
+    return lambda f, value: integer_result if isinstance(value, int) else f.derivative(value)
 
 
-def _slopes(f: Polynomial, values: list[float]) -> np.ndarray:
+def _compute_slopes(f: Polynomial, values: list[float]) -> np.ndarray:
     return np.array([f.derivative(value) for value in values])
 
 
-def _above_zero(compute: Callable[[float], float], values: list[float]) -> np.ndarray:
+def _compute_where_positive(compute: Callable[[float], float], values: list[float]) -> np.ndarray:
     return np.array([compute(value) if value > 0.0 else 0.0 for value in values])
 
 
-def _not_safe(found: Answer, f: UnknownFunction, values: list[float]) -> str:
-    """What is wrong with values and slopes of which some are no numbers, or some are those of another place."""
-    y, slopes = (np.asarray(part, np.float64) for part in found)
+def _find_unsafe_value_hint(answer: Answer, f: UnknownFunction, values: list[float]) -> str:
+    """Say what is wrong with values and slopes of which some are no numbers, or some are those of another place."""
+    y, slopes = (np.asarray(column, np.float64) for column in answer)
     if not np.isfinite(slopes[np.array(values) <= 0.0]).all():
         return say("One of the slopes is NaN or infinite where x is not above 0. Which number does f see there?")
     if np.any(y[np.array(values) <= 0.0]):
@@ -39,14 +39,16 @@ def _not_safe(found: Answer, f: UnknownFunction, values: list[float]) -> str:
     return ""
 
 
-def _saw_zero(function: Answer, seen: Observed) -> str:
-    """That NaN was taken out of the result, and f still sees what it cannot take."""
-    if any((place <= 0.0).any() for run in seen for call in run.calls for place in call.at):
+def _find_unsafe_input_hint(function: Answer, observed_runs: ObservedRuns) -> str:
+    """Say that NaN was taken out of the result, and f still sees what it cannot take."""
+    if any(
+        (input_value <= 0.0).any() for run in observed_runs for call in run.calls for input_value in call.input_values
+    ):
         return (
             "The results are right, but f still sees numbers that are not above 0. From there NaN can come back, "
             "and a variable inside of f would get it. Hand f another number in their place."
         )
-    if not all(np.isfinite(result).all() for run in seen for result in run.results):
+    if not all(np.isfinite(result).all() for run in observed_runs for result in run.call_results):
         return (
             "The results are right, but of the number that f gets in place of the others, it makes infinity. Hand it "
             "one of a usual size, such as 1.0."
@@ -57,7 +59,7 @@ def _saw_zero(function: Answer, seen: Observed) -> str:
 INVERSE = UnknownFunction("1 / x", lambda x: 1.0 / x, lambda x: -1.0 / x**2)
 ROOT = UnknownFunction("x ** 0.5 + x ** 8", lambda x: x**0.5 + x**8, lambda x: 0.5 * x**-0.5 + 8.0 * x**7)
 
-EXPLAINED = {
+EXPLANATIONS = {
     "08.p1": "The watch comes after the line in which x was used. What ran before it was not recorded.",
     "08.p2": "Line 2 makes rate with trainable=False, so no tape watches it by itself.",
     "08.p3": "This tape does not watch variables by itself, and no line calls watch(w). It does watch x.",
@@ -142,7 +144,7 @@ BELIEFS = {
         "an error": "log(0) is no error: TensorFlow gives -inf, and goes on with it.",
     },
 }
-ANEW = {
+RETRY_QUESTIONS = {
     "08.p5": (
         "w is 3.0, k = tf.cast(w, tf.int32), and y = tf.cast(k, tf.float32) * w. What is the gradient of y with "
         "respect to w?",
@@ -203,12 +205,15 @@ def slope(f, value):
 """,
         mistakes=[
             Mistake(
-                _of_whole(None),
+                _build_mistake_for_integers(None),
                 "x = tf.cast(x, ...) gives the name x to a tensor, which no tape watches. Make the variable itself a "
                 "float.",
                 where=r"\bx = tf\.cast\(x\b",
             ),
-            Mistake(_of_whole(0.0), "A zero is not right either: y changes when x changes. Which dtype has x?"),
+            Mistake(
+                _build_mistake_for_integers(0.0),
+                "A zero is not right either: y changes when x changes. Which dtype has x?",
+            ),
         ],
         hint=(
             "Which dtype does x get if value is 3?",
@@ -219,7 +224,7 @@ def slope(f, value):
     ),
     Exercise(
         "08.3",
-        expect=lambda f, values: _slopes(f, values) / len(values),
+        expect=lambda f, values: _compute_slopes(f, values) / len(values),
         cases=[(F, [1.0, 3.0, 5.0]), (G, [2.0, -2.0]), (G, [0.5])],
         start="""
 def slopes(f, values):
@@ -259,7 +264,7 @@ def slopes(f, values):
     Exercise(
         "08.5",
         expect=[5, 6, 7],
-        view=in_order,
+        view=sort_distinct_parts,
         reasons={
             1: "Line 1 makes w. There the paths begin, and nothing is broken yet.",
             2: "n is an integer, but the path from w does not go through n.",
@@ -278,7 +283,10 @@ def slopes(f, values):
     ),
     Exercise(
         "08.6",
-        expect=lambda f, values: [_above_zero(f._compute, values), _above_zero(f.slopes, values)],
+        expect=lambda f, values: [
+            _compute_where_positive(f._compute, values),
+            _compute_where_positive(f.compute_derivatives, values),
+        ],
         cases=[(INVERSE, [0.0, 2.0, 0.25]), (ROOT, [4.0, 0.0, 1.0, -1.0]), (INVERSE, [-1.0, 0.0])],
         start="""
 def values_and_slopes(f, values):
@@ -287,8 +295,8 @@ def values_and_slopes(f, values):
         y = tf.where(x > 0.0, f(x), 0.0)
     return [y, tape.gradient(y, x)]
 """,
-        of_wrong=_not_safe,
-        also=_saw_zero,
+        of_wrong=_find_unsafe_value_hint,
+        also=_find_unsafe_input_hint,
         hint=(
             "Which numbers does f see, and which of them can it not take?",
             "Where x is not above 0, hand f another number, such as 1.0. A where chooses which.",
@@ -298,8 +306,8 @@ def values_and_slopes(f, values):
     ),
     Exercise(
         "08.7",
-        expect=CUT,
-        of_wrong=before_or_after,
+        expect=CUT_LINE,
+        of_wrong=describe_cut_direction,
         hint=(
             "Which value would you ask about first, so that half of the lines are out of the question?",
             "If the gradient of values[20] is a number, the lines up to 20 are whole. Halve what is left.",

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..common.texts import say
+from ..common.translation import say
 from .exercise import Answer, Exercise
-from .unknown import Polynomial, UnknownFunction, descend
+from .unknown_functions import Polynomial, UnknownFunction, run_gradient_descent
 
 F, G = Polynomial(0, 0, 1), Polynomial(1, -2, 0, 1)
 BOWL, HOLE = Polynomial(9, -6, 1), Polynomial(2, 1, 0.5)
@@ -19,11 +19,11 @@ class Distance(UnknownFunction):
 
     def __init__(self, points: Sequence[float]) -> None:
         self.points = np.array(points, np.float32)
-        super().__init__(f"mean((heights - {list(points)}) ** 2)", self._mean)
+        super().__init__(f"mean((heights - {list(points)}) ** 2)", self._compute_mean_square_error)
 
-    def _mean(self, heights: Answer) -> Answer:
-        missed = heights - self.points
-        return (missed[None, :] @ missed[:, None])[0, 0] / len(self.points)
+    def _compute_mean_square_error(self, heights: Answer) -> Answer:
+        errors = heights - self.points
+        return (errors[None, :] @ errors[:, None])[0, 0] / len(self.points)
 
 
 X, POINTS = [-1.8, -1.0, -0.4, 0.3, 0.9, 1.7], Distance([2.9, 2.2, 1.4, 1.2, 0.1, -0.6])
@@ -31,32 +31,34 @@ FAR = 20.0  # no number of the best lines is near it
 OTHER_X, OTHERS = [-2.0, -0.5, 1.0, 2.0], Distance([-5.0, -1.5, 4.5, 6.0])
 
 
-def _best_line(loss_of: Distance, x: Sequence[float]) -> list[float]:
+def _fit_line(loss_of: Distance, x: Sequence[float]) -> list[float]:
     return [float(value) for value in np.polyfit(x, loss_of.points, 1)]
 
 
-def _not_there(found: Answer, loss_of: Distance, x: Sequence[float]) -> str:
-    """What two numbers say of the loop that found them, where they are not those of the best line."""
-    w, b = numbers = np.array([float(one) for one in np.ravel(found)])
-    best = _best_line(loss_of, x)
+def _find_line_fit_hint(answer: Answer, loss_of: Distance, x: Sequence[float]) -> str:
+    """Say what two numbers tell of the loop that found them, where they are not those of the best line."""
+    w, b = numbers = np.array([float(value) for value in np.ravel(answer)])
+    best_line = _fit_line(loss_of, x)
     if not max(abs(w), abs(b)) <= FAR:  # or no numbers any more
         return say(
             "These are far from the numbers of any good line. Is the loss recorded anew in each step, and does each "
             "variable subtract its own gradient? If so, take a smaller learning rate."
         )
-    start, now, least = (loss_of._mean(w * np.array(x) + b) for w, b in ([0.0, 0.0], numbers, best))
-    if not now < start or 0.0 in numbers:  # one of them has not learned at all
+    start_loss, own_loss, best_loss = (
+        loss_of._compute_mean_square_error(w * np.array(x) + b) for w, b in ([0.0, 0.0], numbers, best_line)
+    )
+    if not own_loss < start_loss or 0.0 in numbers:  # one of them has not learned at all
         return ""
     return say(
         "At w = 0 and b = 0 the loss is {start}, for your line {now}, and for the best one {least}. If your "
         "loop found it, and the loss still falls in the last steps, take more of them.",
-        start=f"{start:.3g}",
-        now=f"{now:.3g}",
-        least=f"{least:.3g}",
+        start=f"{start_loss:.3g}",
+        now=f"{own_loss:.3g}",
+        least=f"{best_loss:.3g}",
     )
 
 
-EXPLAINED = {
+EXPLANATIONS = {
     "09.p1": "A variable knows what it holds, not where that came from. assign_add puts a number into the box, and no "
     "operation with a result is recorded. "
     "So the tape has no path from y to z.",
@@ -88,7 +90,7 @@ BELIEFS = {
         "2.0": "2.0 is 2 * 1, with the value before the step. w is 0.5 by then, and it names no variable any more.",
     },
 }
-ANEW = {
+RETRY_QUESTIONS = {
     "09.p1": (
         "x is 2, y is 5; then x.assign_add(y) and z = 3 * x. What is the gradient of z with respect to y?",
         ["3.0", "0.0", "None"],
@@ -199,7 +201,7 @@ def gradient_for_y(f, a, b):
     ),
     Exercise(
         "09.5",
-        expect=lambda loss_of, steps, rate=0.25: descend(loss_of, 0.0, steps, rate),
+        expect=lambda loss_of, steps, rate=0.25: run_gradient_descent(loss_of, 0.0, steps, rate),
         cases=[(BOWL, 1), (BOWL, 2), (HOLE, 5)],
         changes={
             "w.assign_sub(0.25 => w = w.assign_sub(0.25": (
@@ -219,10 +221,10 @@ def gradient_for_y(f, a, b):
     ),
     Exercise(
         "09.6",
-        expect=_best_line,
+        expect=_fit_line,
         cases=[(POINTS, X), (OTHERS, OTHER_X)],
         rtol=0.01,
-        of_wrong=_not_there,
+        of_wrong=_find_line_fit_hint,
         changes={
             "range(500) => range(0)": "Both numbers are 0. Are w and b changed in each step?",
             "b.assign_sub(0.1 * db) => pass": (

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from .attempt import source_of
-from .call_log import Seen
-from .exercise import Exercise, Mistake, raises
-from .unknown import Polynomial, TracedNumber
+from .attempt import find_function_source
+from .call_log import ObservedRun
+from .exercise import Exercise, Mistake, raise_error
+from .unknown_functions import Polynomial, TracedNumber
 
 if TYPE_CHECKING:
     from ..engine.types import Function
@@ -19,8 +19,8 @@ HILL, STEEP, FALLS = Polynomial(0, 12, -4), Polynomial(0, 2, 0, 1), Polynomial(1
 FLAT = Polynomial(0, 0, 1)  # where it is 0 it is level, so each correction halves the angle only: ten are not nine
 
 
-def _repeated(f: Polynomial, value: float, times: int) -> float:
-    """The slope of `f` of `f` of ... of x: multiplied along the path."""
+def _compute_repeated_slope(f: Polynomial, value: float, times: int) -> float:
+    """Compute the slope of `f` of `f` of ... of x: multiplied along the path."""
     slope = 1.0
     for _ in range(times):
         slope *= f.derivative(value)
@@ -28,28 +28,32 @@ def _repeated(f: Polynomial, value: float, times: int) -> float:
     return slope
 
 
-def _aimed(throw: Polynomial, target: float, times: int = 10) -> float:
-    """The angle after so many corrections."""
+def _solve_for_angle(throw: Polynomial, target: float, times: int = 10) -> float:
+    """Compute the angle after so many corrections."""
     angle = 0.4
     for _ in range(times):
         angle -= (throw._compute(angle) - target) / throw.derivative(angle)
     return angle
 
 
-def _without_penalty(f: Polynomial, value: float) -> list[float]:
+def _compute_unpenalized_slopes(f: Polynomial, value: float) -> list[float]:
     return [f.derivative(value)] * 2
 
 
-def _traced_once(answer: Function, seen: list[Seen]) -> str:
-    """What is wrong with a program that gives both slopes, and not from one traced loss with the penalty in it."""
-    outside = any({"multiply", "add"} <= set(question.operations) for run in seen for question in run.questions)
-    if outside or any(sum(question.sweeps for question in run.questions if question.answered) < 2 for run in seen):
+def _find_tracing_hint(answer: Function, observed_runs: list[ObservedRun]) -> str:
+    """Say what is wrong with a program that gives both slopes, and not from one traced loss with the penalty in it."""
+    is_outside = any(
+        {"multiply", "add"} <= set(question.operations) for run in observed_runs for question in run.questions
+    )
+    if is_outside or any(
+        sum(question.sweep_count for question in run.questions if question.is_answered) < 2 for run in observed_runs
+    ):
         return (
             "The two slopes do not both come from the recording of loss alone. Let the loss take the penalty as an "
             "argument, and ask for the gradient of each loss."
         )
-    loops = [part for part in ast.walk(ast.parse(source_of(answer))) if isinstance(part, ast.For)]
-    if any(isinstance(part, (ast.FunctionDef, ast.Lambda)) for loop in loops for part in ast.walk(loop)):
+    loops = [node for node in ast.walk(ast.parse(find_function_source(answer))) if isinstance(node, ast.For)]
+    if any(isinstance(node, (ast.FunctionDef, ast.Lambda)) for loop in loops for node in ast.walk(loop)):
         return (
             "A new function is made and traced in each iteration: that is right, and slow. Trace one loss, before the "
             "loop."
@@ -57,14 +61,14 @@ def _traced_once(answer: Function, seen: list[Seen]) -> str:
     return ""
 
 
-def _looped(answer: Function, seen: list[Seen]) -> str:
-    """What is wrong with a program that was unrolled while it was traced."""
-    asked = [question.operations.count("function") for run in seen for question in run.questions]
-    if len({*asked}) > 1:
+def _find_unrolled_loop_hint(answer: Function, observed_runs: list[ObservedRun]) -> str:
+    """Say what is wrong with a program that was unrolled while it was traced."""
+    function_counts = [question.operations.count("function") for run in observed_runs for question in run.questions]
+    if len({*function_counts}) > 1:
         return "Python goes through the loop, and each iteration calls a traced function. Put the loop into it."
-    if 2 in asked:
+    if 2 in function_counts:
         return "The while_loop gives back the counter, too, and your target has both. Take y alone: k, y = ..."
-    if any(len(run.calls) > 2 for run in seen):
+    if any(len(run.calls) > 2 for run in observed_runs):
         return (
             "Python went through the loop, and the recording has a copy of f for each iteration. Use tf.while_loop: "
             "its body is in the recording once."
@@ -72,7 +76,7 @@ def _looped(answer: Function, seen: list[Seen]) -> str:
     return ""
 
 
-EXPLAINED = {
+EXPLANATIONS = {
     "10.p1": "At -2 the condition is False, so the second branch ran, 3 - 2 * x, whose slope is -2 everywhere. Of x * "
     "x the tape knows nothing.",
     "10.p2": "The loop ran three times, to 4, 16 and 256. Going back, the tape multiplies along the path: 2 * 16, 2 * "
@@ -143,7 +147,7 @@ BELIEFS = {
         "0.5, 0.5, 0.5": "Half of it is what JAX's maximum hands to each of the two. TensorFlow's rules take a side.",
     },
 }
-ANEW = {
+RETRY_QUESTIONS = {
     "10.p2": (
         "x is 3. While x is below 50, x = x * x. What is the gradient of the result with respect to the 3?",
         ["6.0", "81.0", "108.0"],
@@ -212,35 +216,35 @@ def two_slopes(f, value):
 """,
         mistakes=[
             Mistake(
-                _without_penalty,
+                _compute_unpenalized_slopes,
                 "A variable is read each time, but the recording reads the one that it met while it was traced. Make "
                 "one variable before the loop, and assign to it.",
                 where=r"for penalty in .*Variable|(?s:for .*\n +\w+ = tf\.Variable\((?!value))",
             ),
             Mistake(
-                _without_penalty,
+                _compute_unpenalized_slopes,
                 "The recording holds the tensor that had the name penalty while it was traced. Hand it in as an "
                 "argument of loss.",
                 where=r"(?s)def loss\(\w+\):.*tf\.(constant|convert_to_tensor|cast)\(",
             ),
             Mistake(
-                _without_penalty,
+                _compute_unpenalized_slopes,
                 "loss can take a penalty now, and no call hands one in: loss(x, tf.constant(penalty)).",
                 where=r"def loss\(\w+, *\w+ *=",
             ),
             Mistake(
-                _without_penalty,
+                _compute_unpenalized_slopes,
                 "The variable gets its new number after the loss was computed. Assign to it before loss is called.",
                 where=r"(?s)= *loss\(.*\.assign\(",
             ),
             Mistake(
-                _without_penalty,
+                _compute_unpenalized_slopes,
                 "loss was traced with penalty = 0, and that is in its recording for good. How does a new number get "
                 "in?",
                 where=r"(?s)\A(?!.*penalty *= *tf\.Variable).*(def loss\(\w+\)|lambda \w+:).*\+ *penalty *\*",
             ),
             Mistake(
-                raises,
+                raise_error,
                 "f refuses to run outside of a traced function. Keep @tf.function, and hand the penalty in as an "
                 "argument of loss.",
                 error="traced one",
@@ -251,7 +255,7 @@ def two_slopes(f, value):
                 "Both slopes are that of f alone: the penalty is the same each time, or it is not multiplied by x."
             ),
         },
-        also=_traced_once,
+        also=_find_tracing_hint,
         from_tape="The slope of the penalty was added by hand, and the loss does not have it. Let the loss take the "
         "penalty as an argument.",
         hint=(
@@ -294,12 +298,12 @@ def two_slopes(f, value):
     ),
     Exercise(
         "10.4",
-        expect=_repeated,
+        expect=_compute_repeated_slope,
         cases=[(F, 1.5, 3), (G, 0.5, 3), (GROWS, 1.0, 4), (TURNS, -2.0, 1)],
         mistakes=[
-            Mistake(raises, "times is a tensor. Use tf.while_loop.", where=r"(?m)^ *for .*(in times\b|\.numpy\()"),
+            Mistake(raise_error, "times is a tensor. Use tf.while_loop.", where=r"(?m)^ *for .*(in times\b|\.numpy\()"),
         ],
-        also=_looped,
+        also=_find_unrolled_loop_hint,
         changes={
             "k + 1 => k": (
                 "The loop never ends by itself, and check stopped it. Does the counter grow in each iteration, and "
@@ -352,7 +356,7 @@ def two_slopes(f, value):
     ),
     Exercise(
         "10.6",
-        expect=_aimed,
+        expect=_solve_for_angle,
         cases=[(HILL, 7.0), (STEEP, 3.0), (FALLS, -3.0), (FLAT, 0.0)],
         hint=(
             "By how much does the miss grow if the angle grows by 1? So how far must the angle go back?",

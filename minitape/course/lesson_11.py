@@ -6,26 +6,26 @@ import math
 
 import numpy as np
 
-from ..engine.tensor.convert import convert_to_tensor
-from .call_log import Observed
+from ..engine.tensor.conversion import convert_to_tensor
+from .call_log import ObservedRuns
 from .exercise import Answer, Exercise, Program
-from .unknown import Polynomial
+from .unknown_functions import Polynomial
 
 F, G, REST = Polynomial(0, 0, 1), Polynomial(1, -2, 0, 1), Polynomial(0, 3, 1)
 CASES = [(F, REST, 3.0), (G, F, -1.0), (F, REST, -0.5), (F, G, 0.5)]
 RULES = "custom_gradient", "function"  # a traced one may hold it
 
 
-def _distance(upstream: float, x: float, y: float) -> tuple[float, float]:
+def _compute_distance_gradient(upstream: float, x: float, y: float) -> tuple[float, float]:
     z = math.hypot(x, y)
     return upstream * x / z, upstream * y / z
 
 
-def _through_sign(rest: Polynomial, number: float) -> float:
+def _compute_straight_through_slope(rest: Polynomial, number: float) -> float:
     return rest.derivative(math.copysign(1.0, number)) * (abs(number) < 1.0) + 0.0
 
 
-EXPLAINED = {
+EXPLANATIONS = {
     "11.p1": "The size of 1.5 is below m, so the first branch ran, x ** 2, and its slope is 2 * x. Which branch was "
     "taken is no problem: only what really ran was recorded.",
     "11.p2": "The tape that runs inside the backward sweep is gone when the sweep is over. So here None is not the "
@@ -61,7 +61,7 @@ BELIEFS = {
         "NumPy.",
     },
 }
-ANEW = {
+RETRY_QUESTIONS = {
     "11.p3": (
         "tf.py_function runs x.numpy() ** 2, at x = 3. What gradient does a tape give?",
         ["6.0", "0.0", "None"],
@@ -71,25 +71,27 @@ ANEW = {
 }
 
 
-def _halved(f: Polynomial, rest: Polynomial, value: float) -> float:
+def _compute_halved_slope(f: Polynomial, rest: Polynomial, value: float) -> float:
     return 0.5 * rest.derivative(f._compute(value)) * f.derivative(value)
 
 
-def _by_a_rule(answer: Answer, seen: Observed) -> str:
-    """Whether the tape met a rule of the learner's own between `f` and `rest`."""
-    for run in seen:
-        rows = [place for question in run.questions for place, name in enumerate(question.operations) if name in RULES]
-        if not rows:
+def _find_unused_rule_hint(answer: Answer, observed_runs: ObservedRuns) -> str:
+    """Say that the tape met no rule of the learner's own between `f` and `rest`; "" where it did."""
+    for run in observed_runs:
+        rule_rows = [row for question in run.questions for row, name in enumerate(question.operations) if name in RULES]
+        if not rule_rows:
             return (
                 "The number is right, and no rule of yours was used. Halve the gradient in grad, and put halve after f."
             )
-        if not any(run.calls[0].rows <= place < run.calls[-1].rows for place in rows):
+        if not any(run.calls[0].row_count <= row < run.calls[-1].row_count for row in rule_rows):
             return "The number is right, and halve is in another place: it comes after f, and before rest."
     return ""
 
 
-def _of_many(answer: Program, seen: Observed) -> str:
-    """Whether the rule works for several numbers at once, as the network after the exercise needs it."""
+def _find_batch_failure_hint(answer: Program, observed_runs: ObservedRuns) -> str:
+    """Say that the rule does not work for several numbers at once, as the network after the exercise needs it; "" where
+    it does.
+    """
     try:
         if np.allclose(answer(F, [0.5, -1.5]), [2.0, 0.0]):
             return ""
@@ -133,7 +135,7 @@ EXERCISES = (
     ),
     Exercise(
         "11.2",
-        expect=_distance,
+        expect=_compute_distance_gradient,
         cases=[(1.0, 3.0, 4.0), (2.0, -1.0, 0.5), (-1.0, 0.0, 2.0)],
         changes={
             "return upstream * x / z, upstream * y / z => return x / z, y / z": (
@@ -153,9 +155,9 @@ EXERCISES = (
     ),
     Exercise(
         "11.3",
-        expect=_halved,
+        expect=_compute_halved_slope,
         cases=CASES,
-        also=_by_a_rule,
+        also=_find_unused_rule_hint,
         from_tape="The number is right, and it is not what the tape gave. Let the rule grad halve it.",
         changes={
             (
@@ -235,9 +237,9 @@ EXERCISES = (
     ),
     Exercise(
         "11.6",
-        expect=_through_sign,
+        expect=_compute_straight_through_slope,
         cases=[(F, 0.5), (REST, 1.25), (F, -0.25), (F, -1.5), (REST, 0.95), (F, 1.05), (REST, 3.0)],
-        also=_of_many,
+        also=_find_batch_failure_hint,
         changes={
             "tf.where(tf.abs(x) < 1.0, upstream, 0.0) => upstream": (
                 "All of it is handed on, for each x. What should go on where x lies outside of -1 to 1?"

@@ -7,9 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..common.texts import say
-from .exercise import Answer, Exercise, Mistake, raises
-from .own_tape import BACK, MORE, OPERATORS, ROWS
+from ..common.translation import say
+from .exercise import Answer, Exercise, Mistake, raise_error
+from .own_tape import BACKWARD_TRIALS, MORE_OPERATOR_TRIALS, OPERATOR_TRIALS, ROW_TRIALS
 
 
 class _Number:
@@ -18,95 +18,101 @@ class _Number:
     def __init__(self, value: float, place: int = 0, slopes: Answer = ()):
         self.value, self.place, self.slopes = value, place, slopes
 
-    def _refuse(self, other: Answer) -> Answer:
+    def _refuse_operation(self, other: Answer) -> Answer:
         raise TypeError(say("this number is on the tape of its step: compute with its plain value, which now has"))
 
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _refuse
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _refuse_operation
 
     def __repr__(self) -> str:
         return f"a number on the tape, {self.value:g}"
 
 
-class Honest:
+class HonestTape:
     """A tape for `learn`: it gives the truth."""
 
-    part: ClassVar[float] = 1.0
+    gradient_scale: ClassVar[float] = 1.0
 
     def __init__(self) -> None:
-        self.watched = 0
+        self.watched_count = 0
 
     def watch(self, value: float) -> _Number:
         if isinstance(value, _Number):
             raise TypeError(say("watch takes a plain number; this one is on the tape of the step before"))
-        self.watched += 1
-        return _Number(value, self.watched - 1)
+        self.watched_count += 1
+        return _Number(value, self.watched_count - 1)
 
     def gradient(self, target: _Number, sources: Sequence[_Number]) -> list[float]:
-        if not all(isinstance(one, _Number) for one in (target, *sources)):
+        if not all(isinstance(number, _Number) for number in (target, *sources)):
             raise TypeError(say("gradient takes what is on the tape; one of these is a plain number"))
-        return [self.part * target.slopes[source.place] for source in sources]
+        return [self.gradient_scale * target.slopes[source.place] for source in sources]
 
 
-class Halving(Honest):
+class HalvingTape(HonestTape):
     """A tape that gives half of the truth, so that it must be asked."""
 
-    part = 0.5
+    gradient_scale = 0.5
 
 
-Honest.__name__ = Halving.__name__ = "Tape"  # as what is called is shown
+HonestTape.__name__ = HalvingTape.__name__ = "Tape"  # as what is called is shown
 _Number.__name__ = "Number"
 
 
-class Bowl:
+class BowlLoss:
     """A loss of two parameters, which is least at one place."""
 
     def __init__(self, *lowest: float):
-        self.lowest, self.__name__ = lowest, "loss_of"
+        self.minimum, self.__name__ = lowest, "loss_of"
 
     def __call__(self, parameters: Sequence[Answer]) -> Answer:
-        place = np.array([one.value if isinstance(one, _Number) else one for one in parameters])
-        a, b = place - self.lowest
+        point = np.array([parameter.value if isinstance(parameter, _Number) else parameter for parameter in parameters])
+        a, b = point - self.minimum
         loss = a * a + 3.0 * b * b + a * b
-        return _Number(loss, slopes=self.slope(place)) if isinstance(parameters[0], _Number) else loss
+        return _Number(loss, slopes=self.compute_gradient(point)) if isinstance(parameters[0], _Number) else loss
 
-    def slope(self, at: np.ndarray) -> np.ndarray:
-        a, b = at - self.lowest
+    def compute_gradient(self, point: np.ndarray) -> np.ndarray:
+        a, b = point - self.minimum
         return np.array([2.0 * a + b, 6.0 * b + a])
 
 
-def _learn(Tape: type[Honest], loss_of: Bowl, start: Sequence[float], steps: int, rate: float) -> list[float]:
-    """What `learn` finds."""
-    now = np.array(start)
+def _train_parameters(
+    Tape: type[HonestTape],  # noqa: N803, as in the learner's `learn`
+    loss_of: BowlLoss,
+    start: Sequence[float],
+    steps: int,
+    rate: float,
+) -> list[float]:
+    """Compute what `learn` finds."""
+    parameters = np.array(start)
     for _ in range(steps):
-        now = now - rate * Tape.part * loss_of.slope(now)
-    return [float(value) for value in now]
+        parameters = parameters - rate * Tape.gradient_scale * loss_of.compute_gradient(parameters)
+    return [float(value) for value in parameters]
 
 
-def _hand_in(step: str) -> tuple[str, str, str]:
-    """What to say of what is no class."""
+def _build_class_hints(exercise_name: str) -> tuple[str, str, str]:
+    """Build the hints for what is no class."""
     return (
         "Is that the class, or an object of it?",
         "Hand in the class itself, without brackets after it.",
-        f"check('{step}', Tape)",
+        f"check('{exercise_name}', Tape)",
     )
 
 
 _random = np.random.default_rng(12)
 
 
-def _some(*shape: int) -> np.ndarray:
-    """An array of some numbers with two digits."""
+def _build_random_array(*shape: int) -> np.ndarray:
+    """Build an array of some numbers with two digits."""
     return _random.normal(0.0, 2.0, shape).round(1)
 
 
-def _counted(*shape: int) -> np.ndarray:
-    """An array of 1, 2, 3 and so on: a case that one can compute by hand."""
+def _build_counting_array(*shape: int) -> np.ndarray:
+    """Build an array of 1, 2, 3 and so on: a case that one can compute by hand."""
     return np.arange(1.0, 1.0 + np.prod(shape)).reshape(shape)
 
 
-CASES = [(Honest, Bowl(1.0, -2.0), [0.0, 0.0], 20, 0.1), (Halving, Bowl(-0.5, 0.5), [3.0, 1.0], 3, 0.2)]
+CASES = [(HonestTape, BowlLoss(1.0, -2.0), [0.0, 0.0], 20, 0.1), (HalvingTape, BowlLoss(-0.5, 0.5), [3.0, 1.0], 3, 0.2)]
 
-EXPLAINED = {
+EXPLANATIONS = {
     "12.p1": "Two rows for a and b, one for the constant 1.0, and three operations. A constant is a row, too: the "
     "rules need its value.",
     "12.p2": "A compiled loop runs no line of Python. Left are the few that call it and copy the lists into arrays, "
@@ -130,7 +136,7 @@ BELIEFS = {
         "none: there is an error": "There should be one, perhaps. But your rule of `add` looks at no shape.",
     },
 }
-ANEW = {
+RETRY_QUESTIONS = {
     "12.p4": (
         "g, a table of 50 rows, has arrived at x - b, where b is a vector. What does b get?",
         ["the sum of its rows", "minus the sum of its rows", "minus its last row"],
@@ -142,29 +148,29 @@ EXERCISES = (
     Exercise(
         "12.1",
         expect="Tape",
-        trials=ROWS,
-        hint=_hand_in("12.1"),
+        trials=ROW_TRIALS,
+        hint=_build_class_hints("12.1"),
         because="A list of rows, and numbers that know their row in it: that is a recording.",
     ),
     Exercise(
         "12.2",
         expect="Tape",
-        trials=OPERATORS,
-        hint=_hand_in("12.2"),
+        trials=OPERATOR_TRIALS,
+        hint=_build_class_hints("12.2"),
         because="Now a program that computes with your numbers writes its own rows.",
     ),
     Exercise(
         "12.3",
         expect="Tape",
-        trials=BACK,
-        hint=_hand_in("12.3"),
+        trials=BACKWARD_TRIALS,
+        hint=_build_class_hints("12.3"),
         because="That is reverse mode, whole. A row comes after its inputs, so the loop needs no search for an order.",
     ),
     Exercise(
         "12.4",
         expect="Tape",
-        trials=MORE,
-        hint=_hand_in("12.4"),
+        trials=MORE_OPERATOR_TRIALS,
+        hint=_build_class_hints("12.4"),
         because="Two lines in the table, and a method for each side of the operator that a Number can be on.",
     ),
     Exercise(
@@ -203,7 +209,7 @@ EXERCISES = (
     ),
     Exercise(
         "12.6",
-        expect=_learn,
+        expect=_train_parameters,
         cases=CASES,
         changes={
             "zip(now, gradients) => zip(now, gradients[::-1])": "Each number moves by the gradient of another one.",
@@ -213,12 +219,12 @@ EXERCISES = (
         },
         mistakes=[
             Mistake(
-                raises,
+                raise_error,
                 "A Number cannot be changed, and your tape has no variables. Make a new list now of the new values.",
                 error="attribute 'assign",
             ),
             Mistake(
-                lambda Tape, *given: _learn(Honest, *given),
+                lambda Tape, *given: _train_parameters(HonestTape, *given),  # noqa: N803
                 "With the second tape, your gradients are not those that it gives. Where do yours come from? (It gives "
                 "half of the truth, to see that.)",
             ),
@@ -234,8 +240,13 @@ EXERCISES = (
         "12.7",
         expect=lambda g, z, x, b: (g, g.sum(axis=0)),
         cases=[
-            (_counted(2, 3), _counted(2, 3), _counted(2, 3), _counted(3)),
-            (_some(5, 2), _some(5, 2), _some(5, 2), _some(2)),
+            (
+                _build_counting_array(2, 3),
+                _build_counting_array(2, 3),
+                _build_counting_array(2, 3),
+                _build_counting_array(3),
+            ),
+            (_build_random_array(5, 2), _build_random_array(5, 2), _build_random_array(5, 2), _build_random_array(2)),
         ],
         changes={
             "g.sum(axis=0) => g": (
@@ -277,8 +288,18 @@ EXERCISES = (
         "12.8",
         expect=lambda g, z, x, w: (g @ w.T, x.T @ g),
         cases=[
-            (_counted(2, 3), _counted(2, 3), _counted(2, 4), _counted(4, 3)),
-            (_some(4, 3), _some(4, 3), _some(4, 5), _some(5, 3)),
+            (
+                _build_counting_array(2, 3),
+                _build_counting_array(2, 3),
+                _build_counting_array(2, 4),
+                _build_counting_array(4, 3),
+            ),
+            (
+                _build_random_array(4, 3),
+                _build_random_array(4, 3),
+                _build_random_array(4, 5),
+                _build_random_array(5, 3),
+            ),
         ],
         changes={
             "(g @ w.T, x.T @ g) => (x.T @ g, g @ w.T)": ("The two amounts are swapped: that for x comes first."),
@@ -290,13 +311,13 @@ EXERCISES = (
         },
         mistakes=[
             Mistake(
-                raises,
+                raise_error,
                 "A star multiplies number by number. Here matrices are multiplied, with @.",
                 where=r"g *\* *w|w *\* *g|x *\* *g|g *\* *x|T *\* ",
                 error="broadcast",
             ),
             Mistake(
-                raises,
+                raise_error,
                 "The shapes of one of your products do not fit. Which matrix must be swapped by .T, and on which side "
                 "of g is it?",
                 error="matmul|align",

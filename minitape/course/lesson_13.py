@@ -11,9 +11,9 @@ from numbers import Real
 
 import numpy as np
 
-from ..common.texts import paragraph, say
-from .broken_networks import PATIENTS, Case, Patient, order_for, the_ward
-from .exercise import Answer, Exercise, Mistake, raises
+from ..common.translation import join_sentences, say
+from .broken_networks import PATIENTS, Patient, PatientCase, find_current_ward, select_patients_for_beds
+from .exercise import Answer, Exercise, Mistake, raise_error
 
 LESSON = "13"
 DISEASES = ("flat", "cut", "broadcast", "sign", "order", "saturated", "late", "rate")
@@ -21,119 +21,128 @@ FIRST = 2  # the exercise of bed 1
 HEALTHY = "healthy"
 
 
-def _named(disease: str, line: Answer) -> str:
+def _format_disease(disease: str, line: Answer) -> str:
     return say("{disease} in line {line}", disease=disease, line=line)
 
 
-def _pairs(diagnosis: Answer, patient: Patient | None = None) -> set[tuple[str, Answer]]:
-    """A diagnosis as pairs of a disease and a line; where another pair is as right, it is the patient's own."""
+def _parse_diagnosis(diagnosis: Answer, patient: Patient | None = None) -> set[tuple[str, Answer]]:
+    """Parse a diagnosis into pairs of a disease and a line; where another pair is as right, it is the patient's own."""
     if str(diagnosis).strip().casefold() == HEALTHY:
         return set()
     if isinstance(diagnosis, tuple) and diagnosis and isinstance(diagnosis[0], str):
         diagnosis = [diagnosis]
-    same = patient.same if patient else {}
+    equivalents = patient.equivalents if patient else {}
     try:
-        pairs = {(word.strip().casefold(), line) for word, line in diagnosis}
-        found = {same.get(pair, pair) for pair in pairs}
-        return found if len(found) == len(pairs) else pairs  # of one disease, one pair is enough
+        pairs = {(disease.strip().casefold(), line) for disease, line in diagnosis}
+        equivalent_pairs = {equivalents.get(pair, pair) for pair in pairs}
+        return equivalent_pairs if len(equivalent_pairs) == len(pairs) else pairs  # of one disease, one pair is enough
     except (AttributeError, TypeError, ValueError):
         raise ValueError(
             say("a diagnosis is a list of pairs, disease and line: [('flat', 2)]; for a healthy patient it is []")
         ) from None
 
 
-def _in_words(pairs: Iterable[tuple[str, Answer]]) -> str:
-    """A diagnosis as text, in the order of the lines.
+def _format_diagnosis(pairs: Iterable[tuple[str, Answer]]) -> str:
+    """Format a diagnosis as text, in the order of the lines.
 
-    >>> _in_words([("sign", 6), ("cut", 1)]), _in_words([])
+    >>> _format_diagnosis([("sign", 6), ("cut", 1)]), _format_diagnosis([])
     ('cut in line 1, sign in line 6', 'healthy')
     """
-    return ", ".join(_named(word, line) for word, line in sorted(pairs, key=lambda pair: str(pair[1]))) or say(HEALTHY)
+    return ", ".join(
+        _format_disease(disease, line) for disease, line in sorted(pairs, key=lambda pair: str(pair[1]))
+    ) or say(HEALTHY)
 
 
-def _examined(diagnosis: Answer, bed: int, patient: Patient) -> str:
-    """A diagnosis as text. From now on explain answers; where it is right, the ward knows it."""
-    pairs, ward = _pairs(diagnosis, patient), the_ward()
+def _note_and_format_diagnosis(diagnosis: Answer, bed: int, patient: Patient) -> str:
+    """Note a diagnosis, and return it as text. From now on explain answers; where it is right, the ward knows it."""
+    pairs, ward = _parse_diagnosis(diagnosis, patient), find_current_ward()
     if ward is not None:
-        ward.tried.add(bed)
-        ward.diagnosed |= {bed} if pairs == set(patient.diseases) else set()
-    return _in_words(pairs if pairs == set(patient.diseases) else _pairs(diagnosis))  # else in the learner's words
+        ward.tried_beds.add(bed)
+        ward.diagnosed_beds |= {bed} if pairs == set(patient.diseases) else set()
+    return _format_diagnosis(
+        pairs if pairs == set(patient.diseases) else _parse_diagnosis(diagnosis)
+    )  # else in the learner's words
 
 
-def _answered(diagnosis: Answer, bed: int, patient: Patient) -> str:
-    """What is right of a wrong diagnosis, and what the examination says against the rest."""
-    ward, claimed, right = the_ward(), _pairs(diagnosis, patient), set(patient.diseases)
+def _find_diagnosis_hint(diagnosis: Answer, bed: int, patient: Patient) -> str:
+    """Say what is right of a wrong diagnosis, and what the examination says against the rest."""
+    ward, claimed_pairs, right_pairs = find_current_ward(), _parse_diagnosis(diagnosis, patient), set(patient.diseases)
     if ward is None:
         return ""
-    case = ward.case(bed)
-    good = [pair for pair in _pairs(diagnosis) if patient.same.get(pair, pair) in right]
-    if len(good) > len(right):
-        return say("{pairs}: that is one disease, told twice. Hand in one of them.", pairs=_in_words(good))
-    told = [say("{disease} is right.", disease=_named(*pair)) for pair in sorted(good)]
-    if not claimed and patient is PATIENTS["larch"]:
-        words = (
+    case = ward.find_or_admit_case(bed)
+    good_pairs = [pair for pair in _parse_diagnosis(diagnosis) if patient.equivalents.get(pair, pair) in right_pairs]
+    if len(good_pairs) > len(right_pairs):
+        return say(
+            "{pairs}: that is one disease, told twice. Hand in one of them.", pairs=_format_diagnosis(good_pairs)
+        )
+    sentences = [say("{disease} is right.", disease=_format_disease(*pair)) for pair in sorted(good_pairs)]
+    if not claimed_pairs and patient is PATIENTS["larch"]:
+        template = (
             "The curve is nearly that of the healthy network. But {learn} of {numbers} numbers got a gradient. "
             "Look at the picture of its tape: is every path whole?"
         )
-        told.append(say(words, learn=case.learning[0], numbers=case.learning[1]))
-    elif not claimed:
-        ends = {"end": f"{case.right[-1]:.0%}", "healthy": f"{ward.healthy.right[-1]:.0%}" if ward.healthy else ""}
-        told.append(say("Its curve ends at {end}, that of the healthy network at {healthy}.", **ends))
-    elif claimed < right:
-        told.append(say("It is not all. Compare the other lines with the healthy ones, too."))
-    for word, line in sorted(claimed - right, key=str)[:1]:
-        numbered = _number_of(line, patient.program)
-        if word in dict(good):
-            told.append(say("{part} does not belong in the list.", part=_named(word, line)))
-        elif word not in DISEASES:
-            told.append(
+        sentences.append(say(template, learn=case.gradient_count.with_gradient, numbers=case.gradient_count.total))
+    elif not claimed_pairs:
+        accuracies = {
+            "end": f"{case.accuracies[-1]:.0%}",
+            "healthy": f"{ward.healthy.accuracies[-1]:.0%}" if ward.healthy else "",
+        }
+        sentences.append(say("Its curve ends at {end}, that of the healthy network at {healthy}.", **accuracies))
+    elif claimed_pairs < right_pairs:
+        sentences.append(say("It is not all. Compare the other lines with the healthy ones, too."))
+    for disease, line in sorted(claimed_pairs - right_pairs, key=str)[:1]:
+        bracket_number = _find_bracket_number(line, patient.program)
+        if disease in dict(good_pairs):
+            sentences.append(say("{part} does not belong in the list.", part=_format_disease(disease, line)))
+        elif disease not in DISEASES:
+            sentences.append(
                 say(
                     "{word} is none of the eight diseases in the table. A healthy network has the list [].",
-                    word=repr(word),
+                    word=repr(disease),
                 )
             )
-        elif (patient.same.get((word, numbered), (word, numbered))) in right:
-            words = (
+        elif (patient.equivalents.get((disease, bracket_number), (disease, bracket_number))) in right_pairs:
+            template = (
                 "The disease is right, and ({line}) is not its line. A line goes by its number in brackets: if you "
                 "counted all lines, as explain does, line {line} is ({number})."
             )
-            told.append(say(words, line=line, number=numbered))
-        elif word in {one for one, _ in [*right, *patient.same]}:
-            told.append(say("The disease is right. In which line does it first show? Write its number alone."))
+            sentences.append(say(template, line=line, number=bracket_number))
+        elif disease in {other_disease for other_disease, _ in [*right_pairs, *patient.equivalents]}:
+            sentences.append(say("The disease is right. In which line does it first show? Write its number alone."))
         else:
-            told += [say("The line is right.")] if line in {place for _, place in right} else []
-            told.append(_refuted(word, case))
-    return paragraph(*told)
+            sentences += [say("The line is right.")] if line in {right_line for _, right_line in right_pairs} else []
+            sentences.append(_describe_counterevidence(disease, case))
+    return join_sentences(*sentences)
 
 
-def _number_of(line: Answer, program: str) -> int:
-    """The number in brackets of a line of a program, counted from 1; 0 where it has none."""
+def _find_bracket_number(line: Answer, program: str) -> int:
+    """Find the number in brackets of a line of a program, counted from 1; 0 where it has none."""
     lines = program.splitlines()
-    found = re.findall(r"# \((\d)\)", lines[line - 1]) if line in range(1, len(lines) + 1) else []
-    return int(found[0]) if found else 0
+    numbers = re.findall(r"# \((\d)\)", lines[line - 1]) if line in range(1, len(lines) + 1) else []
+    return int(numbers[0]) if numbers else 0
 
 
-def _refuted(word: str, case: Case) -> str:
-    """What the examination of a patient says against a disease that it has not."""
+def _describe_counterevidence(disease: str, case: PatientCase) -> str:
+    """Say what the examination of a patient tells against a disease that it has not."""
     w1, w1_at_first, w2 = (
         None if gradient is None else float(f"{np.abs(gradient).max():.2g}")
-        for gradient in (case.at_last[0], case.at_first[0], case.at_first[2])
+        for gradient in (case.last_gradients[0], case.first_gradients[0], case.first_gradients[2])
     )
-    start, *_, end = case.losses
-    rise = round(float(np.max(np.diff(case.losses))), 3)
-    if word == "flat":
+    first_loss, *_, last_loss = case.losses
+    largest_rise = round(float(np.max(np.diff(case.losses))), 3)
+    if disease == "flat":
         if w1:
             return say("flat: then w1's gradient would be None or 0. It is {w1}.", w1=w1)
         return say("flat: w1's gradient is {w1}, but no line has an operation with steps.", w1=w1)
-    if word == "late":
+    if disease == "late":
         if w1 is not None:
             return say("late: then w1's gradient would be None. It is {w1}.", w1=w1)
         return say("late: w1's gradient is None, but line 1 is inside of the tape's block.")
-    if word == "cut":
+    if disease == "cut":
         if not w1:
             return say("cut: a gradient does arrive at w1. It is 0, and not None: what multiplies it by 0?")
         return say("cut: each of the 65 numbers got a gradient.")
-    if word == "saturated":
+    if disease == "saturated":
         if w1 is None:
             return say("saturated: w1's gradient is None. A flat tanh hands on zeros, and not None.")
         if w1:
@@ -143,81 +152,81 @@ def _refuted(word: str, case: Case) -> str:
             "numbers so far?",
             first=w1_at_first,
         )
-    if word == "sign":
-        if end < start:
+    if disease == "sign":
+        if last_loss < first_loss:
             return say(
                 "sign: then the loss would rise, or fall below 0, which no cross entropy does. It falls from {first} "
                 "to {last}.",
-                first=f"{start:.3f}",
-                last=f"{end:.3f}",
+                first=f"{first_loss:.3f}",
+                last=f"{last_loss:.3f}",
             )
         return say("sign: the first gradients point as those of the healthy network do, and line 6 subtracts them.")
-    if word == "rate":
-        if rise <= 0.0:
+    if disease == "rate":
+        if largest_rise <= 0.0:
             return say("rate: steps that are too long make the loss jump. Here it falls, step by step.")
-        if rise < 1.0:
+        if largest_rise < 1.0:
             return say(
                 "rate: steps that are too long make the loss jump. Here no step raises it by more than {rise}.",
-                rise=rise,
+                rise=largest_rise,
             )
         return say("rate: steps that are too long make the loss jump up and down. Here it rises with every step.")
-    if word == "broadcast":
+    if disease == "broadcast":
         return say("broadcast: the largest table on the tape has 200 rows and 16 columns, as in the healthy network.")
     return say("order: in the first step w2 moved by its own gradient, by {w2} at most.", w2=w2)
 
 
-def _bed(bed: int, name: str) -> Exercise:
-    """The exercise of a bed: what is wrong with the patient who lies there."""
-    patient = PATIENTS[name]
-    sick = (
+def _build_bed_exercise(bed: int, patient_name: str) -> Exercise:
+    """Build the exercise of a bed: what is wrong with the patient who lies there."""
+    patient = PATIENTS[patient_name]
+    sick_hints = (
         "Does the report show what is missing, or does the loss tell you which way it goes?",
         "Compare the numbered lines with those of the healthy network, one by one. explain answers now: ask it about "
         "each variable.",
     )
-    healthy = (
+    healthy_hints = (
         "Which gradient is not what it should be? And is its curve worse than that of the healthy network?",
         "What is unusual need not be sick. Does it lie on the path from a variable to the loss, and does it change a "
         "gradient?",
     )
     return Exercise(
         f"{LESSON}.{FIRST - 1 + bed}",
-        expect=_in_words(list(patient.diseases)),
+        expect=_format_diagnosis(list(patient.diseases)),
         asks="a list of pairs of a disease and the number of a line; an empty list for a healthy patient",
-        view=partial(_examined, bed=bed, patient=patient),
-        of_wrong=partial(_answered, bed=bed, patient=patient),
-        hint=(*(sick if patient.diseases else healthy), f"ward.diagnosis({bed})"),
-        because=patient.says,
+        view=partial(_note_and_format_diagnosis, bed=bed, patient=patient),
+        of_wrong=partial(_find_diagnosis_hint, bed=bed, patient=patient),
+        hint=(*(sick_hints if patient.diseases else healthy_hints), f"ward.diagnosis({bed})"),
+        because=patient.description,
     )
 
 
-def _cured(beds: Answer) -> str:
-    """How many patients were handed in, if the ward saw each of them become well.
+def _verify_and_count_cured_beds(beds: Answer) -> str:
+    """Say how many patients were handed in; raise ValueError unless the ward saw each of them become well.
 
     It is text: who is left is for the learner to find, and the list would tell.
     """
-    ward = the_ward()
+    ward = find_current_ward()
     if ward is None:
         raise ValueError(say("there is no ward yet: run the cell that makes it"))
     beds = sorted({*beds} if isinstance(beds, Iterable) else {beds})
     if not all(isinstance(bed, Real) for bed in beds):
         raise ValueError(say("the beds are numbers, as in [1, 2]"))
     for bed in beds:
-        if not ward.patient(bed).diseases:
+        if not ward.get_patient_in_bed(bed).diseases:
             raise ValueError(say("the patient in bed {bed} was not sick", bed=bed))
         if bed not in ward.cured:
             raise ValueError(say("the patient in bed {bed} is not well yet: its curve has not become green", bed=bed))
-        if bed not in ward.diagnosed:
+        if bed not in ward.diagnosed_beds:
             raise ValueError(say("the patient in bed {bed} has no diagnosis yet: hand it in first", bed=bed))
     return say("patients who are well: {n}", n=len(beds))
 
 
-def _standardized(seen: np.ndarray, measures: np.ndarray) -> np.ndarray:
+def _scale_measures(seen: np.ndarray, measures: np.ndarray) -> np.ndarray:
     return (measures - seen.mean(axis=0)) / seen.std(axis=0)
 
 
 _random = np.random.default_rng(13)
-SEEN = (_random.normal(0.0, 1.0, (7, 2)) * [5.0, 800.0] + [44.0, 4200.0]).astype(np.float32)
-OTHERS = (_random.normal(0.0, 1.0, (3, 2)) * [4.0, 500.0] + [49.0, 3700.0]).astype(np.float32)
+SEEN_BIRDS = (_random.normal(0.0, 1.0, (7, 2)) * [5.0, 800.0] + [44.0, 4200.0]).astype(np.float32)
+OTHER_BIRDS = (_random.normal(0.0, 1.0, (3, 2)) * [4.0, 500.0] + [49.0, 3700.0]).astype(np.float32)
 
 NUMBERS = Exercise(
     "13.1",
@@ -244,8 +253,8 @@ NUMBERS = Exercise(
 )
 STANDARDIZE = Exercise(
     "13.9",
-    expect=_standardized,
-    cases=[(SEEN, OTHERS), (SEEN, SEEN), (OTHERS, SEEN)],
+    expect=_scale_measures,
+    cases=[(SEEN_BIRDS, OTHER_BIRDS), (SEEN_BIRDS, SEEN_BIRDS), (OTHER_BIRDS, SEEN_BIRDS)],
     changes={
         "mean(axis=0)) / seen.std(axis=0) => mean()) / seen.std()": (
             "That is one mean for millimetres and grams together. Each column has its own: axis=0."
@@ -272,7 +281,7 @@ STANDARDIZE = Exercise(
     },
     mistakes=[
         Mistake(
-            raises,
+            raise_error,
             "The shapes do not fit. Take one mean and one spread for each column: axis=0.",
             error="broadcast",
         )
@@ -287,12 +296,12 @@ STANDARDIZE = Exercise(
 )
 
 
-def _exercises(beds: tuple[str, ...]) -> tuple[Exercise, ...]:
+def _build_exercises(patient_names: tuple[str, ...]) -> tuple[Exercise, ...]:
     cure = Exercise(
-        f"{LESSON}.{FIRST + len(beds)}",
-        expect=say("patients who are well: {n}", n=sum(bool(PATIENTS[name].diseases) for name in beds)),
+        f"{LESSON}.{FIRST + len(patient_names)}",
+        expect=say("patients who are well: {n}", n=sum(bool(PATIENTS[name].diseases) for name in patient_names)),
         asks="the numbers of the beds of all who were sick",
-        view=_cured,
+        view=_verify_and_count_cured_beds,
         hint=(
             "Who was sick, and is well now? All of them belong in the list. One with a good curve may be sick, too.",
             "ward.edit(bed) puts a program into a new cell. Change what you diagnosed, and run ward.treat(bed, step): "
@@ -301,10 +310,10 @@ def _exercises(beds: tuple[str, ...]) -> tuple[Exercise, ...]:
         ),
         because="All of them learn as the healthy network does, and with all of their numbers.",
     )
-    return NUMBERS, *(_bed(bed, name) for bed, name in enumerate(beds, 1)), cure, STANDARDIZE
+    return NUMBERS, *(_build_bed_exercise(bed, name) for bed, name in enumerate(patient_names, 1)), cure, STANDARDIZE
 
 
-EXPLAINED = {
+EXPLANATIONS = {
     "13.p1": "A row holds all 200 points at once: x @ w1 is one row, with 200 times 16 numbers. The number of points "
     "does not change the number of rows.",
     "13.p2": "The network knows nothing about moons. It went down the slope of one number, again and again, and that "
@@ -342,7 +351,7 @@ BELIEFS = {
         "it stays where it was": "Twelve birds do tell something of the others: most Chinstraps have long bills.",
     },
 }
-ANEW = {
+RETRY_QUESTIONS = {
     "13.p4": (
         "On its way back, each of 21 layers multiplies what arrives by 3. How large is the gradient of the first "
         "layer, beside that of the last?",
@@ -354,8 +363,8 @@ ANEW = {
 
 
 def __getattr__(name: str) -> tuple[Exercise, ...]:
-    """`EXERCISES` are those of the ward that was opened last."""
+    """Build `EXERCISES`, those of the ward that was opened last."""
     if name != "EXERCISES":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    ward = the_ward()
-    return _exercises(ward.beds if ward else order_for(""))
+    ward = find_current_ward()
+    return _build_exercises(ward.beds if ward else select_patients_for_beds(""))

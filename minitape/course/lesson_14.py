@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..common.texts import say
-from .compare import in_order
+from ..common.translation import say
+from .answer_comparison import sort_distinct_parts
 from .exercise import Answer, Exercise, Mistake
-from .unknown import Polynomial
+from .unknown_functions import Polynomial
 
 _random = np.random.default_rng(14)
 BENDS = Polynomial(0, 1, 0, -0.1), Polynomial(0.5, 0.25, 0.25)
@@ -17,8 +17,10 @@ CASES = [
 ]
 
 
-def _slope(bend: Polynomial, w1: np.ndarray, w2: np.ndarray, x: np.ndarray, t: np.ndarray) -> np.ndarray:
-    """The derivative of the loss with respect to w1, by hand."""
+def _compute_loss_gradient(
+    bend: Polynomial, w1: np.ndarray, w2: np.ndarray, x: np.ndarray, t: np.ndarray
+) -> np.ndarray:
+    """Compute the derivative of the loss with respect to w1, by hand."""
     hidden, bends = bend._compute(x @ w1), np.vectorize(bend.derivative)(x @ w1)
     features = (hidden - np.mean(hidden)) / np.std(hidden)
     adjoint = (2.0 * (features @ w2 - t) / len(t)) @ w2.T
@@ -26,27 +28,37 @@ def _slope(bend: Polynomial, w1: np.ndarray, w2: np.ndarray, x: np.ndarray, t: n
     return x.T @ (adjoint / np.std(hidden) * bends)
 
 
-OWN = "an explanation"
+OWN_EXPLANATION = "an explanation"
 
 
-def _line_12(diagnosis: Answer) -> Answer:
-    """A diagnosis of exercise 7: the softmax in line 11 is as right as the loss in line 12."""
+def _map_softmax_line_to_loss(diagnosis: Answer) -> Answer:
+    """Put line 12 in place of 11 in a diagnosis of exercise 7: the softmax in line 11 is as right as the loss in line
+    12.
+    """
     return diagnosis | {"line": 12} if isinstance(diagnosis, dict) and diagnosis.get("line") == 11 else diagnosis
 
 
-def _own_program(why: Answer) -> str:
-    """That an answer is one of `explain`, about no program of the lesson."""
-    answers = list(why) if isinstance(why, (list, tuple)) else list(why.values()) if isinstance(why, dict) else [why]
-    if not answers or not all(hasattr(one, "cause") and hasattr(one, "message") for one in answers):
+def _verify_own_explanation(answer: Answer) -> str:
+    """Return OWN_EXPLANATION; raise ValueError unless an answer is one of `explain`, about no program of the lesson."""
+    answers = (
+        list(answer)
+        if isinstance(answer, (list, tuple))
+        else list(answer.values())
+        if isinstance(answer, dict)
+        else [answer]
+    )
+    if not answers or not all(
+        hasattr(explanation, "cause") and hasattr(explanation, "message") for explanation in answers
+    ):
         raise ValueError(
             say("hand in what explain gives, as it is: recording.explain(loss, w), or tape.explain(loss, w)")
         )
-    if any(str(one.filename).endswith("_program.py") for one in answers):
+    if any(str(explanation.filename).endswith("_program.py") for explanation in answers):
         raise ValueError(say("That is a program of this lesson. Take one of yours."))
-    return OWN
+    return OWN_EXPLANATION
 
 
-EXPLAINED = {
+EXPLANATIONS = {
     "14.p1": "no_grad belongs around code that needs no gradient, such as a report. Here it is around a line of "
     "the model, perhaps to save memory.",
     "14.p2": "A comparison answers yes or no, so it has no derivative. The cast after it is innocent.",
@@ -83,7 +95,7 @@ EXERCISES = (
     Exercise(
         "14.1",
         expect=["w2", "z"],
-        view=in_order,
+        view=sort_distinct_parts,
         reasons={
             "w1": "A broken path brings nothing. Go from z to w1: is there a cross?",
             "features": "features was computed under no_grad. Does PyTorch send anything to it?",
@@ -102,7 +114,7 @@ EXERCISES = (
     Exercise(
         "14.2",
         expect=["B", "D"],
-        view=in_order,
+        view=sort_distinct_parts,
         reasons={
             "A": "A: round is flat between its jumps, as the comparison is.",
             "C": "C: where passes gradients to what it chooses from. Here those are 1.0 and 0.0.",
@@ -149,7 +161,7 @@ EXERCISES = (
     ),
     Exercise(
         "14.4",
-        expect=_slope,
+        expect=_compute_loss_gradient,
         cases=CASES,
         start="""
 def slope(bend, w1, w2, x, t):
@@ -190,7 +202,7 @@ def slope(bend, w1, w2, x, t):
     Exercise(
         "14.5",
         expect=["C", "E"],
-        view=in_order,
+        view=sort_distinct_parts,
         reasons={
             "A": "A: item gives a plain number, which has no path to w.",
             "B": "B: torch.tensor takes the numbers alone, whatever it is given.",
@@ -231,7 +243,7 @@ def slope(bend, w1, w2, x, t):
     Exercise(
         "14.7",
         expect={"cause": "activation_twice", "line": 12},
-        view=_line_12,
+        view=_map_softmax_line_to_loss,
         slips={
             "line": {
                 10: "The word is right. z is what the loss wants. Which line gives it something else?",
@@ -276,8 +288,8 @@ def slope(bend, w1, w2, x, t):
     ),
     Exercise(
         "14.9",
-        expect=OWN,
-        view=_own_program,
+        expect=OWN_EXPLANATION,
+        view=_verify_own_explanation,
         asks="what explain gives for a program of yours",
         slips={
             "": ("Hand in the answer itself, not its text."),

@@ -6,30 +6,30 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..common.texts import say
-from .call_log import Observed
-from .exercise import Answer, Exercise, Mistake, Named, Program, raises
+from ..common.translation import say
+from .call_log import ObservedRuns
+from .exercise import Answer, Exercise, Mistake, NamedValues, Program, raise_error
 
 
-def _pass(xs: Sequence[float], ys: Sequence[float]) -> np.ndarray:
-    """The heights of a mountain pass."""
+def _compute_heights(xs: Sequence[float], ys: Sequence[float]) -> np.ndarray:
+    """Compute the heights of a mountain pass."""
     return np.array([[x * x - y * y for x in xs] for y in ys])
 
 
-def _of_variable(variable: Answer) -> Named:
-    """What a variable holds, which kind of numbers, and which shapes it takes."""
+def _describe_variable(variable: Answer) -> NamedValues:
+    """Describe what a variable holds, which kind of numbers, and which shapes it takes."""
     if not hasattr(variable, "assign") or isinstance(variable, type):
         raise ValueError(say("it is no variable. Call tf.Variable"))
     numbers = "decimal" if variable.dtype.is_floating else variable.dtype.name
     return {"holds": variable.numpy().tolist(), "numbers": numbers, "shape": str(variable.shape)}
 
 
-def _no_tensor(answer: Program, seen: Observed) -> str:
-    """That the numbers do not come in a tensor."""
+def _find_missing_tensor_hint(answer: Program, observed_runs: ObservedRuns) -> str:
+    """Say that the numbers do not come in a tensor; "" where they do."""
     return "" if hasattr(answer([1.0, 2.0]), "numpy") else "The numbers are right, but they are in no tensor of tf."
 
 
-EXPLAINED = {
+EXPLANATIONS = {
     "appendix.p1": """\
 It is an error, however the tensor was made. We say that tensors are [immutable](glossary.ipynb#cell-id=immutable).""",
     "appendix.p2": """\
@@ -170,10 +170,10 @@ EXERCISES = (
         "appendix.3",
         expect=lambda numbers: [0.0, *numbers[1:-1], 0.0],
         cases=[([1.0, 2.0, 3.0],), ([5.0, 6.0],), ([1.0, -1.0, 2.0, -2.0],)],
-        also=_no_tensor,
+        also=_find_missing_tensor_hint,
         mistakes=[
             Mistake(
-                raises,
+                raise_error,
                 "Each place is a list of its own, the last is len(numbers) - 1, and each of them needs a number.",
                 error="InvalidArgumentError",
             ),
@@ -272,7 +272,7 @@ EXERCISES = (
     Exercise(
         "appendix.7",
         expect={"holds": [1.0, 2.0], "numbers": "decimal", "shape": "(None,)"},
-        view=_of_variable,
+        view=_describe_variable,
         asks="a variable",
         mistakes=[
             Mistake(
@@ -303,11 +303,11 @@ EXERCISES = (
     ),
     Exercise(
         "appendix.8",
-        expect=_pass,
+        expect=_compute_heights,
         cases=[([1.0, 2.0, 3.0], [0.0, 1.0]), ([0.5, 1.0, 1.5], [1.0, -2.0]), ([0.0, -1.0], [2.0, 0.0, 0.5])],
         mistakes=[
             Mistake(
-                raises,
+                raise_error,
                 "The shapes do not fit: make a column of y, y[:, tf.newaxis], wherever y is read, and then subtract.",
                 error="shapes",
             ),

@@ -10,12 +10,12 @@ from contextlib import suppress
 
 import numpy as np
 
-from ..common.texts import say
+from ..common.translation import say
 from .exercise import Answer, Program
-from .unknown import Polynomial
+from .unknown_functions import Polynomial
 
 # What learners do in place of what is right, as formulas, with what to say of it.
-NUMBERS_OF_STEPS = {
+STEP_COUNTS = {
     "n+1": "That is the result of one step too many.",
     "n-1": "That is the result of one step too few.",
     "1": (
@@ -28,7 +28,7 @@ RATES = {
     "1.0": "That is the result of the learning rate {rate}. Which one is asked for?",
 }
 RATES |= dict.fromkeys("0.5 0.4 0.3 0.25 0.2 0.1 0.05 0.025 0.02 0.01 0.001".split(), RATES["1.0"])
-PARTS = {
+LIST_PARTS = {
     "n[:-1]": "That is the result without the last of {name}.",
     "n[1:]": "That is the result without the first of {name}.",
     "[*range(len(n))]": "That is the result for the places 0, 1, 2 ... in {name}, and not for what is there.",
@@ -44,45 +44,48 @@ DERIVATIVES = {
 }
 
 
-Runs = Sequence[tuple[tuple["Answer", ...], "Answer"]]
+CaseResults = Sequence[tuple[tuple["Answer", ...], "Answer"]]
 
 
-def of_calls(expect: Program, runs: Runs, same: Program) -> str:
-    """What a function did in place of what was asked, found by trying: one step too many, another learning rate, the
-    value in place of its derivative. `runs` are its cases and what it gave in each.
+def find_substitution_hint(solution: Program, case_results: CaseResults, is_same: Program) -> str:
+    """Find what a function did in place of what was asked, by trying: one step too many, another learning rate, the
+    value in place of its derivative. `case_results` are its cases and what it gave in each.
     """
-    names = [*inspect.signature(expect).parameters][: len(runs[0][0])]
+    names = [*inspect.signature(solution).parameters][: len(case_results[0][0])]
 
-    def did(wanted: Program) -> bool:
+    def matches_results(candidate: Program) -> bool:
         with suppress(Exception), np.errstate(all="ignore"):  # the solution is not made for what is tried here
-            return all(same(given, wanted(*case)) for case, given in runs)
+            return all(is_same(result, candidate(*case)) for case, result in case_results)
         return False
 
     for name in (*names, "times", "rate"):
-        for formula in {"rate": RATES, "steps": NUMBERS_OF_STEPS, "times": NUMBERS_OF_STEPS}.get(name, PARTS):
-            if did(_with_another(expect, name, formula)):
-                return say((NUMBERS_OF_STEPS | RATES | PARTS)[formula], name=repr(name), rate=formula)
+        for formula in {"rate": RATES, "steps": STEP_COUNTS, "times": STEP_COUNTS}.get(name, LIST_PARTS):
+            if matches_results(_replace_argument(solution, name, formula)):
+                return say((STEP_COUNTS | RATES | LIST_PARTS)[formula], name=repr(name), rate=formula)
     for place, name in enumerate(names):
-        if did(lambda *case, place=place: case[place]):
+        if matches_results(lambda *case, place=place: case[place]):
             return say("That is {name}, as it was handed in. What should change it?", name=repr(name))
-    if did(lambda *case: 0.0):
+    if matches_results(lambda *case: 0.0):
         return ""  # zeros are the derivative of one order or another
     for formula in DERIVATIVES:
-        if did(lambda f, at, *rest, formula=formula: _of_function(f, at, formula)):
+        if matches_results(lambda f, point, *other_arguments, formula=formula: _evaluate_formula(f, point, formula)):
             return say(DERIVATIVES[formula])
     return ""
 
 
-def _with_another(expect: Program, name: str, formula: str) -> Program:
-    """The solution with something else in the place of one of its arguments, which is n in a formula."""
+def _replace_argument(solution: Program, argument_name: str, formula: str) -> Program:
+    """Build the solution with something else in the place of one of its arguments, which is n in a formula."""
 
-    def call(*case: Answer) -> Answer:
-        given = inspect.signature(expect).bind(*case)
-        given.apply_defaults()
-        return expect(**given.arguments | {name: eval(formula, {"n": given.arguments[name]})})
+    def call_with_replaced_argument(*case: Answer) -> Answer:
+        bound_arguments = inspect.signature(solution).bind(*case)
+        bound_arguments.apply_defaults()
+        return solution(
+            **bound_arguments.arguments
+            | {argument_name: eval(formula, {"n": bound_arguments.arguments[argument_name]})}
+        )
 
-    return call
+    return call_with_replaced_argument
 
 
-def _of_function(f: Polynomial, at: float, formula: str) -> Answer:
-    return eval(formula, {"value": f._compute(at), "slope": lambda order: f.derivative(at, order)})
+def _evaluate_formula(f: Polynomial, point: float, formula: str) -> Answer:
+    return eval(formula, {"value": f._compute(point), "slope": lambda order: f.derivative(point, order)})

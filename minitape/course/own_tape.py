@@ -6,11 +6,11 @@ from functools import partial
 
 from .trials import AnswerTrial
 
-NO_NUMBER = "None and a number cannot be added: the first amount at a row takes the place of None."
-FIRST_ROW = "The first row is row 0: one less than len(self.rows) after the append."
-AB = partial(AnswerTrial, before="tape = Tape()\na, b = tape.watch(2.0), tape.watch(3.0)\n")
+NONE_SUM_HINT = "None and a number cannot be added: the first amount at a row takes the place of None."
+FIRST_ROW_HINT = "The first row is row 0: one less than len(self.rows) after the append."
+build_ab_trial = partial(AnswerTrial, setup="tape = Tape()\na, b = tape.watch(2.0), tape.watch(3.0)\n")
 
-ROWS = (
+ROW_TRIALS = (
     AnswerTrial(
         "Tape().rows",
         [],
@@ -32,7 +32,7 @@ ROWS = (
             ("has no attribute 'watch'", "watch is still to be written: it appends a row, and gives back a Number."),
             ([], "watch wrote no row: it appends one to self.rows."),
             ([("watched", 2.0)], "The inputs are missing: an empty list."),
-            ("IndexError", FIRST_ROW),
+            ("IndexError", FIRST_ROW_HINT),
         ],
     ),
     AnswerTrial(
@@ -57,7 +57,7 @@ ROWS = (
                 "NoneType' object has no attribute 'row'",
                 "watch gives nothing back: it should return the Number of its row.",
             ),
-            ("IndexError", FIRST_ROW),
+            ("IndexError", FIRST_ROW_HINT),
         ],
     ),
     AnswerTrial(
@@ -79,8 +79,8 @@ ROWS = (
         ),
     ),
 )
-OPERATORS = (
-    AB(
+OPERATOR_TRIALS = (
+    build_ab_trial(
         "(a * b).value",
         6.0,
         (
@@ -93,7 +93,7 @@ OPERATORS = (
             ("NoneType' object has no attribute 'value'", "The operator gives nothing back: return the new Number."),
         ],
     ),
-    AB(
+    build_ab_trial(
         "a * b\ntape.rows[-1]",
         ("multiply", [0, 1], 6.0),
         (
@@ -106,7 +106,7 @@ OPERATORS = (
             (("mul", [0, 1], 6.0), "The name is 'multiply', as in the table of rules."),
         ],
     ),
-    AB(
+    build_ab_trial(
         "y = a * b + a\ny.value, tape.rows[-1]",
         (8.0, ("add", [2, 0], 8.0)),
         (
@@ -115,7 +115,7 @@ OPERATORS = (
             "def __add__(self, other): return self.tape.apply('add', self, other)",
         ),
     ),
-    AB(
+    build_ab_trial(
         "y = a + 1.0\ny.value, tape.rows[2:]",
         (3.0, [("constant", [], 1.0), ("add", [0, 2], 3.0)]),
         (
@@ -130,7 +130,7 @@ OPERATORS = (
             )
         ],
     ),
-    AB(
+    build_ab_trial(
         "(4.0 * a).value, (1.0 + a).value",
         (8.0, 3.0),
         (
@@ -139,7 +139,7 @@ OPERATORS = (
             "__radd__, __rmul__ = __add__, __mul__",
         ),
     ),
-    AB(
+    build_ab_trial(
         "tape.apply('multiply', a, 5.0).value",
         10.0,
         (
@@ -148,7 +148,7 @@ OPERATORS = (
             "def apply(self, name, *things): and then forward, rule = RULES[name]",
         ),
     ),
-    AB(
+    build_ab_trial(
         "RULES['half'] = (lambda x: 0.5 * x, lambda g, z, x: (0.5 * g,))\ntape.apply('half', a).value",
         1.0,
         (
@@ -158,7 +158,7 @@ OPERATORS = (
         ),
         slips=[("apply() missing", "apply takes the name, and as many things as the operation has inputs: *things.")],
     ),
-    AB(
+    build_ab_trial(
         "RULES['add'][1](2.0, 7.0, 3.0, 4.0), RULES['multiply'][1](2.0, 0.0, 0.0, 4.0)",
         ((2.0, 2.0), (8.0, 0.0)),
         (
@@ -168,8 +168,8 @@ OPERATORS = (
         ),
     ),
 )
-BACK = (
-    AB(
+BACKWARD_TRIALS = (
+    build_ab_trial(
         "tape.gradient(a * b, [a, b])",
         [3.0, 2.0],
         (
@@ -178,13 +178,13 @@ BACK = (
             "shares = rule(adjoints[row], value, *[self.rows[i][2] for i in inputs])",
         ),
         slips=[
-            *((f"type(s) for {sign}: 'NoneType'", NO_NUMBER) for sign in ("+", "+=")),
+            *((f"type(s) for {sign}: 'NoneType'", NONE_SUM_HINT) for sign in ("+", "+=")),
             ("KeyError: 'watched'", "What was watched and what is constant has no inputs and no rule. Skip such rows."),
             ([2.0, 3.0], "The two amounts are swapped: a gets g times the value of b."),
             ([None, None], "Both are None. Is there a 1.0 at the target, and does the loop come past it?"),
         ],
     ),
-    AB(
+    build_ab_trial(
         "tape.gradient(a + b, [b, a])",
         [1.0, 1.0],
         (
@@ -193,7 +193,7 @@ BACK = (
             "lambda g, z, x, y: (g, g)",
         ),
     ),
-    AB(
+    build_ab_trial(
         "tape.gradient((a + b) * b, [a, b])",
         [3.0, 8.0],
         (
@@ -212,7 +212,7 @@ BACK = (
             ),
         ],
     ),
-    AB(
+    build_ab_trial(
         "tape.gradient(a * a, [a])",
         [4.0],
         (
@@ -221,7 +221,7 @@ BACK = (
             "zip(inputs, shares) goes over both.",
         ),
     ),
-    AB(
+    build_ab_trial(
         "y = a * b\ntape.gradient(y * y + y, [a, b])",
         [39.0, 26.0],
         (
@@ -230,7 +230,7 @@ BACK = (
             "for row in range(target.row, -1, -1):",
         ),
     ),
-    AB(
+    build_ab_trial(
         "c = tape.watch(7.0)\ntape.gradient(a * b, [c, a])",
         [None, 3.0],
         (
@@ -240,7 +240,7 @@ BACK = (
         ),
         slips=[([0.0, 3.0], "No path leads from c to the target: that is None, not zero.")],
     ),
-    AB(
+    build_ab_trial(
         "two = tape.append('constant', [], 2.0)\ntape.gradient(a * two, [two, a])",
         [None, 2.0],
         (
@@ -249,7 +249,7 @@ BACK = (
             "Look at the name of its row: is it 'watched'?",
         ),
     ),
-    AB(
+    build_ab_trial(
         "y = a * b\nz = y * a\n[tape.gradient(y, [a]), tape.gradient(z, [a]), tape.gradient(y, [a])]",
         [[3.0], [12.0], [3.0]],
         (
@@ -268,7 +268,7 @@ BACK = (
             ),
         ],
     ),
-    AB(
+    build_ab_trial(
         "tape.gradient(a, [a])",
         [1.0],
         (
@@ -277,7 +277,7 @@ BACK = (
             "adjoints[target.row] = 1.0",
         ),
     ),
-    AB(
+    build_ab_trial(
         "y = a * b\nunused = a * b + a\nz = y * 2.0\ntape.gradient(z, [a, b])",
         [6.0, 4.0],
         (
@@ -294,7 +294,7 @@ BACK = (
             )
         ],
     ),
-    AB(
+    build_ab_trial(
         "y = a * a\ntape.gradient(y * 0.0, [a])",
         [0.0],
         (
@@ -304,7 +304,7 @@ BACK = (
         ),
         slips=[([None], "0.0 has arrived at y. That is not None: ask with `is None`.")],
     ),
-    AB(
+    build_ab_trial(
         "RULES['cube'] = (lambda x: x**3, lambda g, z, x: (g * 3.0 * z / x,))\n"
         "y = tape.apply('cube', a)\ntape.gradient(y * b, [a, b])",
         [36.0, 8.0],
@@ -322,7 +322,7 @@ BACK = (
             ),
         ],
     ),
-    AB(
+    build_ab_trial(
         "asked = []\nRULES['same'] = (lambda x: x, lambda g, z, x: asked.append(g) or (g,))\n"
         "y = tape.apply('same', a)\ntape.gradient(y * b, [a, b]), asked",
         ([3.0, 2.0], [3.0]),
@@ -375,8 +375,8 @@ BACK = (
         ],
     ),
 )
-MORE = (
-    AB(
+MORE_OPERATOR_TRIALS = (
+    build_ab_trial(
         "y = a - b\ny.value, tape.gradient(y, [a, b])",
         (-1.0, [1.0, -1.0]),
         (
@@ -385,7 +385,7 @@ MORE = (
             "lambda g, z, x, y: (g, -g)",
         ),
     ),
-    AB(
+    build_ab_trial(
         "y = a - 1\ny.value, tape.gradient(y, [a])",
         (1.0, [1.0]),
         (
@@ -394,7 +394,7 @@ MORE = (
             "def __sub__(self, other): return self.tape.apply('subtract', self, other)",
         ),
     ),
-    AB(
+    build_ab_trial(
         "y = 1.0 - a\ny.value, tape.gradient(y, [a])",
         (-1.0, [-1.0]),
         (
@@ -404,7 +404,7 @@ MORE = (
         ),
         slips=[((1.0, [1.0]), "That is a - 1.0. In __rsub__ the other number comes first.")],
     ),
-    AB(
+    build_ab_trial(
         "y = a / b\ny.value, tape.gradient(y, [a, b])",
         (2 / 3, [1 / 3, -2 / 9]),
         (
@@ -418,7 +418,7 @@ MORE = (
             ("unsupported operand", "The method for / is called __truediv__."),
         ],
     ),
-    AB(
+    build_ab_trial(
         "y = 1.0 / a\ny.value, tape.gradient(y, [a])",
         (0.5, [-0.25]),
         (
@@ -428,7 +428,7 @@ MORE = (
         ),
         slips=[((2.0, [1.0]), "That is a / 1.0. In __rtruediv__ the other number comes first.")],
     ),
-    AB(
+    build_ab_trial(
         "y = -a\ny.value, tape.gradient(y, [a])",
         (-2.0, [-1.0]),
         (
@@ -437,7 +437,7 @@ MORE = (
             "def __neg__(self): return 0.0 - self",
         ),
     ),
-    AB(
+    build_ab_trial(
         "y = 1.0 + a * b\nz = 3.0 * ((2.0 * y - a) / (y * y + b))\nz.value, tape.gradient(z, [b, a])",
         (0.6923076923076923, [-0.15532544378698226, -0.27071005917159763]),
         (

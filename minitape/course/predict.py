@@ -14,35 +14,43 @@ from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
-from ..common.notebook import running_notebook
-from ..common.texts import cut, paragraph, say
-from .compare import as_array, as_written, compare
-from .exercise import Named, beliefs_of, explanations_of
+from ..common.notebook import find_ipython_shell
+from ..common.translation import join_sentences, say, truncate_text
+from .answer_comparison import compare_answers, parse_literal_or_keep_text, to_numpy_value
+from .exercise import NamedValues, find_prediction_explanations, find_wrong_choice_beliefs
 from .progress import change_progress, read_progress
 
 if TYPE_CHECKING:
     from ..engine.types import Object
-    from .choices import Choices
     from .exercise import Answer
+    from .prediction_buttons import ChoiceButtons
 
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
-LONGEST = 1000
+MAX_LENGTH = 1000
 RTOL, ATOL = 1e-6, 1e-9
 
 
 class PredictionQuestion:
     """What `predict` shows: buttons to choose from in a live notebook, plain text everywhere else."""
 
-    def __init__(self, name: str, text: str, choices: Named, veils: bool = True):
-        """`choices` are the words to choose from, each with the value that it stands for. `veils`: whether what comes
-        after the next cell cannot be read before.
+    def __init__(self, name: str, text: str, choices: NamedValues, blurs_next_cell: bool = True):
+        """`choices` are the words to choose from, each with the value that it stands for. `blurs_next_cell`: whether
+        what comes after the next cell cannot be read before.
         """
-        self.name, self.text, self.choices, self._values, self._veils = name, text, tuple(choices), choices, veils
-        self.chosen: str | None = None  # in this kernel
-        self.told: str | None = None  # what was chosen when the answer was told: it counts, whatever is tried then
+        self.name, self.text, self.choices, self._choice_values, self._blurs_next_cell = (
+            name,
+            text,
+            tuple(choices),
+            choices,
+            blurs_next_cell,
+        )
+        self.choice: str | None = None  # in this kernel
+        self.counted_choice: str | None = (
+            None  # what was chosen when the answer was told: it counts, whatever is tried then
+        )
 
     def __repr__(self) -> str:
-        """The question with its choices, as text that is the same in every run, and does not look like buttons."""
+        """Return the question with its choices, as a text that never changes, and does not look like buttons."""
         return "\n".join(
             [
                 say("Predict: {text}", text=self.text),
@@ -51,10 +59,14 @@ class PredictionQuestion:
             ]
         )
 
-    def word_for(self, truth: Answer) -> str:
-        """The choice that stands for this value; "" where none does."""
-        words = (word for word, value in self._values.items() if compare(truth, value, RTOL, ATOL).right)
-        return next(words, "")
+    def find_choice_for_value(self, truth: Answer) -> str:
+        """Find the choice that stands for this value; "" where none does."""
+        matching_choices = (
+            choice
+            for choice, value in self._choice_values.items()
+            if compare_answers(truth, value, RTOL, ATOL).is_right
+        )
+        return next(matching_choices, "")
 
     def commit(self, choice: str) -> str:
         """Record a prediction, and give back the sentence that confirms it. What waited for it is told now.
@@ -63,52 +75,58 @@ class PredictionQuestion:
         """
         if choice not in self.choices:
             raise ValueError(f"{choice!r} is not a choice; choose from {', '.join(map(repr, self.choices))}")
-        self.chosen = choice
-        if self.told is None:
-            change_progress(self.name, lambda kept: kept["predictions"].__setitem__(self.name, choice))
-        if waiting := _waiting.get(self.name):
-            waiting()
-            self.told = self.told or choice
-        if self.told is not None:
-            return say("You predicted {predicted}.", predicted=self.told)
+        self.choice = choice
+        if self.counted_choice is None:
+            change_progress(
+                self.name, lambda progress_data: progress_data["predictions"].__setitem__(self.name, choice)
+            )
+        if tell_answer := _waiting_reveals.get(self.name):
+            tell_answer()
+            self.counted_choice = self.counted_choice or choice
+        if self.counted_choice is not None:
+            return say("You predicted {predicted}.", predicted=self.counted_choice)
         return say("You predict: {choice}. Now run the next cell: Shift+Enter, twice.", choice=choice)
 
-    def before(self) -> str:
-        """What was chosen another day, in a sentence; "" where nothing was, or the choices are others by now."""
-        kept = read_progress()["predictions"].get(self.name)
-        if kept not in self.choices:
+    def describe_previous_choice(self) -> str:
+        """Say what was chosen another day; "" where nothing was, or the choices are others by now."""
+        previous_choice = read_progress()["predictions"].get(self.name)
+        if previous_choice not in self.choices:
             return ""
-        return say("Last time you predicted: {choice}. What do you say today?", choice=kept)
+        return say("Last time you predicted: {choice}. What do you say today?", choice=previous_choice)
 
     def _repr_mimebundle_(self, **options: object) -> tuple[dict[str, object], dict[str, object]]:
-        return live_bundle(self._widget(), repr(self))
+        return build_widget_mimebundle(self._build_widget(), repr(self))
 
-    def _widget(self) -> Choices:
-        """The question as a Jupyter widget, with what was chosen in this kernel."""
-        from .choices import Choices  # here, because it loads ipywidgets
+    def _build_widget(self) -> ChoiceButtons:
+        """Build the question as a Jupyter widget, with what was chosen in this kernel."""
+        from .prediction_buttons import ChoiceButtons  # here, because it loads ipywidgets
 
-        return Choices(self.text, self.choices, self.commit, self.chosen, self.before(), self._veils)
-
-
-def live_bundle(widget: Object, text: str, html: str = "") -> tuple[dict[str, object], dict[str, object]]:
-    """A widget as Jupyter shows it, with a text or a picture in its place where nothing is live."""
-    from .widget import MISSING
-
-    live = widget._repr_mimebundle_() or {}
-    data = live[0] if isinstance(live, tuple) else live
-    shown: dict[str, object] = {kind: part for kind, part in data.items() if kind == WIDGET_VIEW}
-    note = f"<p>{escape(MISSING)}</p>" if MISSING else ""
-    shown |= {"text/html": html + note} if html else {}
-    return shown | {"text/plain": f"{text}\n{MISSING}" if MISSING else text}, {WIDGET_VIEW: {"shown": time.time()}}
+        return ChoiceButtons(
+            self.text, self.choices, self.commit, self.choice, self.describe_previous_choice(), self._blurs_next_cell
+        )
 
 
-_asked: dict[str, PredictionQuestion] = {}
+def build_widget_mimebundle(widget: Object, text: str, html: str = "") -> tuple[dict[str, object], dict[str, object]]:
+    """Build the bundle of a widget as Jupyter shows it, with a text or a picture in its place where nothing is live."""
+    from .widget_base import MISSING
+
+    widget_bundle = widget._repr_mimebundle_() or {}
+    data = widget_bundle[0] if isinstance(widget_bundle, tuple) else widget_bundle
+    shown_data: dict[str, object] = {
+        mime_type: content for mime_type, content in data.items() if mime_type == WIDGET_VIEW
+    }
+    install_note = f"<p>{escape(MISSING)}</p>" if MISSING else ""
+    shown_data |= {"text/html": html + install_note} if html else {}
+    return shown_data | {"text/plain": f"{text}\n{MISSING}" if MISSING else text}, {WIDGET_VIEW: {"shown": time.time()}}
+
+
+_questions: dict[str, PredictionQuestion] = {}
 """The questions of this kernel. A restarted one has none, and asks again."""
-_waiting: dict[str, Callable[[], None]] = {}
+_waiting_reveals: dict[str, Callable[[], None]] = {}
 """What is to be told once the question of this name is answered."""
 
 
-def predict(name: str, text: str, choices: Sequence[Answer] | Named) -> PredictionQuestion:
+def predict(name: str, text: str, choices: Sequence[Answer] | NamedValues) -> PredictionQuestion:
     """Ask for a prediction before an important cell; the choice is kept in the learner's progress.
 
     Where choices are words for what `reveal` gets, they are a dictionary: `{"it grows": True, "it falls": False}`.
@@ -119,20 +137,24 @@ def predict(name: str, text: str, choices: Sequence[Answer] | Named) -> Predicti
       - 9.0
     To choose, run this cell.
     """
-    values = choices if isinstance(choices, dict) else {str(choice): as_written(str(choice)) for choice in choices}
-    return ask(PredictionQuestion(name, text, values))
+    choice_values = (
+        choices
+        if isinstance(choices, dict)
+        else {str(choice): parse_literal_or_keep_text(str(choice)) for choice in choices}
+    )
+    return register_question(PredictionQuestion(name, text, choice_values))
 
 
-def ask(question: PredictionQuestion) -> PredictionQuestion:
-    """The question as `reveal` knows it from now on, with what was chosen where its cell is run again."""
-    before = _asked.get(question.name)
-    if before is not None and before.choices == question.choices:
-        question.chosen, question.told = before.chosen, before.told
-    _asked[question.name] = question
+def register_question(question: PredictionQuestion) -> PredictionQuestion:
+    """Register the question for `reveal`, with what was chosen where its cell is run again, and return it."""
+    earlier = _questions.get(question.name)
+    if earlier is not None and earlier.choices == question.choices:
+        question.choice, question.counted_choice = earlier.choice, earlier.counted_choice
+    _questions[question.name] = question
     return question
 
 
-class Revealed:
+class RevealedAnswer:
     """What `reveal` shows: at first only that a prediction is due, then the answer, what a wrong choice believes, and
     why it is so.
 
@@ -141,58 +163,64 @@ class Revealed:
 
     def __init__(self, name: str, truth: Answer, explanation: str = "", beliefs: Mapping[str, str] | None = None):
         self.name, self.truth, lesson = name, truth, name.rpartition(".")[0]
-        asked = _asked.get(name)
-        self.shown = (asked and asked.word_for(truth)) or say(_text(truth), lesson)
+        question = _questions.get(name)
+        self.truth_text = (question and question.find_choice_for_value(truth)) or say(_format_value(truth), lesson)
         self.explanation = say(explanation, lesson) if explanation else ""
         self.beliefs = {say(choice, lesson): say(belief, lesson) for choice, belief in (beliefs or {}).items()}
 
     @property
     def prediction(self) -> str | None:
         """The choice of the learner in this kernel; None before there is one."""
-        question = _asked.get(self.name)
-        return None if question is None else question.chosen
+        question = _questions.get(self.name)
+        return None if question is None else question.choice
 
-    def text(self, mark: Callable[[str], str] = str) -> str:
-        """The prediction beside the answer, what it believed, and the reason; `mark` sets the two off."""
-        said = self.prediction
-        answer = say("The answer: {truth}", truth=mark(self.shown))
-        if said is None:
-            each = (say("{place}: {told}", place=mark(one), told=told) for one, told in self.beliefs.items())
-            return "\n\n".join(filter(None, [answer, "\n".join(f"- {line}" for line in each), self.explanation]))
-        if self.shown not in _asked[self.name].choices:
-            changed = say(
+    def to_text(self, emphasize: Callable[[str], str] = str) -> str:
+        """Write the prediction beside the answer, what it believed, and the reason; `emphasize` sets the two off."""
+        prediction = self.prediction
+        answer_line = say("The answer: {truth}", truth=emphasize(self.truth_text))
+        if prediction is None:
+            belief_lines = (
+                say("{place}: {told}", place=emphasize(choice), told=belief) for choice, belief in self.beliefs.items()
+            )
+            return "\n\n".join(
+                filter(None, [answer_line, "\n".join(f"- {line}" for line in belief_lines), self.explanation])
+            )
+        if self.truth_text not in _questions[self.name].choices:
+            changed_note = say(
                 "That was none of the choices. Was a line of the program changed? As it is in the lesson, the "
                 "answer is one of them."
             )
-            return "\n\n".join([answer, changed])
-        first = _asked[self.name].told or said
-        if first == self.shown:
-            so = say("You predicted {predicted}, and so it is.", predicted=mark(first))
+            return "\n\n".join([answer_line, changed_note])
+        counted_choice = _questions[self.name].counted_choice or prediction
+        if counted_choice == self.truth_text:
+            verdict_text = say("You predicted {predicted}, and so it is.", predicted=emphasize(counted_choice))
         else:
-            so = paragraph(say("You predicted {predicted}.", predicted=mark(first)), answer)
-        return "\n\n".join(filter(None, [so, self.beliefs.get(said, ""), self.explanation]))
+            verdict_text = join_sentences(
+                say("You predicted {predicted}.", predicted=emphasize(counted_choice)), answer_line
+            )
+        return "\n\n".join(filter(None, [verdict_text, self.beliefs.get(prediction, ""), self.explanation]))
 
     def __repr__(self) -> str:
         return (
-            self.text()
+            self.to_text()
             if self.prediction is not None
             else say("Choose an answer above first. Then the explanation appears here.")
         )
 
     def _repr_markdown_(self) -> str:
         if self.prediction is not None:
-            return self.text(_marked)
-        fold = say("Show the answer without a prediction")
-        due = say("*{text}*", text=self)  # in a script without slanted letters: as it is
-        return f"{due}\n\n<details>\n<summary>{fold}</summary>\n\n{self.text(_marked)}\n\n</details>"
+            return self.to_text(_format_emphasis)
+        summary = say("Show the answer without a prediction")
+        notice = say("*{text}*", text=self)  # in a script without slanted letters: as it is
+        return f"{notice}\n\n<details>\n<summary>{summary}</summary>\n\n{self.to_text(_format_emphasis)}\n\n</details>"
 
 
 def reveal(name: str, truth: Answer, explanation: str = "", beliefs: Mapping[str, str] | None = None) -> None:
     """Tell the answer of a question beside what the learner predicted, what a wrong choice believes, and why it is so.
 
     Until the question is answered, nothing is told: in a notebook the answer appears when a button above is pressed.
-    The explanation and the beliefs, a sentence for each wrong choice, are those of the lesson (`EXPLAINED` and
-    `BELIEFS` in its key), or the ones given here.
+    The explanation and the beliefs, a sentence for each wrong choice, are those of the lesson (`EXPLANATIONS` and
+    `BELIEFS` in its module), or the ones given here.
 
     >>> question = predict("demo.p0", "What is 3 * 3?", [6.0, 9.0])
     >>> reveal("demo.p0", 9.0)
@@ -205,19 +233,19 @@ def reveal(name: str, truth: Answer, explanation: str = "", beliefs: Mapping[str
     Three times three.
     """
     lesson = name.rpartition(".")[0]
-    explanation = explanation or explanations_of(lesson).get(name, "")
-    shown = Revealed(name, truth, explanation, beliefs or beliefs_of(lesson).get(name))
-    if (asked := _asked.get(name)) is not None:
-        asked.told = asked.told or asked.chosen
-    if running_notebook() is None:
-        print(shown)
+    explanation = explanation or find_prediction_explanations(lesson).get(name, "")
+    revealed = RevealedAnswer(name, truth, explanation, beliefs or find_wrong_choice_beliefs(lesson).get(name))
+    if (question := _questions.get(name)) is not None:
+        question.counted_choice = question.counted_choice or question.choice
+    if find_ipython_shell() is None:
+        print(revealed)
         return
-    handle = sys.modules["IPython"].display.display(shown, display_id=True)
-    _waiting[name] = lambda: handle.update(shown)
+    handle = sys.modules["IPython"].display.display(revealed, display_id=True)
+    _waiting_reveals[name] = lambda: handle.update(revealed)
 
 
-def _marked(text: str) -> str:
-    """A text set off in Markdown: words in bold, a program as code."""
+def _format_emphasis(text: str) -> str:
+    """Set a text off in Markdown: words in bold, a program as code."""
     return (
         f"**{text}**"
         if re.fullmatch(r"[\w .,;:'%+，；：、（）-]+", text)
@@ -225,9 +253,9 @@ def _marked(text: str) -> str:
     )
 
 
-def _text(value: Answer) -> str:
-    """A value in words that are not longer than anyone reads; of what cannot be shown, what it is."""
+def _format_value(value: Answer) -> str:
+    """Format a value in words that are not longer than anyone reads; of what cannot be shown, what it is."""
     try:
-        return cut(str(as_array(value)), LONGEST)
+        return truncate_text(str(to_numpy_value(value)), MAX_LENGTH)
     except Exception:  # a learner's own class can raise anything, and Python does for what is nested too deep
         return f"<{type(value).__name__}>"

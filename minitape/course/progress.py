@@ -12,19 +12,19 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Required, TypeAlias, TypedDict
 
+from ..common.atomic_write import lock_file, open_replacement_file
 from ..common.read_data import read_json
-from ..common.texts import say
-from ..common.write_beside import locked, replace_file
-from .exercise import exercises_of, own_lessons
+from ..common.translation import say
+from .exercise import collect_exercises, list_built_in_lessons
 
 FILE_NAME = ".minitape-progress.json"
-VARIABLE = "MINITAPE_PROGRESS"
+ENVIRONMENT_VARIABLE = "MINITAPE_PROGRESS"
 VERSION = 1
-MOST_TIMES = 100
-MOST_WRONG = 20
-MOST = 2**53
+MAX_TIMES = 100
+MAX_WRONG_ANSWERS = 20
+MAX_NUMBER = 2**53
 """Numbers in the file are smaller: larger ones are none that minitape counted."""
-Kept: TypeAlias = Any  # what JSON holds: anything
+JsonValue: TypeAlias = Any  # what JSON holds: anything
 
 
 class WrongAnswer(TypedDict):
@@ -53,19 +53,19 @@ class Progress(TypedDict, total=False):
     times: dict[str, list[int]]
 
 
-Change: TypeAlias = Callable[[Progress], None]
+ProgressChange: TypeAlias = Callable[[Progress], None]
 _lock = threading.Lock()
-_unsaved: dict[Path, list[Change]] = {}
+_unsaved: dict[Path, list[ProgressChange]] = {}
 
 
-def progress_file() -> Path:
-    """Where the progress is kept: $MINITAPE_PROGRESS, or `.minitape-progress.json` in the current folder."""
-    return Path(os.environ.get(VARIABLE) or FILE_NAME)
+def get_progress_path() -> Path:
+    """Return where the progress is kept: $MINITAPE_PROGRESS, or `.minitape-progress.json` in the current folder."""
+    return Path(os.environ.get(ENVIRONMENT_VARIABLE) or FILE_NAME)
 
 
 def read_progress() -> Progress:
-    """The progress kept so far, `{"version": 1, "exercises": {...}, "predictions": {...}}`, and
-    under "last" the lesson that was last worked on.
+    """Read the progress kept so far, `{"version": 1, "exercises": {...}, "predictions": {...}}`, and under "last" the
+    lesson that was last worked on.
 
     Of an exercise it holds `tries`, whether it is `solved`, at which try it was (`right_at`), and the `wrong` answers,
     each with the hint that was given and how many `times`. Under "times" are the seconds since 1970 of each try and
@@ -73,43 +73,43 @@ def read_progress() -> Progress:
 
     A file that cannot be read counts as empty.
     """
-    file = progress_file()
+    file = get_progress_path()
     try:
-        kept = _read(file)
+        progress_data = _read_progress_file(file)
     except (OSError, ValueError):
-        kept = _empty()
+        progress_data = _build_empty_progress()
     for change in _unsaved.get(file, ()):
-        change(kept)
-    return kept
+        change(progress_data)
+    return progress_data
 
 
-def _empty() -> Progress:
+def _build_empty_progress() -> Progress:
     return {"version": VERSION, "exercises": {}, "predictions": {}}
 
 
-def _read(file: Path) -> Progress:
-    """What a file holds. Raises OSError where it cannot be read, ValueError where it is no progress."""
+def _read_progress_file(file: Path) -> Progress:
+    """Read what a file holds. Raises OSError where it cannot be read, ValueError where it is no progress."""
     try:
-        kept: Kept = read_json(file)
+        progress_data: JsonValue = read_json(file)
     except FileNotFoundError:
-        return _empty()
-    if not is_progress(kept):
+        return _build_empty_progress()
+    if not is_progress(progress_data):
         raise ValueError("not a progress file")
-    return kept
+    return progress_data
 
 
-def _read_or_put_aside(file: Path) -> Progress:
-    """The content of a progress file; a file that holds something else is renamed, and kept."""
+def _read_or_rename_unreadable(file: Path) -> Progress:
+    """Read a progress file; a file that holds something else is renamed, and kept."""
     try:
-        return _read(file)
+        return _read_progress_file(file)
     except ValueError:
-        names = (file.with_name(f"{file.name}.unreadable{f'-{n}' if n > 1 else ''}") for n in count(1))
+        names = (file.with_name(f"{file.name}.unreadable{f'-{number}' if number > 1 else ''}") for number in count(1))
         os.rename(file, next(name for name in names if not name.exists()))
-        return _empty()
+        return _build_empty_progress()
 
 
-def is_progress(kept: Kept) -> bool:
-    """Whether this is what a progress file holds.
+def is_progress(progress_data: JsonValue) -> bool:
+    """Return whether this is what a progress file holds.
 
     >>> is_progress({"version": 1, "exercises": {"01.1": {"tries": 2, "solved": True}}, "predictions": {}})
     True
@@ -117,36 +117,47 @@ def is_progress(kept: Kept) -> bool:
     False
     """
     try:
-        entries, predictions = kept["exercises"].values(), kept["predictions"].values()
-        wrong = [note for entry in entries for note in entry.get("wrong", {}).values()]
+        entries, predictions = progress_data["exercises"].values(), progress_data["predictions"].values()
+        wrong_answers = [wrong_answer for entry in entries for wrong_answer in entry.get("wrong", {}).values()]
         return (
-            all(_counts(e["tries"]) and isinstance(e["solved"], bool) for e in entries)
-            and all(_counts(e.get("right_at", 1)) for e in entries)
-            and all(_counts(note["times"]) and isinstance(note["hint"], str) for note in wrong)
+            all(
+                _is_count(exercise_entry["tries"]) and isinstance(exercise_entry["solved"], bool)
+                for exercise_entry in entries
+            )
+            and all(_is_count(exercise_entry.get("right_at", 1)) for exercise_entry in entries)
+            and all(
+                _is_count(wrong_answer["times"]) and isinstance(wrong_answer["hint"], str)
+                for wrong_answer in wrong_answers
+            )
             and all(isinstance(choice, str) for choice in predictions)
-            and all(isinstance(t, list) and all(map(_counts, t)) for t in kept.get("times", {}).values())
+            and all(
+                isinstance(seconds, list) and all(map(_is_count, seconds))
+                for seconds in progress_data.get("times", {}).values()
+            )
         )
     except (AttributeError, KeyError, TypeError):
         return False
 
 
-def _counts(value: Kept) -> bool:
-    """Whether this can be a number of tries or of seconds, with which one can reckon."""
-    return type(value) is int and 0 <= value < MOST
+def _is_count(value: JsonValue) -> bool:
+    """Return whether this can be a number of tries or of seconds, with which one can reckon."""
+    return type(value) is int and 0 <= value < MAX_NUMBER
 
 
-def last_lesson(folder: Path) -> str:
-    """The lesson that a learner last answered something in, whose notebooks lie in `folder`; "" where none is known."""
-    file = Path(folder, progress_file())
+def find_last_lesson(lessons_folder: Path) -> str:
+    """Find the lesson that a learner last answered something in, whose notebooks lie in `lessons_folder`; "" where none
+    is known.
+    """
+    file = Path(lessons_folder, get_progress_path())
     try:
-        last = read_json(file)["last"]
+        lesson = read_json(file)["last"]
     except (OSError, KeyError, TypeError, ValueError):
         return ""
-    return last if isinstance(last, str) else ""
+    return lesson if isinstance(lesson, str) else ""
 
 
-def change_progress(name: str, change: Change) -> None:
-    """Read, change and write the progress, because of the exercise or prediction called `name`.
+def change_progress(entry_name: str, change: ProgressChange) -> None:
+    """Read, change and write the progress, because of the exercise or prediction called `entry_name`.
 
     Its owner may read the file, and the group that was let in; no other code. Two kernels take turns. Where the file
     cannot be read or written now, the change waits in memory for the next one.
@@ -154,73 +165,74 @@ def change_progress(name: str, change: Change) -> None:
     A file that holds something else is kept beside the new one under a name with `.unreadable`.
     """
     with _lock:
-        file = progress_file()
-        waiting = _unsaved.setdefault(file, [])
-        now = min(max(int(time.time()), 0), MOST - 1)  # whatever the clock says, the file can be read again
-        waiting.append(partial(_dated, name, now, change))
+        file = get_progress_path()
+        changes = _unsaved.setdefault(file, [])
+        seconds = min(max(int(time.time()), 0), MAX_NUMBER - 1)  # whatever the clock says, the file can be read again
+        changes.append(partial(_apply_change_and_note_time, entry_name, seconds, change))
         try:
-            with locked(file):
-                kept = _read_or_put_aside(file)
-                for waited in waiting:
-                    waited(kept)
-                with replace_file(file, private=True) as writer:
-                    writer.write(json.dumps(kept, indent=1, sort_keys=True) + "\n")
-            waiting.clear()
+            with lock_file(file):
+                progress_data = _read_or_rename_unreadable(file)
+                for pending_change in changes:
+                    pending_change(progress_data)
+                with open_replacement_file(file, private=True) as writer:
+                    writer.write(json.dumps(progress_data, indent=1, sort_keys=True) + "\n")
+            changes.clear()
         except OSError:
             read_progress()  # so that this change, too, is told what there is
 
 
-def _dated(name: str, now: int, change: Change, kept: Progress) -> None:
-    change(kept)
-    kept["last"] = name.rpartition(".")[0]
-    times = kept.setdefault("times", {}).setdefault(name, [])
-    times[MOST_TIMES - 1 :] = [now]  # the last one takes the place of the one before
+def _apply_change_and_note_time(entry_name: str, seconds: int, change: ProgressChange, progress_data: Progress) -> None:
+    change(progress_data)
+    progress_data["last"] = entry_name.rpartition(".")[0]
+    seconds_of_tries = progress_data.setdefault("times", {}).setdefault(entry_name, [])
+    seconds_of_tries[MAX_TIMES - 1 :] = [seconds]  # the last one takes the place of the one before
 
 
-def note_try(name: str, solved: bool, wrong: tuple[str, str] | None = None) -> int:
-    """Count one answered try at an exercise; gives back how many there were. Once solved, it stays solved.
+def note_try(exercise_name: str, is_solved: bool, answer_and_hint: tuple[str, str] | None = None) -> int:
+    """Count one answered try at an exercise, and return how many there were. Once solved, it stays solved.
 
-    `wrong` is a wrong answer as text, and the hint that it gets.
+    `answer_and_hint` is a wrong answer as text, and the hint that it gets.
     """
     tries = 0
 
-    def change(kept: Progress) -> None:
+    def count_try(progress_data: Progress) -> None:
         nonlocal tries
-        entry = kept["exercises"].setdefault(name, {"tries": 0, "solved": False})
+        entry = progress_data["exercises"].setdefault(exercise_name, {"tries": 0, "solved": False})
         tries = entry["tries"] = entry["tries"] + 1
-        if solved and not entry["solved"]:
+        if is_solved and not entry["solved"]:
             entry["solved"], entry["right_at"] = True, tries
-        if wrong is not None:
+        if answer_and_hint is not None:
             answers = entry.setdefault("wrong", {})
-            if wrong[0] in answers or len(answers) < MOST_WRONG:
-                times = answers[wrong[0]]["times"] if wrong[0] in answers else 0
-                answers[wrong[0]] = {"times": times + 1, "hint": wrong[1]}
+            answer, hint = answer_and_hint
+            if answer in answers or len(answers) < MAX_WRONG_ANSWERS:
+                times = answers[answer]["times"] if answer in answers else 0
+                answers[answer] = {"times": times + 1, "hint": hint}
 
-    change_progress(name, change)
+    change_progress(exercise_name, count_try)
     return tries
 
 
-def forget_tries(*names: str) -> None:
+def forget_tries_unless_solved(*exercise_names: str) -> None:
     """Count the tries at these exercises anew, where they are not solved: they ask something else by now."""
-    for name in names:
-        if tries_at(name):
-            change_progress(name, partial(_forget, name))
+    for name in exercise_names:
+        if count_tries(name):
+            change_progress(name, partial(_reset_tries_unless_solved, name))
 
 
-def _forget(name: str, kept: Progress) -> None:
-    entry = kept["exercises"].setdefault(name, {"tries": 0, "solved": False})
+def _reset_tries_unless_solved(exercise_name: str, progress_data: Progress) -> None:
+    entry = progress_data["exercises"].setdefault(exercise_name, {"tries": 0, "solved": False})
     entry["tries"] = entry["tries"] if entry["solved"] else 0
 
 
-def tries_at(name: str) -> int:
-    """How many answered tries at an exercise there were before."""
-    return read_progress()["exercises"].get(name, {"tries": 0})["tries"]
+def count_tries(exercise_name: str) -> int:
+    """Return how many answered tries at an exercise there were before."""
+    return read_progress()["exercises"].get(exercise_name, {"tries": 0})["tries"]
 
 
-def hints_at(name: str) -> set[str]:
-    """The hints that wrong answers to an exercise were given."""
-    entry = read_progress()["exercises"].get(name)
-    return {note["hint"] for note in entry.get("wrong", {}).values()} if entry else set()
+def collect_given_hints(exercise_name: str) -> set[str]:
+    """Collect the hints that wrong answers to an exercise were given."""
+    entry = read_progress()["exercises"].get(exercise_name)
+    return {wrong_answer["hint"] for wrong_answer in entry.get("wrong", {}).values()} if entry else set()
 
 
 def progress(*lessons: str | int) -> None:
@@ -233,27 +245,31 @@ def progress(*lessons: str | int) -> None:
     >>> progress("demo-lesson")
     Lesson demo-lesson: # 1 of 1 solved
     """
-    done = {name for name, entry in read_progress()["exercises"].items() if entry.get("solved")}
+    solved_names = {name for name, entry in read_progress()["exercises"].items() if entry.get("solved")}
     lines = []
-    for lesson in map(_two_digits, lessons or _lessons(done)):
-        names = list(exercises_of(lesson)) or sorted(name for name in done if name.rpartition(".")[0] == lesson)
+    for lesson in map(_pad_lesson_number, lessons or _list_built_in_and_solved_lessons(solved_names)):
+        names = list(collect_exercises(lesson)) or sorted(
+            name for name in solved_names if name.rpartition(".")[0] == lesson
+        )
         if not names:
             lines.append(say("There is no lesson {name} with exercises.", name=repr(lesson)))
             continue
-        left = [name for name in names if name not in done]
-        solved = len(names) - len(left)
-        bar = "#" * solved + "." * len(left)
-        called = say("Appendix") if lesson == "appendix" else say("Lesson {name}", name=lesson)
-        done_of = say("{name}: {bar} {solved} of {count} solved", name=called, bar=bar, solved=solved, count=len(names))
-        lines.append(done_of + (say("   left: {names}", names=say(", ").join(left)) if left else ""))
+        open_names = [name for name in names if name not in solved_names]
+        solved_count = len(names) - len(open_names)
+        bar = "#" * solved_count + "." * len(open_names)
+        title = say("Appendix") if lesson == "appendix" else say("Lesson {name}", name=lesson)
+        line = say(
+            "{name}: {bar} {solved} of {count} solved", name=title, bar=bar, solved=solved_count, count=len(names)
+        )
+        lines.append(line + (say("   left: {names}", names=say(", ").join(open_names)) if open_names else ""))
     print("\n".join(lines) or say("Nothing is solved yet."))
 
 
-def _two_digits(lesson: str | int) -> str:
-    """The name of a lesson that may be given as its number."""
+def _pad_lesson_number(lesson: str | int) -> str:
+    """Return the name of a lesson that may be given as its number."""
     return str(lesson).zfill(2) if str(lesson).isdigit() else str(lesson)
 
 
-def _lessons(done: set[str]) -> list[str]:
-    """The course's lessons that have exercises, and others that the learner solved something in."""
-    return sorted(own_lessons() | {name.rpartition(".")[0] for name in done})
+def _list_built_in_and_solved_lessons(solved_names: set[str]) -> list[str]:
+    """List the course's lessons that have exercises, and others that the learner solved something in."""
+    return sorted(list_built_in_lessons() | {name.rpartition(".")[0] for name in solved_names})

@@ -7,15 +7,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..common.texts import say
-from .compare import compare, is_blank, kind
-from .shown import shown
+from ..common.translation import say
+from .answer_comparison import compare_answers, describe_kind, has_blank_part
+from .answer_text import format_answer
 
 if TYPE_CHECKING:
-    from .exercise import Answer, Named
+    from .exercise import Answer, NamedValues
 
 RTOL, ATOL = 1e-9, 1e-12  # arithmetic in float64 is exact to that; a difference of two nearby values is not
-EMPTY = frozenset(
+EMPTY_CLASS_NAMES = frozenset(
     [*vars(type("Empty", (), {})), "__firstlineno__", "__static_attributes__", "__annotations__", "__annotate_func__"]
 )
 
@@ -26,7 +26,7 @@ class AnswerTrial:
     value.
 
     The first of its `hints` is said where it is the first trial that fails, one more with each try; `slips` are wrong
-    values, or words of an error, that say more. `before` is run first: what several trials have in common is shown
+    values, or words of an error, that say more. `setup` is run first: what several trials have in common is shown
     once.
     """
 
@@ -34,118 +34,128 @@ class AnswerTrial:
     expect: Answer
     hints: tuple[str, ...]
     slips: Sequence[tuple[Answer, str]] = ()
-    before: str = ""
+    setup: str = ""
 
-    def lines(self) -> list[str]:
-        """The whole program."""
-        return [*self.before.splitlines(), *self.program.splitlines()]
+    def list_lines(self) -> list[str]:
+        """List the lines of the whole program."""
+        return [*self.setup.splitlines(), *self.program.splitlines()]
 
 
 @dataclass(frozen=True)
-class Outcome:
+class TrialOutcome:
     """What a trial gave: a value, or the error that ended it."""
 
     trial: AnswerTrial
     value: Answer = None
     error: Exception | None = None
-    passed: bool = False
+    has_passed: bool = False
 
-    def hint(self, tries: int) -> str:
-        """What to say of it where it failed: that of the slip that was made, or the trial's own after so many tries."""
-        own = self.trial.hints
-        inside = [*self.value.values()] if isinstance(self.value, dict) else [self.value]
+    def find_hint(self, tries: int) -> str:
+        """Find what to say of it where it failed: that of the slip that was made, or the trial's own after so many
+        tries.
+        """
+        trial_hints = self.trial.hints
+        values = [*self.value.values()] if isinstance(self.value, dict) else [self.value]
         if self.error is None and self.value is None:
             return say(
                 "The value in the row is None. Write what forward gives into it."
                 if self.trial.program.endswith(".value")
                 else "It gives nothing back. Is there a return?"
             )
-        if compare(inside, self.trial.expect, RTOL, ATOL).right:
+        if compare_answers(values, self.trial.expect, RTOL, ATOL).is_right:
             return say("What it gives is right, and no list. Give a list, in the order of what was asked about.")
-        return next((text for slip, text in self.trial.slips if self._is(slip)), own[min(tries, len(own) - 1)])
+        return next(
+            (hint for slip, hint in self.trial.slips if self._matches_slip(slip)),
+            trial_hints[min(tries, len(trial_hints) - 1)],
+        )
 
-    def _is(self, slip: Answer) -> bool:
+    def _matches_slip(self, slip: Answer) -> bool:
         if isinstance(slip, str):
             return self.error is not None and slip in f"{type(self.error).__name__}: {self.error}"
-        return self.error is None and compare(self.value, slip, RTOL, ATOL).right
+        return self.error is None and compare_answers(self.value, slip, RTOL, ATOL).is_right
 
-    def gave(self) -> str:
-        """What it gave, in words."""
-        return shown(self.value) if self.error is None else f"{type(self.error).__name__}: {self.error}"
+    def describe_result(self) -> str:
+        """Describe what it gave."""
+        return format_answer(self.value) if self.error is None else f"{type(self.error).__name__}: {self.error}"
 
 
-def is_empty(answer: Answer) -> bool:
-    """Whether nothing was written yet: a `...`, or a class without anything of its own.
+def is_empty_answer(answer: Answer) -> bool:
+    """Return whether nothing was written yet: a `...`, or a class without anything of its own.
 
     >>> class Tape:
     ...     ...
-    >>> is_empty(Tape), is_empty(...), is_empty(3)
+    >>> is_empty_answer(Tape), is_empty_answer(...), is_empty_answer(3)
     (True, True, False)
     """
-    return is_blank(answer) or (
-        isinstance(answer, type) and answer.__bases__ == (object,) and not set(vars(answer)) - EMPTY
+    return has_blank_part(answer) or (
+        isinstance(answer, type) and answer.__bases__ == (object,) and not set(vars(answer)) - EMPTY_CLASS_NAMES
     )
 
 
-def try_out(name: str, answer: Answer, trials: Sequence[AnswerTrial]) -> list[Outcome]:
-    """The outcomes up to the first that failed; the answer has this name in the programs, and its table the name
+def run_trials_until_failure(answer_name: str, answer: Answer, trials: Sequence[AnswerTrial]) -> list[TrialOutcome]:
+    """Run the trials up to the first that fails; the answer has this name in the programs, and its table the name
     RULES.
     """
-    outcomes: list[Outcome] = []
-    rules = next((globals_of["RULES"] for globals_of in _globals_of(answer) if "RULES" in globals_of), None)
+    outcomes: list[TrialOutcome] = []
+    rules = next((namespace["RULES"] for namespace in _iter_method_globals(answer) if "RULES" in namespace), None)
     for trial in trials:
-        names = {name: answer, "math": math}
-        before = dict(rules) if isinstance(rules, dict) else {}
-        outcomes.append(_outcome(trial, names if rules is None else names | {"RULES": rules}))
+        trial_names = {answer_name: answer, "math": math}
+        rules_before = dict(rules) if isinstance(rules, dict) else {}
+        outcomes.append(_run_trial(trial, trial_names if rules is None else trial_names | {"RULES": rules}))
         if isinstance(rules, dict):
             rules.clear()
-            rules.update(before)  # what a trial puts in is for itself
-        if not outcomes[-1].passed:
+            rules.update(rules_before)  # what a trial puts in is for itself
+        if not outcomes[-1].has_passed:
             break
     return outcomes
 
 
-def _globals_of(answer: Answer) -> Iterator[Named]:
-    """What the methods of a class find outside of it."""
+def _iter_method_globals(answer: Answer) -> Iterator[NamedValues]:
+    """Yield what the methods of a class find outside of it."""
     for owner in getattr(answer, "__mro__", ()):
         yield from (method.__globals__ for method in vars(owner).values() if hasattr(method, "__globals__"))
 
 
-def _outcome(trial: AnswerTrial, names: Named) -> Outcome:
-    *lines, last = trial.lines()
+def _run_trial(trial: AnswerTrial, names: NamedValues) -> TrialOutcome:
+    *lines, expression = trial.list_lines()
     try:
         exec("\n".join(lines), names)
-        value = eval(last, names)
+        value = eval(expression, names)
         # now: the value may change later
-        return Outcome(trial, value, passed=compare(value, trial.expect, RTOL, ATOL).right)
+        return TrialOutcome(trial, value, has_passed=compare_answers(value, trial.expect, RTOL, ATOL).is_right)
     except Exception as error:
-        return Outcome(trial, error=error)
+        return TrialOutcome(trial, error=error)
 
 
-def lines_of(outcomes: Sequence[Outcome], trials: Sequence[AnswerTrial]) -> list[str]:
-    """The trials as a list with marks; of the one that failed the whole program, and what it gave beside what it
+def format_outcomes(outcomes: Sequence[TrialOutcome], trials: Sequence[AnswerTrial]) -> list[str]:
+    """Format the trials as a list with marks; of the one that failed the whole program, and what it gave beside what it
     should.
     """
-    shared = dict.fromkeys(trial.before for trial in trials if trial.before)
-    lines = [say("Each with {program}", program=_one_line(before)) for before in shared]
+    setups = dict.fromkeys(trial.setup for trial in trials if trial.setup)
+    lines = [say("Each with {program}", program=_join_lines(setup)) for setup in setups]
     for outcome in outcomes:
-        if outcome.passed:
-            lines.append(f"[x] {_one_line(outcome.trial.program)}")
+        if outcome.has_passed:
+            lines.append(f"[x] {_join_lines(outcome.trial.program)}")
             continue
-        first, *rest = outcome.trial.lines()
-        lines += [f"[ ] {first}", *(f"    {line}" for line in rest)]
-        lines.append("      " + say("gives:    {value}", value=outcome.gave()))
-        lines.append("      " + say("expected: {value}", value=shown(outcome.trial.expect)))
-    left = trials[len(outcomes) :]
-    return [*lines, *(f"[ ] {_one_line(trial.program)}  ->  {shown(trial.expect)}" for trial in left)]
+        first_line, *other_lines = outcome.trial.list_lines()
+        lines += [f"[ ] {first_line}", *(f"    {line}" for line in other_lines)]
+        lines.append("      " + say("gives:    {value}", value=outcome.describe_result()))
+        lines.append("      " + say("expected: {value}", value=format_answer(outcome.trial.expect)))
+    untried_trials = trials[len(outcomes) :]
+    return [
+        *lines,
+        *(f"[ ] {_join_lines(trial.program)}  ->  {format_answer(trial.expect)}" for trial in untried_trials),
+    ]
 
 
-def _one_line(program: str) -> str:
+def _join_lines(program: str) -> str:
     return program.strip().replace("\n", "; ")
 
 
-def wrong_kind(name: str, answer: Answer) -> str:
-    """What to say of an answer that is no class."""
+def describe_non_class_answer(class_name: str, answer: Answer) -> str:
+    """Say what is expected in place of an answer that is no class."""
     return say(
-        "expected the class {name} itself, without brackets after it; got {given}", name=name, given=kind(answer)
+        "expected the class {name} itself, without brackets after it; got {given}",
+        name=class_name,
+        given=describe_kind(answer),
     )

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeAlias, TypeVar
 
-Given = ParamSpec("Given")  # the arguments and the result of a function that a decorator gives back as it was
-Made = TypeVar("Made")
-Same = TypeVar("Same", bound=Callable)  # a function that a decorator gives back with another name, say
+Params = ParamSpec("Params")  # the arguments and the result of a function that a decorator gives back as it was
+Returned = TypeVar("Returned")
+Decorated = TypeVar("Decorated", bound=Callable)  # a function that a decorator gives back with another name, say
 
 if TYPE_CHECKING:
     from types import EllipsisType
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from .recording.evidence import Note
-    from .recording.record import Record
+    from .record.provenance import Note
+    from .record.record import Record
     from .tensor.tensor import Reference, Tensor
     from .tensor.variable import ResourceVariable
     from .values.dtypes import DType
@@ -29,15 +29,17 @@ if TYPE_CHECKING:
     # an array, a NumPy scalar, a number, in rules a tensor: one formula takes all, Python has no type for that
     Array: TypeAlias = Any
     Adjoint: TypeAlias = Any  # an array, or a tensor in a sweep that is recorded: one formula takes both
-    AdjointOf: TypeAlias = Callable[[int], Adjoint]  # the adjoint that has arrived at a row, None where none has
+    AdjointLookup: TypeAlias = Callable[[int], Adjoint]  # the adjoint that has arrived at a row, None where none has
     # a tensor, or a tuple of several: the primitive says which
     Result: TypeAlias = Any
     # what becomes a tensor: one, a variable, array, number, text, lists of them, what converts itself
     Value: TypeAlias = Any
     # a target or a source: a tensor, a variable, or a composite tensor of the packages above; of a known shape, which
     # the union of the three does not say
-    End: TypeAlias = Any
-    Assigned: TypeAlias = Any  # the variable, or None where it is asked not to be read: editors would ask of each which
+    TargetOrSource: TypeAlias = Any
+    VariableOrNone: TypeAlias = (
+        Any  # the variable, or None where it is asked not to be read: editors would ask of each which
+    )
     # nested lists, tuples, dictionaries, named tuples, ... of tensors or other leaves, or one leaf
     Structure: TypeAlias = Any
     DTypeLike: TypeAlias = DType | np.dtype | type | str | None  # what ``as_dtype`` reads; None: as the value is
@@ -46,8 +48,8 @@ if TYPE_CHECKING:
     Object: TypeAlias = Any  # an object of other code, of which attributes are read that it may not have
     Columns: TypeAlias = list[list]  # of a recording: op, a, b, call, site, value
     NumPyType: TypeAlias = type[Any]  # of scalars; ``object`` for text
-    Leaving: TypeAlias = Callable[..., bool | None]  # an ``InterruptSafeExit``: an ``__exit__`` that is a property
-    Name: TypeAlias = str | None  # of an operation in a graph of TensorFlow 1; elsewhere functions do without
+    ExitProperty: TypeAlias = Callable[..., bool | None]  # an ``InterruptSafeExit``: an ``__exit__`` that is a property
+    GraphName: TypeAlias = str | None  # of an operation in a graph of TensorFlow 1; elsewhere functions do without
     Sizes: TypeAlias = tuple[int, ...]  # of axes, or their numbers
     # what NumPy takes as an index, and tensors and variables
     Index: TypeAlias = SupportsIndex | slice | EllipsisType | np.ndarray | Tensor | ResourceVariable | Sequence | None
@@ -64,7 +66,7 @@ if TYPE_CHECKING:
     AnySource = TypeVar("AnySource", bound=GradientSource)
     Key = TypeVar("Key")
 
-    class Reason(Protocol):
+    class ExplanationResult(Protocol):
         """The answer of ``tape.explain`` for one source: see minitape.explain.Explanation."""
 
         connected: bool
@@ -79,20 +81,20 @@ if TYPE_CHECKING:
         @property
         def kind(self) -> str: ...
         @property
-        def others(self) -> Sequence[Reason]: ...
+        def others(self) -> Sequence[ExplanationResult]: ...
 
     class TracedRun(Protocol):
-        """The first run of a function, see minitape.functions.trace: what the engine tells it and asks it."""
+        """The first run of a function, see minitape.functions.first_run: what the engine tells it and asks it."""
 
         tensor_refs: list  # weak references to its tensors
         has_values: bool  # not zeros in their place
 
-        def enter_from_outside(self, tensor: Tensor, site: int | None) -> int: ...
-        def refuse(self, tensor: Tensor, how: str = ...) -> None: ...
-        def name_of(self, row: int) -> str | None: ...
-        def create(self, variable: ResourceVariable, *given: Object) -> None: ...
-        def state_of(self, variable: ResourceVariable) -> Tensor: ...
-        def assign(self, variable: ResourceVariable, change: Tensor, how: str) -> None: ...
+        def enter_outside_tensor(self, tensor: Tensor, site: int | None) -> int: ...
+        def refuse_or_guard_value(self, tensor: Tensor, access: str = ...) -> None: ...
+        def find_symbolic_name(self, row: int) -> str | None: ...
+        def initialize_variable(self, variable: ResourceVariable, *arguments: Object) -> None: ...
+        def find_or_add_state(self, variable: ResourceVariable) -> Tensor: ...
+        def assign_variable(self, variable: ResourceVariable, change: Tensor, method: str) -> None: ...
 
     class RowValues(Protocol):
         """The values of a recording's rows: arrays, or the tensors that an outer tape knows."""
@@ -142,7 +144,7 @@ if TYPE_CHECKING:
         @property
         def array(self) -> Array: ...
         def _numpy(self) -> Array: ...
-        def _text(self, show: Callable[[Array], str] = ...) -> str: ...
+        def _format_value(self, formatter: Callable[[Array], str] = ...) -> str: ...
         def __array__(self, dtype: NumPyType | None = None, copy: bool | None = None) -> np.ndarray: ...
         def ref(self) -> Reference: ...
 

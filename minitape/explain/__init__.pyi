@@ -1,9 +1,9 @@
 """The names of `tf.explain`, for editors: see `python tests/repository/make_stubs.py`."""
 
-from minitape.explain.answer import (
+from minitape.explain.explanation import (
+    Explanation as Explanation,
+)
+from minitape.explain.tape_answers import (
     explain as explain,
     warn as warn,
-)
-from minitape.explain.words import (
-    Explanation as Explanation,
 )

@@ -6,78 +6,78 @@ import sys
 import warnings
 from types import FrameType
 
-from ..engine.recording.block import TemporaryAttributes
-from ..engine.recording.frames import user_frame
-from ..recording.sites import cells
-from .sentences import fill
+from ..engine.record.interrupt_safe import TemporaryAttributes
+from ..engine.record.user_frames import find_user_frame
+from ..recording.sites import map_cell_files_to_numbers
+from .translated_sentences import fill
 
 
-class _Asking:
+class _CurrentFrame:
     frame: FrameType | None = None  # one that has ended, whose error is being looked at
 
 
-_asking = _Asking()
+_current = _CurrentFrame()
 
 
-def asking_frame() -> FrameType | None:
-    """The innermost frame of the user's code, or the one that :func:`asked_by` names."""
-    return _asking.frame or user_frame(sys._getframe(1))
+def find_asking_frame() -> FrameType | None:
+    """Find the innermost frame of the user's code, or the one that :func:`use_asking_frame` sets."""
+    return _current.frame or find_user_frame(sys._getframe(1))
 
 
-def asking_spaces() -> list[dict]:
-    """The variables of that code: those of its function, then those of its file; none where no program asks."""
-    frame = asking_frame()
+def list_asking_namespaces() -> list[dict]:
+    """List the variables of the code that asks: those of its function, then of its file; none if no program does."""
+    frame = find_asking_frame()
     return [] if frame is None else [frame.f_locals, frame.f_globals]
 
 
-def asking_names() -> dict:
-    """All names of that code, and what they hold."""
-    return {name: value for space in reversed(asking_spaces()) for name, value in space.items()}
+def collect_asking_variables() -> dict:
+    """Collect the variables of the code that asks in one dictionary; those of its function hide those of its file."""
+    return {name: value for namespace in reversed(list_asking_namespaces()) for name, value in namespace.items()}
 
 
-def asked_by(frame: FrameType) -> TemporaryAttributes:
-    """While an error is explained that has left this frame already: its names are those that the user knows."""
-    return TemporaryAttributes(_asking, frame=frame)
+def use_asking_frame(frame: FrameType) -> TemporaryAttributes:
+    """Let a frame be the one that asks, within a block: that of an error which has left it already."""
+    return TemporaryAttributes(_current, frame=frame)
 
 
-def warn_user(text: str) -> None:
-    """A RuntimeWarning at the line of the user's code that runs now."""
-    frame = user_frame(sys._getframe(1))
+def warn_at_user_line(text: str) -> None:
+    """Issue a RuntimeWarning at the line of the user's code that runs now."""
+    frame = find_user_frame(sys._getframe(1))
     if frame is None:
         warnings.warn(text, RuntimeWarning, stacklevel=3)
     else:
         warnings.warn_explicit(text, RuntimeWarning, frame.f_code.co_filename, frame.f_lineno)
 
 
-def where(filename: str | None, line: int) -> str:
+def format_place(filename: str | None, line: int) -> str:
     """A place as a person says it: "cell [5], line 3" or "file.py, line 3"; "line 3" for the cell that runs now.
 
-    >>> where("/home/me/train.py", 3)
+    >>> format_place("/home/me/train.py", 3)
     'train.py, line 3'
     """
     name = filename or ""
-    cell = _cell(name)
-    file = name.replace(chr(92), "/").rsplit("/", 1)[-1] if cell is None else cell
+    cell_label = _find_cell_label(name)
+    file = name.replace(chr(92), "/").rsplit("/", 1)[-1] if cell_label is None else cell_label
     return fill("{file}, line {line}", file=file, line=line) if file else fill("line {line}", line=line)
 
 
-def in_brackets(filename: str | None, line: int | None) -> str:
-    """The same behind what is there; empty for no place.
+def format_bracketed_place(filename: str | None, line: int | None) -> str:
+    """Format a place in brackets, with a space before them; empty for no place.
 
-    >>> in_brackets("/home/me/train.py", 3), in_brackets(None, None)
+    >>> format_bracketed_place("/home/me/train.py", 3), format_bracketed_place(None, None)
     (' (train.py, line 3)', '')
     """
-    return "" if line is None else fill(" ({place})", place=where(filename, line))
+    return "" if line is None else fill(" ({place})", place=format_place(filename, line))
 
 
-def _cell(filename: str) -> str | None:
+def _find_cell_label(filename: str) -> str | None:
     """The notebook cell behind a file name, empty for the one that runs now; None for a file."""
-    known = cells()
-    if filename not in known:
+    cells = map_cell_files_to_numbers()
+    if filename not in cells:
         return None
     frame: FrameType | None = sys._getframe()
     running = ""
     while frame is not None:  # the outermost frame that is a cell
-        running = frame.f_code.co_filename if frame.f_code.co_filename in known else running
+        running = frame.f_code.co_filename if frame.f_code.co_filename in cells else running
         frame = frame.f_back
-    return "" if filename == running else fill("cell [{number}]", number=known[filename])
+    return "" if filename == running else fill("cell [{number}]", number=cells[filename])

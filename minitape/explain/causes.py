@@ -1,7 +1,7 @@
 """List the causes of a missing or wrong gradient, and what all causes of one kind have in common.
 
 The names of the causes are the same for a tape, PyTorch, TensorFlow and JAX. To add a cause, add its name to a kind
-in `KINDS`, a sentence to the texts of each framework, and its edits to ``fixes/table.py``.
+in `KINDS`, a sentence to the texts of each framework, and its edits to ``fixes/fix_table.py``.
 """
 
 from __future__ import annotations
@@ -84,10 +84,10 @@ BRIDGE_CAUSES = {
 }
 
 
-def find_kind(cause: str) -> Kind:
+def find_kind_of_cause(cause: str) -> Kind:
     """Return the kind of a cause. A cause that is not listed counts as an error.
 
-    >>> find_kind("stop_gradient").blocks_path, find_kind("rebound").blocks_path
+    >>> find_kind_of_cause("stop_gradient").blocks_path, find_kind_of_cause("rebound").blocks_path
     (True, False)
     """
     return KINDS[KIND_NAMES.get(cause, "error")]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from .texts import parts_of
+from .cause_texts import parse_sentence_table
 
 MISSING_NAME = "If a cell above makes this name, run that cell first: menu Run, Run All Above Selected Cell."
-ADVICE = parts_of(
+ADVICE = parse_sentence_table(
     r"""
 ^Cannot convert .* of dtype u?int
 The tensor or variable beside it holds integers. Write its number with a point, tf.Variable(3.0), or make floats of it:

@@ -6,9 +6,9 @@ otherwise in a framework has a text of its own there.
 
 from __future__ import annotations
 
-Fix = str | dict[str, str]
+FixText = str | dict[str, str]
 
-SUSPECTS: dict[str, tuple[str, Fix]] = {
+SUSPECT_TEXTS: dict[str, tuple[str, FixText]] = {
     # cause, and a kind of it: (what the run shows, what fixes it)
     "broadcast": (
         "{what}{line} combines the shapes {one} and {two}, which broadcast to {result}: each of the {n} values meets "
@@ -135,11 +135,11 @@ SUSPECTS: dict[str, tuple[str, Fix]] = {
 }
 
 
-def words(cause: str, kind: str, framework: str) -> tuple[str, str]:
-    """What the run shows, and what fixes it in the words of a framework.
+def find_message_and_fix(cause: str, variant: str, framework: str) -> tuple[str, str]:
+    """Find what a sentence says the run shows, and what fixes it in the words of a framework.
 
-    >>> words("broadcast", "", "jax")[1]
+    >>> find_message_and_fix("broadcast", "", "jax")[1]
     'Give both the same shape: {x}.squeeze(-1) for the column, or {y}[:, None] for the row.'
     """
-    message, fix = SUSPECTS[f"{cause} {kind}".strip()]
+    message, fix = SUSPECT_TEXTS[f"{cause} {variant}".strip()]
     return message, fix if isinstance(fix, str) else fix[framework]

@@ -6,13 +6,13 @@ In the sentences {x} is the source, {line} the place in brackets, {what} the ope
 
 from __future__ import annotations
 
-from .replay import EAGERLY
-from .texts import Texts, parts_of
+from .cause_texts import Texts, parse_sentence_table
+from .replayed_sweep import RUN_EAGERLY_FIX
 
-TENSOR = "the tensor"  # one without a name
+UNNAMED_TENSOR = "the tensor"  # one without a name
 
 # of every framework
-ARRIVED = parts_of(
+VALUE_TEXTS = parse_sentence_table(
     """
 dead_relu
 {what}{line} passes no gradient: the inputs that count here are negative.
@@ -89,7 +89,7 @@ Fix: Keep its input away from that point: {functions}
 """
 )
 # of a tape and of TensorFlow
-OF_TENSORFLOW = parts_of(
+TENSORFLOW_VALUE_TEXTS = parse_sentence_table(
     """
 zero_derivative
 {what}{line} is constant in steps: its derivative is zero.
@@ -118,9 +118,9 @@ should pass unchanged.
 """
 )
 # about a step, and calls of functions
-OF_TAPE: Texts = {
-    "zero_derivative function": ("The gradient of the tf.function that was called{line} is 0.", EAGERLY)
-} | parts_of(
+TAPE_VALUE_TEXTS: Texts = {
+    "zero_derivative function": ("The gradient of the tf.function that was called{line} is 0.", RUN_EAGERLY_FIX)
+} | parse_sentence_table(
     """
 not_selected results
 The target does not use what {what}{line} made of it.
@@ -131,7 +131,7 @@ This call of {what}{line} did not use it.
 Fix: See whether the branch that uses it runs when you expect it to, or leave it out of the sources.
 """
 )
-FUNCTIONS = {
+FIX_FUNCTIONS = {
     "saturated": "from_logits=True, tf.nn.sigmoid_cross_entropy_with_logits.",
     "nan_forward": "tf.maximum(x, 1e-6) before log, sqrt and division, tf.math.divide_no_nan, "
     "tf.nn.log_softmax instead of exp.",

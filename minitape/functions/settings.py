@@ -6,15 +6,15 @@ import logging
 from collections.abc import Iterator
 from contextlib import nullcontext
 
-from ..engine.recording.block import ThreadContext, block
-from .trace import tracing
+from ..engine.record.interrupt_safe import ThreadContext, make_interrupt_safe
+from .first_run import find_current_trace
 
-EAGER_FUNCTIONS = [False]  # one flag
+EAGER_FUNCTIONS = [False]  # one flag: whether every tf.function runs as plain Python
 
 
-@block
+@make_interrupt_safe
 def init_scope() -> Iterator[None]:
-    """Lifts the block out of functions that are being traced: what it does happens once. No tape records it.
+    """Lift the block out of functions that are being traced: what it does happens once. No tape records it.
 
     See https://www.tensorflow.org/api_docs/python/tf/init_scope.
 
@@ -23,8 +23,8 @@ def init_scope() -> Iterator[None]:
     ...     tf.executing_eagerly()
     True
     """
-    trace = tracing()
-    with nullcontext() if trace is None else trace.hidden(), ThreadContext(record=None, tapes=[]):
+    trace = find_current_trace()
+    with nullcontext() if trace is None else trace.leave_scope(), ThreadContext(record=None, tapes=[]):
         yield
 
 
@@ -35,7 +35,7 @@ def executing_eagerly() -> bool:
     >>> tf.executing_eagerly(), bool(tf.function(lambda: tf.executing_eagerly())())
     (True, False)
     """
-    return tracing() is None
+    return find_current_trace() is None
 
 
 def run_functions_eagerly(run_eagerly: bool) -> None:

@@ -15,25 +15,26 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..common.write_beside import write
-from .expressions import title_of
-from .figure import PORTS, Figure
-from .reading import followed, reader_of, spaces
-from .short import printable, some
-from .snapshots import snapshot_of
-from .tikz import tikz
-from .words import word
+from ..common.atomic_write import write_file
+from .expressions import format_row_title
+from .figure import MAX_PORTS, Figure
+from .picture_texts import translate
+from .reader import collect_namespaces
+from .snapshots import build_snapshot
+from .source import get_picture_source
+from .tikz import convert_to_tikz
+from .truncation import join_first_items, replace_unprintable
 
 if TYPE_CHECKING:
-    from ..engine.back.tape import GradientTape
+    from ..engine.backward.tape import GradientTape
     from ..engine.types import Structure
-    from .fields import Fields, Shown, Snapshot, SourceFields
+    from .snapshot_types import RowFields, Snapshot, SourceFields, ValueFields
 
-WHOLE = 2000  # rows that are read: of a longer recording the first and the last ones
+MAX_FIGURE_ROWS = 2000  # rows that are read: of a longer recording the first and the last ones
 
 
 def draw(tape: GradientTape, target: Structure = None, sources: Structure = None) -> Picture:
-    """The static picture of what ``tape`` recorded, with the adjoints of its last gradient or of ``target``.
+    """Return the static picture of what ``tape`` recorded, with the adjoints of its last gradient or of ``target``.
 
     As the last expression of a cell it is shown; ``save(path)`` writes it, ``source`` is its DOT text. Raises TypeError
     when ``tape`` is no GradientTape.
@@ -51,10 +52,10 @@ def draw(tape: GradientTape, target: Structure = None, sources: Structure = None
     >>> print(picture.source.splitlines()[-2])
     0 -> 1
     """
-    tape = followed(tape)
-    reader = reader_of(tape, spaces(sys._getframe(1)), "draw() takes")
-    reader.recompute()
-    return Picture(snapshot_of(tape, target, sources, reader, reader.read_ends(WHOLE)))
+    recording = get_picture_source(tape, "draw() takes")
+    reader = recording.build_reader(collect_namespaces(sys._getframe(1)))
+    reader.recompute_into_kept_arrays()
+    return Picture(build_snapshot(recording, target, sources, reader, reader.read_first_and_last_rows(MAX_FIGURE_ROWS)))
 
 
 class Picture:
@@ -71,32 +72,35 @@ class Picture:
     @property
     def svg(self) -> str:
         """The picture as SVG text."""
-        return self.figure.svg(repr(self), self.alt)
+        return self.figure.build_svg(repr(self), self.alt)
 
     @property
     def source(self) -> str:
         """The graph as DOT text, for Graphviz: no gradient passes an edge that is dashed."""
         lines = ["digraph tape {", "rankdir=LR", 'node [shape=box style=rounded fontname="Helvetica"]']
         for row in self.snapshot["rows"]:
-            text, dashed = json.dumps(_words(row, None, None, False)), " [style=dashed]" * bool(row["cut"])
-            lines += [f"{row['row']} [label={text}]", *(f"{one} -> {row['row']}{dashed}" for one in row["inputs"])]
+            text, style = json.dumps(_describe_node_row(row, None, None, False)), " [style=dashed]" * bool(row["cut"])
+            lines += [
+                f"{row['row']} [label={text}]",
+                *(f"{input_row} -> {row['row']}{style}" for input_row in row["inputs"]),
+            ]
         return "\n".join([*lines, "}", ""])
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Writes the picture as SVG, to a ``.tex`` as a TikZ picture for LaTeX, to a ``.dot`` as the text for Graphviz.
+        """Write the picture as SVG, to a ``.tex`` as a TikZ picture for LaTeX, to a ``.dot`` as the text for Graphviz.
         ValueError for another ending.
         """
         svg = self.svg
-        text = {".svg": svg, ".tex": tikz(svg), ".dot": self.source}.get(Path(path).suffix.lower())
+        text = {".svg": svg, ".tex": convert_to_tikz(svg), ".dot": self.source}.get(Path(path).suffix.lower())
         if text is None:
             raise ValueError(
                 "save() knows the endings .svg, .tex and .dot, and that of a TapeView also .html, but received "
                 f'{str(path)!r}. The menu "export" of a TapeView makes a .png.'
             )
-        write(Path(path), text)
+        write_file(Path(path), text)
 
     def html(self) -> str:
-        """An ``<img>`` that holds the whole picture; it needs no script and stays in a saved notebook."""
+        """Return an ``<img>`` that holds the whole picture; it needs no script and stays in a saved notebook."""
         data = base64.b64encode(self.svg.encode()).decode()
         return f'<img src="data:image/svg+xml;base64,{data}" alt="{escape(self.alt)}" style="max-width:100%">'
 
@@ -104,44 +108,50 @@ class Picture:
     def alt(self) -> str:
         """The picture in words: of each of the first rows its value, its adjoint, and what its shape and colour say."""
         rows, total = self.snapshot["rows"], self.snapshot["total"]
-        figure, broken = self.figure, self.snapshot.get("broken", ())
-        words = [
-            _words(row, figure.adjoints.get(row["row"]), figure.updates.get(row["row"]), row["row"] in broken)
+        figure, broken_rows = self.figure, self.snapshot.get("broken", ())
+        descriptions = [
+            _describe_node_row(
+                row, figure.adjoints.get(row["row"]), figure.assigned_sources.get(row["row"]), row["row"] in broken_rows
+            )
             for row in rows[:12]
         ]
         if total > 12:
-            words.append(word("and {n} more rows", n=total - 12))
-        heading = word("Tape of {n} row: " if total == 1 else "Tape of {n} rows: ", n=total)
-        return printable(heading + word("; ").join(words)) if rows else word("Empty tape")
+            descriptions.append(translate("and {n} more rows", n=total - 12))
+        heading = translate("Tape of {n} row: " if total == 1 else "Tape of {n} rows: ", n=total)
+        return replace_unprintable(heading + translate("; ").join(descriptions)) if rows else translate("Empty tape")
 
     def __repr__(self) -> str:
-        return f"Picture({how_many(self.snapshot['total'], 'row')}, {how_many(len(self.snapshot['tapes']), 'tape')})"
+        row_count = format_count(self.snapshot["total"], "row")
+        return f"Picture({row_count}, {format_count(len(self.snapshot['tapes']), 'tape')})"
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": self.html()}
 
 
-def how_many(n: int, noun: str) -> str:
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+def format_count(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
-def _words(row: Fields, adjoint: Shown | None, update: SourceFields | None, broken: bool) -> str:
-    inputs = word(" of {rows}", rows=some(row["inputs"], PORTS)) if row["inputs"] else ""
-    value, arrived, now = (
-        " ".join(v["text"].split())[:40] if v else "" for v in (row["value"], adjoint, update and update["now"])
+def _describe_node_row(
+    row: RowFields, adjoint: ValueFields | None, assigned_source: SourceFields | None, is_broken: bool
+) -> str:
+    inputs = translate(" of {rows}", rows=join_first_items(row["inputs"], MAX_PORTS)) if row["inputs"] else ""
+    value_text, adjoint_text, new_value_text = (
+        " ".join(shown_value["text"].split())[:40] if shown_value else ""
+        for shown_value in (row["value"], adjoint, assigned_source and assigned_source["now"])
     )
     notes = {
-        word("on no tape"): row["status"] == "ghost" and not row["tapes"],
-        word("watched"): row["kind"] in ("source", "variable") and row["watched"],
-        word("not watched"): row["kind"] == "variable" and not row["watched"],
-        word("no gradient passes"): row["cut"],
-        word("here the way breaks"): broken,
+        translate("on no tape"): row["status"] == "ghost" and not row["tapes"],
+        translate("watched"): row["kind"] in ("source", "variable") and row["watched"],
+        translate("not watched"): row["kind"] == "variable" and not row["watched"],
+        translate("no gradient passes"): row["cut"],
+        translate("here the way breaks"): is_broken,
     }
-    said = word(", ").join(note for note, holds in notes.items() if holds)
+    note_text = translate(", ").join(note for note, applies in notes.items() if applies)
     parts = [
-        f" = {value}" if value else "",
-        f" → {now}" if now else "",
-        word(", ∂ {value}", value=arrived) if arrived else "",
-        word(" ({notes})", notes=said) if said else "",
+        f" = {value_text}" if value_text else "",
+        f" → {new_value_text}" if new_value_text else "",
+        translate(", ∂ {value}", value=adjoint_text) if adjoint_text else "",
+        translate(" ({notes})", notes=note_text) if note_text else "",
     ]
-    return f"{row['row']} {title_of(row).replace(' = ', ': ')}{inputs}{''.join(parts)}"
+    return f"{row['row']} {format_row_title(row).replace(' = ', ': ')}{inputs}{''.join(parts)}"

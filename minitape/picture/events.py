@@ -4,31 +4,33 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..recording.sites import place_of
-from .short import short_name
+from ..recording.sites import find_site_of_bytecode
+from .truncation import shorten_name
 
 if TYPE_CHECKING:
-    from ..engine.recording.record import Record
+    from ..engine.record.record import Record
     from ..engine.types import Object
-    from .fields import EventFields
+    from .snapshot_types import EventFields
 
 
-EXITS = ("numpy", "asarray", "float", "int", "complex")
+ESCAPE_KINDS = ("numpy", "asarray", "float", "int", "complex")
 
 
-def events_of(record: Record) -> list[EventFields]:
-    """The events of a snapshot."""
+def list_escapes_and_assignments(record: Record) -> list[EventFields]:
+    """Return the events of a snapshot."""
     events: list[EventFields] = []
     for event in list(record.events):
-        line = None if event.site is None else place_of(*event.site)[1]
-        if event.kind in EXITS:
+        line = None if event.site is None else find_site_of_bytecode(*event.site)[1]
+        if event.kind in ESCAPE_KINDS:
             events.append({"kind": "numpy", "row": event.subject, "line": line})
         elif event.kind.startswith("assign"):
             variable, version, value = event.subject
             states = dict.get(record.variables, id(variable), (None, []))[1]
-            rows = {record.leaves[r].version: r for r in list(states) if r in record.leaves}
+            rows = {
+                record.leaves[state_row].version: state_row for state_row in list(states) if state_row in record.leaves
+            }
             # in "row" the value, or what was added
-            known = {"from": rows.get(version), "to": rows.get(version + 1), "row": value}
-            ends: Object = {name: row for name, row in known.items() if row is not None}
-            events.append({"kind": "assign", "name": short_name(variable.name), "line": line} | ends)
+            rows_by_field = {"from": rows.get(version), "to": rows.get(version + 1), "row": value}
+            known_fields: Object = {name: row for name, row in rows_by_field.items() if row is not None}
+            events.append({"kind": "assign", "name": shorten_name(variable.name), "line": line} | known_fields)
     return events

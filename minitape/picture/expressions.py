@@ -7,28 +7,28 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from .marks import rounded, size_of
-from .short import short_name, wide
-from .words import word
+from .picture_texts import translate
+from .truncation import measure_width, shorten_name
+from .value_display import format_magnitude, round_number_text
 
 if TYPE_CHECKING:
-    from .fields import Fields
+    from .snapshot_types import RowFields
 
-FEW_INPUTS = 4  # of a function, which are named
-SIGNS = {sign: f" {sign} " for sign in "×+÷/><≥≤@"}  # between two inputs
-SIGNS |= {"-": " − ", "−": " − ", "xʸ": "^", "@ᵀ": " @ ", "ᵀ@": "ᵀ @ ", "ᵀ@ᵀ": "ᵀ @ "}
-NESTED = 14  # letters of an expression that is part of another one
-POWERS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
-LONGEST = 60  # letters of a name
-_WITH_A_NUMBER = re.compile(r"[\d.e−]+ . x|x( . |\^)[\d.e−]+|x²").fullmatch
+MAX_NAMED_INPUTS = 4  # of a function, which are named
+INFIX_SIGNS = {sign: f" {sign} " for sign in "×+÷/><≥≤@"}  # between two inputs
+INFIX_SIGNS |= {"-": " − ", "−": " − ", "xʸ": "^", "@ᵀ": " @ ", "ᵀ@": "ᵀ @ ", "ᵀ@ᵀ": "ᵀ @ "}
+MAX_NESTED_LETTERS = 14  # letters of an expression that is part of another one
+SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+MAX_NAME_LETTERS = 60  # letters of a name
+_match_number_operand = re.compile(r"[\d.e−]+ . x|x( . |\^)[\d.e−]+|x²").fullmatch
 
 
-def title_of(row: Fields) -> str:
-    """The name that a row goes by."""
+def format_row_title(row: RowFields) -> str:
+    """Return the name that a row goes by."""
     if row["kind"] == "operation":
-        label = re.sub(r"\d+\.\d{5,}(e[-+]?\d+)?", lambda found: rounded(found[0]), row["label"] or row["op"])
+        label = re.sub(r"\d+\.\d{5,}(e[-+]?\d+)?", lambda match: round_number_text(match[0]), row["label"] or row["op"])
         return f"{row['name']} = {label}" if row["name"] else label
-    name = row["name"] or (word("const") if row["kind"] == "constant" else row["label"])
+    name = row["name"] or (translate("const") if row["kind"] == "constant" else row["label"])
     if row["kind"] == "variable":
         name = name.removesuffix(":0")
     return f"{name} v{row['version']}" if row["version"] else name
@@ -37,71 +37,88 @@ def title_of(row: Fields) -> str:
 class Expressions:
     """The texts of the rows of a recording."""
 
-    def __init__(self, rows: Iterable[Fields]) -> None:
-        self.rows = {row["row"]: row for row in rows}
-        self.readers = Counter(number for row in self.rows.values() for number in row["inputs"])
+    def __init__(self, rows: Iterable[RowFields]) -> None:
+        self.rows_by_number = {row["row"]: row for row in rows}
+        self.consumer_counts = Counter(number for row in self.rows_by_number.values() for number in row["inputs"])
 
-    def of(self, row: Fields) -> list[str]:
-        """What an operation does to its inputs, in forms from long to short: `(p − 1)²`, `x × ⑦`, `×`."""
-        depths = (2, 1, 0) if len(row["inputs"]) < FEW_INPUTS else ()
-        return [*dict.fromkeys([*(self._written(row, depth)[0] for depth in depths), title_of({**row, "name": None})])]
+    def list_texts_longest_first(self, row: RowFields) -> list[str]:
+        """Return what an operation does to its inputs, in forms from long to short: `(p − 1)²`, `x × ⑦`, `×`."""
+        depths = (2, 1, 0) if len(row["inputs"]) < MAX_NAMED_INPUTS else ()
+        return [
+            *dict.fromkeys(
+                [
+                    *(self._format_operation_with_precedence(row, depth)[0] for depth in depths),
+                    format_row_title({**row, "name": None}),
+                ]
+            )
+        ]
 
-    def called(self, number: int, otherwise: str = "") -> str:
-        """What the target of a gradient is called: by its name, or by its expression where that is short."""
-        row = self.rows.get(number)
+    def format_target_name(self, row_number: int, fallback: str = "") -> str:
+        """Return what the target of a gradient is called: by its name, or by its expression where that is short."""
+        row = self.rows_by_number.get(row_number)
         if row is not None and row["name"]:
-            return short_name(row["name"], LONGEST)
-        text = self.of(row)[0] if row is not None and row["kind"] == "operation" else ""
-        return f"({text})" if 0 < wide(text) <= NESTED else otherwise or word("row {row}", row=number)
+            return shorten_name(row["name"], MAX_NAME_LETTERS)
+        text = self.list_texts_longest_first(row)[0] if row is not None and row["kind"] == "operation" else ""
+        return (
+            f"({text})"
+            if 0 < measure_width(text) <= MAX_NESTED_LETTERS
+            else fallback or translate("row {row}", row=row_number)
+        )
 
-    def _written(self, row: Fields, depth: int) -> tuple[str, int]:
-        """The text of a row's operation, and how tightly it holds: 0 a sum, 1 a product, 2 a power, 3 a name."""
-        label = title_of({**row, "name": None})
-        parts = [self._operand(number, depth) for number in row["inputs"]]
-        if label in SIGNS and len(parts) == 2:
-            tight = 0 if label in "+-−><≥≤" else 2 if label == "xʸ" else 1
-            power = parts[1][0].removesuffix(".0")
-            left = _inside(*parts[0], tight + (tight == 2))
-            if label == "xʸ" and power.isdigit():
-                return left + power.translate(POWERS), 2
-            right = _inside(*parts[1], tight + (label not in "+×"))
-            return left + SIGNS[label] + right + "ᵀ" * label.endswith("@ᵀ"), tight
+    def _format_operation_with_precedence(self, row: RowFields, depth: int) -> tuple[str, int]:
+        """Return the text of a row's operation, and how tightly it binds: 0 a sum, 1 a product, 2 a power, 3 a name."""
+        label = format_row_title({**row, "name": None})
+        parts = [self._format_operand_with_precedence(input_row, depth) for input_row in row["inputs"]]
+        if label in INFIX_SIGNS and len(parts) == 2:
+            precedence = 0 if label in "+-−><≥≤" else 2 if label == "xʸ" else 1
+            exponent = parts[1][0].removesuffix(".0")
+            left_text = _add_needed_brackets(*parts[0], precedence + (precedence == 2))
+            if label == "xʸ" and exponent.isdigit():
+                return left_text + exponent.translate(SUPERSCRIPTS), 2
+            right_text = _add_needed_brackets(*parts[1], precedence + (label not in "+×"))
+            return left_text + INFIX_SIGNS[label] + right_text + "ᵀ" * label.endswith("@ᵀ"), precedence
         if len(parts) == 1 and label in ("x²", "neg"):
-            return (f"{_inside(*parts[0], 3)}²", 2) if label == "x²" else (f"−{_inside(*parts[0], 2)}", 1)
-        said = (row.get("said") or [""])[0]
-        if len(parts) == 1 and _WITH_A_NUMBER(said):  # of another framework, which did not record it
-            return said.replace("x", _inside(*parts[0], 2)).replace("^2", "²").replace("^3", "³"), 0
+            return (
+                (f"{_add_needed_brackets(*parts[0], 3)}²", 2)
+                if label == "x²"
+                else (f"−{_add_needed_brackets(*parts[0], 2)}", 1)
+            )
+        formula = (row.get("said") or [""])[0]
+        if len(parts) == 1 and _match_number_operand(formula):  # of another framework, which did not record it
+            return formula.replace("x", _add_needed_brackets(*parts[0], 2)).replace("^2", "²").replace("^3", "³"), 0
         label = "pow" if label == "xʸ" else label
         return (f"{label}({', '.join(text for text, _ in parts)})", 3) if parts else (label, 3)
 
-    def _operand(self, number: int, depth: int) -> tuple[str, int]:
-        """An input: its name, a number of the program, its own expression, or the number of its row in a circle."""
-        if (one := self.rows.get(number)) is None:
-            return circled(number), 3
-        if one.get("literal"):
-            return size_of(one["value"] or {}, 6), 3
-        name = one["name"] or ""
+    def _format_operand_with_precedence(self, row_number: int, depth: int) -> tuple[str, int]:
+        """Return an input: its name, a number of the program, its expression, or the circled number of its row."""
+        if (row := self.rows_by_number.get(row_number)) is None:
+            return format_circled_row_number(row_number), 3
+        if row.get("literal"):
+            return format_magnitude(row["value"] or {}, 6), 3
+        name = row["name"] or ""
         if name.startswith("∂"):
-            return (name, 2) if depth and len(name) <= NESTED else (circled(number), 3)
+            return (
+                (name, 2) if depth and len(name) <= MAX_NESTED_LETTERS else (format_circled_row_number(row_number), 3)
+            )
         if name := name.rpartition("/")[2].removesuffix(":0"):
-            return short_name(name, 9), 3
-        once = self.readers[number] == 1 and 0 < len(one["inputs"]) < FEW_INPUTS
-        if one["kind"] == "operation" and depth and once:
-            text, tight = self._written(one, depth - 1)
-            if wide(text) <= NESTED:
-                return text, tight
-        return circled(number), 3
+            return shorten_name(name, 9), 3
+        is_used_once = self.consumer_counts[row_number] == 1 and 0 < len(row["inputs"]) < MAX_NAMED_INPUTS
+        if row["kind"] == "operation" and depth and is_used_once:
+            text, precedence = self._format_operation_with_precedence(row, depth - 1)
+            if measure_width(text) <= MAX_NESTED_LETTERS:
+                return text, precedence
+        return format_circled_row_number(row_number), 3
 
 
-def circled(number: int) -> str:
-    """The number of a row, which is no number of the program: in a circle.
+def format_circled_row_number(row_number: int) -> str:
+    """Return the number of a row, which is no number of the program: in a circle.
 
-    >>> circled(7), circled(53)  # few typefaces have more circles than ten
+    >>> format_circled_row_number(7), format_circled_row_number(53)  # few typefaces have more circles than ten
     ('⑦', '⟨53⟩')
     """
-    return chr(0x245F + number) if 0 < number <= 10 else f"⟨{number}⟩"
+    return chr(0x245F + row_number) if 0 < row_number <= 10 else f"⟨{row_number}⟩"
 
 
-def _inside(text: str, tight: int, around: int) -> str:
-    """An expression with the brackets that it needs where something holds that tightly."""
-    return text if tight >= around and not (tight < 3 and around == 3) else f"({text})"
+def _add_needed_brackets(text: str, precedence: int, outer_precedence: int) -> str:
+    """Return an expression with the brackets that it needs inside of an operation that binds this tightly."""
+    return text if precedence >= outer_precedence and not (precedence < 3 and outer_precedence == 3) else f"({text})"

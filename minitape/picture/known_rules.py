@@ -14,25 +14,25 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..engine.table.code import compile_text
+from ..engine.table.generated_code import compile_expression
 from ..engine.table.primitives import TABLE, activation  # noqa: F401, it declares softmax
 from ..engine.table.primitives.elementwise import ARRAY_FORMS, BY_CODE
 from ..engine.table.primitives.reduce import unbroadcast
-from .readable import of_arrays
-from .rows import said_of
-from .values import show_value
+from .picture_rows import build_formula_fields
+from .readable_formulas import list_array_operation_formulas
+from .shown_values import to_value_fields
 
 if TYPE_CHECKING:
     from ..engine.table.primitives import Rule
-    from ..engine.types import Array, Attributes, Object
-    from .fields import Fields
+    from ..engine.types import Array, Attributes
+    from .snapshot_types import EdgeFields, RowFields
 
 # of PyTorch and JAX; elementwise kernels of TensorFlow are in the table
-SPELLED = (
+ELEMENTWISE_ALIASES = (
     "mul=multiply sub=subtract neg=negative div=divide true_divide=divide logistic=sigmoid max=maximum min=minimum "
     "absolute=abs integer_pow=pow rsub=subtract rdiv=divide rpow=pow"
 )
-ON_ARRAYS = (
+ARRAY_ALIASES = (
     "matmul=matmul mm=matmul bmm=matmul mv=matmul dot=matmul dot_general=matmul linear=matmul sum=reduce_sum "
     "reduce_sum=reduce_sum mean=reduce_mean max=reduce_max amax=reduce_max reduce_max=reduce_max min=reduce_min "
     "amin=reduce_min reduce_min=reduce_min softmax=softmax log_softmax=log_softmax T=transpose t=transpose "
@@ -40,101 +40,129 @@ ON_ARRAYS = (
     "BatchMatMulV2=matmul Softmax=softmax LogSoftmax=log_softmax Sum=reduce_sum Mean=reduce_mean Max=reduce_max "
     "Min=reduce_min"
 )
-NAMES, ARRAYS = (dict(pair.split("=") for pair in text.split()) for text in (SPELLED, ON_ARRAYS))
-KNOWN = {primitive.op: primitive for primitive in BY_CODE} | {primitive.name: primitive for primitive in BY_CODE}
+ELEMENTWISE_NAMES, ARRAY_NAMES = (
+    dict(pair.split("=") for pair in text.split()) for text in (ELEMENTWISE_ALIASES, ARRAY_ALIASES)
+)
+PRIMITIVES_BY_NAME = {primitive.op: primitive for primitive in BY_CODE} | {
+    primitive.name: primitive for primitive in BY_CODE
+}
 # a number that was not recorded, from the input x and the result z: behind the input, and before it
-NUMBERS = """
+NUMBER_FORMULAS = """
 add z - x | z - x
 multiply z / x | z / x
 subtract x - z | z + x
 divide x / z | z * x
 pow log(abs(z)) / log(abs(x)) | z ** (1 / x)
 """
-SOLVED = {
-    name: [compile_text(text, {"log": np.log}, "x, z") for text in texts.split("|")]
-    for name, texts in (line.split(None, 1) for line in NUMBERS.strip().splitlines())
+NUMBER_SOLVERS = {
+    name: [compile_expression(text, {"log": np.log}, "x, z") for text in texts.split("|")]
+    for name, texts in (line.split(None, 1) for line in NUMBER_FORMULAS.strip().splitlines())
 }
-HALF = {"float16": 1e-2, "bfloat16": 3e-2}
-CLOSE, FAR = 1e-5, 1e-2  # of float32
-MOST = 65_536  # elements that are computed again
+HALF_TOLERANCES = {"float16": 1e-2, "bfloat16": 3e-2}
+TOLERANCE, MISMATCH_TOLERANCE = 1e-5, 1e-2  # of float32
+MAX_ELEMENTS = 65_536  # elements that are computed again
 
 
 class KnownRule(NamedTuple):
     """What a picture says of an operation: fields of its row, and what its rules give for an adjoint."""
 
-    fields: Fields
+    fields: RowFields
     rules: Sequence[Rule | None]
     result: Array
     inputs: list[Array]
     arguments: Attributes
-    close: float
-    kind: str = ""  # of the local derivatives of an elementwise operation
-    sure: bool = True  # no other arguments give this result
+    tolerance: float
+    local_dtype: str = ""  # of the local derivatives of an elementwise operation
+    is_unique: bool = True  # no other arguments give this result
 
-    def share(self, port: int, arrived: Array | None, sent: Array | None) -> dict[str, Object]:
-        """The local derivative where the framework sent what the rule gives, and whether it sent something else."""
+    def compare_with_framework_share(
+        self, port: int, adjoint: Array | None, framework_share: Array | None
+    ) -> EdgeFields:
+        """Return the local derivative if the framework sent what the rule gives, or that it sent something else."""
         z, rule = self.result, self.rules[port]
-        found: dict[str, Object] = {"local": None}
-        if rule is None or arrived is None or sent is None:
-            return found
+        edge_fields: EdgeFields = {"local": None}
+        if rule is None or adjoint is None or framework_share is None:
+            return edge_fields
         with suppress(ValueError), np.errstate(all="ignore"):  # an adjoint that has another shape
-            given = rule(arrived.reshape(z.shape), z, *self.inputs, **self.arguments)
-            given = given.reshape(sent.shape) if given.size == sent.size else unbroadcast(given, sent.shape)
-            if not _near(given, sent, self.close):
-                least = self.close * np.abs(arrived).max()  # a sum may be the rounding of its terms
-                if self.sure and np.isfinite(given).all() and not _near(given, sent, FAR, least):
-                    found["differs"] = True
-            elif self.kind:
+            expected_share = rule(adjoint.reshape(z.shape), z, *self.inputs, **self.arguments)
+            expected_share = (
+                expected_share.reshape(framework_share.shape)
+                if expected_share.size == framework_share.size
+                else unbroadcast(expected_share, framework_share.shape)
+            )
+            if not _are_arrays_close(expected_share, framework_share, self.tolerance):
+                min_tolerance = self.tolerance * np.abs(adjoint).max()  # a sum may be the rounding of its terms
+                if (
+                    self.is_unique
+                    and np.isfinite(expected_share).all()
+                    and not _are_arrays_close(expected_share, framework_share, MISMATCH_TOLERANCE, min_tolerance)
+                ):
+                    edge_fields["differs"] = True
+            elif self.local_dtype:
                 local = np.broadcast_to(rule(np.ones_like(z), z, *self.inputs), z.shape)
-                found["local"] = show_value(local.astype(self.kind)[()])
-        return found
+                edge_fields["local"] = to_value_fields(local.astype(self.local_dtype)[()])
+        return edge_fields
 
 
-def rule_of(
+def find_known_rule(
     op: str, inputs: Sequence[Array | None], result: Array | None, dtype: str = "float32", label: str = ""
 ) -> KnownRule | None:
-    """The rule of an operation that has these inputs and this result; None where the table has none that fits them.
+    """Find the rule of an operation that has these inputs and this result; None if the table has none that fits.
 
     >>> two, three, six = map(np.float64, (2.0, 3.0, 6.0))
-    >>> found = rule_of("mul", [two, three], six)
-    >>> found.fields["said"], found.share(0, two, six)["local"]["data"]
+    >>> found = find_known_rule("mul", [two, three], six)
+    >>> found.fields["said"], found.compare_with_framework_share(0, two, six)["local"]["data"]
     (['x × y', 'g × y', 'g × x'], 3.0)
-    >>> rule_of("mul", [two, three], three) is None
+    >>> find_known_rule("mul", [two, three], three) is None
     True
-    >>> rule_of("rdiv", [two], six).fields["said"], rule_of("sum", [np.ones(6)], six).fields["said"]
+    >>> find_known_rule("rdiv", [two], six).fields["said"], find_known_rule("sum", [np.ones(6)], six).fields["said"]
     (['12 / x', '−g × 12 / x²'], ['sum(x)', 'g'])
     """
     values = [np.asarray(value) for value in inputs if value is not None]
-    if result is None or not values or len(values) < len(inputs) or max(v.size for v in (*values, result)) > MOST:
+    if (
+        result is None
+        or not values
+        or len(values) < len(inputs)
+        or max(array.size for array in (*values, result)) > MAX_ELEMENTS
+    ):
         return None
-    z, close = np.asarray(result), HALF.get(dtype, CLOSE)
+    z, tolerance = np.asarray(result), HALF_TOLERANCES.get(dtype, TOLERANCE)
     with np.errstate(all="ignore"):
-        for name in ["square"] * (NAMES.get(op, op) == "pow") + [NAMES.get(op, op)]:
+        for name in ["square"] * (ELEMENTWISE_NAMES.get(op, op) == "pow") + [ELEMENTWISE_NAMES.get(op, op)]:
             with suppress(Exception):  # what was changed in place had another shape
-                said, given, first = _line(name, values, z, (op in NAMES and op[0] == "r") or re.match(r"-?\d", label))
-                form = ARRAY_FORMS[KNOWN[name].code]
-                if _near(np.asarray(form.forward(*given)), z, close):
-                    kind = "float64" if dtype == "float64" else "float32"
-                    return KnownRule(said, form.rules[first:], z, [given[0], given[-1]], {}, close, kind)
-        return _of_arrays(op, values, z, close)
+                row_fields, operands, first_rule = _match_elementwise_operation(
+                    name, values, z, (op in ELEMENTWISE_NAMES and op[0] == "r") or re.match(r"-?\d", label)
+                )
+                form = ARRAY_FORMS[PRIMITIVES_BY_NAME[name].code]
+                if _are_arrays_close(np.asarray(form.forward(*operands)), z, tolerance):
+                    local_dtype = "float64" if dtype == "float64" else "float32"
+                    return KnownRule(
+                        row_fields, form.rules[first_rule:], z, [operands[0], operands[-1]], {}, tolerance, local_dtype
+                    )
+        return _match_array_operation(op, values, z, tolerance)
 
 
-def _line(name: str, values: list[Array], z: Array, before: object) -> tuple[Fields, list[Array], int]:
-    """What a line of the table says, its inputs, and the number of its first rule; where the program has a number
-    beside its one input, that is solved for.
+def _match_elementwise_operation(
+    name: str, values: list[Array], z: Array, is_number_first: object
+) -> tuple[RowFields, list[Array], int]:
+    """Return what a line of the table says, its inputs, and the number of its first rule.
+
+    If the program has a number besides its one input, it is solved for.
     """
-    texts, first = KNOWN[name].texts, int(bool(before))
+    texts, first_index = PRIMITIVES_BY_NAME[name].texts, int(bool(is_number_first))
     if len(texts) == len(values) + 1:
-        return said_of(texts), values, 0
-    solved = SOLVED[name][first](values[0], z)
-    number = f"{np.median(solved[np.isfinite(solved)]):.6g}"
-    said = said_of([texts[0], texts[1 + first]], {"xy"[first]: "x", "yx"[first]: number})
-    return said, [values[0], np.float64(number)][:: 1 - 2 * first], first
+        return build_formula_fields(texts), values, 0
+    solutions = NUMBER_SOLVERS[name][first_index](values[0], z)
+    number = f"{np.median(solutions[np.isfinite(solutions)]):.6g}"
+    row_fields = build_formula_fields(
+        [texts[0], texts[1 + first_index]], {"xy"[first_index]: "x", "yx"[first_index]: number}
+    )
+    return row_fields, [values[0], np.float64(number)][:: 1 - 2 * first_index], first_index
 
 
-def _of_arrays(op: str, values: list[Array], z: Array, close: float) -> KnownRule | None:
-    """The same of an operation on whole arrays: its arguments are those with which the table gives this result."""
-    primitive, bias = TABLE.get(ARRAYS.get(op, "")), values[2:]
+def _match_array_operation(op: str, values: list[Array], z: Array, tolerance: float) -> KnownRule | None:
+    """Find the rule of an operation on whole arrays: its arguments are those with which the table gives this result."""
+    primitive, bias = TABLE.get(ARRAY_NAMES.get(op, "")), values[2:]
     if primitive is None:
         return None
     if bias:
@@ -142,27 +170,29 @@ def _of_arrays(op: str, values: list[Array], z: Array, close: float) -> KnownRul
     if primitive.name == "matmul":  # a vector is a row before a matrix, a column behind it
         x, y = values
         values = [x[None] if x.ndim == 1 else x, y[:, None] if y.ndim == 1 else y]
-    least = 0.0
+    min_tolerance = 0.0
     if primitive.name.startswith("reduce"):  # its axes are an input in TensorFlow
-        values, least = values[:1], close * np.abs(values[0]).max()
-    found = []
-    for attrs in _arguments(primitive.name, values[0], z):
+        values, min_tolerance = values[:1], tolerance * np.abs(values[0]).max()
+    matches = []
+    for attrs in _list_possible_arguments(primitive.name, values[0], z):
         with suppress(Exception):
-            out = primitive.forward(*values, **attrs)
-            if _near(out.reshape(z.shape), z, close, least):
-                found.append((out, values, attrs))
-    if not found:
+            output = primitive.forward(*values, **attrs)
+            if _are_arrays_close(output.reshape(z.shape), z, tolerance, min_tolerance):
+                matches.append((output, values, attrs))
+    if not matches:
         return None
-    said = of_arrays(primitive.name, found[0][2], np.ndim(found[0][0]))
+    formulas = list_array_operation_formulas(primitive.name, matches[0][2], np.ndim(matches[0][0]))
     if bias:
-        said = [f"{said[0]} + bias", *said[1:], "g"]
+        formulas = [f"{formulas[0]} + bias", *formulas[1:], "g"]
     assert isinstance(primitive.rules, tuple)
     rules = (*primitive.rules, lambda g, *_, **__: g)
-    return KnownRule({"formula": "", "rule": [], "said": said}, rules, *found[0], close, sure=len(found) == 1)
+    return KnownRule(
+        {"formula": "", "rule": [], "said": formulas}, rules, *matches[0], tolerance, is_unique=len(matches) == 1
+    )
 
 
-def _arguments(name: str, x: Array, z: Array) -> list[Attributes]:
-    """The arguments that an operation may have had."""
+def _list_possible_arguments(name: str, x: Array, z: Array) -> list[Attributes]:
+    """Return the arguments that an operation may have had."""
     flags = (False, True)
     if name == "matmul":
         return [{"transpose_a": a, "transpose_b": b} for a in flags for b in flags]
@@ -174,6 +204,8 @@ def _arguments(name: str, x: Array, z: Array) -> list[Attributes]:
     return [{"axis": axis} for axis in axes]
 
 
-def _near(given: Array, seen: Array, close: float, least: float = 0.0) -> bool:
-    size = np.abs(seen[np.isfinite(seen)]).max(initial=least / close)
-    return given.shape == seen.shape and np.allclose(given, seen, rtol=close, atol=close * size, equal_nan=True)
+def _are_arrays_close(value: Array, reference: Array, tolerance: float, min_tolerance: float = 0.0) -> bool:
+    largest = np.abs(reference[np.isfinite(reference)]).max(initial=min_tolerance / tolerance)
+    return value.shape == reference.shape and np.allclose(
+        value, reference, rtol=tolerance, atol=tolerance * largest, equal_nan=True
+    )

@@ -3,7 +3,7 @@ also folds, and has small nodes. tests/widgets/placements.json tests both.
 
 One pass in the order of rows. Columns run with time: a node is right of all its inputs, and a new ``section``
 begins right of everything before. Heights are in half-slots: a node takes two, an edge that passes a column takes one.
-What a gradient wrote is in a storey of its own, which runs back: each row is below the one whose adjoint it adds to.
+What a gradient wrote is in a tier of its own, which runs back: each row is below the one whose adjoint it adds to.
 """
 
 from __future__ import annotations
@@ -11,130 +11,145 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-FAR = 6  # an input further back than this many columns is drawn as a small reference, not as a long edge
-REACH = 24  # how many places to try on both sides before going past the end of a column
-BETWEEN = 2  # half-slots between two storeys, for the frames around them
+MAX_EDGE_COLUMNS = 6  # an input further back than this many columns is drawn as a small reference, not as a long edge
+MAX_SLOT_DISTANCE = 24  # how many places to try on both sides before going past the end of a column
+TIER_GAP = 2  # half-slots between two tiers, for the frames around them
 
 
-class Item(NamedTuple):
-    """What is placed: the indices of its inputs; in a lower ``storey`` also the item that it is ``below``."""
+class PlacementItem(NamedTuple):
+    """What is placed: the indices of its inputs; in a lower ``tier`` also the item that it is ``below``."""
 
     inputs: Sequence[int]
-    leaf: bool = False
+    is_leaf: bool = False
     section: object = None
-    storey: int = 0
+    tier: int = 0
     below: int = -1
 
 
 class Placement:
-    """The places of items: ``column[i]``, ``slot[i]``, and in ``via`` the points that edges pass.
+    """The places of items: ``column[i]``, ``slot[i]``, and in ``passed_points`` the points that edges pass.
 
-    >>> placed = Placement([Item([], leaf=True), Item([0, 0]), Item([1, 0], storey=1, below=0)])
+    >>> leaf, square = PlacementItem([], is_leaf=True), PlacementItem([0, 0])
+    >>> placed = Placement([leaf, square, PlacementItem([1, 0], tier=1, below=0)])
     >>> placed.column, placed.slot
     ([0, 1, 0], [0, 0, 4])
     """
 
-    def __init__(self, items: Sequence[Item]) -> None:
+    def __init__(self, items: Sequence[PlacementItem]) -> None:
         self.items = items
         self.column = [-1] * len(items)
         self.slot = [0] * len(items)
-        self.via: dict[tuple[int, int], list[tuple[int, int]]] = {}  # (from, to) -> points that the edge passes
-        self._deep = [0] * len(items)  # how many columns the rows take that are below an item
-        self._used: dict[int, set[int]] = {}
-        self._floor, self._last, self._now, self._end = 0, -1, 0, 0
+        self.passed_points: dict[
+            tuple[int, int], list[tuple[int, int]]
+        ] = {}  # (from, to) -> points that the edge passes
+        self._depths_below = [0] * len(items)  # how many columns the rows take that are below an item
+        self._used_slots: dict[int, set[int]] = {}
+        self._first_column, self._last_column, self._current_column, self._end_slot = 0, -1, 0, 0
         levels: list[int] = []  # of a row that is below an item: the how many-th it is
         for item in items:
-            under = (levels[i] for i in item.inputs if items[i].below == item.below)
-            levels.append(1 + max(under, default=0) if item.storey and not item.leaf else 0)
+            levels_below = (levels[i] for i in item.inputs if items[i].below == item.below)
+            levels.append(1 + max(levels_below, default=0) if item.tier and not item.is_leaf else 0)
             if item.below >= 0:
-                self._deep[item.below] = max(self._deep[item.below], levels[-1])
+                self._depths_below[item.below] = max(self._depths_below[item.below], levels[-1])
         section = items[0].section if items else None
         for index, item in enumerate(items):
-            if item.storey:
+            if item.tier:
                 continue
             if item.section != section:
-                self._settle(index)
-                section, self._floor = item.section, self._last + 1
-            if not item.leaf:  # a leaf waits for its first reader
-                self._operation(index, [i for i in dict.fromkeys(item.inputs) if not items[i].storey])
-        self._settle(len(items))
-        for storey in sorted({item.storey for item in items} - {0}):
-            self._lower([i for i, item in enumerate(items) if item.storey == storey])
+                self._place_unread_leaves_before(index)
+                section, self._first_column = item.section, self._last_column + 1
+            if not item.is_leaf:  # a leaf waits for its first consumer
+                self._place_operation_and_leaves(index, [i for i in dict.fromkeys(item.inputs) if not items[i].tier])
+        self._place_unread_leaves_before(len(items))
+        for tier in sorted({item.tier for item in items} - {0}):
+            self._place_lower_tier([i for i, item in enumerate(items) if item.tier == tier])
 
-    def _settle(self, end: int) -> None:
-        """Places the leaves before an item that nothing has read."""
+    def _place_unread_leaves_before(self, end: int) -> None:
+        """Place the leaves before an item that no other item has consumed."""
         for index in range(end):
-            if self.column[index] < 0 and not self.items[index].storey:
-                self._put(index, self._floor, 0)
+            if self.column[index] < 0 and not self.items[index].tier:
+                self._place_item_near_slot(index, self._first_column, 0)
 
-    def _operation(self, index: int, inputs: list[int]) -> None:
-        placed = [i for i in inputs if self.column[i] >= 0]
-        waiting = [i for i in inputs if self.column[i] < 0]
-        main = max(placed, key=self.column.__getitem__, default=-1)
-        deep = self._deep[index] or 1
-        column = max(self._floor + deep - (not waiting), deep + self.column[main] if placed else 0)
-        if all(self.items[i].leaf for i in inputs):  # it is as far as what ran before it, and its leaves just before it
-            column = max(column, self._now)
-        self._now = column
-        self._put(index, column, self._slot_near(main, placed) if placed else 0)
-        for i in waiting:
-            before = deep if self._deep[i] else 1
-            self._put(i, column - before, self.slot[index] + 2 * inputs.index(i) - (len(inputs) - 1))
-        for i in placed:
-            self._route(i, index)
+    def _place_operation_and_leaves(self, index: int, inputs: list[int]) -> None:
+        placed_inputs = [i for i in inputs if self.column[i] >= 0]
+        waiting_leaves = [i for i in inputs if self.column[i] < 0]
+        main_input = max(placed_inputs, key=self.column.__getitem__, default=-1)
+        depth = self._depths_below[index] or 1
+        column = max(
+            self._first_column + depth - (not waiting_leaves), depth + self.column[main_input] if placed_inputs else 0
+        )
+        if all(
+            self.items[i].is_leaf for i in inputs
+        ):  # it is as far as what ran before it, and its leaves just before it
+            column = max(column, self._current_column)
+        self._current_column = column
+        self._place_item_near_slot(
+            index, column, self._choose_slot_beside_inputs(main_input, placed_inputs) if placed_inputs else 0
+        )
+        for i in waiting_leaves:
+            columns_before = depth if self._depths_below[i] else 1
+            self._place_item_near_slot(
+                i, column - columns_before, self.slot[index] + 2 * inputs.index(i) - (len(inputs) - 1)
+            )
+        for i in placed_inputs:
+            self._take_slots_for_edge(i, index)
 
-    def _lower(self, members: list[int]) -> None:
-        """Places these items below all others, each below its own, or with its inputs left of there."""
-        top, self._used, self._end = self._end + BETWEEN, {}, 0
+    def _place_lower_tier(self, members: list[int]) -> None:
+        """Place these items below all others, each below its own, or with its inputs left of there."""
+        top, self._used_slots, self._end_slot = self._end_slot + TIER_GAP, {}, 0
         for index in members:
-            inputs, _, _, storey, below = self.items[index]
-            own = [i for i in dict.fromkeys(inputs) if self.items[i].storey == storey]
-            main = min(own, key=self.column.__getitem__, default=index)
-            under = self.column[below] if below >= 0 else self._last + 1
-            self._put(index, min([under, *(self.column[i] - 1 for i in own)]), self.slot[main])
-            for i in own:
-                self._route(i, index)
-        down = top - min(self.slot[index] for index in members)
-        self._end += down
+            inputs, _, _, tier, item_below = self.items[index]
+            tier_inputs = [i for i in dict.fromkeys(inputs) if self.items[i].tier == tier]
+            main_input = min(tier_inputs, key=self.column.__getitem__, default=index)
+            max_column = self.column[item_below] if item_below >= 0 else self._last_column + 1
+            self._place_item_near_slot(
+                index, min([max_column, *(self.column[i] - 1 for i in tier_inputs)]), self.slot[main_input]
+            )
+            for i in tier_inputs:
+                self._take_slots_for_edge(i, index)
+        shift = top - min(self.slot[index] for index in members)
+        self._end_slot += shift
         for index in members:
-            self.slot[index] += down
-        left = min(0, *self.column)
-        self.column = [column - left for column in self.column]
-        for (_, end), points in self.via.items():
-            points[:] = [(column - left, slot + down * (end in members)) for column, slot in points]
+            self.slot[index] += shift
+        min_column = min(0, *self.column)
+        self.column = [column - min_column for column in self.column]
+        for (_, end), points in self.passed_points.items():
+            points[:] = [(column - min_column, slot + shift * (end in members)) for column, slot in points]
 
-    def _slot_near(self, main: int, inputs: list[int]) -> int:
-        """The height of the last input; of three or more leaves in its column that of the middle one."""
-        slots = sorted(self.slot[i] for i in inputs if self.items[i].leaf and self.column[i] == self.column[main])
-        return self.slot[main] if len(slots) < 3 else slots[(len(slots) - 1) // 2]
+    def _choose_slot_beside_inputs(self, main_input: int, inputs: list[int]) -> int:
+        """Return the height of the last input; of three or more leaves in its column that of the middle one."""
+        slots = sorted(
+            self.slot[i] for i in inputs if self.items[i].is_leaf and self.column[i] == self.column[main_input]
+        )
+        return self.slot[main_input] if len(slots) < 3 else slots[(len(slots) - 1) // 2]
 
-    def _route(self, start: int, end: int) -> None:
-        """Keeps one half-slot free in each column that a near edge passes: the same in all where there is one."""
-        first, last, low, high = self.column[start], self.column[end], self.slot[start], self.slot[end]
+    def _take_slots_for_edge(self, start: int, end: int) -> None:
+        """Take one half-slot in each column that a near edge passes: the same in all if there is one."""
+        first, last, start_slot, end_slot = self.column[start], self.column[end], self.slot[start], self.slot[end]
         columns = range(first + 1, last) or range(first - 1, last, -1)
-        if not 0 < len(columns) < FAR:
+        if not 0 < len(columns) < MAX_EDGE_COLUMNS:
             return
-        span, lane = abs(last - first), self._free(columns, (low + high) // 2, 1)
-        self.via[start, end] = []
+        span, free_lane = abs(last - first), self._find_nearest_free_slot(columns, (start_slot + end_slot) // 2, 1)
+        self.passed_points[start, end] = []
         for step, column in enumerate(columns, 1):
-            want = (low * (span - step) + high * step) // span if lane is None else lane
-            self.via[start, end].append((column, self._take(column, want, 1)))
+            wanted_slot = (start_slot * (span - step) + end_slot * step) // span if free_lane is None else free_lane
+            self.passed_points[start, end].append((column, self._take_nearest_free_slot(column, wanted_slot, 1)))
 
-    def _put(self, index: int, column: int, want: int) -> None:
-        self.column[index], self.slot[index] = column, self._take(column, want, 2)
-        self._last = max(self._last, column)
+    def _place_item_near_slot(self, index: int, column: int, wanted_slot: int) -> None:
+        self.column[index], self.slot[index] = column, self._take_nearest_free_slot(column, wanted_slot, 2)
+        self._last_column = max(self._last_column, column)
 
-    def _take(self, column: int, want: int, size: int) -> int:
-        """The place nearest to ``want`` that was free until now."""
-        slot = self._free([column], want, size)
-        used = self._used.setdefault(column, set())
-        slot = max(used) + 1 if slot is None else slot
-        used.update(range(slot, slot + size))
-        self._end = max(self._end, slot + size)
+    def _take_nearest_free_slot(self, column: int, wanted_slot: int, size: int) -> int:
+        """Take the free slot nearest to ``wanted_slot``, and return it."""
+        slot = self._find_nearest_free_slot([column], wanted_slot, size)
+        used_slots = self._used_slots.setdefault(column, set())
+        slot = max(used_slots) + 1 if slot is None else slot
+        used_slots.update(range(slot, slot + size))
+        self._end_slot = max(self._end_slot, slot + size)
         return slot
 
-    def _free(self, columns: Iterable[int], want: int, size: int) -> int | None:
-        """The place nearest to ``want`` that is free in all these columns, below before above; None for none."""
-        used = set[int]().union(*(self._used.get(column, ()) for column in columns))
-        near = (want + sign * distance for distance in range(REACH + 1) for sign in (1, -1))
-        return next((slot for slot in near if used.isdisjoint(range(slot, slot + size))), None)
+    def _find_nearest_free_slot(self, columns: Iterable[int], wanted_slot: int, size: int) -> int | None:
+        """Find the slot nearest to ``wanted_slot`` that is free in all these columns, below before above."""
+        used_slots = set[int]().union(*(self._used_slots.get(column, ()) for column in columns))
+        candidates = (wanted_slot + sign * distance for distance in range(MAX_SLOT_DISTANCE + 1) for sign in (1, -1))
+        return next((slot for slot in candidates if used_slots.isdisjoint(range(slot, slot + size))), None)

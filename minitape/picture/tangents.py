@@ -7,20 +7,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..engine.derivatives.forward import ForwardTape
-from ..engine.recording.block import no_tapes
-from ..engine.tensor.tensor import new_tensor
+from ..engine.derivatives.forward_mode import ForwardTape
+from ..engine.record.interrupt_safe import suspend_recording
+from ..engine.tensor.tensor import create_tensor
 
 if TYPE_CHECKING:
-    from ..engine.recording.record import Record
+    from ..engine.record.record import Record
     from ..engine.types import Array, Object
 
-MOST = 2000  # rows: of a longer recording no code reads them
+MAX_ROWS = 2000  # rows: of a longer recording no code reads them
 
 
-def tangents_of(record: Record, tapes: list[Object]) -> dict[int, Array]:
-    """By row the tangents of the last accumulator of a recording that has ended; none where it no longer exists, or
-    where values were released.
+def compute_tangents(record: Record, tapes: list[Object]) -> dict[int, Array]:
+    """Return by row the tangents of the last accumulator of a recording that has ended.
+
+    There are none if it no longer exists, or if values were released.
 
     >>> import minitape as tf
     >>> x = tf.Variable(3.0, name="x")
@@ -30,14 +31,18 @@ def tangents_of(record: Record, tapes: list[Object]) -> dict[int, Array]:
     >>> [row["tangent"]["text"] for row in tf.snapshot(tape)["rows"]]
     ['1.0', '6.0']
     """
-    if len(record) > MOST:
+    if len(record) > MAX_ROWS:
         return {}
-    found = (tape.owner() for tape in reversed(tapes) if isinstance(tape, ForwardTape))
-    accumulator = next(filter(None, found), None)
+    accumulators = (tape.owner() for tape in reversed(tapes) if isinstance(tape, ForwardTape))
+    accumulator = next(filter(None, accumulators), None)
     if accumulator is None:
         return {}
-    known = ((row, record.value(row)) for row in range(len(record)) if record.shape_dtype(row)[1].kind in "fc")
-    asked = {row: new_tensor(np.asarray(value)) for row, value in known if value is not None}
-    with suppress(Exception), no_tapes(), np.errstate(all="ignore"):  # the picture goes on without them
-        return {row: tangent.numpy() for row, tangent in accumulator._push(asked).items()}
+    recorded_values = (
+        (row, record.get_value_or_none(row))
+        for row in range(len(record))
+        if record.get_shape_and_dtype(row)[1].kind in "fc"
+    )
+    tensors_by_row = {row: create_tensor(np.asarray(value)) for row, value in recorded_values if value is not None}
+    with suppress(Exception), suspend_recording(), np.errstate(all="ignore"):  # the picture goes on without them
+        return {row: tangent.numpy() for row, tangent in accumulator._compute_tangents_by_row(tensors_by_row).items()}
     return {}

@@ -1,20 +1,21 @@
-"""A figure for papers: its SVG, which has the few forms of :mod:`.ink`, written as TikZ: both are one picture."""
+"""A figure for papers: its SVG, which has the few forms of :mod:`.svg_elements`, as TikZ: both are one picture."""
 
 from __future__ import annotations
 
 import re
 from html import unescape
 
-HEAD = r"""% Needs \usepackage{tikz}\usetikzlibrary{svg.path}; as wide as a line: \resizebox{\linewidth}{!}{\input{...}}
+PREAMBLE = r"""
+% Needs \usepackage{tikz}\usetikzlibrary{svg.path}; as wide as a line: \resizebox{\linewidth}{!}{\input{...}}
 % Scripts other than Latin and Greek need LuaLaTeX or XeLaTeX, and a font that has them.
 \begin{tikzpicture}[yscale=-1,x=1pt,y=1pt,line width=1pt,every node/.style={anchor=base,inner sep=0pt},
   ink/.code={\definecolor{tape#1}{HTML}{#1}\tikzset{draw=tape#1}},
   inside/.code={\definecolor{tape#1}{HTML}{#1}\tikzset{fill=tape#1}}]
 \def\row#1{\hbox{\ooalign{$\bigcirc$\cr\hidewidth\raise.15ex\hbox{\fontsize{8}{8}\selectfont#1}\hidewidth}}}
 \def\clap#1{\hbox to0pt{\hss#1\hss}}\let\lap\rlap\let\back\relax\fboxsep.5pt
-"""
+"""[1:]
 # one after the other: a regular expression of SVG => what takes its place, there or in the next line
-RULES = r"""
+SVG_RULES = r"""
 (?s)<svg.*?</desc>=>
 <text x="(.*?)" y="(.*?)" (.*?) fill="#(\w+)"(.*?)>(.*?)</text>=>
   \\node at (\1,\2) {{\\sffamily\\color[HTML]{\4}\3\5\\lap{\\back{\\selectfont \6}}}};\n
@@ -38,7 +39,7 @@ RULES = r"""
  stroke-dasharray="(\S+) (\S+)"=>dash pattern=on \1pt off \2pt,
 </svg>=>\\end{tikzpicture}\n
 """
-SIGNS = r"""
+LATEX_SIGNS = r"""
 \ \textbackslash{} { \{ } \} # \# $ \$ % \% & \& _ \_ ~ \textasciitilde{} ^ \textasciicircum{} " '' | $|$
 < \textless{} > \textgreater{} ¬ $\neg$ × $\times$ ÷ $\div$ − $-$ ± $\pm$ · $\cdot$ ∂ $\partial$ ∇ $\nabla$ √ $\surd$
 ∞ $\infty$ ≥ $\geq$ ≤ $\leq$ → $\to$ … \ldots{} ⟨ $\langle$ ⟩ $\rangle$ ᵀ $^{T}$ ˣ $^{x}$ ʸ $^{y}$
@@ -48,12 +49,12 @@ SIGNS = r"""
 μ $\mu$ ν $\nu$ ξ $\xi$ π $\pi$ ρ $\rho$ σ $\sigma$ τ $\tau$ φ $\varphi$ χ $\chi$ ψ $\psi$ ω $\omega$
 Γ $\Gamma$ Δ $\Delta$ Θ $\Theta$ Λ $\Lambda$ Σ $\Sigma$ Φ $\Phi$ Ψ $\Psi$ Ω $\Omega$
 """
-LATEX = {ord(sign): written for sign, written in re.findall(r"(\S) (\S+)", SIGNS)}
+LATEX_BY_SIGN = {ord(sign): written for sign, written in re.findall(r"(\S) (\S+)", LATEX_SIGNS)}
 
 
-def tikz(svg: str) -> str:
-    """The TikZ picture of a figure's SVG."""
-    text = re.sub(">([^<]+)<", lambda found: f">{unescape(found[1]).translate(LATEX)}<", svg)
-    for old, new in re.findall("(.+)=>(?:\n  )?(.*)\n", RULES):
-        text = re.sub(old, new, text)
-    return HEAD + text
+def convert_to_tikz(svg: str) -> str:
+    """Return the TikZ picture of a figure's SVG."""
+    text = re.sub(">([^<]+)<", lambda match: f">{unescape(match[1]).translate(LATEX_BY_SIGN)}<", svg)
+    for pattern, replacement in re.findall("(.+)=>(?:\n  )?(.*)\n", SVG_RULES):
+        text = re.sub(pattern, replacement, text)
+    return PREAMBLE + text

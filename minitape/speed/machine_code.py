@@ -17,67 +17,67 @@ from typing import Any
 from numba.core.caching import IndexDataCacheFile
 from numba.core.compiler import CompileResult
 
-from ..engine.recording.logs import log_first_n
-from . import cache
+from ..engine.record.log_warnings import log_warning_up_to_limit
+from . import code_cache
 
 
-class KeptCode:
+class MachineCodeCache:
     """The machine code of one function of a generated module, as numba's dispatchers ask for it."""
 
     cache_path = None  # numba's statistics ask for it
 
-    def __init__(self, module: str, text: str, function: str, options: str) -> None:
-        self.module, self.text, self.function, self.options = module, text, function, options
-        self.on_disk = False
+    def __init__(self, module: str, text: str, function_name: str, options: str) -> None:
+        self.module, self.text, self.function_name, self.options = module, text, function_name, options
+        self.is_on_disk = False
 
-    def _files(self, folder: Path) -> _Files:
-        return _Files(str(folder / "__pycache__"), f"{self.module}.{self.function}", self.options)
+    def _open_files(self, folder: Path) -> _ChecksummedFiles:
+        return _ChecksummedFiles(str(folder / "__pycache__"), f"{self.module}.{self.function_name}", self.options)
 
     def load_overload(self, signature: Any, target: Any) -> Any:
-        """The code that numba compiled for a signature before; None where that is not there, or cannot be used."""
+        """Return the code that numba compiled for a signature before; None where it is missing or cannot be used."""
         target.refresh()
-        for folder in filter(_readable, cache.folders()):
-            files = self._files(folder)
+        for folder in filter(_is_trusted_folder, code_cache.iter_cache_folders()):
+            files = self._open_files(folder)
             try:
-                found = files.load((signature, target.codegen().magic_tuple()))
-                if found is not None:
-                    found = CompileResult._rebuild(target, *found)
-                    self.on_disk = True
-                    return found
+                code = files.load((signature, target.codegen().magic_tuple()))
+                if code is not None:
+                    code = CompileResult._rebuild(target, *code)
+                    self.is_on_disk = True
+                    return code
             except Exception as error:  # unpickling can raise anything
-                files.remove()
-                _tell(
-                    f"Compiled code in {folder} cannot be read ({_shown(error)}) and is compiled anew. If this is said "
-                    "again, delete that folder."
+                files.remove_files()
+                _log_once(
+                    f"Compiled code in {folder} cannot be read ({_describe_error(error)}) and is compiled anew. "
+                    "If this is said again, delete that folder."
                 )
         return None
 
     def save_overload(self, signature: Any, result: Any) -> None:
-        """Keeps what numba compiled in the first folder that takes it."""
+        """Keep what numba compiled in the first folder that takes it."""
         reason = "there is no folder for it"
-        for folder in cache.folders():
+        for folder in code_cache.iter_cache_folders():
             try:
-                cache.write_source(folder, self.module, self.text)
-                self._files(folder).save((signature, result.codegen.magic_tuple()), result._reduce())
-                self.on_disk = True
+                code_cache.write_source_if_changed(folder, self.module, self.text)
+                self._open_files(folder).save((signature, result.codegen.magic_tuple()), result._reduce())
+                self.is_on_disk = True
                 return
             except Exception as error:
-                reason = _shown(error)
-        _tell(
+                reason = _describe_error(error)
+        _log_once(
             f"Compiled code cannot be kept ({reason}): each process compiles it again, which takes seconds. Set "
             "MINITAPE_CACHE to a folder on a disk with room that only you can write to."
         )
 
 
-class _Files(IndexDataCacheFile):
+class _ChecksummedFiles(IndexDataCacheFile):
     """The index and the code of a function, each with a checksum behind the end of its pickles, where none is read."""
 
     def load(self, key: Any) -> Any:
-        _check(self._index_path)
+        _check_checksum(self._index_path)
         return super().load(key)
 
     def _load_data(self, name: str) -> Any:
-        _check(self._data_path(name))
+        _check_checksum(self._data_path(name))
         return super()._load_data(name)
 
     @contextlib.contextmanager
@@ -87,34 +87,34 @@ class _Files(IndexDataCacheFile):
         with super()._open_for_write(path) as file:
             file.write(content.getvalue() + hashlib.sha256(content.getvalue()).digest())
 
-    def remove(self) -> None:
-        """Removes the files, where that is possible."""
+    def remove_files(self) -> None:
+        """Remove the files, where that is possible."""
         index = Path(self._index_path)
         for path in (index, *index.parent.glob(f"{index.stem}.*.nbc")):
             with contextlib.suppress(OSError):
                 path.unlink()
 
 
-def _readable(folder: Path) -> bool:
+def _is_trusted_folder(folder: Path) -> bool:
     with contextlib.suppress(OSError):
-        return cache.private(folder)
+        return code_cache.is_private_folder(folder)
     return False
 
 
-def _check(path: str) -> None:
+def _check_checksum(path: str) -> None:
     try:
         content = Path(path).read_bytes()
     except FileNotFoundError:
         return  # nothing was kept
     except OSError as error:
-        raise ValueError(_shown(error)) from error  # numba takes an OSError for a file that is not there
+        raise ValueError(_describe_error(error)) from error  # numba takes an OSError for a file that is not there
     if hashlib.sha256(content[:-32]).digest() != content[-32:]:
         raise ValueError(f"{Path(path).name} is damaged")
 
 
-def _shown(error: Exception) -> str:
+def _describe_error(error: Exception) -> str:
     return " ".join([type(error).__name__, *str(error).splitlines()[:1]])
 
 
-def _tell(message: str) -> None:
-    log_first_n("compiled code", message, times=1)
+def _log_once(message: str) -> None:
+    log_warning_up_to_limit("compiled code", message, limit=1)

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from numpy import ndarray
 
-from ..engine.recording.rows import REALS
-from ..engine.recording.state import state
-from ..engine.table.fp import ignore_fp_errors
+from ..engine.record.row_parts import REALS
+from ..engine.record.thread_state import state
+from ..engine.table.float_warnings import ignore_fp_errors
 from ..engine.table.primitives import Primitive
-from ..engine.table.primitives.elementwise import form_of
+from ..engine.table.primitives.elementwise import select_form_for_kind
 from ..engine.tensor.tensor import EagerTensor, from_array
 
 if TYPE_CHECKING:
@@ -19,40 +19,40 @@ if TYPE_CHECKING:
 
 
 def apply(plain: Function) -> Function:
-    """The fast form of :func:`minitape.engine.tensor.operation.apply`, which says what it does: one walk over the
-    inputs, one tensor.
+    """Return the fast form of :func:`minitape.engine.tensor.operation.apply`, which says what it does: one walk over
+    the inputs, one tensor.
     """
     from ..engine.tensor import operation as home
 
     def apply(primitive: Primitive, inputs: Object, attrs: Object, frame: Object = None) -> Object:
         record = state.record
         arrays: list[Array] = []
-        made: Object
+        result: Object
         tensors: tuple[EagerTensor, ...]
-        for t in inputs:
-            if type(t) is not EagerTensor:
+        for tensor in inputs:
+            if type(tensor) is not EagerTensor:
                 return plain(primitive, inputs, attrs, frame or _getframe(1))
-            arrays.append(t._value)
+            arrays.append(tensor._value)
         if primitive.code:
             x, y = arrays[0], arrays[-1]
-            like = x if type(y) is not ndarray or (type(x) is ndarray and x.size > y.size) else y
-            out = ignore_fp_errors().run(form_of(primitive.code, like).forward, *arrays)
+            larger = x if type(y) is not ndarray or (type(x) is ndarray and x.size > y.size) else y
+            out = ignore_fp_errors().run(select_form_for_kind(primitive.code, larger).forward, *arrays)
         else:
             out = ignore_fp_errors().run(primitive.forward, *arrays, **attrs)
-        kind = type(out)
-        if (kind is ndarray and out.shape) or kind in REALS:
-            made = EagerTensor()
-            made._value, made._record, made._origin = out, None, None
-            tensors = (made,)
-        elif kind is tuple:
-            made = tensors = tuple(map(from_array, out))
+        result_type = type(out)
+        if (result_type is ndarray and out.shape) or result_type in REALS:
+            result = EagerTensor()
+            result._value, result._record, result._origin = out, None, None
+            tensors = (result,)
+        elif result_type is tuple:
+            result = tensors = tuple(map(from_array, out))
         else:
-            made = from_array(out)
-            tensors = (made,)
+            result = from_array(out)
+            tensors = (result,)
         if record is None:
-            home.finish(primitive, inputs, attrs, tensors, frame or _getframe(1))
+            home.record_operation(primitive, inputs, attrs, tensors, frame or _getframe(1))
         else:
-            record.write(primitive, inputs, attrs, tensors, frame or _getframe(1))
-        return made
+            record.write_rows(primitive, inputs, attrs, tensors, frame or _getframe(1))
+        return result
 
     return apply

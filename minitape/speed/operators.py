@@ -15,20 +15,20 @@ from weakref import ref
 
 import numpy as np
 
-from ..engine.recording.evidence import DEPTH, clock, place_of
-from ..engine.recording.frames import OWN_FILES
-from ..engine.recording.state import state
-from ..engine.table.code import define
-from ..engine.table.fp import ignore_fp_errors, run_number
+from ..engine.record.provenance import DEPTH, clock, find_place
+from ..engine.record.thread_state import state
+from ..engine.record.user_frames import OWN_FILES
+from ..engine.table.float_warnings import ignore_fp_errors, run_number
+from ..engine.table.generated_code import execute_definitions
 from ..engine.table.primitives import Primitive
-from ..engine.table.primitives.elementwise import LARGE, form_of
-from ..engine.tensor.functions import SIGNS, number_operand, number_tensor
+from ..engine.table.primitives.elementwise import LARGE, select_form_for_kind
+from ..engine.tensor.rule_functions import PYTHON_OPERATORS, build_number_tensor, convert_number_operand
 from ..engine.tensor.tensor import EagerTensor
 
 if TYPE_CHECKING:
     from types import FrameType
 
-    from ..engine.recording.record import Record
+    from ..engine.record.record import Record
     from ..engine.tensor.tensor import Tensor
     from ..engine.types import Array, Function, Object
 
@@ -36,12 +36,12 @@ if TYPE_CHECKING:
 # order of the text:
 #
 # first_operand   of an operator: what is no tensor (a variable, a number) is read, or left to ``general``
-# site            of the row, or None where the recording is not open here, or ``record.write`` must look for the frame
+# site            of the row, or None where the recording is not open here, or ``record.write_rows`` must find the frame
 # recorded_other  the second operand as the recording knows it: a tensor, a number that it has met, a variable's state
 # numbers         whether the operands are numbers of one type; arrays: whether they are small arrays that fit
 # enter_other     writes the leaf of a second operand that has no row yet
 # number_row      computes and writes the row, see ``_ROW``; constant: whether it depends on nothing watched
-# any_other       the second operand where the row is written by ``record.write``, or none is
+# any_other       the second operand where the row is written by ``record.write_rows``, or none is
 # fits            whether the values are floats of one dtype that fit; else ``general`` asks what they are
 # note_inputs     the note for `explain` where nothing records: what the value was computed from
 _TEXT = """
@@ -49,12 +49,12 @@ def {name}({signature}):
 {first_operand}    {start}
     kind = type({x})
     if record is not None and (site := {site}) is not None:
-{recorded_other}        if {numbers}{enter_other} and record.next < record.full:
+{recorded_other}        if {numbers}{enter_other} and record.next < record.pack_limit:
 {number_row}            if {constant}:
                 record.untracked.add(row)
                 record.untracked_end = row + 1
             return made
-        if ({arrays}){enter_other} and record.next < record.full:
+        if ({arrays}){enter_other} and record.next < record.pack_limit:
 {row}            if {constant}:
                 record.untracked.add(row)
                 record.untracked_end = row + 1
@@ -67,10 +67,10 @@ def {name}({signature}):
     made._value, made._record = value, None
     if record is None:
         depth = 0
-{note_inputs}        made._origin = clock(), "op", place_of(frame), values, primitive, depth
+{note_inputs}        made._origin = clock(), "op", find_place(frame), values, primitive, depth
     else:
         made._origin = None
-        record.write(primitive, ({operands}), NO_ATTRS, (made,), frame)
+        record.write_rows(primitive, ({operands}), NO_ATTRS, (made,), frame)
     return made
 """
 _ROW = """
@@ -89,12 +89,12 @@ _RECORDED_OTHER = """
             if type(b) is float or type(b) is int:
                 other = record.numbers.get(b)
                 if other is None and ({one}):
-                    other = number_tensor(b, {first}.dtype.type, record, site)
+                    other = build_number_tensor(b, {first}.dtype.type, record, site)
             else:
-                b = other = b._read() if hasattr(b, "_read") else b
+                b = other = b._read_state() if hasattr(b, "_read_state") else b
             {y} = other._value if type(other) is EagerTensor else None
 """.lstrip("\n")
-# as minitape.engine.recording.evidence.origin_of_new does it
+# as minitape.engine.record.provenance.build_origin does it
 _NOTE_INPUT = """
         {origin} = {t}._origin
         if {t}._record is not None:
@@ -117,23 +117,23 @@ _NOTE_TWO = f"""{_NOTE_FIRST}        if other is None:
 """
 _NUMBER = "kind is float32 or kind is float64"
 _ARRAY = "{x}.size {bound} and {x}.dtype.char in 'fd'"
-_ALIKE = (
+_SAME_SHAPES = (
     f"kind is ndarray is type({{other}}) and x.shape == y.shape and x.dtype is y.dtype and {_ARRAY.replace('{x}', 'x')}"
 )
-_BESIDE = f"kind is ndarray and type({{other}}) is {{x}}.dtype.type and {_ARRAY}"  # a number
-_SMALL, _USUAL = "<= record.small", "< LARGE"
+_WITH_NUMBER = f"kind is ndarray and type({{other}}) is {{x}}.dtype.type and {_ARRAY}"  # a number
+_SMALL, _USUAL = "<= record.max_small_size", "< LARGE"
 _ANY_OTHER = """
     if type(b) is EagerTensor:
         other, {y} = b, b._value
     elif type(b) is float or type(b) is int:
         other, {y} = None, b
         if record is not None:
-            other = number_operand(a, b, frame)
+            other = convert_number_operand(a, b, frame)
             if type(other) is not EagerTensor:
                 return general({arguments})
             {y} = other._value
     else:
-        other = b._read() if hasattr(b, "_read") else None
+        other = b._read_state() if hasattr(b, "_read_state") else None
         if type(other) is not EagerTensor:
             return general({arguments})
         {y} = other._value
@@ -142,7 +142,7 @@ _ANY_OTHER = """
 # NumPy's functions may give integers for a Python number
 _CONVERT_OTHER = "    if other is None:\n        {y} = {first}.dtype.type(b)\n"
 
-_OF_ONE = {
+_UNARY_TEXTS = {
     "recorded_other": "",
     "any_other": "",
     "convert_other": "",
@@ -157,38 +157,40 @@ _OF_ONE = {
 }
 
 
-def _of_two(first: str, second: str, reflected: bool) -> dict[str, str]:
-    """The texts that differ where there are two operands: the arrays of ``a`` and of the other one have these names."""
+def _build_binary_texts(first_name: str, second_name: str, reflected: bool) -> dict[str, str]:
+    """Return the texts that differ for two operands, by name: the arrays of ``a`` and the other have these names."""
 
-    def has(condition: str, bound: str) -> str:
-        return condition.format(x=first, other=second, bound=bound)
+    def format_condition(condition: str, bound: str) -> str:
+        return condition.format(x=first_name, other=second_name, bound=bound)
 
     small = (
-        has(_ALIKE, _SMALL),
-        has(_BESIDE, _SMALL),
-        f"{second} is not None and is_regular_pair(x, y, record.small + 1)",
+        format_condition(_SAME_SHAPES, _SMALL),
+        format_condition(_WITH_NUMBER, _SMALL),
+        f"{second_name} is not None and are_small_broadcastable_floats(x, y, record.max_small_size + 1)",
     )
     usual = (
-        f"({_NUMBER}) and (other is None or type({second}) is kind)",
-        has(_ALIKE, _USUAL),
-        f"({has(_ARRAY, _USUAL)} if other is None else is_regular_pair(x, y, LARGE))",
+        f"({_NUMBER}) and (other is None or type({second_name}) is kind)",
+        format_condition(_SAME_SHAPES, _USUAL),
+        f"({format_condition(_ARRAY, _USUAL)} if other is None else are_small_broadcastable_floats(x, y, LARGE))",
     )
     return {
-        "recorded_other": _RECORDED_OTHER.format(y=second, first=first, one=f"{_NUMBER} or {has(_ARRAY, _SMALL)}"),
-        "any_other": _ANY_OTHER.format(y=second, arguments="a, b"),
-        "convert_other": _CONVERT_OTHER.format(y=second, first=first),
+        "recorded_other": _RECORDED_OTHER.format(
+            y=second_name, first=first_name, one=f"{_NUMBER} or {format_condition(_ARRAY, _SMALL)}"
+        ),
+        "any_other": _ANY_OTHER.format(y=second_name, arguments="a, b"),
+        "convert_other": _CONVERT_OTHER.format(y=second_name, first=first_name),
         "enter_other": " and (other._record is record or enter(record, other, site))",
         "note_inputs": _NOTE_TWO,
         "operands": "other, a" if reflected else "a, other",
         "rows": "other._row, a._row" if reflected else "a._row, other._row",
         "constant": "a._row < record.untracked_end and a._row in record.untracked and other._row in record.untracked",
-        "numbers": f"({_NUMBER}) and type({second}) is kind",
+        "numbers": f"({_NUMBER}) and type({second_name}) is kind",
         "arrays": " or ".join(small),
         "fits": " or ".join(usual),
     }
 
 
-def function_of(
+def build_operation_function(
     general: Function,
     primitive: Primitive,
     name: str,
@@ -197,25 +199,30 @@ def function_of(
     reads: bool = False,
     inside: bool = False,
 ) -> Function:
-    """A function of one tensor or two that is a line of the table of derivatives; ``reflected`` with the operands
+    """Return the function of one tensor or two for a line of the table of derivatives; ``reflected`` with the operands
     exchanged.
 
     ``general`` runs in all other cases. ``signature`` names the operands and what may follow them. ``reads``: an
     operator of variables; its first operand is the state that the variable holds. ``inside``: called by a rule of a
     sweep that is recorded, whose site is fixed.
     """
-    formula, binary = primitive.texts[0], len(primitive.texts) == 3
-    arguments = "a, b" if binary else "a"
-    operands = signature.split(", ")[: 1 + binary] if signature else []
+    formula, is_binary = primitive.texts[0], len(primitive.texts) == 3
+    arguments = "a, b" if is_binary else "a"
+    operands = signature.split(", ")[: 1 + is_binary] if signature else []
     first_operand = ""  # of an operator: its first operand is a tensor
     if operands or reads:
-        unpack = "a = a._read()" if reads else "" if signature == arguments else f"{arguments} = {', '.join(operands)}"
+        unpack = (
+            "a = a._read_state()" if reads else "" if signature == arguments else f"{arguments} = {', '.join(operands)}"
+        )
         first_operand = f"    {unpack}\n    if type(a) is not EagerTensor:\n        return general({arguments})\n"
-    compute, kind = SIGNS.get(primitive.name), "ndarray if type(y) is ndarray else type(x)" if binary else "kind"
+    sign_function, type_expression = (
+        PYTHON_OPERATORS.get(primitive.name),
+        "ndarray if type(y) is ndarray else type(x)" if is_binary else "kind",
+    )
     # more than Python's operators: it differs by the kind of value
-    function = f"forward[{kind}]" if compute is None else "compute"
-    formula = f"ignore_fp_errors().run({function}, x{', y' if binary else ''})"
-    first, second = ("y", "x") if reflected else ("x", "y")
+    function = f"forward[{type_expression}]" if sign_function is None else "compute"
+    formula = f"ignore_fp_errors().run({function}, x{', y' if is_binary else ''})"
+    first_name, second_name = ("y", "x") if reflected else ("x", "y")
     texts = {
         "name": name,
         "arguments": arguments,
@@ -223,43 +230,43 @@ def function_of(
         "first_operand": first_operand,
         "code": primitive.code,
         "formula": formula,
-        "x": first,
+        "x": first_name,
     }
     if inside:
         texts |= {
-            "start": f"record, {first} = a._record, a._value",
+            "start": f"record, {first_name} = a._record, a._value",
             "site": "record.fixed_site if record is state.record else None",
             "frame": ", frame",
             "caller": ", _getframe(1)",
         }
     else:
         texts |= {
-            "start": f"record, frame, {first} = a._record, _getframe(1), a._value",
+            "start": f"record, frame, {first_name} = a._record, _getframe(1), a._value",
             "frame": "",
             "caller": "",
             "site": "frame.f_lasti if frame is record.frame else site_or_none(record, frame)",
         }
-    texts |= _of_two(first, second, reflected) if binary else _OF_ONE
-    if compute is not None:
+    texts |= _build_binary_texts(first_name, second_name, reflected) if is_binary else _UNARY_TEXTS
+    if sign_function is not None:
         texts["convert_other"] = ""
     texts["row"] = row = _ROW.format(**texts)
-    texts["number_row"] = row if compute is None else row.replace("ignore_fp_errors().run(", "run_number(")
-    space: dict[str, Object] = {
+    texts["number_row"] = row if sign_function is None else row.replace("ignore_fp_errors().run(", "run_number(")
+    namespace: dict[str, Object] = {
         "general": general,
         "primitive": primitive,
-        "forward": ForwardFunction(primitive.code),
-        "compute": compute,
+        "forward": ForwardFunctions(primitive.code),
+        "compute": sign_function,
         "NO_ATTRS": {},
-        "number_operand": number_operand,
-        "number_tensor": number_tensor,
-        "is_regular_pair": is_regular_pair,
-        "site_or_none": site_or_none,
-        "enter": enter,
+        "convert_number_operand": convert_number_operand,
+        "build_number_tensor": build_number_tensor,
+        "are_small_broadcastable_floats": are_small_broadcastable_floats,
+        "site_or_none": find_site_of_user_frame,
+        "enter": try_entering_operand,
         "ignore_fp_errors": ignore_fp_errors,
         "run_number": run_number,
         "state": state,
         "_getframe": _getframe,
-        "place_of": place_of,
+        "find_place": find_place,
         "clock": clock,
         "ref": ref,
         "DEPTH": DEPTH,
@@ -269,39 +276,41 @@ def function_of(
         "float64": np.float64,
         "ndarray": np.ndarray,
     }
-    return define(_TEXT.format(**texts), "<formula function>", space)[name]
+    return execute_definitions(_TEXT.format(**texts), "<formula function>", namespace)[name]
 
 
-class ForwardFunction(dict[type, "Function"]):
+class ForwardFunctions(dict[type, "Function"]):
     """The forward functions of a line of the table, for numbers and arrays that fit, by the type of value."""
 
     def __init__(self, code: int) -> None:
         self.code = code
 
-    def __missing__(self, kind: type) -> Function:
-        self[kind] = found = form_of(self.code, np.empty(0) if kind is np.ndarray else kind()).forward
-        return found
+    def __missing__(self, value_type: type) -> Function:
+        self[value_type] = function = select_form_for_kind(
+            self.code, np.empty(0) if value_type is np.ndarray else value_type()
+        ).forward
+        return function
 
 
-def site_or_none(record: Record, frame: FrameType) -> int | None:
-    """The site of an operation in a frame that has not written the last row; None where ``record.write`` looks for it.
+def find_site_of_user_frame(record: Record, frame: FrameType) -> int | None:
+    """Return the site of an operation in a frame that has not written the last row.
 
-    Here it is known where this is the open recording, and the frame the user's.
+    None, and ``record.write_rows`` looks for it, where this is not the open recording or the frame not the user's.
     """
-    if state.record is not record or not record.open:
+    if state.record is not record or not record.is_open:
         return None
     if record.fixed_site is None and (state.fixed_site or OWN_FILES[frame.f_code.co_filename]):
         return None
-    return record.current_site(frame)
+    return record.note_current_site(frame)
 
 
-def enter(record: Record, tensor: Tensor, site: int) -> bool:
-    """Writes the leaf of an operand that the recording does not know; False where it stays in another recording."""
-    record.row_or_new_leaf(tensor, None, site)
+def try_entering_operand(record: Record, tensor: Tensor, site: int) -> bool:
+    """Write the leaf of an operand that the recording does not know; False where it stays in another recording."""
+    record.find_or_add_row(tensor, None, site)
     return tensor._record is record
 
 
-def is_regular_pair(x: Array, y: Array, bound: float) -> bool:
+def are_small_broadcastable_floats(x: Array, y: Array, bound: float) -> bool:
     """Whether two operands are floats of one dtype with fewer than ``bound`` elements each, and the shape of one is
     empty or the last part of the other's.
     """

@@ -3,7 +3,7 @@
 ``api``          which module holds which public name, and what is said of others
 ``arguments``    how the functions read what they are given
 ``elementwise``  one line for each function of one or two numbers; ``where``, ``cast``
-``arrays``       shapes; tensors joined, taken apart and repeated
+``array_functions``       shapes; tensors joined, taken apart and repeated
 ``indexing``     ``x[...]``, gather, masks, scatter
 ``creation``     zeros, ones, range, one_hot, ...
 ``reductions``   sums, means, extremes, positions and orders

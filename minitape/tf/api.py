@@ -14,14 +14,14 @@ from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from ..common.habits import no_attribute
-from ..common.lazy import load, places
-from ..functions.calls import in_traces
+from ..common.api_suggestions import build_attribute_error
+from ..common.lazy_names import load_name, parse_name_table
+from ..functions.traced_calls import wrap_for_traces
 
 if TYPE_CHECKING:
     from ..engine.types import Object
 
-_BOTH = (  # in tf and in tf.math
+_SHARED_NAMES = (  # in tf and in tf.math
     "abs acos acosh add asin asinh atan atan2 atanh cos cosh divide equal exp floor floordiv greater greater_equal "
     "less less_equal logical_and logical_not maximum minimum multiply negative not_equal pow round sigmoid sign sin "
     "sinh sqrt square subtract tan tanh"
@@ -29,23 +29,23 @@ _BOTH = (  # in tf and in tf.math
 _REDUCTIONS = "add_n argmax argmin reduce_all reduce_any reduce_max reduce_mean reduce_min reduce_sum"
 _TF = {
     "engine.tensor.tensor": "Tensor",
-    "engine.tensor.convert": "constant convert_to_tensor",
+    "engine.tensor.conversion": "constant convert_to_tensor",
     "engine.tensor.variable": "Variable=ResourceVariable",
-    "engine.back.tape": "GradientTape",
-    "engine.back.endpoints": "UnconnectedGradients",
+    "engine.backward.tape": "GradientTape",
+    "engine.backward.targets_and_sources": "UnconnectedGradients",
     "engine.values.shape": "TensorShape",
     "engine.values.dtypes": "DType bool complex64 complex128 float16 float32 float64 int8 int16 int32 int64 "
     "string uint8 uint16 uint32 uint64",
-    "engine.derivatives.custom": "custom_gradient grad_pass_through recompute_grad",
-    "engine.derivatives.pyfunction": "numpy_function py_function",
+    "engine.derivatives.custom_gradient": "custom_gradient grad_pass_through recompute_grad",
+    "engine.derivatives.py_function": "numpy_function py_function",
     "functions.function": "function",
-    "functions.control": "cond while_loop",
-    "functions.spec": "TensorSpec",
+    "functions.control_flow": "cond while_loop",
+    "functions.tensor_spec": "TensorSpec",
     "functions.settings": "executing_eagerly get_logger init_scope",
-    "functions.deferred": "Graph RegisterGradient Session get_default_graph gradients initialize_all_variables",
-    "tf.elementwise": f"{_BOTH} cast clip_by_value neg=negative where",
-    "tf.arrays": "concat expand_dims identity meshgrid newaxis pad rank repeat reshape shape size split squeeze stack "
-    "stop_gradient tile transpose unstack",
+    "functions.tf1_graph": "Graph RegisterGradient Session get_default_graph gradients initialize_all_variables",
+    "tf.elementwise": f"{_SHARED_NAMES} cast clip_by_value neg=negative where",
+    "tf.array_functions": "concat expand_dims identity meshgrid newaxis pad rank repeat reshape shape size split "
+    "squeeze stack stop_gradient tile transpose unstack",
     "tf.indexing": "boolean_mask gather gather_nd tensor_scatter_nd_update unique",
     "tf.creation": "eye fill linspace one_hot ones ones_like range zeros zeros_like",
     "tf.reductions": f"{_REDUCTIONS} argsort sort",
@@ -55,14 +55,14 @@ _TF = {
     "tf.printing": "print=print_",
     "tf.tensorflow1": "py_func",
 }
-_ABOVE = {"picture.drawing": "draw", "picture.snapshots": "snapshot", "explain": "explain="}
+_TOP_LEVEL_NAMES = {"picture.drawing": "draw", "picture.snapshots": "snapshot", "explain": "explain="}
 
-# namespace -> module of minitape -> the names that it gives (see minitape.common.lazy.places)
+# namespace -> module of minitape -> the names that it gives (see minitape.common.lazy_names.parse_name_table)
 NAMES: dict[str, dict[str, str]] = {
-    "": {**_TF, **_ABOVE},
+    "": {**_TF, **_TOP_LEVEL_NAMES},
     "math": {
-        "tf.elementwise": f"{_BOTH} ceil conj divide_no_nan expm1 floormod log log1p real reciprocal rint rsqrt "
-        "softplus",
+        "tf.elementwise": f"{_SHARED_NAMES} ceil conj divide_no_nan expm1 floormod log log1p real reciprocal rint "
+        "rsqrt softplus",
         "tf.reductions": f"{_REDUCTIONS} count_nonzero reduce_std reduce_variance top_k",
         "tf.products": "l2_normalize",
         "tf.nn": "log_softmax softmax",
@@ -80,8 +80,8 @@ NAMES: dict[str, dict[str, str]] = {
     "sparse": {"tf.composites": "sparse_dense_matmul to_dense"},
     "nest": {"engine.values.nest": "flatten map_structure pack_sequence_as"},
     "errors": {"engine.values.errors": "InvalidArgumentError OpError UnimplementedError UnknownError"},
-    "autodiff": {"engine.derivatives.forward": "ForwardAccumulator"},
-    "test": {"check": "compute_gradient"},
+    "autodiff": {"engine.derivatives.forward_mode": "ForwardAccumulator"},
+    "test": {"gradient_check": "compute_gradient"},
     "config": {"functions.settings": "run_functions_eagerly"},
     "keras": {"tf.keras": "Sequential"},
     "keras.layers": {"tf.keras": "Dense Layer"},
@@ -91,7 +91,7 @@ NAMES: dict[str, dict[str, str]] = {
     "compat": {},
     "compat.v1": {
         **_TF,
-        "functions.deferred": f"{_TF['functions.deferred']} global_variables_initializer=initialize_all_variables "
+        "functions.tf1_graph": f"{_TF['functions.tf1_graph']} global_variables_initializer=initialize_all_variables "
         "placeholder",
         "tf.tensorflow1": "assign get_variable name_scope op_scope py_func",
     },
@@ -99,21 +99,21 @@ NAMES: dict[str, dict[str, str]] = {
     "python": {},
     "python.framework": {},
     "python.framework.ops": {
-        "functions.deferred": "Graph RegisterGradient get_default_graph",
+        "functions.tf1_graph": "Graph RegisterGradient get_default_graph",
         "tf.tensorflow1": "name_scope op_scope",
     },
 }
 # what is built on tf: no names of it, but attributes, which are imported when they are first asked for
-TOOLS = ("bridges", "check", "cli", "course")
+TOOLS = ("bridges", "cli", "course", "gradient_check")
 
 # what a function is while another one is traced, or while calls wait in a graph of TensorFlow 1
-_wrap: Callable[[str, Object], Object] = in_traces
+_wrap: Callable[[str, Object], Object] = wrap_for_traces
 
 
-def not_here(name: str) -> str:
+def describe_missing_name(name: str) -> str:
     """The sentence about a name that minitape does not have.
 
-    >>> not_here("image.resize")
+    >>> describe_missing_name("image.resize")
     'minitape has no tf.image.resize: it has the names of TensorFlow that its lessons use. For a program that uses \
 others, minitape.bridges.tensorflow shows the same picture of it and gives the same answers'
     """
@@ -123,61 +123,69 @@ others, minitape.bridges.tensorflow shows the same picture of it and gives the s
     )
 
 
-def homes_of(space: str) -> dict[str, tuple[str, str]]:
+def collect_homes(namespace: str) -> dict[str, tuple[str, str]]:
     """Name -> (module, name there) of a namespace, with the namespaces below it."""
-    inner = {other.rpartition(".")[2]: other for other in NAMES if other and other.rpartition(".")[0] == space}
-    if space == "compat.v1":
-        inner |= {name: name for name in ("linalg", "math", "nn", "random")}
-    return places(NAMES[space]) | {name: (path, "") for name, path in inner.items()}
+    inner_namespaces = {
+        inner_namespace.rpartition(".")[2]: inner_namespace
+        for inner_namespace in NAMES
+        if inner_namespace and inner_namespace.rpartition(".")[0] == namespace
+    }
+    if namespace == "compat.v1":
+        inner_namespaces |= {name: name for name in ("linalg", "math", "nn", "random")}
+    return parse_name_table(NAMES[namespace]) | {name: (path, "") for name, path in inner_namespaces.items()}
 
 
-def fill(module: dict[str, Object], space: str) -> None:
-    """Gives the module with these globals the names of a namespace: ``__getattr__`` loads one when it is first used."""
-    homes = homes_of(space)
+def install_namespace_names(module_globals: dict[str, Object], namespace: str) -> None:
+    """Give the module with these globals the names of a namespace: ``__getattr__`` loads one when it is first used."""
+    homes = collect_homes(namespace)
 
-    def find(name: str) -> Object:
+    def load_attribute(name: str) -> Object:
         if name in homes:
-            module[name] = found = _wrap(name, load(*homes[name]))
-            return found
-        if not space and name in TOOLS:
+            module_globals[name] = value = _wrap(name, load_name(*homes[name]))
+            return value
+        if not namespace and name in TOOLS:
             return importlib.import_module(f"minitape.{name}")
-        prefix = f"{space}." if space else ""
-        raise no_attribute(not_here(prefix + name), name, sys.modules[module["__name__"]], homes, f"tf.{prefix}")
+        prefix = f"{namespace}." if namespace else ""
+        raise build_attribute_error(
+            describe_missing_name(prefix + name), name, sys.modules[module_globals["__name__"]], homes, f"tf.{prefix}"
+        )
 
-    module |= {"__getattr__": find, "__dir__": lambda: sorted(homes), "__all__": sorted(homes)}
+    module_globals |= {"__getattr__": load_attribute, "__dir__": lambda: sorted(homes), "__all__": sorted(homes)}
 
 
-class Namespaces(MetaPathFinder, Loader):
-    """Makes ``import minitape.math`` find what the table says, and what it does not say end in :func:`not_here`."""
+class NamespaceFinder(MetaPathFinder, Loader):
+    """Makes ``import minitape.math`` find what the table says, and what it does not say end in
+    :func:`describe_missing_name`.
+    """
 
     def find_spec(self, fullname: str, path: Object = None, target: Object = None) -> ModuleSpec | None:
         """The specification of a namespace; None for a module that lies in a file."""
-        package, _, space = fullname.partition(".")
+        package, _, namespace = fullname.partition(".")
         if package != "minitape":
             return None
-        if space in NAMES:
+        if namespace in NAMES:
             return ModuleSpec(fullname, self, is_package=True)
-        if space.partition(".")[0] == "speed":  # which may be deleted
+        if namespace.partition(".")[0] == "speed":  # which may be deleted
             return None
-        outer = space.rpartition(".")[0]
-        if outer in NAMES and (outer or PathFinder.find_spec(fullname, path) is None):
+        parent = namespace.rpartition(".")[0]
+        if parent in NAMES and (parent or PathFinder.find_spec(fullname, path) is None):
             # without ``name``: of a module of that name Python would say that there is nothing to import
-            raise ModuleNotFoundError(not_here(space))
+            raise ModuleNotFoundError(describe_missing_name(namespace))
         return None
 
     def exec_module(self, module: ModuleType) -> None:
         """Fills a new namespace."""
-        space = module.__name__.partition(".")[2]
-        module.__doc__ = f"``tf.{space}``"
-        fill(module.__dict__, space)
+        namespace = module.__name__.partition(".")[2]
+        module.__doc__ = f"``tf.{namespace}``"
+        install_namespace_names(module.__dict__, namespace)
 
 
 def wrap_functions(wrap: Callable[[str, Object], Object]) -> None:
     """From now on each public name gives what ``wrap(name, object)`` makes of it: functions that wait in a graph."""
     global _wrap
     _wrap = wrap
-    for space in NAMES:
-        module = sys.modules.get(f"minitape.{space}".removesuffix("."))
-        for name, home in () if module is None else homes_of(space).items():
+    for namespace in NAMES:
+        module = sys.modules.get(f"minitape.{namespace}".removesuffix("."))
+        for name, home in () if module is None else collect_homes(namespace).items():
             if name in vars(module):
-                vars(module)[name] = wrap(name, load(*home))
+                vars(module)[name] = wrap(name, load_name(*home))

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..engine.tensor.convert import constant as dense_constant
-from ..engine.tensor.convert import convert_to_tensor
-from ..engine.tensor.tensor import Tensor, new_tensor
+from ..engine.tensor.conversion import constant as dense_constant
+from ..engine.tensor.conversion import convert_to_tensor
+from ..engine.tensor.tensor import Tensor, create_tensor
 from ..engine.values import dtypes
-from ..engine.values.invalid import check_inside, invalid
+from ..engine.values.argument_errors import build_argument_error, check_indices
 from ..engine.values.shape import TensorShape
-from .arguments import call, integers, tensor_of
+from .arguments import apply_primitive, to_integers, to_tensor
 from .products import matmul
 
 if TYPE_CHECKING:
@@ -35,9 +35,11 @@ class RaggedTensor:
     __module__ = "tensorflow.python.ops.ragged.ragged_tensor"
 
     def __init__(self, values: Value, lengths: Value) -> None:
-        self.values, self._lengths = convert_to_tensor(values), integers(lengths, "row_lengths")
+        self.values, self._lengths = convert_to_tensor(values), to_integers(lengths, "row_lengths")
         if not self.values.ndim or sum(self._lengths) != self.values.shape[0] or min(self._lengths, default=0) < 0:
-            raise invalid(f"Rows of the lengths {list(self._lengths)} do not fit values of shape {self.values.shape}")
+            raise build_argument_error(
+                f"Rows of the lengths {list(self._lengths)} do not fit values of shape {self.values.shape}"
+            )
 
     @classmethod
     def from_row_lengths(cls, values: Value, row_lengths: Value) -> RaggedTensor:
@@ -56,7 +58,7 @@ class RaggedTensor:
 
     def row_lengths(self) -> Tensor:
         """The lengths of the rows, an int64 tensor."""
-        return new_tensor(np.array(self._lengths, np.int64))
+        return create_tensor(np.array(self._lengths, np.int64))
 
     def to_list(self) -> list:
         """The rows as lists."""
@@ -64,11 +66,11 @@ class RaggedTensor:
 
     def to_tensor(self) -> Tensor:
         """The rows, filled up with zeros, as a dense tensor. No gradient passes."""
-        wide, ends = max(self._lengths, default=0), np.cumsum(self._lengths)
-        made = np.zeros((len(ends), wide, *self.values._dims[1:]), self.values.array.dtype)
-        for row, part in zip(made, np.split(self.values.array, ends), strict=False):
-            row[: len(part)] = part
-        return new_tensor(made)
+        longest, row_ends = max(self._lengths, default=0), np.cumsum(self._lengths)
+        dense = np.zeros((len(row_ends), longest, *self.values._dims[1:]), self.values.array.dtype)
+        for row, elements in zip(dense, np.split(self.values.array, row_ends), strict=False):
+            row[: len(elements)] = elements
+        return create_tensor(dense)
 
     def __repr__(self) -> str:
         return f"<tf.RaggedTensor {self.to_list()}>"
@@ -128,11 +130,13 @@ def to_dense(sp_input: SparseTensor) -> Tensor:
     >>> tf.sparse.to_dense(tf.SparseTensor([[0, 1]], [5], [1, 2])).numpy()
     array([[0, 5]], dtype=int32)
     """
-    _check("tf.sparse.to_dense", sp_input)
+    _require_sparse_tensor("tf.sparse.to_dense", sp_input)
     sizes = tuple(sp_input.dense_shape.array.tolist())
-    check_inside(sp_input.indices.array, sizes)
+    check_indices(sp_input.indices.array, sizes)
     values = sp_input.values
-    return call("tensor_scatter_update", new_tensor(np.zeros(sizes, values.array.dtype)), sp_input.indices, values)
+    return apply_primitive(
+        "tensor_scatter_update", create_tensor(np.zeros(sizes, values.array.dtype)), sp_input.indices, values
+    )
 
 
 def sparse_dense_matmul(sp_a: SparseTensor, b: Value) -> Tensor:
@@ -142,10 +146,10 @@ def sparse_dense_matmul(sp_a: SparseTensor, b: Value) -> Tensor:
     >>> tf.sparse.sparse_dense_matmul(tf.SparseTensor([[0, 1]], [5.0], [1, 2]), tf.ones([2, 1])).numpy()
     array([[5.]], dtype=float32)
     """
-    _check("tf.sparse.sparse_dense_matmul", sp_a)
-    return matmul(to_dense(sp_a), tensor_of(b, sp_a.dtype))
+    _require_sparse_tensor("tf.sparse.sparse_dense_matmul", sp_a)
+    return matmul(to_dense(sp_a), to_tensor(b, sp_a.dtype))
 
 
-def _check(function: str, value: Object) -> None:
+def _require_sparse_tensor(function_name: str, value: Object) -> None:
     if not isinstance(value, SparseTensor):
-        raise TypeError(f"{function} takes a tf.SparseTensor, got {type(value).__name__}")
+        raise TypeError(f"{function_name} takes a tf.SparseTensor, got {type(value).__name__}")

@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..engine.recording.evidence import with_influences
-from ..engine.tensor.convert import convert_to_tensor, is_array
-from ..engine.tensor.tensor import Tensor, new_tensor
+from ..engine.record.provenance import note_inputs_of_unrecorded_result
+from ..engine.tensor.conversion import convert_to_tensor, is_numpy_value
+from ..engine.tensor.tensor import Tensor, create_tensor
 from ..engine.values import dtypes
-from ..engine.values.invalid import invalid
-from .arguments import axis_in, call, check_kind, integer, sizes_of, tensor_of
-from .arrays import concat, expand_dims
+from ..engine.values.argument_errors import build_argument_error
+from .arguments import apply_primitive, check_dtype_kind, normalize_axis, to_integer, to_sizes, to_tensor
+from .array_functions import concat, expand_dims
 from .elementwise import cast
 
 if TYPE_CHECKING:
-    from ..engine.types import Array, DTypeLike, Name, ShapeLike, Value
+    from ..engine.types import Array, DTypeLike, GraphName, ShapeLike, Value
 
 
-def zeros(shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: Name = None) -> Tensor:
+def zeros(shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: GraphName = None) -> Tensor:
     """A tensor of zeros (False, empty strings) of the given shape.
 
     Raises TypeError for a shape that is not made of integers, InvalidArgumentError for a negative size.
@@ -30,10 +30,10 @@ def zeros(shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: Name = None
     >>> tf.zeros([2]).numpy(), tf.zeros([1], tf.int32).numpy()
     (array([0., 0.], dtype=float32), array([0], dtype=int32))
     """
-    return new_tensor(_fill(sizes_of(shape), dtypes.as_dtype(dtype), 0))
+    return create_tensor(_create_filled_array(to_sizes(shape), dtypes.as_dtype(dtype), 0))
 
 
-def ones(shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: Name = None) -> Tensor:
+def ones(shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: GraphName = None) -> Tensor:
     """A tensor of ones (True) of the given shape.
 
     Raises TypeError for a shape that is not made of integers and for strings, InvalidArgumentError for a negative size.
@@ -45,43 +45,43 @@ def ones(shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: Name = None)
     dtype = dtypes.as_dtype(dtype)
     if dtype.kind == "s":
         raise TypeError("tf.ones makes numbers or bools, no strings")
-    return new_tensor(_fill(sizes_of(shape), dtype, 1))
+    return create_tensor(_create_filled_array(to_sizes(shape), dtype, 1))
 
 
-def _fill(sizes: tuple[int, ...], dtype: dtypes.DType, number: int) -> Array:
+def _create_filled_array(sizes: tuple[int, ...], dtype: dtypes.DType, fill_value: int) -> Array:
     if dtype.kind == "s":
         return np.full(sizes, b"", object)
-    return (np.ones if number else np.zeros)(sizes, dtype.as_numpy_dtype)
+    return (np.ones if fill_value else np.zeros)(sizes, dtype.as_numpy_dtype)
 
 
-def zeros_like(input: Value, dtype: DTypeLike = None, name: Name = None) -> Tensor:
+def zeros_like(input: Value, dtype: DTypeLike = None, name: GraphName = None) -> Tensor:
     """Zeros in the shape of another tensor, in its dtype or the given one. No gradient passes.
 
     >>> import minitape as tf
     >>> tf.zeros_like([1.5, 2.5]).numpy()
     array([0., 0.], dtype=float32)
     """
-    return _like(zeros, input, dtype)
+    return _create_filled_like(zeros, input, dtype)
 
 
-def ones_like(input: Value, dtype: DTypeLike = None, name: Name = None) -> Tensor:
+def ones_like(input: Value, dtype: DTypeLike = None, name: GraphName = None) -> Tensor:
     """Ones in the shape of another tensor, in its dtype or the given one. No gradient passes.
 
     >>> import minitape as tf
     >>> tf.ones_like([1.5, 2.5]).numpy()
     array([1., 1.], dtype=float32)
     """
-    return _like(ones, input, dtype)
+    return _create_filled_like(ones, input, dtype)
 
 
-def _like(make: Callable[..., Tensor], input: Value, dtype: DTypeLike) -> Tensor:
-    x = tensor_of(input)
+def _create_filled_like(create: Callable[..., Tensor], input: Value, dtype: DTypeLike) -> Tensor:
+    x = to_tensor(input)
     if x.dtype.kind == "s":
-        return make(x.shape, dtype or x.dtype)
-    return cast(call(f"{make.__name__}_like", x), dtype or x.dtype)
+        return create(x.shape, dtype or x.dtype)
+    return cast(apply_primitive(f"{create.__name__}_like", x), dtype or x.dtype)
 
 
-def fill(dims: ShapeLike, value: Value, name: Name = None) -> Tensor:
+def fill(dims: ShapeLike, value: Value, name: GraphName = None) -> Tensor:
     """A tensor of shape ``dims`` in which every element is ``value``, a scalar. Differentiable in ``value``.
 
     InvalidArgumentError for a value with axes and for a negative size.
@@ -91,10 +91,10 @@ def fill(dims: ShapeLike, value: Value, name: Name = None) -> Tensor:
     array([[9, 9],
            [9, 9]], dtype=int32)
     """
-    x = tensor_of(value)
+    x = to_tensor(value)
     if x.shape.num_elements() != 1 or x.ndim > 1:
-        raise invalid(f"tf.fill takes a scalar as value, got a tensor of shape {x.shape}")
-    return call("broadcast_to", x, shape=sizes_of(dims))
+        raise build_argument_error(f"tf.fill takes a scalar as value, got a tensor of shape {x.shape}")
+    return apply_primitive("broadcast_to", x, shape=to_sizes(dims))
 
 
 def eye(
@@ -102,7 +102,7 @@ def eye(
     num_columns: Value = None,
     batch_shape: ShapeLike = None,
     dtype: DTypeLike = dtypes.float32,
-    name: Name = None,
+    name: GraphName = None,
 ) -> Tensor:
     """The identity matrix, or a batch of them of shape ``batch_shape``; ``num_columns`` is ``num_rows`` by default.
 
@@ -111,12 +111,12 @@ def eye(
     array([[1., 0.],
            [0., 1.]], dtype=float32)
     """
-    rows, columns = sizes_of([num_rows, num_rows if num_columns is None else num_columns])
+    rows, columns = to_sizes([num_rows, num_rows if num_columns is None else num_columns])
     matrix = np.eye(rows, columns, dtype=dtypes.as_dtype(dtype).as_numpy_dtype)
-    return new_tensor(matrix if batch_shape is None else np.tile(matrix, (*sizes_of(batch_shape), 1, 1)))
+    return create_tensor(matrix if batch_shape is None else np.tile(matrix, (*to_sizes(batch_shape), 1, 1)))
 
 
-_LADDER = ["int32", "int64", "float16", "float32", "float64"]
+_DTYPE_ORDER = ["int32", "int64", "float16", "float32", "float64"]
 
 
 def range(start: Value, limit: Value = None, delta: Value = 1, dtype: DTypeLike = None, name: str = "range") -> Tensor:
@@ -131,22 +131,30 @@ def range(start: Value, limit: Value = None, delta: Value = 1, dtype: DTypeLike 
     """
     if limit is None:
         start, limit = 0, start
-    ends = [tensor_of(v, dtype) for v in (start, limit, delta)]
-    wanted = max(ends, key=lambda t: _LADDER.index(t.dtype.name)).dtype if dtype is None else dtypes.as_dtype(dtype)
-    if any(t.ndim for t in ends):
-        raise invalid(f"tf.range takes scalars, got the shapes {', '.join(str(t.shape) for t in ends)}")
-    first, last, step = (wanted.as_numpy_dtype(t.array) for t in ends)
-    if step == 0 or ((step > 0) != (last >= first) and first != last):
-        raise invalid(f"tf.range cannot reach {last} from {first} in steps of {step}")
-    if wanted.is_integer:
-        made = np.arange(int(first), int(last), int(step)).astype(wanted.as_numpy_dtype)
+    bounds = [to_tensor(bound, dtype) for bound in (start, limit, delta)]
+    result_dtype = (
+        max(bounds, key=lambda scalar: _DTYPE_ORDER.index(scalar.dtype.name)).dtype
+        if dtype is None
+        else dtypes.as_dtype(dtype)
+    )
+    if any(scalar.ndim for scalar in bounds):
+        raise build_argument_error(
+            f"tf.range takes scalars, got the shapes {', '.join(str(scalar.shape) for scalar in bounds)}"
+        )
+    start_number, limit_number, step = (result_dtype.as_numpy_dtype(scalar.array) for scalar in bounds)
+    if step == 0 or ((step > 0) != (limit_number >= start_number) and start_number != limit_number):
+        raise build_argument_error(f"tf.range cannot reach {limit_number} from {start_number} in steps of {step}")
+    if result_dtype.is_integer:
+        numbers = np.arange(int(start_number), int(limit_number), int(step)).astype(result_dtype.as_numpy_dtype)
     else:
-        turns = np.arange(np.ceil(abs((float(last) - float(first)) / float(step))))
-        made = np.asarray(first + turns.astype(wanted.as_numpy_dtype) * step, wanted.as_numpy_dtype)
-    return with_influences(new_tensor(made), ends, "Range")
+        step_numbers = np.arange(np.ceil(abs((float(limit_number) - float(start_number)) / float(step))))
+        numbers = np.asarray(
+            start_number + step_numbers.astype(result_dtype.as_numpy_dtype) * step, result_dtype.as_numpy_dtype
+        )
+    return note_inputs_of_unrecorded_result(create_tensor(numbers), bounds, "Range")
 
 
-def linspace(start: Value, stop: Value, num: Value, name: Name = None, axis: Value = 0) -> Tensor:
+def linspace(start: Value, stop: Value, num: Value, name: GraphName = None, axis: Value = 0) -> Tensor:
     """``num`` evenly spaced numbers from ``start`` to ``stop``, both included, along a new axis.
 
     ``start`` and ``stop`` broadcast; integers give float64. Differentiable in both. Raises TypeError for a ``num`` that
@@ -156,25 +164,28 @@ def linspace(start: Value, stop: Value, num: Value, name: Name = None, axis: Val
     >>> tf.linspace(0.0, 1.0, 3).numpy()
     array([0. , 0.5, 1. ], dtype=float32)
     """
-    first = tensor_of(start)
-    last = convert_to_tensor(stop, first.dtype)
-    count = integer(num, "num")
-    if first.dtype.is_integer:
-        wide = dtypes.float32 if first.dtype.size <= 2 else dtypes.float64
-        first, last = cast(first, wide), cast(last, wide)
-    shape = np.broadcast_shapes(first._dims, last._dims)
-    place = axis_in(axis, len(shape) + 1)
-    first, last = (expand_dims(call("broadcast_to", t, shape=shape), place) for t in (first, last))
+    start_tensor = to_tensor(start)
+    stop_tensor = convert_to_tensor(stop, start_tensor.dtype)
+    count = to_integer(num, "num")
+    if start_tensor.dtype.is_integer:
+        wide_dtype = dtypes.float32 if start_tensor.dtype.size <= 2 else dtypes.float64
+        start_tensor, stop_tensor = cast(start_tensor, wide_dtype), cast(stop_tensor, wide_dtype)
+    shape = np.broadcast_shapes(start_tensor._dims, stop_tensor._dims)
+    axis_index = normalize_axis(axis, len(shape) + 1)
+    start_tensor, stop_tensor = (
+        expand_dims(apply_primitive("broadcast_to", endpoint, shape=shape), axis_index)
+        for endpoint in (start_tensor, stop_tensor)
+    )
     if count < 0:
-        raise invalid(f"num must not be negative, got {count}")
+        raise build_argument_error(f"num must not be negative, got {count}")
     if not count:
-        return first[tuple([slice(None)] * place + [slice(0, 0)])]
+        return start_tensor[tuple([slice(None)] * axis_index + [slice(0, 0)])]
     if count == 1:
-        return first
-    step = (last - first) / float(count - 1)
-    sizes = [-1 if i == place else 1 for i in builtins.range(first.ndim)]
-    between = np.arange(1, count - 1).astype(first.dtype.as_numpy_dtype).reshape(sizes)
-    return concat([first, first + step * new_tensor(between), last], place)
+        return start_tensor
+    step = (stop_tensor - start_tensor) / float(count - 1)
+    sizes = [-1 if i == axis_index else 1 for i in builtins.range(start_tensor.ndim)]
+    inner_steps = np.arange(1, count - 1).astype(start_tensor.dtype.as_numpy_dtype).reshape(sizes)
+    return concat([start_tensor, start_tensor + step * create_tensor(inner_steps), stop_tensor], axis_index)
 
 
 def one_hot(
@@ -184,7 +195,7 @@ def one_hot(
     off_value: Value = None,
     axis: Value = None,
     dtype: DTypeLike = None,
-    name: Name = None,
+    name: GraphName = None,
 ) -> Tensor:
     """A new axis of size ``depth`` with ``on_value`` (1) at each index and ``off_value`` (0) elsewhere.
 
@@ -196,22 +207,28 @@ def one_hot(
     array([[1., 0., 0.],
            [0., 0., 1.]], dtype=float32)
     """
-    if is_array(indices) and indices.dtype.kind in "fb":
+    if is_numpy_value(indices) and indices.dtype.kind in "fb":
         indices = indices.astype(np.int64)
-    places = check_kind("one_hot", tensor_of(indices), "iu")
-    size = integer(depth, "depth")
-    place = -1 if axis is None else integer(axis, "axis")
-    if size < 0 or not -1 <= place <= places.ndim:
-        raise invalid(
-            f"depth must not be negative and axis from -1 to {places.ndim}, got depth={size} and axis={place}"
+    index_tensor = check_dtype_kind("one_hot", to_tensor(indices), "iu")
+    depth_size = to_integer(depth, "depth")
+    axis_index = -1 if axis is None else to_integer(axis, "axis")
+    if depth_size < 0 or not -1 <= axis_index <= index_tensor.ndim:
+        raise build_argument_error(
+            f"depth must not be negative and axis from -1 to {index_tensor.ndim}, got depth={depth_size} and "
+            f"axis={axis_index}"
         )
-    wanted = None if dtype is None else dtypes.as_dtype(dtype)
-    found = {tensor_of(v, wanted).dtype for v in (on_value, off_value) if v is not None}
-    found |= set() if wanted is None else {wanted}
-    if len(found) > 1:
-        raise TypeError(f"on_value, off_value and dtype must agree, got {sorted(d.name for d in found)}")
-    kind = next(iter(found), dtypes.float32)
-    on, off = (
-        convert_to_tensor(default if v is None else v, kind).array for v, default in ((on_value, 1), (off_value, 0))
+    chosen_dtype = None if dtype is None else dtypes.as_dtype(dtype)
+    value_dtypes = {
+        to_tensor(cell_value, chosen_dtype).dtype for cell_value in (on_value, off_value) if cell_value is not None
+    }
+    value_dtypes |= set() if chosen_dtype is None else {chosen_dtype}
+    if len(value_dtypes) > 1:
+        raise TypeError(
+            f"on_value, off_value and dtype must agree, got {sorted(value_type.name for value_type in value_dtypes)}"
+        )
+    value_dtype = next(iter(value_dtypes), dtypes.float32)
+    on_array, off_array = (
+        convert_to_tensor(default if cell_value is None else cell_value, value_dtype).array
+        for cell_value, default in ((on_value, 1), (off_value, 0))
     )
-    return call("one_hot", places, depth=size, on=on, off=off, axis=place)
+    return apply_primitive("one_hot", index_tensor, depth=depth_size, on=on_array, off=off_array, axis=axis_index)

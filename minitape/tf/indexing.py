@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..engine.recording.evidence import note_exit, origin_of_new
+from ..engine.record.provenance import build_origin, note_escape
 from ..engine.table.primitives import TABLE, Primitive
-from ..engine.tensor.operation import CHECKS, apply
-from ..engine.tensor.tensor import EagerTensor, Tensor, new_tensor
-from ..engine.tensor.updates import assigner, attach
+from ..engine.tensor.operation import OPERAND_CHECKS, apply
+from ..engine.tensor.partial_updates import attach_assign_to_slice, build_slice_assign
+from ..engine.tensor.tensor import EagerTensor, Tensor, create_tensor
 from ..engine.values import dtypes
-from ..engine.values.invalid import check_inside, invalid
-from ..functions.calls import in_traces
-from .arguments import axis_in, call, check_kind, integer, of_one_dtype, tensor_of
+from ..engine.values.argument_errors import build_argument_error, check_indices
+from ..functions.traced_calls import wrap_for_traces
+from .arguments import apply_primitive, check_dtype_kind, convert_to_one_dtype, normalize_axis, to_integer, to_tensor
 
 if TYPE_CHECKING:
     from ..engine.tensor.variable import ResourceVariable
-    from ..engine.types import Attributes, DTypeLike, Index, Name, Object, Sizes, Value
+    from ..engine.types import Attributes, DTypeLike, GraphName, Index, Object, Sizes, Value
     from ..engine.values.shape import TensorShape
 
 # -- slices ----------------------------------------------------------------------------------------
@@ -42,54 +42,56 @@ def getitem(
     (array([2, 5], dtype=int32), array([5, 6], dtype=int32))
     """
     if attrs is None and type(tensor) is EagerTensor:
-        attrs = _plain_index(key, tensor._value.shape)
+        attrs = _find_plain_slice_attrs(key, tensor._value.shape)
     if attrs is None:
         parts = key if isinstance(key, (list, tuple)) else [key]
-        return _by_parts(tensor, [(e.start, e.stop, e.step) if type(e) is slice else e for e in parts], variable)
-    out: Tensor = apply(TABLE["slice"], (tensor,), attrs, _getframe(1))
+        return _slice_by_parts_traced(
+            tensor, [(part.start, part.stop, part.step) if type(part) is slice else part for part in parts], variable
+        )
+    selected: Tensor = apply(TABLE["slice"], (tensor,), attrs, _getframe(1))
     if variable is not None:
-        attach(out, assigner(variable, attrs["spec"]))
-    return out
+        attach_assign_to_slice(selected, build_slice_assign(variable, attrs["spec"]))
+    return selected
 
 
 EagerTensor.__getitem__ = getitem  # type: ignore[method-assign]
 
 
-def _select(tensor: Tensor, parts: list[Index], variable: ResourceVariable | None = None) -> Tensor:
-    """The slice that the parts of an index select, where a slice is a tuple."""
-    key = [slice(*e) if type(e) is tuple else e for e in parts]
+def _slice_by_parts(tensor: Tensor, parts: list[Index], variable: ResourceVariable | None = None) -> Tensor:
+    """Return the slice that the parts of an index select, in which a tuple stands for a slice."""
+    key = [slice(*part) if type(part) is tuple else part for part in parts]
     if len(key) == 1 and (isinstance(key[0], bool) or getattr(key[0], "dtype", None) == np.bool_):
         return boolean_mask(tensor, key[0])
-    return getitem(tensor, key, variable, {"spec": spec_of(tensor.shape, key)})
+    return getitem(tensor, key, variable, {"spec": to_numpy_index(tensor.shape, key)})
 
 
-_by_parts = in_traces("getitem", _select)  # while a function is traced, one row
+_slice_by_parts_traced = wrap_for_traces("getitem", _slice_by_parts)  # while a function is traced, one row
 
 
-def _plain_index(key: Index, sizes: Sizes) -> Attributes | None:
-    """The index of integers and of slices between such, which need no more thought; None for any other key."""
+def _find_plain_slice_attrs(key: Index, sizes: Sizes) -> Attributes | None:
+    """Return the attributes of a slice by integers, and slices between integers; None for any other key."""
     if type(key) is slice:
         try:
-            return _cut(sizes, key.start, key.stop, key.step)
+            return _find_one_slice_attrs(sizes, key.start, key.stop, key.step)
         except TypeError:  # an end without a hash: a tensor
             return None
     if type(key) is not tuple:
         key = (key,)
     if not 0 < len(key) <= len(sizes):
         return None
-    spec = tuple(map(_plain, key, sizes))
+    spec = tuple(map(_find_plain_index_entry, key, sizes))
     return None if None in spec else {"spec": spec}
 
 
 @lru_cache(1024, typed=True)
-def _cut(sizes: Sizes, start: Any, stop: Any, step: Any) -> Attributes | None:
-    """The index of one slice: programs take few different ones, again and again."""
-    entry = _plain(slice(start, stop, step), sizes[0]) if sizes else None
+def _find_one_slice_attrs(sizes: Sizes, start: Any, stop: Any, step: Any) -> Attributes | None:
+    """Return the attributes for one slice, cached: programs use few different ones; None as for other keys."""
+    entry = _find_plain_index_entry(slice(start, stop, step), sizes[0]) if sizes else None
     return None if entry is None else {"spec": (entry,)}
 
 
-def _plain(entry: Index, size: int) -> Index:
-    """An integer that is there, counted from the front, or a slice between integers; None for anything else."""
+def _find_plain_index_entry(entry: Index, size: int) -> Index:
+    """Return a valid integer, counted from the front, or a slice between integers; None for anything else."""
     if type(entry) is int:
         return None if not -size <= entry < size else entry + size if entry < 0 else entry
     if type(entry) is not slice or not (entry.start is None or type(entry.start) is int):
@@ -98,19 +100,19 @@ def _plain(entry: Index, size: int) -> Index:
     return entry if step and (entry.stop is None or type(entry.stop) is int) else None
 
 
-def spec_of(shape: TensorShape, key: Index) -> tuple[Index, ...]:
+def to_numpy_index(shape: TensorShape, key: Index) -> tuple[Index, ...]:
     """The NumPy index for what the user wrote in ``[...]``: places are checked, and an ellipsis is written out.
 
     Raises TypeError for what is no index, InvalidArgumentError for an index that is not there.
     """
     sizes: Object = tuple(shape)
-    entries = [_entry(e) for e in (key if isinstance(key, (list, tuple)) else (key,))]
-    taken = sum(e is not None and e is not Ellipsis for e in entries)
-    if sum(e is Ellipsis for e in entries) > 1:
-        raise invalid("An index must not have more than one ellipsis (...)")
-    if taken > len(sizes):  # in TensorFlow's words, which one of the documents shows
+    entries = [_replace_tensors_with_numbers(entry) for entry in (key if isinstance(key, (list, tuple)) else (key,))]
+    indexed_count = sum(entry is not None and entry is not Ellipsis for entry in entries)
+    if sum(entry is Ellipsis for entry in entries) > 1:
+        raise build_argument_error("An index must not have more than one ellipsis (...)")
+    if indexed_count > len(sizes):  # in TensorFlow's words, which one of the documents shows
         rank = len(sizes)
-        raise invalid(
+        raise build_argument_error(
             f"Index out of range using input dim {rank}; input has only {rank} dims"
             if rank
             else "Attempting to slice scalar input.",
@@ -119,27 +121,29 @@ def spec_of(shape: TensorShape, key: Index) -> tuple[Index, ...]:
         )
     spec: list[Index] = []
     axis = 0
-    for e in entries:
-        if e is None:
+    for entry in entries:
+        if entry is None:
             spec.append(None)
-        elif e is Ellipsis:
-            spec += [slice(None)] * (len(sizes) - taken)
-            axis += len(sizes) - taken
+        elif entry is Ellipsis:
+            spec += [slice(None)] * (len(sizes) - indexed_count)
+            axis += len(sizes) - indexed_count
         else:
-            spec.append(_check_entry(e, axis, sizes[axis]))
+            spec.append(_normalize_index_entry(entry, axis, sizes[axis]))
             axis += 1
     return tuple(spec)
 
 
-def _entry(entry: Index) -> Index:
-    """An entry of an index with numbers in the place of tensors."""
+def _replace_tensors_with_numbers(entry: Index) -> Index:
+    """Return an entry of an index with numbers in the place of tensors."""
     if isinstance(entry, slice):
-        return slice(*(None if e is None else _number(e) for e in (entry.start, entry.stop, entry.step)))
-    return entry if entry is Ellipsis or entry is None else _number(entry)
+        return slice(
+            *(None if bound is None else _to_index_number(bound) for bound in (entry.start, entry.stop, entry.step))
+        )
+    return entry if entry is Ellipsis or entry is None else _to_index_number(entry)
 
 
-def _number(index: Index) -> int:
-    """An integer that is given as such, or as a tensor; TypeError for what is no whole number."""
+def _to_index_number(index: Index) -> int:
+    """Return the integer that a number or a tensor is; TypeError for what is no whole number."""
     if isinstance(index, numbers.Integral):
         return int(index)
     dtype, shape = getattr(index, "dtype", None), getattr(index, "shape", ())
@@ -149,20 +153,22 @@ def _number(index: Index) -> int:
             f"are valid indices, got {index!r}"
         )
     if len(shape):
-        raise invalid(f"An index must be one number, got a tensor of shape {shape}: use tf.gather for several")
-    index = tensor_of(index)
-    note_exit(index, "index")
+        raise build_argument_error(
+            f"An index must be one number, got a tensor of shape {shape}: use tf.gather for several"
+        )
+    index = to_tensor(index)
+    note_escape(index, "index")
     return int(index.array)
 
 
-def _check_entry(entry: Object, axis: int, size: int) -> Index:
-    """An integer that is there, counted from the front; a slice as it is."""
+def _normalize_index_entry(entry: Object, axis: int, size: int) -> Index:
+    """Return a valid integer, counted from the front; a slice as it is."""
     if isinstance(entry, slice):
         if entry.step == 0:
-            raise invalid(f"The step of a slice must not be 0 (axis {axis})")
+            raise build_argument_error(f"The step of a slice must not be 0 (axis {axis})")
         return entry
     if not -size <= entry < size:
-        raise invalid(f"slice index {entry} of dimension {axis} out of bounds: its size is {size}")
+        raise build_argument_error(f"slice index {entry} of dimension {axis} out of bounds: its size is {size}")
     return entry % size
 
 
@@ -175,7 +181,7 @@ def gather(
     validate_indices: bool | None = None,
     axis: Value = None,
     batch_dims: Value = 0,
-    name: Name = None,
+    name: GraphName = None,
 ) -> Tensor:
     """The slices of ``params`` at ``indices`` along an axis; with ``batch_dims``, separately for each batch element.
 
@@ -186,33 +192,40 @@ def gather(
     >>> tf.gather([10, 20, 30], [2, 0]).numpy()
     array([30, 10], dtype=int32)
     """
-    x, places = tensor_of(params), check_kind("gather", tensor_of(indices), "i")
-    batch = 0 if batch_dims is None else integer(batch_dims, "batch_dims")
+    x, index_tensor = to_tensor(params), check_dtype_kind("gather", to_tensor(indices), "i")
+    batch_rank = 0 if batch_dims is None else to_integer(batch_dims, "batch_dims")
     if not x.ndim:
-        raise invalid("tf.gather takes a tensor with at least one axis, got a scalar")
-    at = axis_in(batch if axis is None else axis, x.ndim)
-    if batch:
-        if at != batch or not 0 < batch <= places.ndim or x._dims[:batch] != places._dims[:batch]:
-            raise invalid(
-                f"With batch_dims={batch} the first {batch} axes of params and indices must be equal, and the axis "
-                f"must be {batch}: got the shapes {x.shape} and {places.shape}, and the axis {at}"
+        raise build_argument_error("tf.gather takes a tensor with at least one axis, got a scalar")
+    axis_index = normalize_axis(batch_rank if axis is None else axis, x.ndim)
+    if batch_rank:
+        if (
+            axis_index != batch_rank
+            or not 0 < batch_rank <= index_tensor.ndim
+            or x._dims[:batch_rank] != index_tensor._dims[:batch_rank]
+        ):
+            raise build_argument_error(
+                f"With batch_dims={batch_rank} the first {batch_rank} axes of params and indices must be equal, and "
+                f"the axis must be {batch_rank}: got the shapes {x.shape} and {index_tensor.shape}, and the axis "
+                f"{axis_index}"
             )
-        return gather_nd(x, _with_batch(call("reshape", places, shape=(*places._dims, 1)), batch))
-    _check_gather(TABLE["gather"], x, places, at)
-    return apply(TABLE["gather"], (x, places), {"axis": at})
+        return gather_nd(
+            x, _add_batch_indices(apply_primitive("reshape", index_tensor, shape=(*index_tensor._dims, 1)), batch_rank)
+        )
+    _check_gather_indices(TABLE["gather"], x, index_tensor, axis_index)
+    return apply(TABLE["gather"], (x, index_tensor), {"axis": axis_index})
 
 
-def _with_batch(places: Tensor, batch: int) -> Tensor:
-    """Rows of indices with the places of their first axes before them."""
-    axes = np.moveaxis(np.indices(places._dims[:-1], places._value.dtype)[:batch], 0, -1)
-    return call("concat", new_tensor(axes), places, axis=-1)
+def _add_batch_indices(indices: Tensor, batch_rank: int) -> Tensor:
+    """Return rows of indices, each after the indices of its place in the first ``batch_rank`` axes."""
+    batch_indices = np.moveaxis(np.indices(indices._dims[:-1], indices._value.dtype)[:batch_rank], 0, -1)
+    return apply_primitive("concat", create_tensor(batch_indices), indices, axis=-1)
 
 
-def _check_gather(primitive: Primitive, x: Tensor, places: Tensor, axis: int = 0) -> None:
-    check_inside(np.asarray(places._value)[..., None], (x._dims[axis],), "GatherV2")
+def _check_gather_indices(primitive: Primitive, x: Tensor, indices: Tensor, axis: int = 0) -> None:
+    check_indices(np.asarray(indices._value)[..., None], (x._dims[axis],), "GatherV2")
 
 
-def gather_nd(params: Value, indices: Value, batch_dims: Value = 0, name: Name = None) -> Tensor:
+def gather_nd(params: Value, indices: Value, batch_dims: Value = 0, name: GraphName = None) -> Tensor:
     """The elements or slices of ``params`` at the places that the last axis of ``indices`` lists.
 
     Differentiable in ``params``. Raises InvalidArgumentError for a place outside of ``params``.
@@ -221,28 +234,29 @@ def gather_nd(params: Value, indices: Value, batch_dims: Value = 0, name: Name =
     >>> tf.gather_nd([[1, 2], [3, 4]], [[0, 1], [1, 0]]).numpy()
     array([2, 3], dtype=int32)
     """
-    x, places = tensor_of(params), check_kind("gather_nd", tensor_of(indices), "i")
-    batch = integer(batch_dims, "batch_dims")
-    if not x.ndim or not places.ndim or places.shape[-1] > x.ndim - batch:
-        raise invalid(
-            f"The last axis of indices lists places in params: the shapes {places.shape} and {x.shape} do not fit"
+    x, index_tensor = to_tensor(params), check_dtype_kind("gather_nd", to_tensor(indices), "i")
+    batch_rank = to_integer(batch_dims, "batch_dims")
+    if not x.ndim or not index_tensor.ndim or index_tensor.shape[-1] > x.ndim - batch_rank:
+        raise build_argument_error(
+            f"The last axis of indices lists places in params: the shapes {index_tensor.shape} and {x.shape} do not fit"
         )
-    if not 0 <= batch < places.ndim or x.shape[:batch] != places.shape[:batch]:
+    if not 0 <= batch_rank < index_tensor.ndim or x.shape[:batch_rank] != index_tensor.shape[:batch_rank]:
         raise ValueError(
-            f"The first batch_dims={batch} axes of params and indices must be equal, got {x.shape} and {places.shape}"
+            f"The first batch_dims={batch_rank} axes of params and indices must be equal, got {x.shape} and "
+            f"{index_tensor.shape}"
         )
-    if batch:
-        places = _with_batch(places, batch)
-    _check_gather_nd(TABLE["gather_nd"], x, places)
-    return apply(TABLE["gather_nd"], (x, places), {})
+    if batch_rank:
+        index_tensor = _add_batch_indices(index_tensor, batch_rank)
+    _check_gather_nd_indices(TABLE["gather_nd"], x, index_tensor)
+    return apply(TABLE["gather_nd"], (x, index_tensor), {})
 
 
-def _check_gather_nd(primitive: Primitive, x: Tensor, places: Tensor) -> None:
-    check_inside(places._value, x._dims)
+def _check_gather_nd_indices(primitive: Primitive, x: Tensor, indices: Tensor) -> None:
+    check_indices(indices._value, x._dims)
 
 
 # functions that are replayed ask them again of new places
-CHECKS |= {"GatherV2": _check_gather, "GatherNd": _check_gather_nd}
+OPERAND_CHECKS |= {"GatherV2": _check_gather_indices, "GatherNd": _check_gather_nd_indices}
 
 
 def boolean_mask(tensor: Value, mask: Value, axis: Value = None, name: str = "boolean_mask") -> Tensor:
@@ -254,18 +268,20 @@ def boolean_mask(tensor: Value, mask: Value, axis: Value = None, name: str = "bo
     >>> tf.boolean_mask([1, 2, 3], [True, False, True]).numpy()
     array([1, 3], dtype=int32)
     """
-    x, mask = tensor_of(tensor), tensor_of(mask)
-    at = 0 if axis is None else axis_in(axis, x.ndim)
-    sizes, end = x._dims, at + mask.ndim
-    if not mask.ndim or sizes[at:end] != mask._dims:
-        raise ValueError(f"A mask of shape {mask.shape} does not fit the axes {sizes[at:end]} of a tensor of {x.shape}")
-    flat = call("reshape", x, shape=(*sizes[:at], mask.array.size, *sizes[end:]))
-    places = new_tensor(np.flatnonzero(mask.array).astype(np.int64))
-    places._origin = origin_of_new("value", (mask,), "boolean_mask")
-    return call("gather", flat, places, axis=at)
+    x, mask = to_tensor(tensor), to_tensor(mask)
+    first_axis = 0 if axis is None else normalize_axis(axis, x.ndim)
+    sizes, end_axis = x._dims, first_axis + mask.ndim
+    if not mask.ndim or sizes[first_axis:end_axis] != mask._dims:
+        raise ValueError(
+            f"A mask of shape {mask.shape} does not fit the axes {sizes[first_axis:end_axis]} of a tensor of {x.shape}"
+        )
+    flattened = apply_primitive("reshape", x, shape=(*sizes[:first_axis], mask.array.size, *sizes[end_axis:]))
+    indices = create_tensor(np.flatnonzero(mask.array).astype(np.int64))
+    indices._origin = build_origin("value", (mask,), "boolean_mask")
+    return apply_primitive("gather", flattened, indices, axis=first_axis)
 
 
-def tensor_scatter_nd_update(tensor: Value, indices: Value, updates: Value, name: Name = None) -> Tensor:
+def tensor_scatter_nd_update(tensor: Value, indices: Value, updates: Value, name: GraphName = None) -> Tensor:
     """A copy of ``tensor`` with ``updates`` at the places that the last axis of ``indices`` lists.
 
     Differentiable in ``tensor`` and ``updates``. Raises InvalidArgumentError for a place outside.
@@ -274,23 +290,23 @@ def tensor_scatter_nd_update(tensor: Value, indices: Value, updates: Value, name
     >>> tf.tensor_scatter_nd_update([1, 2, 3], [[0], [2]], [10, 30]).numpy()
     array([10,  2, 30], dtype=int32)
     """
-    x, values = of_one_dtype(tensor, updates)
-    places = check_kind("tensor_scatter_nd_update", tensor_of(indices), "i")
-    depth = places.shape[-1] if places.ndim else 0
-    wanted = (*places._dims[:-1], *x._dims[depth:])
-    if x.dtype is not values.dtype or not places.ndim or depth > x.ndim or values._dims != wanted:
-        raise invalid(
-            f"updates must be {x.dtype.name} of the shape {list(wanted)} for indices of shape {places.shape} into a "
-            f"tensor of shape {x.shape}, got {values.dtype.name} of shape {values.shape}"
+    x, values = convert_to_one_dtype(tensor, updates)
+    index_tensor = check_dtype_kind("tensor_scatter_nd_update", to_tensor(indices), "i")
+    index_depth = index_tensor.shape[-1] if index_tensor.ndim else 0
+    updates_shape = (*index_tensor._dims[:-1], *x._dims[index_depth:])
+    if x.dtype is not values.dtype or not index_tensor.ndim or index_depth > x.ndim or values._dims != updates_shape:
+        raise build_argument_error(
+            f"updates must be {x.dtype.name} of the shape {list(updates_shape)} for indices of shape "
+            f"{index_tensor.shape} into a tensor of shape {x.shape}, got {values.dtype.name} of shape {values.shape}"
         )
-    check_inside(places._value, x._dims)
-    return call("tensor_scatter_update", x, places, values)
+    check_indices(index_tensor._value, x._dims)
+    return apply_primitive("tensor_scatter_update", x, index_tensor, values)
 
 
 Unique = namedtuple("Unique", ["y", "idx"])
 
 
-def unique(x: Value, out_idx: DTypeLike = dtypes.int32, name: Name = None) -> Unique:
+def unique(x: Value, out_idx: DTypeLike = dtypes.int32, name: GraphName = None) -> Unique:
     """The different elements of a vector in the order of their first appearance, and each element's place among them.
 
     Not differentiable: LookupError when a gradient is asked for.
@@ -300,7 +316,7 @@ def unique(x: Value, out_idx: DTypeLike = dtypes.int32, name: Name = None) -> Un
     >>> y.numpy(), idx.numpy()
     (array([5, 3], dtype=int32), array([0, 1, 0], dtype=int32))
     """
-    x = tensor_of(x)
+    x = to_tensor(x)
     if x.ndim != 1:
-        raise invalid(f"tf.unique takes a vector, got a tensor of shape {x.shape}")
-    return Unique(*call("unique", x, out_idx=dtypes.as_dtype(out_idx)))
+        raise build_argument_error(f"tf.unique takes a vector, got a tensor of shape {x.shape}")
+    return Unique(*apply_primitive("unique", x, out_idx=dtypes.as_dtype(out_idx)))

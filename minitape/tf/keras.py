@@ -15,27 +15,27 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..common.habits import no_attribute
-from ..engine.back.endpoints import gradient_end
+from ..common.api_suggestions import build_attribute_error
+from ..engine.backward.targets_and_sources import unwrap_keras_variable
 from ..engine.hooks import hooks
-from ..engine.recording.block import TemporaryAttributes
-from ..engine.recording.evidence import note_creation
-from ..engine.recording.state import state
-from ..engine.tensor.convert import convert_to_tensor
+from ..engine.record.interrupt_safe import TemporaryAttributes
+from ..engine.record.provenance import note_creation_stack
+from ..engine.record.thread_state import state
+from ..engine.tensor.conversion import convert_to_tensor
 from ..engine.tensor.tensor import Tensor
 from ..engine.tensor.variable import ResourceVariable
 from ..engine.types import TensorOperators
 from ..engine.values import dtypes, nest
-from ..functions.calls import in_traces
 from ..functions.settings import init_scope
+from ..functions.traced_calls import wrap_for_traces
 from . import nn
-from .api import not_here
-from .arguments import sizes_of, tensor_of
-from .arrays import expand_dims
+from .api import describe_missing_name
+from .arguments import to_sizes, to_tensor
+from .array_functions import expand_dims
 from .creation import ones, zeros
 from .elementwise import abs as absolute
 from .elementwise import cast, pow, sigmoid, softplus, sqrt, square, subtract, tanh
-from .module import camel_to_snake
+from .module import convert_to_snake_case
 from .random import uniform
 from .reductions import reduce_mean
 
@@ -43,13 +43,13 @@ if TYPE_CHECKING:
     from ..engine.types import DTypeLike, Function, Index, Object, ShapeLike, Value
     from ..engine.values.shape import TensorShape
 
-_GIVEN: Counter[str] = Counter()
+_NAME_COUNTS: Counter[str] = Counter()
 
 
-def _auto_name(thing: Object) -> str:
+def _create_unique_name(named_object: Object) -> str:
     """``dense``, then ``dense_1``, ``dense_2``, ..."""
-    name = camel_to_snake(type(thing).__name__)
-    number, _GIVEN[name] = _GIVEN[name], _GIVEN[name] + 1
+    name = convert_to_snake_case(type(named_object).__name__)
+    number, _NAME_COUNTS[name] = _NAME_COUNTS[name], _NAME_COUNTS[name] + 1
     return f"{name}_{number}" if number else name
 
 
@@ -83,12 +83,12 @@ class KerasVariable(TensorOperators):
 
     def assign(self, value: Value) -> Tensor:
         """Sets a new value, in the dtype of the weight, and returns it. ValueError for another shape."""
-        value = cast(tensor_of(value), self.dtype)
+        value = cast(to_tensor(value), self.dtype)
         self.value.assign(value)
         return value
 
-    def _read(self) -> Tensor:
-        return self.value._read()
+    def _read_state(self) -> Tensor:
+        return self.value._read_state()
 
     def _to_tensor(self, dtype: dtypes.DType | None = None) -> Tensor:
         return self.value._to_tensor(dtype)
@@ -115,22 +115,26 @@ class KerasVariable(TensorOperators):
         return self.value[key]
 
 
-def _operator(name: str) -> Function:
-    return lambda variable, *other: getattr(variable._read(), name)(*other)
+def _create_variable_operator(name: str) -> Function:
+    return lambda variable, *other: getattr(variable._read_state(), name)(*other)
 
 
-_names = "add sub mul truediv floordiv mod pow matmul".split()
-for _name in [*_names, *(f"r{name}" for name in _names), *"neg abs eq ne lt le gt ge".split()]:
-    setattr(KerasVariable, f"__{_name}__", _operator(f"__{_name}__"))
+_operator_names = "add sub mul truediv floordiv mod pow matmul".split()
+for _operator_name in [
+    *_operator_names,
+    *(f"r{name}" for name in _operator_names),
+    *"neg abs eq ne lt le gt ge".split(),
+]:
+    setattr(KerasVariable, f"__{_operator_name}__", _create_variable_operator(f"__{_operator_name}__"))
 
 
 # -- layers ----------------------------------------------------------------------------------------
 
 
-_draw = in_traces("uniform", uniform)  # while a function is traced, a row
+_draw_uniform = wrap_for_traces("uniform", uniform)  # while a function is traced, a row
 
 
-def initial_value(initializer: str | Callable | None, shape: ShapeLike, dtype: DTypeLike) -> Value:
+def create_initial_value(initializer: str | Callable | None, shape: ShapeLike, dtype: DTypeLike) -> Value:
     """The first value of a weight, by the name of an initializer or by a function of shape and dtype."""
     if callable(initializer):
         return initializer(shape, dtype=dtype)
@@ -138,9 +142,9 @@ def initial_value(initializer: str | Callable | None, shape: ShapeLike, dtype: D
         return (zeros if initializer == "zeros" else ones)(shape, dtype)
     if initializer not in (None, "glorot_uniform"):
         raise ValueError(f"An initializer is 'glorot_uniform', 'ones', 'zeros' or a function, got {initializer!r}")
-    sizes = sizes_of(shape)
+    sizes = to_sizes(shape)
     limit = np.sqrt(6.0 / max(1, sizes[0] + sizes[-1])) if sizes else 1.0
-    return _draw(sizes, -limit, limit, dtype)
+    return _draw_uniform(sizes, -limit, limit, dtype)
 
 
 class Layer:
@@ -161,14 +165,16 @@ class Layer:
     """
 
     def __init__(self, *, trainable: bool = True, dtype: DTypeLike = None, name: str | None = None) -> None:
-        self.name, self.trainable, self.built = name or _auto_name(self), trainable, False
+        self.name, self.trainable, self.built = name or _create_unique_name(self), trainable, False
         self.dtype: str = dtypes.as_dtype(dtype or "float32").name
-        note_creation(self)
+        note_creation_stack(self)
 
-    def _scope(self) -> TemporaryAttributes:
-        """A block in which the layer's name is part of the names of variables."""
-        around = state.scope
-        return TemporaryAttributes(state, scope=around if around[-1:] == (self.name,) else (*around, self.name))
+    def _open_name_scope(self) -> TemporaryAttributes:
+        """Return a block in which the layer's name is part of the names of variables."""
+        outer_scope = state.scope
+        return TemporaryAttributes(
+            state, scope=outer_scope if outer_scope[-1:] == (self.name,) else (*outer_scope, self.name)
+        )
 
     def add_weight(
         self,
@@ -181,8 +187,8 @@ class Layer:
         """Makes a weight; ``initializer`` is "ones", "zeros", "glorot_uniform" (default), or a function of shape and
         dtype.
         """
-        with self._scope(), init_scope():
-            return KerasVariable(initial_value(initializer, shape, dtype or self.dtype), trainable, name)
+        with self._open_name_scope(), init_scope():
+            return KerasVariable(create_initial_value(initializer, shape, dtype or self.dtype), trainable, name)
 
     def build(self, input_shape: TensorShape) -> None:
         """Makes the weights for inputs of this shape. Here there are none."""
@@ -192,36 +198,36 @@ class Layer:
         raise NotImplementedError(f"Layer {type(self).__name__} does not have a `call` method implemented.")
 
     def __call__(self, inputs: Value, *args: Object, **kwargs: Object) -> Tensor:
-        x = tensor_of(inputs)
-        if x.dtype.is_floating:
-            x = cast(x, self.dtype)
-        with self._scope():
+        input_tensor = to_tensor(inputs)
+        if input_tensor.dtype.is_floating:
+            input_tensor = cast(input_tensor, self.dtype)
+        with self._open_name_scope():
             if not self.built:
                 with init_scope():
-                    self.build(x.shape)
+                    self.build(input_tensor.shape)
                 self.built = True
-            return self.call(x, *args, **kwargs)
+            return self.call(input_tensor, *args, **kwargs)
 
     @property
     def variables(self) -> list[KerasVariable]:
         """The weights of the layer and of the layers in it, in the order in which they became attributes."""
-        return [*{id(v): v for v in self._weights(False)}.values()]
+        return [*{id(v): v for v in self._iter_weights(False)}.values()]
 
     @property
     def trainable_variables(self) -> list[KerasVariable]:
         """The weights that training may change."""
-        return [*{id(v): v for v in self._weights(True)}.values()]
+        return [*{id(v): v for v in self._iter_weights(True)}.values()]
 
     weights, trainable_weights = variables, trainable_variables
 
-    def _weights(self, trainable: bool) -> Iterator[KerasVariable]:
+    def _iter_weights(self, trainable: bool) -> Iterator[KerasVariable]:
         if trainable and not self.trainable:
             return
-        for part in nest.flatten([*vars(self).values()]):
-            if isinstance(part, Layer):
-                yield from part._weights(trainable)
-            elif isinstance(part, KerasVariable) and (part.trainable or not trainable):
-                yield part
+        for member in nest.flatten([*vars(self).values()]):
+            if isinstance(member, Layer):
+                yield from member._iter_weights(trainable)
+            elif isinstance(member, KerasVariable) and (member.trainable or not trainable):
+                yield member
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} name={self.name}, built={self.built}>"
@@ -287,9 +293,9 @@ class Dense(Layer):
                 f"Layer {self.name} takes inputs whose last size is {self.kernel.shape[0]}, got the shape "
                 f"{inputs.shape}"
             )
-        out = cast(inputs, self.dtype) @ self.kernel
-        out = out if self.bias is None else out + self.bias
-        return out if self.activation is None else self.activation(out)
+        outputs = cast(inputs, self.dtype) @ self.kernel
+        outputs = outputs if self.bias is None else outputs + self.bias
+        return outputs if self.activation is None else self.activation(outputs)
 
 
 class Sequential(Layer):
@@ -318,19 +324,17 @@ class Sequential(Layer):
     if not TYPE_CHECKING:  # for a checker of types these names are not there
 
         def __getattr__(self, name: str) -> Object:  # compile, fit, summary
-            raise no_attribute(not_here(f"keras.Sequential.{name}"), name, self)
+            raise build_attribute_error(describe_missing_name(f"keras.Sequential.{name}"), name, self)
 
 
 # -- losses ----------------------------------------------------------------------------------------
 
 
-def _difference(y_true: Value, y_pred: Value) -> Tensor:
-    """The prediction less the truth, in the dtype of the prediction; one more axis of size 1 is put
-    there or dropped.
-    """
-    y = tensor_of(y_pred)
+def _compute_signed_error(y_true: Value, y_pred: Value) -> Tensor:
+    """Return the prediction less the truth, in its dtype; one more axis of size 1 is inserted or dropped."""
+    y = to_tensor(y_pred)
     y = y if y.dtype.is_floating else cast(y, dtypes.float32)
-    x = cast(tensor_of(y_true), y.dtype)
+    x = cast(to_tensor(y_true), y.dtype)
     if {x.ndim, y.ndim} == {1, 2}:
         x, y = (t if t.ndim == 2 else expand_dims(t, -1) for t in (x, y))
     elif abs(x.ndim - y.ndim) == 1:
@@ -345,7 +349,7 @@ def mean_squared_error(y_true: Value, y_pred: Value) -> Tensor:
     >>> tf.keras.losses.MSE([[1.0, 2.0]], [[3.0, 5.0]]).numpy()
     array([6.5], dtype=float32)
     """
-    return reduce_mean(square(_difference(y_true, y_pred)), axis=-1)
+    return reduce_mean(square(_compute_signed_error(y_true, y_pred)), axis=-1)
 
 
 def mean_absolute_error(y_true: Value, y_pred: Value) -> Tensor:
@@ -355,7 +359,7 @@ def mean_absolute_error(y_true: Value, y_pred: Value) -> Tensor:
     >>> tf.keras.losses.MAE([[1.0, 2.0]], [[3.0, 5.0]]).numpy()
     array([2.5], dtype=float32)
     """
-    return reduce_mean(absolute(_difference(y_true, y_pred)), axis=-1)
+    return reduce_mean(absolute(_compute_signed_error(y_true, y_pred)), axis=-1)
 
 
 class MeanSquaredError:
@@ -366,10 +370,10 @@ class MeanSquaredError:
     np.float32(6.5)
     """
 
-    _function = staticmethod(mean_squared_error)
+    _loss_function = staticmethod(mean_squared_error)
 
     def __call__(self, y_true: Value, y_pred: Value) -> Tensor:
-        return reduce_mean(self._function(y_true, y_pred))
+        return reduce_mean(self._loss_function(y_true, y_pred))
 
 
 class MeanAbsoluteError(MeanSquaredError):
@@ -380,7 +384,7 @@ class MeanAbsoluteError(MeanSquaredError):
     np.float32(2.5)
     """
 
-    _function = staticmethod(mean_absolute_error)
+    _loss_function = staticmethod(mean_absolute_error)
 
 
 # -- optimizers ------------------------------------------------------------------------------------
@@ -390,7 +394,7 @@ class Optimizer:
     """The base class of optimizers: a step takes pairs of a gradient and a variable."""
 
     def __init__(self, learning_rate: float, name: str | None = None) -> None:
-        self.name, self.learning_rate = name or _auto_name(self), learning_rate
+        self.name, self.learning_rate = name or _create_unique_name(self), learning_rate
         with TemporaryAttributes(state, scope=(self.name,)):
             self.iterations = KerasVariable(np.int64(0), False, "iteration")
         self._slots: dict[int, tuple[Object, list[ResourceVariable]]] = {}
@@ -401,34 +405,34 @@ class Optimizer:
         ValueError when no variable has a gradient.
         """
         pairs = list(grads_and_vars)
-        missing = [v for g, v in pairs if g is None]
-        if len(missing) == len(pairs):
-            raise hooks.why_none(ValueError("No gradients provided for any variable."), missing)
-        if missing:
-            names = [getattr(v, "path", v.name) for v in missing]
+        unreached = [v for g, v in pairs if g is None]
+        if len(unreached) == len(pairs):
+            raise hooks.add_none_reasons(ValueError("No gradients provided for any variable."), unreached)
+        if unreached:
+            names = [getattr(v, "path", v.name) for v in unreached]
             warnings.warn(
                 f"Gradients do not exist for variables {names} when minimizing the loss.\n"
-                f"{hooks.why_some_none(missing)}",
+                f"{hooks.describe_none_reasons(unreached)}",
                 stacklevel=2,
             )
         self.iterations.value.assign_add(1)
-        self._rates: dict = {}  # of this step, by dtype
+        self._rate_by_dtype: dict = {}  # of this step, by dtype
         for gradient, variable in pairs:
             if gradient is not None:
-                held = gradient_end(variable)
-                held.assign_sub(self._change(convert_to_tensor(gradient), held))
+                resource = unwrap_keras_variable(variable)
+                resource.assign_sub(self._compute_change(convert_to_tensor(gradient), resource))
         return self.iterations
 
-    def _slots_of(self, variable: ResourceVariable, count: int) -> list[ResourceVariable]:
-        """The memory of the rule for a variable from step to step: so many variables, zeros at first."""
+    def _find_or_create_slots(self, variable: ResourceVariable, count: int) -> list[ResourceVariable]:
+        """Return what the rule remembers of a variable from step to step: so many variables, zeros at first."""
         if id(variable) not in self._slots:
             with init_scope():
-                made = [ResourceVariable(zeros(variable.shape, variable.dtype), trainable=False) for _ in range(count)]
-            self._slots[id(variable)] = variable, made
+                slots = [ResourceVariable(zeros(variable.shape, variable.dtype), trainable=False) for _ in range(count)]
+            self._slots[id(variable)] = variable, slots
         return self._slots[id(variable)][1]
 
-    def _change(self, gradient: Tensor, variable: ResourceVariable) -> Tensor:
-        """The change that the variable loses."""
+    def _compute_change(self, gradient: Tensor, variable: ResourceVariable) -> Tensor:
+        """Return the change that is subtracted from the variable."""
         raise NotImplementedError
 
 
@@ -451,11 +455,11 @@ class SGD(Optimizer):
         super().__init__(learning_rate, name)
         self.momentum, self.nesterov = momentum, nesterov
 
-    def _change(self, gradient: Tensor, variable: ResourceVariable) -> Tensor:
+    def _compute_change(self, gradient: Tensor, variable: ResourceVariable) -> Tensor:
         step: Tensor = gradient * self.learning_rate
         if not self.momentum:
             return step
-        (velocity,) = self._slots_of(variable, 1)
+        (velocity,) = self._find_or_create_slots(variable, 1)
         velocity.assign(velocity * self.momentum + step)
         return velocity * self.momentum + step if self.nesterov else velocity.value()
 
@@ -483,12 +487,12 @@ class Adam(Optimizer):
         super().__init__(learning_rate, name)
         self.beta_1, self.beta_2, self.epsilon = beta_1, beta_2, epsilon
 
-    def _change(self, gradient: Tensor, variable: ResourceVariable) -> Tensor:
-        (mean, squares), dtype = self._slots_of(variable, 2), variable.dtype
-        if dtype not in self._rates:  # one for all variables of a dtype
+    def _compute_change(self, gradient: Tensor, variable: ResourceVariable) -> Tensor:
+        (mean, squares), dtype = self._find_or_create_slots(variable, 2), variable.dtype
+        if dtype not in self._rate_by_dtype:  # one for all variables of a dtype
             steps = cast(self.iterations, dtype)
-            left_1, left_2 = (1.0 - pow(cast(beta, dtype), steps) for beta in (self.beta_1, self.beta_2))
-            self._rates[dtype] = self.learning_rate * sqrt(left_2) / left_1
+            correction_1, correction_2 = (1.0 - pow(cast(beta, dtype), steps) for beta in (self.beta_1, self.beta_2))
+            self._rate_by_dtype[dtype] = self.learning_rate * sqrt(correction_2) / correction_1
         mean.assign_add((gradient - mean) * (1 - self.beta_1))
         squares.assign_add((square(gradient) - squares) * (1 - self.beta_2))
-        return mean * self._rates[dtype] / (sqrt(squares) + self.epsilon)
+        return mean * self._rate_by_dtype[dtype] / (sqrt(squares) + self.epsilon)

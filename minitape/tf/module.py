@@ -8,23 +8,23 @@ from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
-from ..engine.recording.block import TemporaryAttributes
-from ..engine.recording.evidence import note_creation
-from ..engine.recording.state import state
+from ..engine.record.interrupt_safe import TemporaryAttributes
+from ..engine.record.provenance import note_creation_stack
+from ..engine.record.thread_state import state
 from ..engine.tensor.variable import ResourceVariable
 from ..engine.values import nest
 
 if TYPE_CHECKING:
-    from ..engine.types import Object, Same
+    from ..engine.types import Decorated, Object
 
 _WORD_STARTS = re.compile(r"((?<=[a-z0-9])[A-Z]|(?!^)[A-Z](?=[a-z]))")
 _IDENTIFIER = re.compile(r"^[a-zA-Z_]([a-zA-Z0-9_])*$")
 
 
-def camel_to_snake(name: str) -> str:
+def convert_to_snake_case(name: str) -> str:
     """``MyDense2D`` as ``my_dense2d``.
 
-    >>> camel_to_snake("MyDenseLayer")
+    >>> convert_to_snake_case("MyDenseLayer")
     'my_dense_layer'
     """
     return _WORD_STARTS.sub(r"_\1", name).lower()
@@ -53,12 +53,12 @@ class Module:
 
     def __init__(self, name: str | None = None) -> None:
         if name is None:
-            name = camel_to_snake(type(self).__name__)
+            name = convert_to_snake_case(type(self).__name__)
         elif not _IDENTIFIER.match(name):
             raise ValueError(f"The name of a module must be a Python identifier, got {name!r}")
         self._name = name
-        self._scope = (*state.scope, name)
-        note_creation(self)
+        self._open_name_scope = (*state.scope, name)
+        note_creation_stack(self)
 
     @property
     def name(self) -> str:
@@ -68,10 +68,10 @@ class Module:
     @property
     def name_scope(self) -> AbstractContextManager[str]:
         """A context manager: variables made inside carry the module's name as a prefix, which the block is given."""
-        return TemporaryAttributes(state, "/".join(self._scope) + "/", scope=self._scope)
+        return TemporaryAttributes(state, "/".join(self._open_name_scope) + "/", scope=self._open_name_scope)
 
     @classmethod
-    def with_name_scope(cls, method: Same) -> Same:
+    def with_name_scope(cls, method: Decorated) -> Decorated:
         """A decorator: the method runs inside the module's name scope.
 
         >>> import minitape as tf
@@ -87,16 +87,16 @@ class Module:
         """
 
         @functools.wraps(method)
-        def inside(self: Module, *args: Object, **kwargs: Object) -> Object:
+        def run_in_scope(self: Module, *args: Object, **kwargs: Object) -> Object:
             with self.name_scope:
                 return method(self, *args, **kwargs)
 
-        return inside  # type: ignore[return-value]
+        return run_in_scope  # type: ignore[return-value]
 
     @property
     def variables(self) -> tuple[ResourceVariable, ...]:
         """The variables of this module and its submodules."""
-        return tuple(leaf for leaf in _leaves_of(self) if isinstance(leaf, ResourceVariable))
+        return tuple(leaf for leaf in _iter_attribute_leaves(self) if isinstance(leaf, ResourceVariable))
 
     @property
     def trainable_variables(self) -> tuple[ResourceVariable, ...]:
@@ -111,31 +111,31 @@ class Module:
     @property
     def submodules(self) -> tuple[Module, ...]:
         """The modules among the attributes, theirs, and so on."""
-        return tuple(leaf for leaf in _leaves_of(self) if isinstance(leaf, Module))
+        return tuple(leaf for leaf in _iter_attribute_leaves(self) if isinstance(leaf, Module))
 
 
-def _leaves_of(module: Module) -> Iterator[Object]:
-    """The values among the attributes of a module, each once, and then those of its submodules, one after the other."""
-    seen, waiting = {id(module)}, [module]
-    while waiting:
-        one, inner = waiting.pop(0), []
-        for _, value in sorted(vars(one).items()):
-            for leaf in _parts(value):
-                if id(leaf) in seen:
+def _iter_attribute_leaves(module: Module) -> Iterator[Object]:
+    """Yield the leaves of the attributes of a module, each once, and then those of its submodules."""
+    seen_ids, pending = {id(module)}, [module]
+    while pending:
+        current, inner_modules = pending.pop(0), []
+        for _, value in sorted(vars(current).items()):
+            for leaf in _iter_nested_leaves(value):
+                if id(leaf) in seen_ids:
                     continue
-                seen.add(id(leaf))
+                seen_ids.add(id(leaf))
                 yield leaf
                 if isinstance(leaf, Module):
-                    inner.append(leaf)
-        waiting = inner + waiting
+                    inner_modules.append(leaf)
+        pending = inner_modules + pending
 
 
-def _parts(value: Object) -> Iterator[Object]:
-    """The leaves of lists, tuples and dictionaries; keys of a dictionary are sorted."""
+def _iter_nested_leaves(value: Object) -> Iterator[Object]:
+    """Yield the leaves of lists, tuples and dictionaries; keys of a dictionary are sorted."""
     if isinstance(value, Mapping):
         value = [value[key] for key in sorted(value)]
     if not nest.is_nested(value):
         yield value
         return
     for part in value:
-        yield from _parts(part)
+        yield from _iter_nested_leaves(part)

@@ -11,50 +11,50 @@ from ..engine.table.accelerator import fast
 from ..engine.table.primitives import TABLE, activation  # noqa: F401 - it fills the table
 from ..engine.tensor.tensor import Tensor
 from ..engine.values import dtypes
-from ..engine.values.invalid import invalid
-from .arguments import axis_in, call, check_kind, tensor_of
-from .arrays import squeeze
+from ..engine.values.argument_errors import build_argument_error
+from .arguments import apply_primitive, check_dtype_kind, normalize_axis, to_tensor
+from .array_functions import squeeze
 from .elementwise import cast
 from .reductions import reduce_mean
 
 if TYPE_CHECKING:
-    from ..engine.types import Name, Value
+    from ..engine.types import GraphName, Value
 
 
-def _relu(features: Value, name: Name = None) -> Tensor:
+def _relu(features: Value, name: GraphName = None) -> Tensor:
     """max(x, 0), elementwise; the gradient at 0 is 0. Differentiable; real numbers only.
 
     >>> import minitape as tf
     >>> print(tf.nn.relu([-1.0, 0.0, 7.0]).numpy())
     [0. 0. 7.]
     """
-    return call("relu", check_kind("nn.relu", tensor_of(features), "fiu"))
+    return apply_primitive("relu", check_dtype_kind("nn.relu", to_tensor(features), "fiu"))
 
 
 _relu.__name__ = _relu.__qualname__ = "relu"
-relu: Callable[..., Tensor] = fast.function(_relu, TABLE["relu"], "relu", signature="features, name=None")
+relu: Callable[..., Tensor] = fast.register_function(_relu, TABLE["relu"], "relu", signature="features, name=None")
 relu.__module__, relu.__doc__ = __name__, _relu.__doc__
 
 
-def leaky_relu(features: Value, alpha: float = 0.2, name: Name = None) -> Tensor:
+def leaky_relu(features: Value, alpha: float = 0.2, name: GraphName = None) -> Tensor:
     """x where it is positive, else ``alpha * x``, elementwise; integers become float32. Differentiable.
 
     >>> import minitape as tf
     >>> print(tf.nn.leaky_relu([-1.0, 2.0], alpha=0.5).numpy())
     [-0.5  2. ]
     """
-    x = check_kind("nn.leaky_relu", tensor_of(features), "fiu")
+    x = check_dtype_kind("nn.leaky_relu", to_tensor(features), "fiu")
     x = x if x.dtype.is_floating else cast(x, dtypes.float32)
-    return call("leaky_relu", x, alpha=float(np.float32(alpha)))  # TensorFlow's kernel has it as a float32
+    return apply_primitive("leaky_relu", x, alpha=float(np.float32(alpha)))  # TensorFlow's kernel has it as a float32
 
 
-def _along(name: str, logits: Value, axis: Value) -> Tensor:
-    x = check_kind(f"nn.{name}", tensor_of(logits), "f")
-    place = axis_in(-1 if axis is None else axis, x.ndim)
-    return call(name, x, axis=-1 if place == x.ndim - 1 else place)
+def _apply_primitive_along_axis(primitive_name: str, logits: Value, axis: Value) -> Tensor:
+    x = check_dtype_kind(f"nn.{primitive_name}", to_tensor(logits), "f")
+    axis_index = normalize_axis(-1 if axis is None else axis, x.ndim)
+    return apply_primitive(primitive_name, x, axis=-1 if axis_index == x.ndim - 1 else axis_index)
 
 
-def softmax(logits: Value, axis: Value = None, name: Name = None) -> Tensor:
+def softmax(logits: Value, axis: Value = None, name: GraphName = None) -> Tensor:
     """exp(x) / sum(exp(x)) along ``axis`` (the last one for None), without overflow. Differentiable.
 
     Raises InvalidArgumentError for integers, for tensors without axes and for an axis that is not there.
@@ -63,35 +63,35 @@ def softmax(logits: Value, axis: Value = None, name: Name = None) -> Tensor:
     >>> print(tf.nn.softmax([0.0, 0.0]).numpy())
     [0.5 0.5]
     """
-    return _along("softmax", logits, axis)
+    return _apply_primitive_along_axis("softmax", logits, axis)
 
 
-def log_softmax(logits: Value, axis: Value = None, name: Name = None) -> Tensor:
+def log_softmax(logits: Value, axis: Value = None, name: GraphName = None) -> Tensor:
     """The logarithm of softmax along ``axis`` (the last one for None). Differentiable; errors as for ``softmax``.
 
     >>> import minitape as tf
     >>> print(tf.nn.log_softmax([0.0, 0.0]).numpy())
     [-0.6931472 -0.6931472]
     """
-    return _along("log_softmax", logits, axis)
+    return _apply_primitive_along_axis("log_softmax", logits, axis)
 
 
 # -- cross entropies -------------------------------------------------------------------------------
 
 
-def _labels_and_logits(labels: Value, logits: Value) -> tuple[Tensor, Tensor]:
-    """Both as tensors, the logits of floats."""
+def _prepare_labels_and_logits(labels: Value, logits: Value) -> tuple[Tensor, Tensor]:
+    """Return both as tensors, the logits of floats."""
     if labels is None or logits is None:
         raise ValueError("A cross entropy takes labels and logits: one of them is None")
-    return tensor_of(labels), check_kind("nn's cross entropies", tensor_of(logits), "f")
+    return to_tensor(labels), check_dtype_kind("nn's cross entropies", to_tensor(logits), "f")
 
 
-def _wide(x: Tensor) -> Tensor:
-    """Half floats as float32, in which losses are computed."""
+def _widen_half_floats(x: Tensor) -> Tensor:
+    """Cast half floats to float32, in which losses are computed."""
     return cast(x, dtypes.float32) if x.dtype is dtypes.float16 else x
 
 
-def softmax_cross_entropy_with_logits(labels: Value, logits: Value, axis: int = -1, name: Name = None) -> Tensor:
+def softmax_cross_entropy_with_logits(labels: Value, logits: Value, axis: int = -1, name: GraphName = None) -> Tensor:
     """The cross entropy between probabilities and softmax(logits) along ``axis``; the result lacks that axis.
 
     ``labels`` are cast to the dtype of ``logits`` (floats). Differentiable in both.
@@ -101,18 +101,20 @@ def softmax_cross_entropy_with_logits(labels: Value, logits: Value, axis: int = 
     >>> print(tf.nn.softmax_cross_entropy_with_logits([[1.0, 0.0]], [[0.0, 0.0]]).numpy())
     [0.6931472]
     """
-    y, x = _labels_and_logits(labels, logits)
-    place, wide = axis_in(axis, x.ndim), _wide(x)
-    y = cast(y, wide.dtype)
+    y, x = _prepare_labels_and_logits(labels, logits)
+    axis_index, wide_logits = normalize_axis(axis, x.ndim), _widen_half_floats(x)
+    y = cast(y, wide_logits.dtype)
     if y._dims != x._dims and (y.ndim != x.ndim or any(m not in (n, 1) for m, n in zip(y._dims, x._dims, strict=True))):
-        raise invalid(f"The labels must have, or broadcast to, the shape {x.shape} of the logits, got {y.shape}")
-    if place != x.ndim - 1:
-        order = (*(i for i in range(x.ndim) if i != place), place)
-        wide, y = (call("transpose", t, perm=order) for t in (wide, y))
-    return cast(call("softmax_cross_entropy", wide, y), x.dtype)
+        raise build_argument_error(
+            f"The labels must have, or broadcast to, the shape {x.shape} of the logits, got {y.shape}"
+        )
+    if axis_index != x.ndim - 1:
+        order = (*(i for i in range(x.ndim) if i != axis_index), axis_index)
+        wide_logits, y = (apply_primitive("transpose", t, perm=order) for t in (wide_logits, y))
+    return cast(apply_primitive("softmax_cross_entropy", wide_logits, y), x.dtype)
 
 
-def sparse_softmax_cross_entropy_with_logits(labels: Value, logits: Value, name: Name = None) -> Tensor:
+def sparse_softmax_cross_entropy_with_logits(labels: Value, logits: Value, name: GraphName = None) -> Tensor:
     """The cross entropy between classes, given by number, and softmax(logits) along the last axis.
 
     ``labels`` (int32 or int64) has the shape of ``logits`` without the last axis. Differentiable in ``logits``.
@@ -122,14 +124,14 @@ def sparse_softmax_cross_entropy_with_logits(labels: Value, logits: Value, name:
     >>> print(tf.nn.sparse_softmax_cross_entropy_with_logits([1], [[0.0, 0.0]]).numpy())
     [0.6931472]
     """
-    y, x = _labels_and_logits(labels, logits)
+    y, x = _prepare_labels_and_logits(labels, logits)
     if not x.ndim or y._dims != x._dims[:-1]:
         raise ValueError(f"The labels must have the shape of the logits {x.shape} without the last axis, got {y.shape}")
-    check_kind("nn.sparse_softmax_cross_entropy_with_logits", y, "iu")
-    return cast(call("sparse_softmax_cross_entropy", _wide(x), y), x.dtype)
+    check_dtype_kind("nn.sparse_softmax_cross_entropy_with_logits", y, "iu")
+    return cast(apply_primitive("sparse_softmax_cross_entropy", _widen_half_floats(x), y), x.dtype)
 
 
-def sigmoid_cross_entropy_with_logits(labels: Value = None, logits: Value = None, name: Name = None) -> Tensor:
+def sigmoid_cross_entropy_with_logits(labels: Value = None, logits: Value = None, name: GraphName = None) -> Tensor:
     """The cross entropy between probabilities and sigmoid(logits), elementwise, without overflow.
 
     Differentiable in both. Raises ValueError when the shapes differ.
@@ -138,21 +140,21 @@ def sigmoid_cross_entropy_with_logits(labels: Value = None, logits: Value = None
     >>> print(tf.nn.sigmoid_cross_entropy_with_logits(labels=[1.0], logits=[0.0]).numpy())
     [0.6931472]
     """
-    y, x = _labels_and_logits(labels, logits)
+    y, x = _prepare_labels_and_logits(labels, logits)
     if x.shape != y.shape:
         raise ValueError(f"The labels must have the shape {x.shape} of the logits, got {y.shape}")
-    zeros = call("zeros_like", x)
-    positive = x >= zeros
-    above = call("select", positive, x, zeros)
-    below = call("select", positive, -x, x)
-    loss: Tensor = (above - x * y) + call("log1p", call("exp", below))
+    zeros = apply_primitive("zeros_like", x)
+    is_positive = x >= zeros
+    positive_part = apply_primitive("select", is_positive, x, zeros)
+    minus_magnitude = apply_primitive("select", is_positive, -x, x)
+    loss: Tensor = (positive_part - x * y) + apply_primitive("log1p", apply_primitive("exp", minus_magnitude))
     return loss
 
 
 # -- moments ---------------------------------------------------------------------------------------
 
 
-def moments(x: Value, axes: Value, *, keepdims: bool = False, name: Name = None) -> tuple[Tensor, Tensor]:
+def moments(x: Value, axes: Value, *, keepdims: bool = False, name: GraphName = None) -> tuple[Tensor, Tensor]:
     """The mean and the variance over ``axes``, a pair; half floats are computed in float32. Differentiable.
 
     Raises InvalidArgumentError for an axis that is not there.
@@ -162,12 +164,12 @@ def moments(x: Value, axes: Value, *, keepdims: bool = False, name: Name = None)
     >>> print(mean.numpy(), variance.numpy())
     2.0 1.0
     """
-    x = check_kind("nn.moments", tensor_of(x), "fiu")
-    y = _wide(x)
+    x = check_dtype_kind("nn.moments", to_tensor(x), "fiu")
+    y = _widen_half_floats(x)
     mean = reduce_mean(y, axes, True)
-    squares = call("squared_difference", y, call("stop_gradient", mean))
+    squares = apply_primitive("squared_difference", y, apply_primitive("stop_gradient", mean))
     variance = reduce_mean(squares, axes, True)
     if not keepdims and x.ndim:
-        gone = [*range(x.ndim)] if axes is None else axes
-        mean, variance = squeeze(mean, gone), squeeze(variance, gone)
+        reduced_axes = [*range(x.ndim)] if axes is None else axes
+        mean, variance = squeeze(mean, reduced_axes), squeeze(variance, reduced_axes)
     return cast(mean, x.dtype), cast(variance, x.dtype)

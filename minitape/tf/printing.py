@@ -14,7 +14,7 @@ from ..engine.values import nest
 if TYPE_CHECKING:
     from typing import TextIO
 
-    from ..engine.types import Array, Name, Object
+    from ..engine.types import Array, GraphName, Object
 
 
 def print_(
@@ -23,7 +23,7 @@ def print_(
     summarize: int | None = 3,
     sep: str = " ",
     end: str = "\n",
-    name: Name = None,
+    name: GraphName = None,
 ) -> None:
     """Prints values: tensors as their elements, at most ``summarize`` (-1: all) at each end of an axis; the rest as
     Python.
@@ -41,42 +41,44 @@ def print_(
     if not hasattr(stream, "write"):
         raise ValueError(f"output_stream must be sys.stderr, sys.stdout or another open file, got {stream!r}")
     limit = -1 if summarize is None else summarize
-    values = nest.map_structure(lambda v: v._read() if hasattr(v, "_read") else v, list(inputs))
-    alone = values[0] if len(values) == 1 else None
-    if isinstance(alone, EagerTensor) and alone.dtype.kind == "s" and not alone.ndim:
-        line = alone._value[()].decode("utf-8", "replace")  # a string alone is printed as it is
+    values = nest.map_structure(
+        lambda value: value._read_state() if hasattr(value, "_read_state") else value, list(inputs)
+    )
+    only_value = values[0] if len(values) == 1 else None
+    if isinstance(only_value, EagerTensor) and only_value.dtype.kind == "s" and not only_value.ndim:
+        line = only_value._value[()].decode("utf-8", "replace")  # a string alone is printed as it is
     else:
-        line = sep.join(v if isinstance(v, str) else _text(v, limit) for v in values)
+        line = sep.join(value if isinstance(value, str) else _format_value(value, limit) for value in values)
     stream.write(line + end)
     stream.flush()
 
 
-def _text(value: Object, limit: int) -> str:
+def _format_value(value: Object, limit: int) -> str:
     if isinstance(value, EagerTensor):
-        return tensor_text(value._value, limit)
+        return format_array(value._value, limit)
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{k!r}: {_text(value[k], limit)}" for k in sorted(value)) + "}"
+        return "{" + ", ".join(f"{key!r}: {_format_value(value[key], limit)}" for key in sorted(value)) + "}"
     if hasattr(value, "_fields"):
-        parts = (f"{name}={_text(v, limit)}" for name, v in zip(value._fields, value, strict=True))
-        return f"{type(value).__name__}({', '.join(parts)})"
+        fields = (f"{name}={_format_value(element, limit)}" for name, element in zip(value._fields, value, strict=True))
+        return f"{type(value).__name__}({', '.join(fields)})"
     if isinstance(value, (list, tuple)):
-        inner = ", ".join(_text(v, limit) for v in value)
-        return f"[{inner}]" if isinstance(value, list) else f"({inner},)" if len(value) == 1 else f"({inner})"
+        elements = ", ".join(_format_value(element, limit) for element in value)
+        return f"[{elements}]" if isinstance(value, list) else f"({elements},)" if len(value) == 1 else f"({elements})"
     return repr(value)
 
 
-def tensor_text(array: Array, limit: int = 3) -> str:
+def format_array(array: Array, limit: int = 3) -> str:
     """The elements of an array, at most ``limit`` at each end of an axis, as TensorFlow prints them; -1 for all."""
     array = np.asarray(array)
     if not array.ndim:
-        return element(array[()])
-    parts = [tensor_text(part, limit) for part in array]
+        return format_element(array[()])
+    parts = [format_array(part, limit) for part in array]
     if 0 <= 2 * limit < len(parts):
         parts[limit : len(parts) - limit] = ["..."]
     return "[" + ("\n" * (array.ndim - 1) + " ").join(parts) + "]"
 
 
-def element(value: Array) -> str:
+def format_element(value: Array) -> str:
     """One element: numbers in the fewest digits that round-trip, bools as 1 and 0, strings in quotes."""
     if isinstance(value, bytes):
         return json.dumps(value.decode("utf-8", "replace"), ensure_ascii=False)
@@ -87,6 +89,8 @@ def element(value: Array) -> str:
     number = float(value)
     if number != number:
         return "nan"
-    short, long, back = ("%.15g", "%.17g", float) if value.dtype.itemsize == 8 else ("%.6g", "%.9g", np.float32)
-    text = short % number
-    return text if back(text) == number else long % number
+    short_format, long_format, parse_number = (
+        ("%.15g", "%.17g", float) if value.dtype.itemsize == 8 else ("%.6g", "%.9g", np.float32)
+    )
+    text = short_format % number
+    return text if parse_number(text) == number else long_format % number

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..engine.tensor.tensor import Tensor, new_tensor
+from ..engine.tensor.tensor import Tensor, create_tensor
+from ..engine.values.argument_errors import build_argument_error
 from ..engine.values.dtypes import as_dtype
-from ..engine.values.invalid import invalid
-from .arguments import sizes_of, tensor_of, vector
+from .arguments import to_integer_vector, to_sizes, to_tensor
 
 if TYPE_CHECKING:
-    from ..engine.types import Array, DTypeLike, Name, ShapeLike, Value
+    from ..engine.types import Array, DTypeLike, GraphName, ShapeLike, Value
 
 _GENERATORS = [np.random.default_rng()]  # one, in whose place `set_seed` puts another
 
@@ -30,7 +30,7 @@ def set_seed(seed: int) -> None:
     _GENERATORS[0] = np.random.default_rng(seed)
 
 
-def _generator(seed: int | None) -> np.random.Generator:
+def _get_generator(seed: int | None) -> np.random.Generator:
     return _GENERATORS[0] if seed is None else np.random.default_rng(seed)
 
 
@@ -40,7 +40,7 @@ def normal(
     stddev: Value = 1.0,
     dtype: DTypeLike = "float32",
     seed: int | None = None,
-    name: Name = None,
+    name: GraphName = None,
 ) -> Tensor:
     """Normally distributed floats, with this mean and standard deviation, which broadcast. Differentiable in both.
 
@@ -50,8 +50,8 @@ def normal(
     >>> tf.random.normal([2, 3]).shape
     TensorShape([2, 3])
     """
-    numbers = _generator(seed).standard_normal(sizes_of(vector(shape, "shape")))
-    return _shift(numbers, dtype, stddev, mean)
+    numbers = _get_generator(seed).standard_normal(to_sizes(to_integer_vector(shape, "shape")))
+    return _scale_and_shift(numbers, dtype, stddev, mean)
 
 
 def uniform(
@@ -60,7 +60,7 @@ def uniform(
     maxval: Value = None,
     dtype: DTypeLike = "float32",
     seed: int | None = None,
-    name: Name = None,
+    name: GraphName = None,
 ) -> Tensor:
     """Numbers spread evenly from ``minval`` up to, not including, ``maxval``: floats (up to 1 by default) or integers.
 
@@ -70,22 +70,22 @@ def uniform(
     >>> tf.random.uniform([2], maxval=10, dtype=tf.int32).dtype
     tf.int32
     """
-    kind, sizes = as_dtype(dtype), sizes_of(vector(shape, "shape"))
-    if not kind.is_integer:
-        high, low = tensor_of(1 if maxval is None else maxval, kind), tensor_of(minval, kind)
-        return _shift(_generator(seed).random(sizes), dtype, high - low, low)
+    number_dtype, sizes = as_dtype(dtype), to_sizes(to_integer_vector(shape, "shape"))
+    if not number_dtype.is_integer:
+        high, low = to_tensor(1 if maxval is None else maxval, number_dtype), to_tensor(minval, number_dtype)
+        return _scale_and_shift(_get_generator(seed).random(sizes), dtype, high - low, low)
     if maxval is None:
-        raise ValueError(f"tf.random.uniform of {kind.name} takes a maxval")
-    low, high = (tensor_of(v, kind).array for v in (minval, maxval))
+        raise ValueError(f"tf.random.uniform of {number_dtype.name} takes a maxval")
+    low, high = (to_tensor(bound, number_dtype).array for bound in (minval, maxval))
     if not np.all(low < high):
-        raise invalid(f"minval must be less than maxval, got {low} and {high}")
-    return new_tensor(_generator(seed).integers(low, high, sizes, kind.as_numpy_dtype))
+        raise build_argument_error(f"minval must be less than maxval, got {low} and {high}")
+    return create_tensor(_get_generator(seed).integers(low, high, sizes, number_dtype.as_numpy_dtype))
 
 
-def _shift(numbers: Array, dtype: DTypeLike, scale: Value, shift: Value) -> Tensor:
-    """Numbers of unit scale with another one, recorded, so that gradients reach scale and shift."""
-    kind = as_dtype(dtype)
-    if not kind.is_floating:
-        raise TypeError(f"tf.random makes floats or integers, not {kind.name}")
-    out: Tensor = new_tensor(numbers.astype(kind.as_numpy_dtype)) * scale + shift
-    return out
+def _scale_and_shift(numbers: Array, dtype: DTypeLike, scale: Value, offset: Value) -> Tensor:
+    """Give numbers of unit scale another scale and offset, recorded, so that gradients reach both."""
+    number_dtype = as_dtype(dtype)
+    if not number_dtype.is_floating:
+        raise TypeError(f"tf.random makes floats or integers, not {number_dtype.name}")
+    shifted: Tensor = create_tensor(numbers.astype(number_dtype.as_numpy_dtype)) * scale + offset
+    return shifted

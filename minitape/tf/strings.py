@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..engine.tensor.convert import convert_to_tensor
-from ..engine.tensor.tensor import Tensor, new_tensor
+from ..engine.tensor.conversion import convert_to_tensor
+from ..engine.tensor.tensor import Tensor, create_tensor
 from ..engine.values import dtypes
-from ..engine.values.invalid import invalid
-from .arguments import integer
+from ..engine.values.argument_errors import build_argument_error
+from .arguments import to_integer
 
 if TYPE_CHECKING:
-    from ..engine.types import Name, Value
+    from ..engine.types import GraphName, Value
 
 
-def length(input: Value, name: Name = None) -> Tensor:
+def length(input: Value, name: GraphName = None) -> Tensor:
     """The number of bytes of each text, int32 in the shape of ``input``.
 
     >>> import minitape as tf
@@ -24,10 +24,10 @@ def length(input: Value, name: Name = None) -> Tensor:
     array([1, 3], dtype=int32)
     """
     texts = np.asarray(convert_to_tensor(input, dtypes.string).array)
-    return new_tensor(np.array([*map(len, texts.flat)], np.int32).reshape(texts.shape))
+    return create_tensor(np.array([*map(len, texts.flat)], np.int32).reshape(texts.shape))
 
 
-def substr(input: Value, pos: Value, len: Value, name: Name = None) -> Tensor:
+def substr(input: Value, pos: Value, len: Value, name: GraphName = None) -> Tensor:
     """``len`` bytes of each text from place ``pos`` on.
 
     A negative ``pos`` counts from the end, a negative ``len`` takes the rest. Raises InvalidArgumentError for a ``pos``
@@ -38,11 +38,11 @@ def substr(input: Value, pos: Value, len: Value, name: Name = None) -> Tensor:
     b'ap'
     """
     texts = np.asarray(convert_to_tensor(input, dtypes.string).array)
-    start, count = integer(pos, "pos"), integer(len, "len")
-    made = np.empty(texts.shape, object)
-    for place, text in np.ndenumerate(texts):
-        first = start + text.__len__() if start < 0 else start
-        if not 0 <= first <= text.__len__():
-            raise invalid(f"pos {start} is not in the text {text!r}")
-        made[place] = text[first : first + count if count >= 0 else None]
-    return new_tensor(made)
+    start, count = to_integer(pos, "pos"), to_integer(len, "len")
+    parts = np.empty(texts.shape, object)
+    for text_index, text in np.ndenumerate(texts):
+        first_byte = start + text.__len__() if start < 0 else start
+        if not 0 <= first_byte <= text.__len__():
+            raise build_argument_error(f"pos {start} is not in the text {text!r}")
+        parts[text_index] = text[first_byte : first_byte + count if count >= 0 else None]
+    return create_tensor(parts)

@@ -6,16 +6,16 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from ..engine.derivatives.pyfunction import numpy_function
-from ..engine.recording.block import block
-from ..engine.recording.frames import user_frame
-from ..engine.recording.logs import log_first_n
+from ..engine.derivatives.py_function import numpy_function
+from ..engine.record.interrupt_safe import make_interrupt_safe
+from ..engine.record.log_warnings import log_warning_up_to_limit
+from ..engine.record.user_frames import find_user_frame
 from ..engine.tensor.variable import ResourceVariable
 from ..engine.values import dtypes
-from .keras import initial_value
+from .keras import create_initial_value
 
 if TYPE_CHECKING:
-    from ..engine.types import DTypeLike, Name, Object, ShapeLike, Structure, Value
+    from ..engine.types import DTypeLike, GraphName, Object, ShapeLike, Structure, Value
 
 _DEPRECATED = (
     "py_func (from tensorflow.python.ops.script_ops) is deprecated and will be removed in a future version.\n"
@@ -30,7 +30,9 @@ _DEPRECATED = (
 )
 
 
-def py_func(func: Callable, inp: Structure, Tout: Structure, stateful: bool = True, name: Name = None) -> Structure:
+def py_func(
+    func: Callable, inp: Structure, Tout: Structure, stateful: bool = True, name: GraphName = None
+) -> Structure:
     """Runs a Python function on NumPy arrays as an operation "PyFunc", whose gradient may be overridden.
 
     ``Tout`` is the dtype of the result, or a list of them for several.
@@ -39,14 +41,14 @@ def py_func(func: Callable, inp: Structure, Tout: Structure, stateful: bool = Tr
     >>> print(tf.compat.v1.py_func(lambda x: x * 2, [tf.constant(2.0)], tf.float32).numpy())
     4.0
     """
-    frame = user_frame(sys._getframe(1))
-    where = "unknown:0" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"
-    log_first_n("py_func", f"From {where}: {_DEPRECATED}", 1)
+    frame = find_user_frame(sys._getframe(1))
+    location = "unknown:0" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"
+    log_warning_up_to_limit("py_func", f"From {location}: {_DEPRECATED}", 1)
     return numpy_function(func, inp, Tout, stateful)
 
 
-@block
-def name_scope(name: str | None, default_name: Name = None, values: Object = None) -> Iterator[str]:
+@make_interrupt_safe
+def name_scope(name: str | None, default_name: GraphName = None, values: Object = None) -> Iterator[str]:
     """A block in the place of TensorFlow 1's scope of names; gives the scope's name with a slash.
 
     ``values`` are the tensors that the block computes with; ValueError when they are given and neither name is.
@@ -63,8 +65,8 @@ def name_scope(name: str | None, default_name: Name = None, values: Object = Non
     yield f"{name}/" if name else ""
 
 
-@block
-def op_scope(values: Object, name: str | None, default_name: Name = None) -> Iterator[str]:
+@make_interrupt_safe
+def op_scope(values: Object, name: str | None, default_name: GraphName = None) -> Iterator[str]:
     """``name_scope`` with its arguments in the old order.
 
     >>> import minitape as tf
@@ -103,11 +105,11 @@ def get_variable(
         return ResourceVariable(initializer, trainable=trainable, name=name, dtype=dtype)
     if initializer is not None and not callable(initializer):
         raise ValueError("An initializer that is a value has its own shape: leave out shape")
-    value = initial_value(initializer, shape, dtype or dtypes.float32)
+    value = create_initial_value(initializer, shape, dtype or dtypes.float32)
     return ResourceVariable(value, trainable=trainable, name=name)
 
 
-def assign(ref: ResourceVariable, value: Value, name: Name = None) -> Object:
+def assign(ref: ResourceVariable, value: Value, name: GraphName = None) -> Object:
     """The operation that sets a variable; in eager mode it is set at once, and given back.
 
     >>> import minitape as tf

@@ -4,7 +4,7 @@ import linecache
 import re
 from types import CodeType
 
-CASE = re.compile(r"^#@ (\w+) (\w+)\n(.*?)(?=^#@|\Z)", re.M | re.S)
+CASE_PATTERN = re.compile(r"^#@ (\w+) (\w+)\n(.*?)(?=^#@|\Z)", re.M | re.S)
 
 SWEEP_OF_A_SQUARE = {  # of x * x at x = 3, of which a picture shows each share
     "target": [1],
@@ -20,41 +20,41 @@ SWEEP_OF_A_SQUARE = {  # of x * x at x = 3, of which a picture shows each share
 }  # fmt: skip
 
 # words of a sentence; code is between quotes, or has a sign between its words
-ENGLISH = re.compile(r"\b[a-z]{2,}(?: [a-z]+){2,}\b|\b(?:the|is|not|was|of|its|an|or) [a-z]+", re.IGNORECASE)
-CODE = re.compile(r"`[^`]*`|\w*[.\[(]\S*|\[[^\]]* for [^\]]*\]")
-OF_JAX = "它说："  # after it comes the error of JAX itself
-CHINESE = re.compile("[\u4e00-\u9fff]")
+ENGLISH_PATTERN = re.compile(r"\b[a-z]{2,}(?: [a-z]+){2,}\b|\b(?:the|is|not|was|of|its|an|or) [a-z]+", re.IGNORECASE)
+CODE_PATTERN = re.compile(r"`[^`]*`|\w*[.\[(]\S*|\[[^\]]* for [^\]]*\]")
+JAX_ERROR_MARK = "它说："  # after it comes the error of JAX itself
+CHINESE_PATTERN = re.compile("[\u4e00-\u9fff]")
 
 
-def english_in(answer: str) -> list[str]:
+def find_english_sentences(answer: str) -> list[str]:
     """The English sentences in an answer, or in a model's page, that is to be Chinese."""
     lines = [line for line in answer.splitlines() if not re.match(r"  \S+，代码第 \d+ 行：", line)]
-    said = (CODE.sub("", re.sub("`[^`]*`", "", line.partition(OF_JAX)[0])) for line in lines)
-    return [words for line in said for words in ENGLISH.findall(line)]
+    texts = (CODE_PATTERN.sub("", re.sub("`[^`]*`", "", line.partition(JAX_ERROR_MARK)[0])) for line in lines)
+    return [words for line in texts for words in ENGLISH_PATTERN.findall(line)]
 
 
-def programs(text: str) -> dict[str, tuple[str, str]]:
+def parse_programs_by_name(text: str) -> dict[str, tuple[str, str]]:
     """Name -> (cause, text) of each program."""
-    return {name: (cause, program) for name, cause, program in CASE.findall(text)}
+    return {name: (cause, program) for name, cause, program in CASE_PATTERN.findall(text)}
 
 
-def compiled(text: str, name: str) -> CodeType:
+def compile_program(text: str, name: str) -> CodeType:
     """The code of a program, whose lines can be read."""
     linecache.cache[name] = len(text), None, text.splitlines(keepends=True), name
     return compile(text, name, "exec")
 
 
-def broken(text: str) -> str:
+def strip_fix_comments(text: str) -> str:
     """A program as it was asked about."""
     return re.sub(r"^ *#\+.*$| *#[!-].*$", "", text, flags=re.M)
 
 
-def blamed(text: str) -> list[int]:
+def list_blamed_line_numbers(text: str) -> list[int]:
     """The line to blame, if there is one."""
     return [number for number, line in enumerate(text.splitlines(), 1) if "#!" in line]
 
 
-def fixed(text: str) -> str:
+def apply_fixes(text: str) -> str:
     """The program after what the advice says."""
     lines = []
     for line in text.splitlines():
@@ -62,7 +62,7 @@ def fixed(text: str) -> str:
         if line.strip().startswith("#+ "):
             line = indent + line.strip()[3:]
         elif "#-" in line:
-            instead = line.partition("#-")[2].strip()
-            line = indent + instead if instead else ""
+            replacement = line.partition("#-")[2].strip()
+            line = indent + replacement if replacement else ""
         lines.append(re.sub(r" *#!.*$", "", line))
     return "\n".join(lines) + "\n"

@@ -8,12 +8,12 @@ import tensorflow as tf
 PROGRAMS = {}
 
 
-def program(function):
+def register_program(function):
     PROGRAMS[function.__name__] = function
     return function
 
 
-def trained(model, optimizer, inputs, labels, loss_of, steps=2):
+def train_model(model, optimizer, inputs, labels, loss_of, steps=2):
     losses = []
     for _ in range(steps):
         with tf.GradientTape() as tape:
@@ -24,21 +24,21 @@ def trained(model, optimizer, inputs, labels, loss_of, steps=2):
     return [*losses, *gradients, *model.trainable_variables]
 
 
-@program
+@register_program
 def mlp_with_adam():
     net = keras.Sequential([keras.layers.Dense(32, activation="relu"), keras.layers.Dense(10)])
     loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-    return trained(net, keras.optimizers.Adam(), tf.random.normal([16, 20]), tf.range(16) % 10, loss)
+    return train_model(net, keras.optimizers.Adam(), tf.random.normal([16, 20]), tf.range(16) % 10, loss)
 
 
-@program
+@register_program
 def mlp_with_large_weights():
     net = keras.Sequential([keras.layers.Dense(256, activation="tanh"), keras.layers.Dense(10)])
     loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-    return trained(net, keras.optimizers.SGD(0.1), tf.random.normal([64, 784]), tf.range(64) % 10, loss)
+    return train_model(net, keras.optimizers.SGD(0.1), tf.random.normal([64, 784]), tf.range(64) % 10, loss)
 
 
-@program
+@register_program
 def cnn_with_batch_norm():
     layers = keras.layers
     net = keras.Sequential(
@@ -52,11 +52,13 @@ def cnn_with_batch_norm():
         ]
     )
     loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-    parts = trained(net, keras.optimizers.SGD(0.1, momentum=0.9), tf.random.normal([8, 8, 8, 1]), tf.range(8) % 3, loss)
+    parts = train_model(
+        net, keras.optimizers.SGD(0.1, momentum=0.9), tf.random.normal([8, 8, 8, 1]), tf.range(8) % 3, loss
+    )
     return [*parts, *net.non_trainable_variables]
 
 
-@program
+@register_program
 def lstm_layer():
     net = keras.layers.LSTM(4)
     x = tf.random.normal([2, 5, 3])
@@ -65,7 +67,7 @@ def lstm_layer():
     return [loss, *tape.gradient(loss, net.trainable_variables)]
 
 
-@program
+@register_program
 def embedding_of_words():
     table = tf.Variable(tf.random.normal([50, 8]))
     words = tf.constant([[1, 2, 3], [3, 4, 1]])
@@ -75,7 +77,7 @@ def embedding_of_words():
     return [loss, tf.convert_to_tensor(tape.gradient(loss, table))]
 
 
-@program
+@register_program
 def gan_step():
     maker = keras.Sequential([keras.layers.Dense(8, activation="relu"), keras.layers.Dense(2)])
     judge = keras.Sequential([keras.layers.Dense(8, activation="leaky_relu"), keras.layers.Dense(1)])
@@ -94,7 +96,7 @@ def gan_step():
     return [maker_loss, judge_loss, *a, *b, *maker.trainable_variables]
 
 
-@program
+@register_program
 def custom_gradient():
     @tf.custom_gradient
     def clipped(x):
@@ -107,7 +109,7 @@ def custom_gradient():
     return [y, tape.gradient(y, x)]
 
 
-@program
+@register_program
 def tf_function():
     w = tf.Variable(tf.random.normal([3, 3]))
 
@@ -122,7 +124,7 @@ def tf_function():
     return [loss, *tape.gradient(loss, [w, x])]
 
 
-@program
+@register_program
 def tf_function_that_trains():
     w = tf.Variable([1.0, 2.0])
 
@@ -138,7 +140,7 @@ def tf_function_that_trains():
     return [y, w, tape.gradient(y, w)]
 
 
-@program
+@register_program
 def mixed_dtypes():
     a, b = tf.Variable(tf.constant([1.0, 2.0], tf.float64)), tf.Variable([3.0, 4.0])
     with tf.GradientTape() as tape:
@@ -146,7 +148,7 @@ def mixed_dtypes():
     return [y, *tape.gradient(y, [a, b])]
 
 
-@program
+@register_program
 def many_outputs():
     x = tf.constant(tf.random.normal([6, 3]))
     with tf.GradientTape() as tape:
@@ -158,7 +160,7 @@ def many_outputs():
     return [y, places, tape.gradient(y, x)]
 
 
-@program
+@register_program
 def convolution_and_pooling():
     k = tf.Variable(tf.random.normal([3, 3, 1, 2]))
     x = tf.random.normal([2, 8, 8, 1])
@@ -168,7 +170,7 @@ def convolution_and_pooling():
     return [y, tape.gradient(y, k)]
 
 
-@program
+@register_program
 def stop_recording_and_reset():
     x = tf.Variable(2.0)
     with tf.GradientTape() as tape:

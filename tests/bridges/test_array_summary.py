@@ -7,9 +7,9 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from minitape.bridges.kept_values import KeptValues
-from minitape.picture.values import show_value
-from minitape.recording.values import numbers_of
+from minitape.bridges.kept_values import KeptValue
+from minitape.picture.shown_values import to_value_fields
+from minitape.recording.value_summary import to_float_array
 
 random = np.random.default_rng(0)
 ARRAYS = {
@@ -29,10 +29,10 @@ ARRAYS = {
 @pytest.mark.parametrize("name", ARRAYS)
 def test_a_released_value_shows_the_same(name):
     array = ARRAYS[name]
-    kept, released = KeptValues(array), KeptValues(array)
-    released.summarize()
-    assert released.given is None and released.facts() == kept.facts()
-    was, now = show_value(array), released.shown()
+    kept, released = KeptValue(array), KeptValue(array)
+    released.release_array()
+    assert released.content is None and released.compute_zero_and_finite_flags() == kept.compute_zero_and_finite_flags()
+    was, now = to_value_fields(array), released.shown()
     assert {key: value for key, value in now.items() if key != "stats"} == {
         key: value for key, value in was.items() if key != "stats"
     }
@@ -50,7 +50,7 @@ def test_numbers_of_any_size_have_a_mean_and_a_deviation(dtype, size, offset):
     numbers = np.random.default_rng(1).uniform(-0.9, 0.9, (10, 30)) * (1.0 - offset) + offset
     array = (numbers * size).astype(dtype)
     with warnings.catch_warnings(action="error"):
-        shown = show_value(array)["stats"]
+        shown = to_value_fields(array)["stats"]
     exact = [Fraction(float(number)) for number in array.ravel()]
     mean = sum(exact) / len(exact)
     variance = sum((number - mean) ** 2 for number in exact) / len(exact) / Fraction(size) ** 2
@@ -63,5 +63,5 @@ def test_memory_that_was_not_written_yet_is_read_in_silence():
     array = np.array([0x7FA00001, 0], np.uint32).view(np.float32)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert np.isnan(numbers_of(KeptValues(array))).tolist() == [True, False]
-        assert KeptValues(array).facts() == (False, False)
+        assert np.isnan(to_float_array(KeptValue(array))).tolist() == [True, False]
+        assert KeptValue(array).compute_zero_and_finite_flags() == (False, False)

@@ -7,10 +7,10 @@ import pytest
 
 from minitape.bridges.callbacks import ExplainedSteps
 from minitape.bridges.model_page import GradientNumbers, ModelPage
-from minitape.explain.words import Explanation
+from minitape.explain.explanation import Explanation
 
 
-def page_of(cause):
+def build_page_with_cause(cause):
     answer = Explanation(cause, f"It is {cause}.", "")
     answer.name, answer.numbers = "w", GradientNumbers(2.0, 0.5, None)
     return ModelPage({"w": answer})
@@ -37,56 +37,61 @@ class Bridge:
         return found
 
 
-def explained(bridge, every):
+def build_explained_steps(bridge, every):
     return type("Steps", (ExplainedSteps,), {"record": staticmethod(bridge.record)})(every)
 
 
-def run(steps, count):
+def run_steps(steps, count):
     for _ in range(count):
-        with steps.step("model"):
+        with steps.record_step("model"):
             pass
 
 
 def test_each_nth_step_is_recorded_and_news_are_told_once():
-    bridge = Bridge(page_of("connected"), page_of("detach"), page_of("detach"), page_of("broadcast"))
-    steps = explained(bridge, every=3)
+    bridge = Bridge(
+        build_page_with_cause("connected"),
+        build_page_with_cause("detach"),
+        build_page_with_cause("detach"),
+        build_page_with_cause("broadcast"),
+    )
+    steps = build_explained_steps(bridge, every=3)
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
-        run(steps, 12)
+        run_steps(steps, 12)
     assert bridge.opened == 4
     assert [str(one.message).splitlines()[0] for one in told] == ["Step 4:", "Step 10:"]
     assert [answer.cause for answer in steps.problems] == ["broadcast"]
 
 
 def test_a_step_that_fails_and_a_question_that_fails_leave_nothing_open():
-    bridge = Bridge(KeyError("lost"), page_of("connected"))
-    steps = explained(bridge, every=1)
-    with pytest.raises(ZeroDivisionError), steps.step("model"):
+    bridge = Bridge(KeyError("lost"), build_page_with_cause("connected"))
+    steps = build_explained_steps(bridge, every=1)
+    with pytest.raises(ZeroDivisionError), steps.record_step("model"):
         raise ZeroDivisionError
     assert not bridge.open
     with pytest.warns(RuntimeWarning, match="KeyError: 'lost'"):
-        run(steps, 1)
-    steps.begin()  # its end never comes
-    run(steps, 1)
+        run_steps(steps, 1)
+    steps.begin_step()  # its end never comes
+    run_steps(steps, 1)
     assert not bridge.open and steps.page["w"].cause == "connected"
     with pytest.raises(ValueError, match="every=0 is no number of steps"):
-        explained(bridge, every=0)
+        build_explained_steps(bridge, every=0)
 
 
 def test_a_log_that_fails_hides_no_finding():
-    steps = explained(Bridge(page_of("detach")), every=1)
-    steps._log = lambda step, page: page["no such name"]
+    steps = build_explained_steps(Bridge(build_page_with_cause("detach")), every=1)
+    steps._on_page = lambda step, page: page["no such name"]
     with pytest.warns(RuntimeWarning) as told:
-        run(steps, 1)
+        run_steps(steps, 1)
     assert [str(one.message).split(":")[0] for one in told] == ["Step 1", "Step 1 was not explained"]
 
 
 def test_a_log_is_called_with_each_recorded_step_and_its_page():
     logged = []
-    steps = type("Steps", (ExplainedSteps,), {"record": staticmethod(Bridge(page_of("connected")).record)})(
-        every=2, log=lambda step, page: logged.append((step, page["w"].cause))
-    )
-    run(steps, 2)
+    steps = type(
+        "Steps", (ExplainedSteps,), {"record": staticmethod(Bridge(build_page_with_cause("connected")).record)}
+    )(every=2, log=lambda step, page: logged.append((step, page["w"].cause)))
+    run_steps(steps, 2)
     assert logged == [(1, "connected")]
 
 
@@ -148,7 +153,7 @@ def test_keras_goes_on_after_an_epoch_of_data_that_do_not_say_their_length():
     assert explain.steps == 12 and logged == [1, 4, 7, 10]
 
 
-def small_torch():
+def build_small_torch_data():
     torch = pytest.importorskip("torch")
     torch.manual_seed(0)
     data = torch.utils.data.TensorDataset(torch.randn(32, 4), torch.randn(32))
@@ -156,7 +161,7 @@ def small_torch():
 
 
 def test_lightning():
-    torch, data = small_torch()
+    torch, data = build_small_torch_data()
     lightning = pytest.importorskip("lightning.pytorch")
     from minitape.bridges.lightning import Explain
 
@@ -188,7 +193,7 @@ def test_lightning():
 
 
 def test_transformers(tmp_path):
-    torch, _ = small_torch()
+    torch, _ = build_small_torch_data()
     transformers = pytest.importorskip("transformers")
     pytest.importorskip("accelerate")
     from minitape.bridges.transformers import Explain

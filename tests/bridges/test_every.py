@@ -7,7 +7,7 @@ from .frameworks import FRAMEWORKS
 TORCH, TENSORFLOW, _ = FRAMEWORKS
 
 
-def torch_loop(torch, steps):
+def run_torch_loop(torch, steps):
     torch.manual_seed(0)
     net = torch.nn.Linear(3, 1)
     optimizer = torch.optim.Adam(net.parameters())
@@ -29,7 +29,7 @@ def tensorflow_loop(tf, steps):
 
 
 LOOPS = [
-    pytest.param(TORCH, torch_loop, "detach", id="torch"),
+    pytest.param(TORCH, run_torch_loop, "detach", id="torch"),
     pytest.param(TENSORFLOW, tensorflow_loop, "stop_gradient", id="tensorflow"),
 ]
 
@@ -94,7 +94,7 @@ def test_the_closure_of_an_optimizer_is_the_programs_own():
     assert (
         len(recording.sweeps) == 3 and recording.explain(w).code == "loss = ((w.detach() * 2.0 + v - 1.0) ** 2).sum()"
     )
-    assert recording.entries[recording.log.rows_of(v)[-1]].version == 2  # it changed after the first two
+    assert recording.entries[recording.log.list_rows(v)[-1]].version == 2  # it changed after the first two
 
 
 def test_a_gradient_may_be_asked_with_names_alone():

@@ -4,10 +4,10 @@ import re
 
 import pytest
 
-from minitape.common.texts import VARIABLES
+from minitape.common.translation import LANGUAGE_VARIABLES
 
-from .cases import CHINESE, blamed, broken, english_in, fixed
-from .frameworks import FRAMEWORKS, arrived, every_case
+from .cases import CHINESE_PATTERN, apply_fixes, find_english_sentences, list_blamed_line_numbers, strip_fix_comments
+from .frameworks import FRAMEWORKS, is_usable, list_all_cases
 
 # what PyTorch and TensorFlow themselves say in these programs
 pytestmark = pytest.mark.filterwarnings(
@@ -43,7 +43,7 @@ PATCHES = [  # None: one line is not enough, or there are several ways
 ]
 
 
-def patched(text: str, line: int, patch: str) -> str:
+def apply_patch(text: str, line: int, patch: str) -> str:
     """A program with a line changed; the patch is indented as that was."""
     lines = text.splitlines()
     indent = lines[line - 1][: len(lines[line - 1]) - len(lines[line - 1].lstrip())]
@@ -51,44 +51,52 @@ def patched(text: str, line: int, patch: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-@pytest.mark.parametrize(("framework", "name"), every_case())
+@pytest.mark.parametrize(("framework", "name"), list_all_cases())
 def test_cause_and_line(framework, name, monkeypatch):
     """And each sentence of the answer, and of what fixes it, is translated."""
     cause, text = framework.cases[name]
-    space, recording, why = framework.recorded(broken(text), f"<{name}>")
-    assert recording.failure is None
+    space, recording, why = framework.record_and_explain_program(strip_fix_comments(text), f"<{name}>")
+    assert recording.internal_error is None
     assert "error" not in space or cause in FAILS
     assert (
-        "error" in space or not arrived(framework.gradient(space)) or cause in ("backward_twice", "non_leaf", "closure")
+        "error" in space
+        or not is_usable(framework.gradient(space))
+        or cause in ("backward_twice", "non_leaf", "closure")
     )
-    assert (why.cause, [why.line] if why.line else []) == (cause, blamed(text)), str(why)
-    assert why.filename == (f"<{name}>" if blamed(text) else None)
+    assert (why.cause, [why.line] if why.line else []) == (cause, list_blamed_line_numbers(text)), str(why)
+    assert why.filename == (f"<{name}>" if list_blamed_line_numbers(text) else None)
     there = why.kind in ("zero", "nonfinite")
     by_rule = framework is TORCH or (framework is TENSORFLOW and why.cause == "custom_rule")
     there |= by_rule and "zeros" in why.message  # also as zeros that a rule or a line gave
     assert why.connected is there and why.message and why.fix
     assert "{" not in why.message + re.sub("`.*?`", "", why.fix, flags=re.S) and str(why) and why._repr_html_()
     with monkeypatch.context() as patch:
-        patch.setenv(VARIABLES[0], "zh")
-        theirs = framework.asked(space, recording)
-        assert english_in(str(theirs)) == [] and CHINESE.search(theirs.message) and CHINESE.search(theirs.fix)
+        patch.setenv(LANGUAGE_VARIABLES[0], "zh")
+        theirs = framework.explain_program(space, recording)
+        assert (
+            find_english_sentences(str(theirs)) == []
+            and CHINESE_PATTERN.search(theirs.message)
+            and CHINESE_PATTERN.search(theirs.fix)
+        )
     if why.patch is not None:
-        space = framework.run(patched(broken(text), why.patch_line, why.patch), f"<{name} patched>")
-        assert "error" not in space and arrived(framework.gradient(space)), why.fix
+        space = framework.run_program(
+            apply_patch(strip_fix_comments(text), why.patch_line, why.patch), f"<{name} patched>"
+        )
+        assert "error" not in space and is_usable(framework.gradient(space)), why.fix
 
 
-@pytest.mark.parametrize(("framework", "name"), every_case())
+@pytest.mark.parametrize(("framework", "name"), list_all_cases())
 def test_what_mends_it(framework, name):
-    text = fixed(framework.cases[name][1])
-    space, _, why = framework.recorded(text, f"<{name} fixed>")
-    assert "error" not in space and arrived(framework.gradient(space))
+    text = apply_fixes(framework.cases[name][1])
+    space, _, why = framework.record_and_explain_program(text, f"<{name} fixed>")
+    assert "error" not in space and is_usable(framework.gradient(space))
     assert why.cause == "connected", str(why)
 
 
 @pytest.mark.parametrize("framework", FRAMEWORKS, ids=lambda framework: framework.name)
 def test_every_cause_has_words_and_a_program(framework):
     causes = {key.partition(" ")[0] for key in framework.texts}
-    assert {cause for cause, _ in framework.cases.values()} == causes - framework.without
+    assert {cause for cause, _ in framework.cases.values()} == causes - framework.absent_causes
 
 
 FIXES = [  # how they end where the lines to change are not the one to blame
@@ -101,14 +109,14 @@ FIXES = [  # how they end where the lines to change are not the one to blame
 
 @pytest.mark.parametrize(("framework", "name", "end"), FIXES, ids=lambda value: getattr(value, "name", None))
 def test_lines_of_the_fix(framework, name, end):
-    _, _, why = framework.recorded(broken(framework.cases[name][1]), f"<{name}>")
+    _, _, why = framework.record_and_explain_program(strip_fix_comments(framework.cases[name][1]), f"<{name}>")
     assert why.fix.endswith(end), why.fix
     assert why.patch is None
 
 
 @pytest.mark.parametrize(("framework", "name", "patch"), PATCHES, ids=lambda value: getattr(value, "name", None))
 def test_patches(framework, name, patch):
-    _, _, why = framework.recorded(broken(framework.cases[name][1]), f"<{name}>")
+    _, _, why = framework.record_and_explain_program(strip_fix_comments(framework.cases[name][1]), f"<{name}>")
     assert why.patch == patch
 
 
@@ -130,10 +138,10 @@ AROUND = {
 @pytest.mark.parametrize(("framework", "line"), OPERATIONS, ids=lambda value: getattr(value, "name", None))
 def test_words_of_an_operation(framework, line):
     text = AROUND[framework.name].format(line)
-    space, _, why = framework.recorded(text, f"<{line}>")
+    space, _, why = framework.record_and_explain_program(text, f"<{line}>")
     assert why.cause != "connected"
-    assert "error" in space or not arrived(framework.gradient(space))
+    assert "error" in space or not is_usable(framework.gradient(space))
     new, old = re.search("`([^`]+)` for `([^`]+)`", why.fix).groups()
     assert old in line, why.fix
-    space = framework.run(text.replace(old, new), f"<{line} fixed>")
-    assert "error" not in space and arrived(framework.gradient(space)), why.fix
+    space = framework.run_program(text.replace(old, new), f"<{line} fixed>")
+    assert "error" not in space and is_usable(framework.gradient(space)), why.fix

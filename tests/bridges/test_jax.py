@@ -11,7 +11,7 @@ import numpy as np  # noqa: E402 - behind the check for JAX
 
 import minitape as tf  # noqa: E402
 from minitape.bridges import jax as bridge  # noqa: E402
-from minitape.picture.values import show_value  # noqa: E402
+from minitape.picture.shown_values import to_value_fields  # noqa: E402
 
 from .jax_programs import PROGRAMS  # noqa: E402
 
@@ -19,12 +19,12 @@ jnp = jax.numpy
 
 
 @cache
-def record(name):
+def record_program(name):
     function, args, options = PROGRAMS[name]()
     return bridge.record(function, *args, **options)
 
 
-def same(a, b):
+def are_bits_equal(a, b):
     a, b = np.asarray(a), np.asarray(b)
     return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
 
@@ -33,20 +33,20 @@ def same(a, b):
 def test_value_and_gradient_are_jax_s(name):
     """JAX without its compiler: compiled, several operations become one, which may round in another way."""
     function, args, options = PROGRAMS[name]()
-    recording = record(name)
+    recording = record_program(name)
     assert recording.error is None
     with jax.disable_jit():
         wanted = jax.value_and_grad(function, **options)(*args)
     found, asked = jax.tree.flatten((recording.value, recording.gradient)), jax.tree.flatten(wanted)
     assert found[1] == asked[1]
-    assert all(same(a, b) for a, b in zip(found[0], asked[0], strict=True))
+    assert all(are_bits_equal(a, b) for a, b in zip(found[0], asked[0], strict=True))
 
 
 @pytest.mark.long(sample=8)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_compiled_the_program_gives_nearly_the_same(name):
     function, args, options = PROGRAMS[name]()
-    recording = record(name)
+    recording = record_program(name)
     compiled = jax.tree.leaves(jax.jit(jax.value_and_grad(function, **options))(*args))
     for a, b in zip(jax.tree.leaves((recording.value, recording.gradient)), compiled, strict=True):
         np.testing.assert_allclose(
@@ -57,11 +57,11 @@ def test_compiled_the_program_gives_nearly_the_same(name):
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_every_adjoint_is_jax_s_own(name):
     """The reference adds a zero to every result, and asks ``jax.grad`` for the derivatives by these zeros."""
-    recording = record(name)
+    recording = record_program(name)
     (sweep,) = recording.sweeps
     calls = recording.log.calls
-    on_way = [row for call in calls for row in call.rows if recording.entries[row].differentiable]
-    kept = {entry.row: entry.value.given for entry in recording.entries}
+    on_way = [row for call in calls for row in call.rows if recording.entries[row].tracked]
+    kept = {entry.row: entry.value.content for entry in recording.entries}
     zeros = {row: jnp.zeros_like(kept[row]) for row in on_way}
 
     def moved(zeros):
@@ -72,37 +72,37 @@ def test_every_adjoint_is_jax_s_own(name):
                 row: result + zeros[row] if row in zeros else result
                 for row, result in zip(call.rows, results, strict=True)
             }
-        return known[recording.target]
+        return known[recording.target_row]
 
     with jax.disable_jit():
         wanted = jax.grad(moved)({row: zero for row, zero in zeros.items() if not jnp.iscomplexobj(zero)})
     assert {row for row in wanted if np.any(wanted[row])} <= sweep.adjoints.keys()
     for row, adjoint in wanted.items():
         if row in sweep.adjoints:
-            assert same(sweep.adjoints[row].array(), adjoint), recording.entries[row].op
-            assert sweep.adjoints[row].shown() == show_value(np.asarray(adjoint)[()])
+            assert are_bits_equal(sweep.adjoints[row].to_array(), adjoint), recording.entries[row].op
+            assert sweep.adjoints[row].shown() == to_value_fields(np.asarray(adjoint)[()])
     assert len(sweep.adjoints) > len(sweep.sources)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_steps_lead_to_the_adjoints(name):
-    recording = record(name)
+    recording = record_program(name)
     (sweep,) = recording.sweeps
     for call, edges in sweep.edges.items():
         assert all(recording.entries[call].inputs[port] == row for row, port, _, _ in edges)
     for row, adjoint in sweep.adjoints.items():
         edges = [edge for edges in sweep.edges.values() for edge in edges if edge[0] == row]
-        if row != recording.target and row not in recording.unreached:
+        if row != recording.target_row and row not in recording.unreached_rows:
             assert edges[-1][3] is adjoint
-            total = sum(np.complex128(product.array()) for _, _, product, _ in edges)
+            total = sum(np.complex128(product.to_array()) for _, _, product, _ in edges)
             np.testing.assert_allclose(
-                total, np.complex128(adjoint.array()), rtol=0.05 if name == "mixed_dtypes" else 1e-3, atol=1e-4
+                total, np.complex128(adjoint.to_array()), rtol=0.05 if name == "mixed_dtypes" else 1e-3, atol=1e-4
             )
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_rows_are_whole(name):
-    recording = record(name)
+    recording = record_program(name)
     snapshot = recording.snapshot()
     json.dumps(snapshot, allow_nan=False)
     rows = snapshot["rows"]
@@ -148,9 +148,9 @@ def test_the_largest_value_that_logsumexp_takes_and_adds_again_is_no_cut():
 
 
 def test_a_loop_that_would_have_too_many_rows_is_one(monkeypatch):
-    from minitape.bridges.jax import run
+    from minitape.bridges.jax import jaxpr_run
 
-    monkeypatch.setattr(run, "MOST", 20)
+    monkeypatch.setattr(jaxpr_run, "ROW_LIMIT", 20)
     function, args, options = PROGRAMS["rnn_with_scan"]()
     recording = bridge.record(function, *args, **options)
     assert [entry.op for entry in recording.entries].count("scan") == 2  # its two results
@@ -189,7 +189,7 @@ def test_what_jax_grad_takes_is_not_refused(name):
     recording = bridge.record(function, *args)
     assert recording.error is None, recording.error
     wanted = jax.grad(function)(*args)
-    assert jax.tree.all(jax.tree.map(same, recording.gradient, wanted)), (recording.gradient, wanted)
+    assert jax.tree.all(jax.tree.map(are_bits_equal, recording.gradient, wanted)), (recording.gradient, wanted)
     assert recording.explain(recording.value, args[0]).connected
 
 
@@ -233,13 +233,13 @@ def test_what_a_dead_relu_makes_zero_is_one_finding():
         "p['second']": "dead_relu",
         "p['bias']": "connected",
     }
-    assert len(page.groups()) == 2
+    assert len(page.group_names_by_explanation()) == 2
 
 
 def test_the_pictures_take_a_recording(tmp_path):
     from minitape_widgets import TapeView
 
-    recording = record("cnn")
+    recording = record_program("cnn")
     view = TapeView(recording)
     assert repr(view) == f"TapeView({len(recording.entries)} rows, 1 tape)"
     assert tf.draw(recording).svg.startswith("<svg")
@@ -250,7 +250,7 @@ def test_the_pictures_take_a_recording(tmp_path):
 def test_memory_is_bounded_by_summaries(monkeypatch):
     from minitape.bridges import kept_values
 
-    monkeypatch.setattr(kept_values, "MOST_BYTES", 10 * 40_000)
+    monkeypatch.setattr(kept_values, "BYTE_LIMIT", 10 * 40_000)
 
     def loss(x):
         for k in range(20):
@@ -259,7 +259,7 @@ def test_memory_is_bounded_by_summaries(monkeypatch):
 
     recording = bridge.record(loss, jnp.zeros((100, 100)))
     large = [entry.value for entry in recording.entries if entry.op == "add"]
-    assert sum(value.given is not None for value in large) <= 10
+    assert sum(value.content is not None for value in large) <= 10
     assert [value.shown()["stats"]["mean"] for value in large] == [sum(range(k + 1)) for k in range(20)]
 
 
@@ -362,7 +362,7 @@ def test_nothing_else_holds_arrays_after_it(monkeypatch):
     """Neither the rows nor the backward pass keep more than the bound; what was summarized can be asked about."""
     from minitape.bridges import kept_values
 
-    monkeypatch.setattr(kept_values, "MOST_BYTES", 10 * 40_000)
+    monkeypatch.setattr(kept_values, "BYTE_LIMIT", 10 * 40_000)
 
     def loss(x):
         h = x
@@ -391,12 +391,12 @@ def test_a_function_that_jax_has_traced_before_is_traced_again():
 
 
 def test_a_mistake_of_the_bridge_s_own_is_no_error_of_jax(monkeypatch):
-    from minitape.bridges.jax.sweep import Back
+    from minitape.bridges.jax.backward_pass import JaxBackwardPass
 
-    monkeypatch.setattr(Back, "_sent", lambda self, call: 1 / 0)
+    monkeypatch.setattr(JaxBackwardPass, "_compute_shares", lambda self, call: 1 / 0)
     with pytest.warns(RuntimeWarning, match="ended early: ZeroDivisionError"):
         recording = bridge.record(lambda x: x * x, 3.0)
-    assert recording.error is None and isinstance(recording.failure, ZeroDivisionError)
+    assert recording.error is None and isinstance(recording.internal_error, ZeroDivisionError)
     with pytest.raises(RuntimeError, match="ended early"):
         recording.explain(recording.value, "x")
 

@@ -13,7 +13,7 @@ from tensorflow.python.pywrap_tfe import TFE_Py_TapeSetIsEmpty  # noqa: E402
 from minitape.bridges import tensorflow as bridge  # noqa: E402
 
 
-def line_of(function, text):
+def find_line_number(function, text):
     import inspect
 
     lines, first = inspect.getsourcelines(function)
@@ -36,7 +36,7 @@ def squared(truth, predicted):
 FAILS = [(rounded, "nondifferentiable", "tf.round"), (counted, "nondifferentiable", "tf.argmax")]
 
 
-def fitted(loss, eager):
+def fit_and_catch_error(loss, eager):
     model = keras.Sequential([keras.layers.Dense(2), keras.layers.Dense(2)])
     model.compile("sgd", loss, run_eagerly=eager)
     rng = np.random.default_rng(1)
@@ -52,13 +52,13 @@ def fitted(loss, eager):
 @pytest.mark.parametrize("eager", [True, False], ids=["eager", "compiled"])
 @pytest.mark.parametrize(("loss", "cause", "text"), FAILS, ids=[case[1] + "-" + case[2] for case in FAILS])
 def test_no_gradients_provided_has_its_reason(loss, cause, text, eager):
-    model, recording, error = fitted(loss, eager)
+    model, recording, error = fit_and_catch_error(loss, eager)
     assert "No gradients provided" in str(error)
-    line = line_of(loss, text)
+    line = find_line_number(loss, text)
     for kernel in (model.layers[0].kernel, model.layers[1].bias):
         why = recording.explain(kernel)
         assert (why.cause, why.line, why.filename) == (cause, line, __file__), str(why)
-    assert recording.failure is None
+    assert recording.internal_error is None
     if hasattr(error, "add_note"):  # Python 3.11
         assert f"line {line}" in error.__notes__[0]
 
@@ -79,7 +79,9 @@ def test_a_loss_in_numpy_is_read_in_the_text():
     with bridge.record() as recording, pytest.raises(ValueError, match="No gradients provided"):
         model.fit(np.ones((4, 3)), np.ones((4, 2)), verbose=0)
     why = recording.explain(model.layers[0].kernel)
-    assert (why.cause, why.line) == ("left_through_numpy", line_of(in_numpy, "np.asarray(predicted)")), str(why)
+    assert (why.cause, why.line) == ("left_through_numpy", find_line_number(in_numpy, "np.asarray(predicted)")), str(
+        why
+    )
 
 
 def test_a_class_of_a_loss_in_numpy():
@@ -88,7 +90,7 @@ def test_a_class_of_a_loss_in_numpy():
     with bridge.record() as recording, pytest.raises(ValueError, match="No gradients provided"):
         model.fit(np.ones((4, 3)), np.ones((4, 2)), verbose=0)
     why = recording.explain(model.layers[0].kernel)
-    assert (why.cause, why.line) == ("left_through_numpy", line_of(InNumpy, "np.square(y_pred)")), str(why)
+    assert (why.cause, why.line) == ("left_through_numpy", find_line_number(InNumpy, "np.square(y_pred)")), str(why)
 
 
 @pytest.mark.parametrize("eager", [True, False], ids=["eager", "compiled"])
@@ -102,7 +104,7 @@ def test_a_layer_that_is_left_out(eager):
     why = recording.explain(first.kernel)
     assert (why.cause, why.line) == (
         "not_trainable",
-        line_of(test_a_layer_that_is_left_out, "first.trainable = False"),
+        find_line_number(test_a_layer_that_is_left_out, "first.trainable = False"),
     ), str(why)
     assert recording.explain(model.layers[1].kernel).connected
 
@@ -114,17 +116,17 @@ def middle(truth, predicted):
 
 
 def test_what_cannot_run_again_has_its_reason_and_leaves_no_tape():
-    model, recording, error = fitted(middle, False)
+    model, recording, error = fit_and_catch_error(middle, False)
     why = recording.explain(model.layers[0].kernel)
-    assert (why.cause, why.line) == ("left_through_numpy", line_of(middle, "numpy_function")), str(why)
-    assert recording.failure is None and TFE_Py_TapeSetIsEmpty()
+    assert (why.cause, why.line) == ("left_through_numpy", find_line_number(middle, "numpy_function")), str(why)
+    assert recording.internal_error is None and TFE_Py_TapeSetIsEmpty()
     if hasattr(error, "add_note"):  # Python 3.11
         assert "numpy_function" in error.__notes__[0]
 
 
 @pytest.mark.parametrize("eager", [True, False], ids=["eager", "compiled"])
 def test_a_healthy_fit_is_connected(eager):
-    model, recording, error = fitted(squared, eager)
+    model, recording, error = fit_and_catch_error(squared, eager)
     assert error is None and recording.explain(model.layers[0].kernel).connected
 
 
@@ -143,9 +145,9 @@ def test_numbers_of_a_compiled_step_are_those_of_the_data():
         with bridge.record() as recording:
             model.fit(x, np.zeros((len(x), 1), "float32"), epochs=2, verbose=0)
         why = recording.explain(model.layers[0].variables[0])
-        found = ("nan_backward", line_of(rooted, "tf.sqrt")) if model is exact else ("connected", None)
+        found = ("nan_backward", find_line_number(rooted, "tf.sqrt")) if model is exact else ("connected", None)
         assert (why.cause, why.line) == found, str(why)  # where the NaN began, though all weights hold it by now
-        assert recording.failure is None
+        assert recording.internal_error is None
 
 
 def test_a_step_that_raises_while_it_is_traced_leaves_its_rows():
@@ -162,7 +164,7 @@ def test_a_step_that_raises_while_it_is_traced_leaves_its_rows():
     with bridge.record() as recording, pytest.raises((TypeError, ValueError)):
         step(tf.ones(2))
     why = recording.explain(w)
-    assert why.cause == "stop_gradient" and why.line == line_of(
+    assert why.cause == "stop_gradient" and why.line == find_line_number(
         test_a_step_that_raises_while_it_is_traced_leaves_its_rows, "stop_gradient("
     )
 

@@ -7,10 +7,10 @@ import pytest
 
 from minitape.bridges.recording import Recording
 from minitape.engine.table.primitives import TABLE
-from minitape.picture.known_rules import ARRAYS, KNOWN, NAMES, rule_of
+from minitape.picture.known_rules import ARRAY_NAMES, ELEMENTWISE_NAMES, PRIMITIVES_BY_NAME, find_known_rule
 
 
-def product(sent: float, result: float = 6.0) -> tuple[Any, dict[str, Any]]:
+def record_product(sent: float, result: float = 6.0) -> tuple[Any, dict[str, Any]]:
     """A recording of 2 * 3, whose backward pass sent so much to the first input."""
     recording = Recording("by hand")
     x, y = recording.leaf(2.0, name="x"), recording.leaf(3.0, name="y")
@@ -25,25 +25,25 @@ def product(sent: float, result: float = 6.0) -> tuple[Any, dict[str, Any]]:
 
 
 def test_the_rule_and_the_local_derivative_are_said_where_the_numbers_are_those_of_the_table():
-    row, edges = product(1.5)
+    row, edges = record_product(1.5)
     assert row["said"] == ["x × y", "g × y", "g × x"] and row["formula"] == "x * y"
     assert [edge["local"]["data"] for edge in edges] == [3.0, 2.0]
 
 
 def test_a_product_that_is_not_that_of_the_rule_has_no_local_derivative_and_says_so():
-    _, edges = product(7.0)
+    _, edges = record_product(7.0)
     assert [edge["local"] and edge["local"]["data"] for edge in edges] == [None, 2.0]
     assert [edge.get("differs") for edge in edges] == [True, None]
 
 
 def test_an_operation_with_another_result_is_none_of_the_table():
-    row, edges = product(1.5, result=6.5)
+    row, edges = record_product(1.5, result=6.5)
     assert row["said"] == [] and row["formula"] == "" and [edge["local"] for edge in edges] == [None, None]
 
 
-@pytest.mark.parametrize("name", sorted(NAMES))
+@pytest.mark.parametrize("name", sorted(ELEMENTWISE_NAMES))
 def test_each_other_name_is_one_of_an_operation_of_the_table(name):
-    assert NAMES[name] in KNOWN
+    assert ELEMENTWISE_NAMES[name] in PRIMITIVES_BY_NAME
 
 
 X, Y = np.arange(-5.0, 7.0).reshape(3, 4), np.arange(12.0).reshape(4, 3)
@@ -70,15 +70,17 @@ WHOLE = {
 @pytest.mark.parametrize("op", WHOLE)
 def test_rules_of_whole_arrays_and_of_numbers_that_were_not_recorded(op):
     inputs, result, rules = WHOLE[op]
-    found = rule_of(op, inputs, result)
+    found = find_known_rule(op, inputs, result)
     assert found.fields["said"][1:] == rules
     g = np.random.default_rng(1).normal(size=np.shape(result))
     for port, x in enumerate(inputs[:1] if op == "Mean" else inputs):
         sent = found.rules[port](g.reshape(found.result.shape), found.result, *found.inputs, **found.arguments)
-        share = found.share(port, g, np.sum(sent, 0) if np.ndim(sent) > x.ndim else np.reshape(sent, x.shape))
-        assert "differs" not in share and (share["local"] is None) == (op in ARRAYS)
-        assert found.share(port, g, x + 2)["differs"]
-    assert all(name in TABLE for name in ARRAYS.values())
+        share = found.compare_with_framework_share(
+            port, g, np.sum(sent, 0) if np.ndim(sent) > x.ndim else np.reshape(sent, x.shape)
+        )
+        assert "differs" not in share and (share["local"] is None) == (op in ARRAY_NAMES)
+        assert found.compare_with_framework_share(port, g, x + 2)["differs"]
+    assert all(name in TABLE for name in ARRAY_NAMES.values())
 
 
 def test_where_pytorch_has_another_rule_the_picture_says_so():
@@ -96,17 +98,21 @@ def test_where_pytorch_has_another_rule_the_picture_says_so():
 
 def test_what_was_broadcast_is_summed_before_it_is_compared():
     x, b = np.ones((4, 3)), np.arange(3.0)
-    found = rule_of("add", [x, b], x + b)
+    found = find_known_rule("add", [x, b], x + b)
     assert found is not None
     g = np.full((4, 3), 0.5)
-    shares = [found.share(0, g, g), found.share(1, g, g.sum(0)), found.share(1, g, g.sum(0) + 1)]
+    shares = [
+        found.compare_with_framework_share(0, g, g),
+        found.compare_with_framework_share(1, g, g.sum(0)),
+        found.compare_with_framework_share(1, g, g.sum(0) + 1),
+    ]
     assert [share.get("differs", False) for share in shares] == [False, False, True]
-    assert rule_of("mul", [x, b], x + b) is None
-    assert rule_of("linear", [x, b], x + b) is None
-    assert rule_of("add", [x, None], x + b) is None
+    assert find_known_rule("mul", [x, b], x + b) is None
+    assert find_known_rule("linear", [x, b], x + b) is None
+    assert find_known_rule("add", [x, None], x + b) is None
 
 
-def locals_of(recording: Any) -> dict[str, list[float]]:
+def map_operations_to_local_derivatives(recording: Any) -> dict[str, list[float]]:
     """By operation the local derivatives that its steps have."""
     snapshot = recording.snapshot()
     rows = snapshot["rows"]
@@ -128,7 +134,7 @@ def test_pytorch():
     with bridge.record() as recording:
         loss = torch.sigmoid(w * x) + torch.sin(x) / w
         loss.backward()
-    found = locals_of(recording)
+    found = map_operations_to_local_derivatives(recording)
     for op, expected in (EXPECTED | {"sigmoid": [S * (1 - S)]}).items():
         assert found[op] == pytest.approx(expected, rel=1e-4)
 
@@ -138,7 +144,7 @@ def test_jax():
     from minitape.bridges import jax as bridge
 
     recording = bridge.record(lambda w, x: jax.nn.sigmoid(w * x) + jax.numpy.sin(x) / w, 2.0, 3.0, argnums=(0, 1))
-    found = locals_of(recording)
+    found = map_operations_to_local_derivatives(recording)
     for op, expected in (EXPECTED | {"logistic": [S * (1 - S)]}).items():
         assert found[op] == pytest.approx(expected, rel=1e-4)
 
@@ -152,6 +158,6 @@ def test_tensorflow():
         with tf.GradientTape() as tape:
             loss = tf.sigmoid(w * x) + tf.sin(x) / w
         tape.gradient(loss, [w, x])
-    found = locals_of(recording)
+    found = map_operations_to_local_derivatives(recording)
     for op, expected in {"mul": [3.0, 2.0], "realdiv": EXPECTED["div"], "sigmoid": [S * (1 - S)]}.items():
         assert found[op] == pytest.approx(expected, rel=1e-4)

@@ -4,8 +4,8 @@ import pytest
 
 import minitape
 
-from .cases import compiled
-from .frameworks import FRAMEWORKS, arrived
+from .cases import compile_program
+from .frameworks import FRAMEWORKS, is_usable
 
 TORCH, TENSORFLOW, JAX = FRAMEWORKS
 AROUND = {
@@ -45,8 +45,8 @@ LINES = [  # the statements, and the patch of the first that is to blame
 )
 def test_a_patch_changes_no_finite_number(framework, line, patch):
     text = AROUND[framework.name].format(line)
-    space, recording, _ = framework.recorded(text, f"<{line}>")
-    target = recording.value if framework is JAX else space[framework.target]
+    space, recording, _ = framework.record_and_explain_program(text, f"<{line}>")
+    target = recording.value if framework is JAX else space[framework.target_name]
     # where its names are
     why = eval(
         compile("recording.explain(target, w)", "<ask>", "eval"), space | {"recording": recording, "target": target}
@@ -80,11 +80,11 @@ def test_a_tape_and_tensorflow_have_the_same_patch(made, line, patch):
         "tf.reduce_sum(y)\ngrad = tape.gradient(loss, x)\n"
     )
     space = {"tf": minitape}
-    exec(compiled(text, "<alike>"), space)
+    exec(compile_program(text, "<alike>"), space)
     assert eval("tape.explain(loss, x)", space).patch == patch
     space = {"tf": TENSORFLOW.module}
     with TENSORFLOW.bridge.record() as space["recording"]:
-        exec(compiled(text, "<alike>"), space)
+        exec(compile_program(text, "<alike>"), space)
     assert eval("recording.explain(loss, x)", space).patch == patch
 
 
@@ -104,12 +104,12 @@ OF_JAX = [  # programs whose gradient JAX refuses, or gives by another argument,
 def test_a_patch_of_jax_gives_a_gradient(program, patch):
     made = "import numpy as np\nw, n = jnp.array([1.0, 2.0, 3.0]), jnp.array([0.0, 2.0, 4.0])\n"
     text = f"{made}{program}\n"
-    space, recording, _ = JAX.recorded(text, "<of jax>")
+    space, recording, _ = JAX.record_and_explain_program(text, "<of jax>")
     why = recording.explain(recording.value, space["w"])
     assert why.patch == patch, str(why)
     if patch is not None:
         lines = text.splitlines()
         old = lines[why.patch_line - 1]
         lines[why.patch_line - 1] = old[: len(old) - len(old.lstrip())] + patch
-        space = JAX.run("\n".join(lines), "<patched>")
-        assert "error" not in space and arrived(space["grad"])
+        space = JAX.run_program("\n".join(lines), "<patched>")
+        assert "error" not in space and is_usable(space["grad"])

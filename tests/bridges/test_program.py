@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from minitape.bridges.program import framework_of
+from minitape.bridges.program import find_imported_framework
 
 BROKEN = """
 import sys
@@ -120,7 +120,7 @@ for step in range(3):
 """
 
 
-def explained(tmp_path, text, *options, arguments=("7", "--verbose"), framework="torch", begun=False):
+def run_minitape_explain(tmp_path, text, *options, arguments=("7", "--verbose"), framework="torch", begun=False):
     """What `minitape explain` says of a program. PyTorch takes seconds to import: the process comes from one that has
     done that, but where it is to be `begun` as a user begins it.
     """
@@ -128,10 +128,10 @@ def explained(tmp_path, text, *options, arguments=("7", "--verbose"), framework=
     program = tmp_path / "train.py"
     program.write_text(text)
     command = ["-m", "minitape", "explain", *options, str(program), *arguments]
-    return in_process(tmp_path, command, warm=framework == "torch" and not begun)
+    return run_python_command(tmp_path, command, warm=framework == "torch" and not begun)
 
 
-def in_process(folder, command, warm=True):
+def run_python_command(folder, command, warm=True):
     """What `python COMMAND` prints in a folder, and its exit status."""
     if not (warm and hasattr(os, "fork")):
         command = [sys.executable, *command]
@@ -157,7 +157,7 @@ def _run(folder, module, arguments, files):
 
 
 def test_a_finding_is_told_and_is_the_exit_status(tmp_path):
-    done = explained(tmp_path, BROKEN, begun=True)
+    done = run_minitape_explain(tmp_path, BROKEN, begun=True)
     assert done.returncode == 1
     assert done.stdout == "done --verbose\n"
     assert "A gradient for net.weight, bias (2 of 2)" in done.stderr
@@ -173,19 +173,22 @@ def test_a_module_runs_as_python_runs_it(tmp_path, module):
     (tmp_path / "package" / "__main__.py").write_text("from . import train\n")
     (tmp_path / "package" / "data.py").touch()
     command = ["-m", module, "2"]
-    ends = [in_process(tmp_path, command, warm=False), in_process(tmp_path, ["-m", "minitape", "explain", *command])]
+    ends = [
+        run_python_command(tmp_path, command, warm=False),
+        run_python_command(tmp_path, ["-m", "minitape", "explain", *command]),
+    ]
     assert [end.returncode for end in ends] == [0, 0], ends
     assert ends[0].stdout == ends[1].stdout and "Healthy: " in ends[1].stderr
 
 
 def test_an_option_behind_the_program_is_the_programs_and_that_is_said(tmp_path):
-    done = explained(tmp_path, HEALTHY, arguments=("2", "--steps=9"))
+    done = run_minitape_explain(tmp_path, HEALTHY, arguments=("2", "--steps=9"))
     assert (done.returncode, done.stdout) == (0, "done --steps=9\n")
     assert done.stderr.startswith(f"--steps behind {tmp_path / 'train.py'} is an option of the program; those of")
 
 
 def test_a_healthy_program_is_one_line(tmp_path):
-    done = explained(tmp_path, HEALTHY, "--every", "3")
+    done = run_minitape_explain(tmp_path, HEALTHY, "--every", "3")
     assert (done.returncode, done.stdout) == (0, "done --verbose\n")
     assert done.stderr.strip().startswith("Healthy: net.weight, bias (2 of 2): norm ")
     assert len(done.stderr.strip().splitlines()) == 1
@@ -195,7 +198,7 @@ def test_a_program_in_a_function_is_asked_about_when_it_has_ended(tmp_path):
     lines = ("    " + line for line in BROKEN.splitlines())
     file = tmp_path / "answers.json"
     text = "def main():\n" + "\n".join(lines) + "\nmain()\n"
-    done = explained(tmp_path, text, "--json", str(file), arguments=("2",))
+    done = run_minitape_explain(tmp_path, text, "--json", str(file), arguments=("2",))
     assert (done.returncode, done.stdout) == (1, "done\n")
     answers = json.loads(file.read_text())["answers"]
     assert [(answer["name"], answer["cause"], answer["line"]) for answer in answers] == [
@@ -205,27 +208,29 @@ def test_a_program_in_a_function_is_asked_about_when_it_has_ended(tmp_path):
 
 
 def test_a_program_of_jax_records_its_first_gradients_and_compiles_then(tmp_path):
-    done = explained(tmp_path, BROKEN_JAX, "--steps", "2", arguments=(), framework="jax")
+    done = run_minitape_explain(tmp_path, BROKEN_JAX, "--steps", "2", arguments=(), framework="jax")
     assert (done.returncode, done.stdout) == (1, "done 1\n")
     assert "A gradient for params['w'] (1 of 1)" in done.stderr
     assert "broadcast: sub (train.py, line 6) combines the shapes (8, 1) and (8,)" in done.stderr
-    done = explained(tmp_path, BROKEN_JAX.replace("arange(8.0)", "ones((8, 1))"), arguments=(), framework="jax")
+    done = run_minitape_explain(
+        tmp_path, BROKEN_JAX.replace("arange(8.0)", "ones((8, 1))"), arguments=(), framework="jax"
+    )
     assert done.returncode == 0 and done.stderr.strip().startswith("Healthy: params['w'] (1 of 1): norm ")
     assert done.stderr.endswith("Only the first steps were recorded, 5 at most; --steps N records N.\n")
     later = BROKEN_JAX.replace("arange(8.0)", "ones((8, 1))").replace("0.1 *", "1e30 *")
-    done = explained(tmp_path, later, "--every", "2", arguments=(), framework="jax")
+    done = run_minitape_explain(tmp_path, later, "--every", "2", arguments=(), framework="jax")
     assert done.returncode == 1 and "norm nan" in done.stderr
 
 
 @pytest.mark.parametrize("options", [("--steps", "3"), ("--every", "2")])
 def test_a_program_of_jax_has_the_numbers_that_it_has_alone(tmp_path, options):
-    done = explained(tmp_path, STATE_JAX, *options, arguments=(), framework="jax")
+    done = run_minitape_explain(tmp_path, STATE_JAX, *options, arguments=(), framework="jax")
     plain = subprocess.run([sys.executable, tmp_path / "train.py"], capture_output=True, text=True, timeout=300)
     assert (done.returncode, done.stdout) == (0, plain.stdout) and "Healthy: w" in done.stderr
 
 
 def test_what_a_function_of_jax_keeps_is_as_it_is_alone_and_is_found_where_it_was_kept(tmp_path):
-    done = explained(tmp_path, KEPT_JAX, arguments=(), framework="jax")
+    done = run_minitape_explain(tmp_path, KEPT_JAX, arguments=(), framework="jax")
     plain = subprocess.run([sys.executable, tmp_path / "train.py"], capture_output=True, text=True, timeout=300)
     assert (done.returncode, done.stdout) == (1, plain.stdout) and "UnexpectedTracerError at 2.0" in plain.stdout
     assert "leaked_tracer: self.cell.hidden (train.py, line 16) keeps a value" in done.stderr
@@ -256,7 +261,7 @@ for step in range(5):
     ],
 )
 def test_what_a_program_of_jax_makes_of_its_gradients(tmp_path, old, new, cause, line):
-    done = explained(tmp_path, STEPS_JAX.replace(old, new), arguments=(), framework="jax")
+    done = run_minitape_explain(tmp_path, STEPS_JAX.replace(old, new), arguments=(), framework="jax")
     assert f"{cause}: " in done.stderr if cause else "Healthy" in done.stderr, done.stderr
     assert f"train.py, line {line}" in done.stderr or not cause
     said, _, page = done.stderr.partition("gradient for")  # what is raised comes first, then why
@@ -264,16 +269,16 @@ def test_what_a_program_of_jax_makes_of_its_gradients(tmp_path, old, new, cause,
 
 
 def test_a_gate_that_begins_at_zero_and_is_trained_is_no_finding(tmp_path):
-    done = explained(tmp_path, GATE_JAX, arguments=(), framework="jax")
+    done = run_minitape_explain(tmp_path, GATE_JAX, arguments=(), framework="jax")
     assert done.returncode == 0 and done.stderr.strip().startswith("Healthy: params['gate'], params['w'] (2 of 2)")
     alone = "{'gate': 0.0} | jax.grad(lambda p, x: loss(params | p, x))({'w': params['w']},"
     fixed = GATE_JAX.replace("jax.grad(loss)(params,", alone)
-    done = explained(tmp_path, fixed, arguments=(), framework="jax")
+    done = run_minitape_explain(tmp_path, fixed, arguments=(), framework="jax")
     assert done.returncode == 1 and "zero_factor: mul (train.py, line 6)" in done.stderr
 
 
 def test_the_error_of_a_program_is_its_own(tmp_path):
-    done = explained(tmp_path, HEALTHY + "raise ValueError('mine')\n")
+    done = run_minitape_explain(tmp_path, HEALTHY + "raise ValueError('mine')\n")
     assert done.returncode == 1
     assert "ValueError: mine" in done.stderr and "minitape" not in done.stderr.partition("Traceback")[2]
 
@@ -283,13 +288,13 @@ def test_a_mistake_of_the_page_ends_no_program(tmp_path):
         "from minitape.bridges.torch import TorchRecording\nTorchRecording.explain = lambda self, *asked: 1 / 0\n"
         + HEALTHY
     )
-    done = explained(tmp_path, text)
+    done = run_minitape_explain(tmp_path, text)
     assert (done.returncode, done.stdout) == (0, "done --verbose\n")
     assert "The gradients were not explained: ZeroDivisionError: division by zero" in done.stderr
 
 
 def test_a_program_that_is_no_python_is_told_so_without_frames_of_minitape(tmp_path):
-    done = explained(tmp_path, "import torch\nx = = 1\n", framework="click")
+    done = run_minitape_explain(tmp_path, "import torch\nx = = 1\n", framework="click")
     assert done.returncode == 1 and "line 2" in done.stderr and done.stderr.rstrip().endswith("invalid syntax")
     assert "Traceback" not in done.stderr
 
@@ -297,10 +302,10 @@ def test_a_program_that_is_no_python_is_told_so_without_frames_of_minitape(tmp_p
 def test_the_framework_is_that_of_what_a_program_imports(tmp_path):
     (tmp_path / "model.py").write_text("from torch import nn\n")
     (tmp_path / "train.py").write_text("import json\nimport model\n")
-    assert framework_of(tmp_path / "train.py") == "torch"
-    assert framework_of(tmp_path / "model.py") == "torch"
+    assert find_imported_framework(tmp_path / "train.py") == "torch"
+    assert find_imported_framework(tmp_path / "model.py") == "torch"
     (tmp_path / "model.py").write_text("import keras\n")
-    assert framework_of(tmp_path / "train.py") == "tensorflow"
+    assert find_imported_framework(tmp_path / "train.py") == "tensorflow"
 
 
 def test_the_first_steps_are_one_recording():

@@ -13,11 +13,11 @@ import pytest
 
 import minitape as tf
 from minitape.bridges import Recording
-from minitape.common.texts import VARIABLES
+from minitape.common.translation import LANGUAGE_VARIABLES
 from minitape_widgets import TapeView
-from minitape_widgets.live import flush
+from minitape_widgets.live_updates import flush_view
 
-from .cases import compiled
+from .cases import compile_program
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "bridges.md").read_text(encoding="utf-8")
@@ -30,12 +30,12 @@ ASKED = [
 ]
 
 
-def by_hand():
+def build_recording_by_hand():
     recording = Recording("by hand")
     x = recording.leaf(3.0, name="x", site=("<program>", 1))
-    c = recording.leaf(2.0, kind="constant", differentiable=False)
+    c = recording.leaf(2.0, kind="constant", tracked=False)
     y = recording.operation("mul", [x, c], 6.0, label="×", site=("<program>", 2), scope=("net",))
-    recording.operation("floor", [y], 6.0, differentiable=False, cut="nondifferentiable")
+    recording.operation("floor", [y], 6.0, tracked=False, cut="nondifferentiable")
     sweep = recording.sweep([y])
     sweep.arrive(y, 1.0)
     sweep.send(y, x, 0, 2.0, 2.0)
@@ -44,7 +44,7 @@ def by_hand():
 
 
 def test_a_snapshot_is_what_the_format_says():
-    recording = by_hand()
+    recording = build_recording_by_hand()
     recording.close()
     tape_x = tf.constant(3.0)
     with tf.GradientTape() as tape:
@@ -61,13 +61,13 @@ def test_a_snapshot_is_what_the_format_says():
 
 
 def test_a_view_shows_a_recording_when_it_is_complete():
-    recording = by_hand()
+    recording = build_recording_by_hand()
     view = TapeView(recording)
     assert repr(view) == "TapeView(0 rows, 1 tape)"
     recording.close()
-    flush(view)
+    flush_view(view)
     assert repr(view) == "TapeView(4 rows, 1 tape)"
-    assert view._snapshot()["sweep"].items() >= recording.snapshot()["sweep"].items()
+    assert view._build_snapshot()["sweep"].items() >= recording.snapshot()["sweep"].items()
     view.close()
 
 
@@ -85,11 +85,11 @@ def test_a_recording_without_a_backward_pass_has_no_sweep():
     recording = Recording("forward")
     recording.leaf(1.0, name="x")
     recording.close()
-    assert recording.snapshot()["sweep"] is None and recording.last is None
+    assert recording.snapshot()["sweep"] is None and recording.last_gradient is None
     assert not hasattr(recording, "explain")  # which needs to know the framework
 
 
-def run(program):
+def run_page_program(program):
     """What a program of a page prints, with its warnings."""
     for name in ("torch", "tensorflow", "jax"):
         if re.search(rf"import {name}\b", program):
@@ -97,7 +97,7 @@ def run(program):
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed), warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always", RuntimeWarning)
-        exec(compiled(program, "train.py"), {"__name__": "page"})
+        exec(compile_program(program, "train.py"), {"__name__": "page"})
     return printed.getvalue() + "".join(
         f"RuntimeWarning: {warning.message}\n" for warning in told if warning.category is RuntimeWarning
     )
@@ -110,13 +110,13 @@ def test_the_programs_of_the_page_run(program):
         for part, word in {"lax.stop_gradient": "stop_gradient: ", "Replay": "1 row,", "sweep": "24.0"}.items()
         if part in program
     )
-    assert said in run(program)
+    assert said in run_page_program(program)
 
 
 @pytest.mark.parametrize(("code", "program", "said"), [case for case in ASKED if "bridge" in case[1]])
 def test_the_programs_of_explain_print_what_the_page_says(code, program, said, monkeypatch):
-    monkeypatch.setenv(VARIABLES[0], code)
-    printed = run(program)
+    monkeypatch.setenv(LANGUAGE_VARIABLES[0], code)
+    printed = run_page_program(program)
     for line in said.splitlines():
         assert line in printed, printed
 

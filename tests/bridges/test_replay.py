@@ -7,23 +7,23 @@ import pytest
 
 import minitape as tf
 from minitape.bridges import Recording, Replay
-from minitape.course.programs import CALLED, FOLDER, saved_program
+from minitape.course.framework_programs import FOLDER, FRAMEWORK_NAMES, load_program
 from minitape_widgets import TapeView
-from tests.course.record_programs import run
+from tests.course.record_programs import record_program
 
 
-def recorded():
+def build_full_recording():
     """With all that a row can have, two results of one call, and a second backward pass."""
     recording = Recording("by hand")
     x = recording.leaf(np.array([3.0, np.nan]), name="x", shape=(2,), dtype="float64", site=("<replayed>", 1))
     w = recording.leaf(2.0, name="w", kind="variable", version=1)
-    c = recording.leaf(np.zeros(100), kind="constant", differentiable=False)
+    c = recording.leaf(np.zeros(100), kind="constant", tracked=False)
     parts = [
-        recording.operation("split", [x, w], v, call=3, output=k, shape=(), scope=("net",))
+        recording.operation("split", [x, w], v, call_id=3, output=k, shape=(), scope=("net",))
         for k, v in enumerate((3.0, 4.0))
     ]
     y = recording.operation("mul", [parts[0], c], 6.0, label="×", site=("<replayed>", 2))
-    recording.operation("floor", [y], 6.0, differentiable=False, cut="nondifferentiable")
+    recording.operation("floor", [y], 6.0, tracked=False, cut="nondifferentiable")
     recording.events.append({"kind": "assign", "name": "w", "from": 1, "to": 1, "line": 5})
     recording.sweep([w]).arrive(w, 5.0)
     sweep = recording.sweep([y])
@@ -36,7 +36,7 @@ def recorded():
     return recording
 
 
-def without_names(snapshot):
+def strip_identity_fields(snapshot):
     """Without the recording's number, its name in this test, and what earlier passes gave: one pass is kept."""
     return snapshot | {
         "results": snapshot["results"][-1:],
@@ -46,10 +46,10 @@ def without_names(snapshot):
 
 
 def test_a_snapshot_comes_back_from_json():
-    recording = recorded()
+    recording = build_full_recording()
     replay = Replay(json.loads(json.dumps(recording.snapshot())), "by hand")
     there, here = recording.snapshot(), replay.snapshot()
-    assert without_names(here) == without_names(there)
+    assert strip_identity_fields(here) == strip_identity_fields(there)
     assert tf.draw(replay).svg == tf.draw(recording).svg
     assert repr(TapeView(replay)) == repr(TapeView(recording))
     assert repr(replay) == "Recording(by hand, 7 rows, 1 backward pass)"
@@ -71,7 +71,7 @@ def test_the_text_of_the_program_comes_along():
 
 
 def test_what_cannot_be_read_says_so():
-    snapshot = recorded().snapshot()
+    snapshot = build_full_recording().snapshot()
     with pytest.raises(ValueError, match="has version 2; Replay reads version 1"):
         Replay(snapshot | {"version": 2})
     with pytest.raises(ValueError, match="has 3 rows of 7"):
@@ -79,11 +79,11 @@ def test_what_cannot_be_read_says_so():
     assert not hasattr(Replay(snapshot, "by hand"), "explain")  # which needs to know the framework
 
 
-@pytest.mark.parametrize("name", CALLED)
+@pytest.mark.parametrize("name", FRAMEWORK_NAMES)
 def test_what_the_lesson_keeps_is_what_the_framework_does_today(name, capsys):
     module = name.partition("_")[0]
-    pytest.importorskip(module, reason=f"{CALLED[name]} is not installed: pip install 'minitape[{module}]'")
-    today, then = run(name), saved_program(name)
+    pytest.importorskip(module, reason=f"{FRAMEWORK_NAMES[name]} is not installed: pip install 'minitape[{module}]'")
+    today, then = record_program(name), load_program(name)
     written = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
     assert today["why"] == written["why"], (
         f"write it anew: python -m tests.course.record_programs {name}; minitape save notebooks/en/14*.ipynb"

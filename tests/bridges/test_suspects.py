@@ -9,32 +9,41 @@ import warnings
 
 import pytest
 
-from minitape.common.texts import VARIABLES
-from minitape.explain.suspect_texts import SUSPECTS
+from minitape.common.translation import LANGUAGE_VARIABLES
+from minitape.explain.suspect_texts import SUSPECT_TEXTS
 
-from .cases import blamed, broken, compiled, english_in, fixed, programs
+from .cases import (
+    apply_fixes,
+    compile_program,
+    find_english_sentences,
+    list_blamed_line_numbers,
+    parse_programs_by_name,
+    strip_fix_comments,
+)
 
 FRAMEWORKS = {  # with the line that each of its programs begins with
     "torch": "import torch, torch.nn as nn, torch.nn.functional as F; torch.manual_seed(0)",
     "tensorflow": "import tensorflow as tf; tf.random.set_seed(0)",
     "jax": "import jax, jax.numpy as jnp",
 }
-CASES = {name: programs(importlib.import_module(f"tests.bridges.{name}_suspects").CASES) for name in FRAMEWORKS}
+CASES = {
+    name: parse_programs_by_name(importlib.import_module(f"tests.bridges.{name}_suspects").CASES) for name in FRAMEWORKS
+}
 EVERY = [pytest.param(fw, name, id=f"{fw}-{name}") for fw, cases in CASES.items() for name in cases]
 WRONG = [param for param in EVERY if CASES[param.values[0]][param.values[1]][0] != "connected"]
 
 
-def recorded(bridge, text, program):
+def record_program(bridge, text, program):
     """The recording of a program, or of the function and the arguments that a program of JAX has."""
     if bridge.__name__.endswith("jax"):
-        exec(compiled(text, program.__file__), vars(program))
+        exec(compile_program(text, program.__file__), vars(program))
         return bridge.record(program.loss, *program.args)
     with bridge.record() as recording:
-        exec(compiled(text, program.__file__), vars(program))
+        exec(compile_program(text, program.__file__), vars(program))
     return recording
 
 
-def asked(framework, text, name):
+def explain_program_and_translate(framework, text, name):
     """The page of all that a program trained, and its text in Chinese."""
     pytest.importorskip(framework)
     bridge = importlib.import_module(f"minitape.bridges.{framework}")
@@ -45,29 +54,29 @@ def asked(framework, text, name):
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # PyTorch warns of some of these itself
-            recording = recorded(bridge, text, program)
+            recording = record_program(bridge, text, program)
         names = vars(program) | {"recording": recording}
         page = eval("recording.explain()", names)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setenv(VARIABLES[0], "zh")
+            patch.setenv(LANGUAGE_VARIABLES[0], "zh")
             chinese = str(eval("recording.explain()", names))
     finally:
         del sys.modules[program.__name__]
-    assert recording.failure is None
+    assert recording.internal_error is None
     return page, chinese
 
 
 @pytest.mark.parametrize(("framework", "name"), EVERY)
 def test_cause_and_line(framework, name):
     cause, text = CASES[framework][name]
-    page, chinese = asked(framework, broken(text), name)
+    page, chinese = explain_program_and_translate(framework, strip_fix_comments(text), name)
     found = page.problems
-    assert re.search("有梯度：|没有梯度：|正常：", chinese) and english_in(chinese) == [], chinese
+    assert re.search("有梯度：|没有梯度：|正常：", chinese) and find_english_sentences(chinese) == [], chinese
     if cause == "connected":
         assert not found and "Healthy: " in str(page), str(page)
         return
     first = found[0]
-    assert (first.cause, first.line) == (cause, blamed(text)[0]), str(page)
+    assert (first.cause, first.line) == (cause, list_blamed_line_numbers(text)[0]), str(page)
     assert first.kind == "suspect" and first.connected and first.filename == f"<{name}>"
     assert first.message and first.fix and "{" not in first.message and first.numbers.norm is not None
 
@@ -75,14 +84,14 @@ def test_cause_and_line(framework, name):
 @pytest.mark.parametrize(("framework", "name"), WRONG)
 def test_what_fixes_it(framework, name):
     text = CASES[framework][name][1]
-    assert fixed(text) != broken(text), "a program has its fix"
-    page, _ = asked(framework, fixed(text), name)
+    assert apply_fixes(text) != strip_fix_comments(text), "a program has its fix"
+    page, _ = explain_program_and_translate(framework, apply_fixes(text), name)
     assert not page.problems, str(page)
 
 
 def test_every_cause_has_a_program():
     told = {cause for cases in CASES.values() for cause, _ in cases.values()}
-    assert told == {key.partition(" ")[0] for key in SUSPECTS} | {"connected"}
+    assert told == {key.partition(" ")[0] for key in SUSPECT_TEXTS} | {"connected"}
 
 
 def test_a_part_that_a_draw_alone_trains_has_no_gradient():
@@ -441,7 +450,7 @@ def test_each_suspect_of_a_parameter_is_named(this):
     program = types.ModuleType("program")
     program.__file__ = f"<layers in a list of {this}>"
     with record() as recording:
-        exec(compiled(LAYERS_IN_A_LIST.format(this=this), program.__file__), vars(program))
+        exec(compile_program(LAYERS_IN_A_LIST.format(this=this), program.__file__), vars(program))
     page = recording.explain({"listed": program.net.layers[0].weight, "head": program.net.head.weight})
     said = {name: [(one.cause, one.line) for one in (why, *why.others)] for name, why in page.items()}
     twice = ("activation_twice", 17)

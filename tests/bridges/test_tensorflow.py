@@ -14,18 +14,18 @@ from tensorflow.python.framework import op_callbacks, ops  # noqa: E402
 import minitape as tf  # noqa: E402
 from minitape.bridges import kept_values  # noqa: E402
 from minitape.bridges import tensorflow as bridge  # noqa: E402
-from minitape.picture.values import show_value  # noqa: E402
+from minitape.picture.shown_values import to_value_fields  # noqa: E402
 
 from .cases import SWEEP_OF_A_SQUARE  # noqa: E402
 from .tensorflow_programs import PROGRAMS  # noqa: E402
 
 
-def run(name):
+def run_program(name):
     tensorflow.keras.utils.set_random_seed(7)
     return [np.asarray(value) if value is not None else None for value in PROGRAMS[name]()]
 
 
-def same(a, b):
+def are_bits_equal(a, b):
     if a is None or b is None:
         return a is b
     return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
@@ -33,11 +33,11 @@ def same(a, b):
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_nothing_changes_for_the_program(name):
-    plain = run(name)
+    plain = run_program(name)
     with bridge.record() as recording:
-        recorded = run(name)
-    assert recording.failure is None
-    assert len(plain) == len(recorded) and all(same(a, b) for a, b in zip(plain, recorded, strict=True))
+        recorded = run_program(name)
+    assert recording.internal_error is None
+    assert len(plain) == len(recorded) and all(are_bits_equal(a, b) for a, b in zip(plain, recorded, strict=True))
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -59,8 +59,8 @@ def test_every_adjoint_is_tensorflows_own(name, monkeypatch):
     monkeypatch.setattr(backprop.GradientTape, "__init__", persistent)
     monkeypatch.setattr(backprop.GradientTape, "gradient", gradient)
     with bridge.record() as recording:
-        run(name)
-    assert recording.failure is None
+        run_program(name)
+    assert recording.internal_error is None
     asked = [
         (tape, target, seeds)
         for tape, target, seeds in asked
@@ -71,12 +71,12 @@ def test_every_adjoint_is_tensorflows_own(name, monkeypatch):
     compared = 0
     for (tape, target, seeds), sweep in zip(eager, recording.sweeps, strict=True):
         for row, adjoint in sweep.adjoints.items():
-            tensor = recording.entries[row].extra.asked
+            tensor = recording.entries[row].extra.tensor_or_handle
             if tensor.dtype == tensorflow.resource:
                 continue
             alone = tensorflow.convert_to_tensor(plain(tape, target, tensor, seeds)).numpy()
-            assert same(adjoint.array(), alone), recording.entries[row].op
-            assert adjoint.shown() == show_value(alone[()])
+            assert are_bits_equal(adjoint.to_array(), alone), recording.entries[row].op
+            assert adjoint.shown() == to_value_fields(alone[()])
             compared += 1
         for call, edges in sweep.edges.items():
             for row, port, _, _ in edges:
@@ -87,7 +87,7 @@ def test_every_adjoint_is_tensorflows_own(name, monkeypatch):
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_rows_are_whole(name):
     with bridge.record() as recording:
-        run(name)
+        run_program(name)
     snapshot = recording.snapshot()
     json.dumps(snapshot, allow_nan=False)
     rows = snapshot["rows"]
@@ -128,9 +128,9 @@ def test_a_step_has_what_each_input_is_given():
 
 def test_a_call_of_a_function_is_one_row():
     with bridge.record() as recording:
-        run("tf_function")
+        run_program("tf_function")
     assert [entry.label for entry in recording.entries if entry.op == "function"] == ["step", "step"]
-    assert all(entry.differentiable for entry in recording.entries if entry.op == "function")
+    assert all(entry.tracked for entry in recording.entries if entry.op == "function")
 
 
 def test_a_variable_that_only_a_function_reads_is_on_the_way():
@@ -147,7 +147,7 @@ def test_a_variable_that_only_a_function_reads_is_on_the_way():
     rows = {row["name"] or row["label"]: row for row in recording.snapshot()["rows"]}
     assert rows["layer"]["status"] == "recorded" and rows["w"]["watched"] == "automatic"
     assert rows["w"]["row"] in rows["layer"]["inputs"]
-    assert same(recording.sweeps[0].adjoints[rows["w"]["row"]].array(), gradient.numpy())
+    assert are_bits_equal(recording.sweeps[0].adjoints[rows["w"]["row"]].to_array(), gradient.numpy())
     assert recording.explain(y, w).connected
 
 
@@ -176,7 +176,7 @@ def test_functions_open_where_it_is_asked_for():
     assert len(train.pretty_printed_concrete_signatures()) > 0  # it is still the compiled function
 
 
-def opened(snapshot):
+def get_only_inside_snapshot(snapshot):
     (inside,) = snapshot["insides"]
     return inside["snapshot"]
 
@@ -200,14 +200,14 @@ def test_a_call_of_a_function_opens():
         with tensorflow.GradientTape() as tape:
             loss = tensorflow.reduce_sum(walk(x * 2.0, 3) ** 2)
         gradient = tape.gradient(loss, w)
-    found = opened(tf.snapshot(recording))
+    found = get_only_inside_snapshot(tf.snapshot(recording))
     values, at = [], x * 2.0
     for _ in range(3):
         larger = np.sum(at) > 2.0
         at = at / 2.0 if larger else tensorflow.sin(at) * w + 1.0
         values.append(at)
     rows = [row for row in found["rows"] if row["label"] in ("÷", "+") and row["dtype"] == "float32"]
-    assert [row["value"] for row in rows] == [show_value(value.numpy()) for value in values]
+    assert [row["value"] for row in rows] == [to_value_fields(value.numpy()) for value in values]
     names = {row["name"] for row in found["rows"]}
     assert {"x", "w"} <= names and {row["line"] for row in rows} == {
         walk.python_function.__code__.co_firstlineno + k for k in (4, 6)
@@ -220,8 +220,8 @@ def test_a_call_of_a_function_opens():
 
 def test_a_compiled_training_step_opens_with_its_tape():
     with bridge.record() as recording:
-        run("tf_function_that_trains")
-    inside = opened(recording.snapshot())
+        run_program("tf_function_that_trains")
+    inside = get_only_inside_snapshot(recording.snapshot())
     arrived = [row["name"] for row in inside["rows"] if row["row"] in inside["sweep"]["sources"]]
     assert inside["sweep"]["steps"] and arrived == [None]  # the variable has no name
 
@@ -259,8 +259,8 @@ def test_a_jacobian_is_a_row_or_a_backward_pass_for_each_element(pfor):
         with tensorflow.GradientTape(persistent=True) as tape:
             y = x * x
         found = [tape.jacobian(y, x, experimental_use_pfor=pfor), tape.batch_jacobian(y, x, experimental_use_pfor=pfor)]
-    assert recording.failure is None
-    assert all(same(a.numpy(), b.numpy()) for a, b in zip(found, wanted, strict=True))
+    assert recording.internal_error is None
+    assert all(are_bits_equal(a.numpy(), b.numpy()) for a, b in zip(found, wanted, strict=True))
     rows = [(entry.op, entry.inputs) for entry in recording.entries]
     if pfor:
         assert (
@@ -296,12 +296,12 @@ def test_tensorflow_is_as_it_was_after_an_exception():
 
 
 def test_a_mistake_of_the_bridge_ends_the_recording_and_not_the_program(monkeypatch):
-    from minitape.bridges.tensorflow import rows
+    from minitape.bridges.tensorflow import row_log
 
     def broken(*_):
         raise KeyError("mistake")
 
-    monkeypatch.setattr(rows.TensorFlowLog, "_write", broken)
+    monkeypatch.setattr(row_log.TensorFlowLog, "_record_operation", broken)
     x = tensorflow.Variable(2.0)
     with (
         pytest.warns(RuntimeWarning, match="The recording ended early: KeyError: 'mistake'"),
@@ -311,14 +311,14 @@ def test_a_mistake_of_the_bridge_ends_the_recording_and_not_the_program(monkeypa
             y = x * x
         slope = tape.gradient(y, x)
     assert float(slope) == 4.0
-    assert isinstance(recording.failure, KeyError)
+    assert isinstance(recording.internal_error, KeyError)
 
 
 def test_the_pictures_take_a_recording(tmp_path):
     from minitape_widgets import TapeView
 
     with bridge.record() as recording:
-        run("cnn_with_batch_norm")
+        run_program("cnn_with_batch_norm")
     view = TapeView(recording)
     assert repr(view) == f"TapeView({len(recording.entries)} rows, 1 tape)"
     assert tf.draw(recording).svg.startswith("<svg")
@@ -327,7 +327,7 @@ def test_the_pictures_take_a_recording(tmp_path):
 
 
 def test_memory_is_bounded_by_summaries(monkeypatch):
-    monkeypatch.setattr(kept_values, "MOST_BYTES", 10 * 40_000)
+    monkeypatch.setattr(kept_values, "BYTE_LIMIT", 10 * 40_000)
     made = []
     with bridge.record() as recording:
         for k in range(40):
@@ -352,7 +352,7 @@ def test_what_became_a_summary_is_asked_for_its_adjoint_while_there_is_the_tape(
         w.assign_sub(tape.gradient(loss, w))
         return loss
 
-    monkeypatch.setattr(kept_values, "MOST_BYTES", 4 * 40_000)
+    monkeypatch.setattr(kept_values, "BYTE_LIMIT", 4 * 40_000)
     with bridge.record() as recording:
         losses = [step() for _ in range(3)]
         assert sum(tensor() is not None for tensor in made) <= 4
@@ -364,7 +364,7 @@ def test_what_became_a_summary_is_asked_for_its_adjoint_while_there_is_the_tape(
 
 
 def test_a_variable_is_known_after_its_value_became_a_summary(monkeypatch):
-    monkeypatch.setattr(kept_values, "MOST_BYTES", 4 * 40_000)
+    monkeypatch.setattr(kept_values, "BYTE_LIMIT", 4 * 40_000)
     w = tensorflow.Variable(tensorflow.ones([100, 100]), name="w")
     with bridge.record() as recording:
         for factor in (2.0, 3.0):
@@ -374,7 +374,7 @@ def test_a_variable_is_known_after_its_value_became_a_summary(monkeypatch):
             del tape
             for _ in range(9):
                 tensorflow.ones([100, 100]) * factor
-    assert [0 in entry.inputs for entry in recording.entries if entry.op == "Mul" and entry.differentiable] == [
+    assert [0 in entry.inputs for entry in recording.entries if entry.op == "Mul" and entry.tracked] == [
         True,
         True,
     ]
@@ -386,8 +386,8 @@ def test_a_call_that_was_given_what_is_a_summary_stays_closed(monkeypatch):
     def rounded(x):
         return tensorflow.round(x)
 
-    def seen(bound):
-        monkeypatch.setattr(kept_values, "MOST_BYTES", bound)
+    def record_with_byte_limit(bound):
+        monkeypatch.setattr(kept_values, "BYTE_LIMIT", bound)
         w = tensorflow.Variable(tensorflow.ones([100, 100]))
         with bridge.record() as recording:
             with tensorflow.GradientTape() as tape:
@@ -398,13 +398,13 @@ def test_a_call_that_was_given_what_is_a_summary_stays_closed(monkeypatch):
                 w * 3.0
         return [inside["name"] for inside in recording.snapshot()["insides"]], recording.explain(y, w).cause
 
-    assert seen(100 * 40_000) == (["rounded"], "nondifferentiable")
-    assert seen(4 * 40_000) == ([], "nondifferentiable")
+    assert record_with_byte_limit(100 * 40_000) == (["rounded"], "nondifferentiable")
+    assert record_with_byte_limit(4 * 40_000) == ([], "nondifferentiable")
 
 
 def test_an_optimizer_gives_variables_new_states_and_no_rows():
     with bridge.record() as recording:
-        run("mlp_with_adam")
+        run_program("mlp_with_adam")
     states = {entry.version for entry in recording.entries if entry.kind == "variable"}
     assert states == {0, 1, 2}  # of two steps, and what the program returns
     assert not any(entry.op.startswith("Assign") or entry.op == "Sqrt" for entry in recording.entries)

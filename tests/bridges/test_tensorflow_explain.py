@@ -8,7 +8,7 @@ tensorflow = pytest.importorskip("tensorflow", reason="TensorFlow is not install
 from minitape.bridges import tensorflow as bridge  # noqa: E402 - behind the check for TensorFlow
 
 
-def line_of(text):
+def find_line_number(text):
     """On which line of this file a statement stands."""
     with open(__file__) as file:
         return next(number for number, line in enumerate(file, 1) if line.strip() == text)
@@ -90,7 +90,7 @@ def test_what_was_made_before_the_block_has_its_name_and_line():
         y = tensorflow.reduce_sum(fit.start ** tensorflow.cast(power, tensorflow.float32))
         tape.gradient(y, [power, fit.start])
     why = recording.explain(y, power)
-    assert (why.cause, why.line) == ("integer_dtype", line_of("power, fit = tensorflow.Variable(2), Fit()"))
+    assert (why.cause, why.line) == ("integer_dtype", find_line_number("power, fit = tensorflow.Variable(2), Fit()"))
     why = recording.explain(y, fit.start)
     assert why.cause == "not_watched" and "tape.watch(fit.start)" in why.fix
 
@@ -114,7 +114,7 @@ def test_a_backward_pass_that_raised_is_the_last_one():
         with pytest.raises(tensorflow.errors.InvalidArgumentError):
             tape.gradient(y, w)
     why = recording.explain(w)
-    assert (why.cause, why.line) == ("left_through_numpy", line_of("return np.float32(value.numpy().sum())"))
+    assert (why.cause, why.line) == ("left_through_numpy", find_line_number("return np.float32(value.numpy().sum())"))
 
 
 def test_one_break_is_said_once_where_a_result_is_kept():
@@ -126,7 +126,7 @@ def test_one_break_is_said_once_where_a_result_is_kept():
                 y = tensorflow.reduce_sum(tensorflow.concat([kept[0], [1.0]], 0))
             tape.gradient(y, w)
     why = recording.explain(y, w)
-    assert (why.cause, why.line, why.others) == ("computed_before_tape", line_of("kept.append(w * 3.0)"), [])
+    assert (why.cause, why.line, why.others) == ("computed_before_tape", find_line_number("kept.append(w * 3.0)"), [])
 
 
 def halved(value):
@@ -141,7 +141,7 @@ def test_a_line_that_autograph_runs_from_a_file_of_its_own():
     why = recording.explain(y, w)
     assert (why.cause, why.line, why.filename) == (
         "nondifferentiable",
-        line_of("return tensorflow.round(value) / 2.0"),
+        find_line_number("return tensorflow.round(value) / 2.0"),
         __file__,
     )
 
@@ -196,7 +196,7 @@ def test_a_dataset_that_was_made_before_the_block_reads_a_variable():
 # -- a step that is compiled as a whole ------------------------------------------------------------
 
 
-def compiled(squeezes):
+def build_compiled_step(squeezes):
     import keras
 
     model = keras.Sequential([keras.layers.Dense(3, activation="tanh"), keras.layers.Dense(1)])
@@ -220,7 +220,7 @@ def compiled(squeezes):
 @pytest.mark.parametrize("before", [False, True], ids=["traced in the block", "traced before"])
 @pytest.mark.parametrize(("squeezes", "causes"), [(True, {"connected"}), (False, {"broadcast"})])
 def test_a_compiled_step_is_looked_into(squeezes, causes, before):
-    model, step = compiled(squeezes)
+    model, step = build_compiled_step(squeezes)
     for _ in range(before):
         step()
     with bridge.record() as recording:
@@ -236,9 +236,9 @@ def test_a_compiled_step_is_looked_into(squeezes, causes, before):
 
 
 def test_an_answer_about_a_compiled_step_changes_nothing(capsys):
-    def after(asks):
+    def run_and_read_state(asks):
         tensorflow.keras.utils.set_random_seed(5)
-        model, step = compiled(True)
+        model, step = build_compiled_step(True)
         w = tensorflow.Variable(1.0)
 
         @tensorflow.function
@@ -260,11 +260,11 @@ def test_an_answer_about_a_compiled_step_changes_nothing(capsys):
         noise = tensorflow.random.normal([3])
         return [value.numpy().tolist() for value in (*model.variables, w, noise)]
 
-    assert after(asks=False) == after(asks=True)
+    assert run_and_read_state(asks=False) == run_and_read_state(asks=True)
 
 
 def test_compiled_steps_are_counted():
-    model, step = compiled(False)
+    model, step = build_compiled_step(False)
     with bridge.record(every=4) as steps:
         for _ in range(10):
             step()

@@ -13,9 +13,9 @@ from torch.overrides import TorchFunctionMode  # noqa: E402
 import minitape as tf  # noqa: E402 - behind the check for PyTorch
 from minitape.bridges import kept_values  # noqa: E402
 from minitape.bridges import torch as bridge  # noqa: E402
-from minitape.bridges.torch import rows  # noqa: E402
-from minitape.bridges.torch.value import Keeper, TorchValue, array_of  # noqa: E402
-from minitape.picture.values import show_value  # noqa: E402
+from minitape.bridges.torch import row_log  # noqa: E402
+from minitape.bridges.torch.kept_tensors import KeptTensors, TorchValue, to_numpy  # noqa: E402
+from minitape.picture.shown_values import to_value_fields  # noqa: E402
 
 from .cases import SWEEP_OF_A_SQUARE  # noqa: E402
 from .torch_programs import PROGRAMS  # noqa: E402
@@ -26,17 +26,17 @@ pytestmark = pytest.mark.filterwarnings(
 )
 
 
-def run(name):
+def run_program(name):
     torch.manual_seed(7)
     return PROGRAMS[name]()
 
 
-def same(a, b):
+def are_bits_equal(a, b):
     """Equal to the last bit, NaN and the sign of zero included."""
     if a is None or b is None:
         return a is b
     a, b = torch.as_tensor(a).detach(), torch.as_tensor(b).detach()
-    return a.dtype == b.dtype and a.shape == b.shape and array_of(a).tobytes() == array_of(b).tobytes()
+    return a.dtype == b.dtype and a.shape == b.shape and to_numpy(a).tobytes() == to_numpy(b).tobytes()
 
 
 class Retained(TorchFunctionMode):
@@ -66,30 +66,30 @@ class Retained(TorchFunctionMode):
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_nothing_changes_for_the_program(name):
-    plain = run(name)
+    plain = run_program(name)
     with bridge.record() as recording:
-        recorded = run(name)
-    assert recording.failure is None
-    assert all(same(a, b) for a, b in zip(plain, recorded, strict=True))
+        recorded = run_program(name)
+    assert recording.internal_error is None
+    assert all(are_bits_equal(a, b) for a, b in zip(plain, recorded, strict=True))
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_every_adjoint_is_autograds_own(name):
     reference = Retained()
     with reference, bridge.record() as recording:
-        run(name)
-    assert recording.failure is None
+        run_program(name)
+    assert recording.internal_error is None
     if name == "mesh_einsum_and_where" and torch.__version__ < "2.5":
         pytest.skip("this PyTorch hides backward() of a list from modes, and so from the reference")
     assert len(recording.sweeps) == len(reference.passes)
     compared = set()
     for sweep, retained in zip(recording.sweeps, reference.passes, strict=True):
         for tensor, grad in retained:
-            rows = [row for row in recording.log.rows_of(tensor) if recording.entries[row].kind == "operation"]
+            rows = [row for row in recording.log.list_rows(tensor) if recording.entries[row].kind == "operation"]
             if rows and grad is not None:
                 adjoint = sweep.adjoints[rows[-1]]
-                assert same(adjoint.given, grad), recording.entries[rows[-1]].op
-                assert adjoint.shown() == show_value(array_of(grad))
+                assert are_bits_equal(adjoint.content, grad), recording.entries[rows[-1]].op
+                assert adjoint.shown() == to_value_fields(to_numpy(grad))
                 compared.add(rows[-1])
         for call, edges in sweep.edges.items():
             assert recording.entries[call].kind == "operation"
@@ -97,11 +97,12 @@ def test_every_adjoint_is_autograds_own(name):
                 assert recording.entries[call].inputs[port] == row
         for row, adjoint in sweep.adjoints.items():  # the last sum is the adjoint itself
             sums = [edge[3] for edges in sweep.edges.values() for edge in edges if edge[0] == row]
-            assert not sums or any(same(total.given, adjoint.given) for total in sums) or name == "hooks_of_the_program"
+            is_last_sum = any(are_bits_equal(total.content, adjoint.content) for total in sums)
+            assert not sums or is_last_sum or name == "hooks_of_the_program"
     swept = {row for sweep in recording.sweeps for row in sweep.adjoints if recording.entries[row].kind == "operation"}
     unseen = {row for row in swept - compared if recording.entries[row].op in ("Square", "grad", "CopySlices")}
-    alive_rows = {row for row in swept - compared - unseen if recording.entries[row].extra.ref() is not None}
-    changed = {before for before, _ in recording.log.changes}
+    alive_rows = {row for row in swept - compared - unseen if recording.entries[row].extra.tensor_ref() is not None}
+    changed = {before for before, _ in recording.log.in_place_changes}
     assert alive_rows <= changed, [recording.entries[row].op for row in alive_rows - changed]
     assert compared
 
@@ -109,7 +110,7 @@ def test_every_adjoint_is_autograds_own(name):
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_gradients_of_leaves_are_those_that_the_program_gets(name):
     with bridge.record() as recording:
-        run(name)
+        run_program(name)
     snapshot = recording.snapshot()
     json.dumps(snapshot, allow_nan=False)
     rows = snapshot["rows"]
@@ -168,7 +169,7 @@ def test_a_value_stays_as_it_was_when_the_tensor_changes():
     x = torch.zeros(100, 100)
     with bridge.record() as recording:
         y = x + 1
-        before = recording.row_of(y)
+        before = recording.find_row(y)
         y.mul_(5)
         y.data.fill_(7)
     assert recording.entries[before].value.shown()["stats"]["max"] == 1.0
@@ -185,16 +186,19 @@ def test_a_value_that_changed_unseen_is_not_shown():
 
 
 def test_memory_is_bounded_by_summaries(monkeypatch):
-    monkeypatch.setattr(kept_values, "MOST_BYTES", 10 * 40_000)
-    keeper = Keeper()
-    values = [keeper.keep(torch.full((100, 100), float(k))) for k in range(40)]
-    assert sum(value.given is not None for value in values) <= 10
+    monkeypatch.setattr(kept_values, "BYTE_LIMIT", 10 * 40_000)
+    keeper = KeptTensors()
+    values = [keeper.keep_value(torch.full((100, 100), float(k))) for k in range(40)]
+    assert sum(value.content is not None for value in values) <= 10
     assert [value.shown()["stats"]["mean"] for value in values] == list(range(40))
-    assert values[0].facts() == (True, True) and values[1].facts() == (False, True)
+    assert values[0].compute_zero_and_finite_flags() == (True, True) and values[1].compute_zero_and_finite_flags() == (
+        False,
+        True,
+    )
 
 
 def test_rows_are_bounded(monkeypatch):
-    monkeypatch.setattr(rows, "MOST", 10)
+    monkeypatch.setattr(row_log, "ROW_LIMIT", 10)
     x = torch.tensor(1.0, requires_grad=True)
     with bridge.record() as recording:
         y = x
@@ -227,7 +231,7 @@ def test_a_mistake_of_the_bridge_ends_the_recording_and_not_the_program(monkeypa
     def broken(*_):
         raise KeyError("mistake")
 
-    monkeypatch.setattr(rows.TorchLog, "write", broken)
+    monkeypatch.setattr(row_log.TorchLog, "record_operation", broken)
     x = torch.tensor(2.0, requires_grad=True)
     with (
         pytest.warns(RuntimeWarning, match="The recording ended early: KeyError: 'mistake'"),
@@ -235,7 +239,7 @@ def test_a_mistake_of_the_bridge_ends_the_recording_and_not_the_program(monkeypa
     ):
         (x * x).backward()
     assert x.grad == 4.0
-    assert isinstance(recording.failure, KeyError)
+    assert isinstance(recording.internal_error, KeyError)
 
 
 def test_nested_recordings_both_see_the_program():
@@ -251,19 +255,19 @@ def test_nested_recordings_both_see_the_program():
 
 def test_the_pictures_take_a_recording(tmp_path):
     from minitape_widgets import TapeView
-    from minitape_widgets.live import flush
+    from minitape_widgets.live_updates import flush_view
 
     with bridge.record() as recording:
         early = TapeView(recording)
-        run("cnn_with_batch_norm")
+        run_program("cnn_with_batch_norm")
     picture, view = tf.draw(recording), TapeView(recording)
     assert repr(view) == f"TapeView({len(recording.entries)} rows, 1 tape)"
-    flush(early)
+    flush_view(early)
     assert repr(early) == repr(view)
     assert "conv2d" in picture.svg
     view.save(tmp_path / "page.html")
     assert "conv2d" in Path(tmp_path / "page.html").read_text()
-    assert view._snapshot()["sweep"]["steps"] == recording.snapshot()["sweep"]["steps"]
+    assert view._build_snapshot()["sweep"]["steps"] == recording.snapshot()["sweep"]["steps"]
     for one in (early, view):
         one.close()
 
@@ -273,7 +277,7 @@ def test_values_of_all_kinds_are_shown():
     assert TorchValue(torch.tensor(1 + 2j)).shown()["text"] == "(1+2j)"
     assert TorchValue(torch.eye(2).to_sparse()).shown()["data"] == [[1.0, 0.0], [0.0, 1.0]]
     with pytest.raises(ValueError, match="meta"):
-        array_of(torch.empty(2, device="meta"))
+        to_numpy(torch.empty(2, device="meta"))
 
 
 def test_a_version_that_is_too_old_is_refused(monkeypatch):
@@ -293,8 +297,8 @@ def test_a_compiled_function_computes_the_same():
     with bridge.record() as recording:
         y = function(x)
         y.backward()
-    assert recording.failure is None
-    assert same(y, (x.sin() * 2).sum()) and same(x.grad, 2 * x.cos())
+    assert recording.internal_error is None
+    assert are_bits_equal(y, (x.sin() * 2).sum()) and are_bits_equal(x.grad, 2 * x.cos())
 
 
 @pytest.mark.filterwarnings(
@@ -305,8 +309,8 @@ def test_compiled_and_traced_modules_compute_the_same():
     with bridge.record() as recording:
         compiled = torch.compile(net, backend="eager")(x)
         traced = torch.jit.trace(net, x)(x)
-    assert recording.failure is None
-    assert same(compiled, net(x)) and same(traced, net(x))
+    assert recording.internal_error is None
+    assert are_bits_equal(compiled, net(x)) and are_bits_equal(traced, net(x))
 
 
 def test_an_adjoint_is_what_is_left_after_hooks_of_the_program():
@@ -317,7 +321,7 @@ def test_an_adjoint_is_what_is_left_after_hooks_of_the_program():
         w.register_hook(lambda g: g + 1)
         y.backward()
     assert w.grad == 11.0
-    assert [recording.sweeps[0].adjoints[recording.row_of(t)].shown()["data"] for t in (y, w)] == [5.0, 11.0]
+    assert [recording.sweeps[0].adjoints[recording.find_row(t)].shown()["data"] for t in (y, w)] == [5.0, 11.0]
 
 
 def test_a_picture_can_ask_why():
@@ -328,6 +332,6 @@ def test_a_picture_can_ask_why():
         loss = w.detach().sum()
     view, told = TapeView(recording), []
     view.send = lambda content, buffers=None: told.append(content)
-    view._explain({"target": recording.row_of(loss), "source": recording.row_of(w), "ask": 1})
+    view._send_explanation({"target": recording.find_row(loss), "source": recording.find_row(w), "ask": 1})
     view.close()
     assert [t["text"].partition(" (")[0] for t in told if t["kind"] == "explained"] == ["detach"]

@@ -9,7 +9,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: pip install 'minitape[torch]'")
 
 from minitape.bridges import torch as bridge  # noqa: E402 - behind the check for PyTorch
-from minitape.common.texts import VARIABLES  # noqa: E402
+from minitape.common.translation import LANGUAGE_VARIABLES  # noqa: E402
 
 from .frameworks import FRAMEWORKS  # noqa: E402
 
@@ -124,7 +124,7 @@ def test_a_function_with_vmap_compiles_in_a_block_as_outside_of_it():
     with bridge.record() as recording:
         loss = compiled(w, xs)
         loss.backward()
-    assert recording.failure is None and recording.explain(loss, w).connected
+    assert recording.internal_error is None and recording.explain(loss, w).connected
     assert w.grad.tolist() == [4.0, 4.0, 4.0]
 
 
@@ -219,7 +219,7 @@ def test_a_pass_from_a_scaled_loss_answers_for_the_loss():
     assert [recording.explain(loss, each).cause for each in (w, u)] == ["connected", "zero_factor"]
     assert recording.explain(extra, u).cause == "unused"
     passes = recording.sweeps
-    assert [passes.index(recording.sweep_of(each)) for each in (loss, extra, loss_of_its_own)] == [1, 1, 2]
+    assert [passes.index(recording.find_last_sweep(each)) for each in (loss, extra, loss_of_its_own)] == [1, 1, 2]
 
 
 def test_of_a_whole_model_too_the_loss_is_the_one_that_was_scaled():
@@ -238,7 +238,7 @@ def test_of_a_whole_model_too_the_loss_is_the_one_that_was_scaled():
 
 @pytest.mark.parametrize(("code", "page"), [("en", "README.md"), ("zh", "README.zh.md")])
 def test_the_example_of_the_readme_prints_what_stands_below_it(code, page, repository, tmp_path, monkeypatch):
-    monkeypatch.setenv(VARIABLES[0], code)
+    monkeypatch.setenv(LANGUAGE_VARIABLES[0], code)
     monkeypatch.setenv("PYTHONIOENCODING", "utf-8")
     readme = (repository / page).read_text(encoding="utf-8")
     ((example, printed),) = re.findall(r"```python\n(import torch\n.*?)```\n+```text\n(.*?)```", readme, re.DOTALL)
@@ -497,6 +497,6 @@ def test_a_result_that_is_trained_becomes_a_leaf_or_keeps_its_gradient():
         ("w = v * 2.0", "w = v * 2.0\nw.retain_grad()"),
     ]:
         code = f"v = torch.ones(3, requires_grad=True)\n{line}\nloss = (w * w).sum()\nloss.backward()\n"
-        space, recording, _ = FRAMEWORKS[0].recorded(code, f"<{line}>")
+        space, recording, _ = FRAMEWORKS[0].record_and_explain_program(code, f"<{line}>")
         asked = compile("recording.explain(loss, w)", "ask.py", "eval")
         assert eval(asked, space | {"recording": recording}).patch == patch

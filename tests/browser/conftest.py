@@ -11,7 +11,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from .make_pyodide import make
+from .make_pyodide import build_pyodide
 
 
 class _Server(SimpleHTTPRequestHandler):
@@ -20,15 +20,15 @@ class _Server(SimpleHTTPRequestHandler):
     A route of the browser's would not see what workers ask for through the page's service worker.
     """
 
-    missing, way, late = (), "", threading.Event()
+    missing, failure_mode, late = (), "", threading.Event()
 
     def send_head(self):
         name = self.path.rpartition("/")[2].partition("?")[0]
-        if not any(fnmatch(name, one) for one in self.missing):
+        if not any(fnmatch(name, pattern) for pattern in self.missing):
             return super().send_head()
-        if self.way == "gone":
+        if self.failure_mode == "gone":
             return self.send_error(404)
-        if self.way == "late":
+        if self.failure_mode == "late":
             self.late.wait()
         self.close_connection = True  # without a word
         return None
@@ -46,7 +46,7 @@ def site(tmp_path_factory):
         pytest.skip("no npm, from which the browser's NumPy comes")
     scratch = tmp_path_factory.mktemp("lite")
     try:
-        pyodide = make(scratch)
+        pyodide = build_pyodide(scratch)
     except subprocess.CalledProcessError as error:
         pytest.skip(f"npm or PyPI cannot be reached: {error.stderr[-300:]!r}")
     command = [sys.executable, "-m", "minitape", "site", str(scratch / "site"), "--lite", "--offline"]
@@ -64,39 +64,39 @@ def site(tmp_path_factory):
 def missing():
     """Takes files from the site, in one of three ways; ``missing()`` gives them back."""
 
-    def take(*names, way=""):
-        _Server.missing, _Server.way = names, way
+    def remove_files(*names, way=""):
+        _Server.missing, _Server.failure_mode = names, way
         _Server.late.set() if way != "late" else _Server.late.clear()
 
-    yield take
-    take()
+    yield remove_files
+    remove_files()
 
 
-def _guarded(browser, site):
+def _yield_window_bound_to_site(browser, site):
     """A browser's window with a storage of its own; nothing may leave the site."""
-    made, left = browser.new_context(viewport={"width": 1400, "height": 900}), []
-    made.set_default_timeout(300_000)  # milliseconds, on a busy machine
+    context_window, escaped_urls = browser.new_context(viewport={"width": 1400, "height": 900}), []
+    context_window.set_default_timeout(300_000)  # milliseconds, on a busy machine
 
-    def guard(route):
+    def block_foreign_request(route):
         if route.request.url.startswith((site, "data:", "blob:")):
             route.continue_()
         else:
-            left.append(route.request.url)
+            escaped_urls.append(route.request.url)
             route.abort()
 
-    made.route("**/*", guard)
-    yield made
-    made.close()
-    assert not left, left
+    context_window.route("**/*", block_foreign_request)
+    yield context_window
+    context_window.close()
+    assert not escaped_urls, escaped_urls
 
 
 @pytest.fixture(scope="module")
 def context(browser, site):
     """The same window for all tests of a file."""
-    yield from _guarded(browser, site)
+    yield from _yield_window_bound_to_site(browser, site)
 
 
 @pytest.fixture
 def fresh(browser, site):
     """A window for one test: JupyterLab opens what was open in the one before."""
-    yield from _guarded(browser, site)
+    yield from _yield_window_bound_to_site(browser, site)

@@ -47,22 +47,22 @@ STAND_INS = {
 }
 
 
-def from_npm(package: str, scratch: Path) -> Path:
-    """The files of a package of npm."""
-    done = subprocess.run(
+def download_npm_package(package: str, scratch: Path) -> Path:
+    """Download a package of npm; return the folder of its files."""
+    process = subprocess.run(
         ["npm", "pack", "--silent", package], cwd=scratch, check=True, capture_output=True, text=True, timeout=300
     )
-    archive = scratch / done.stdout.split()[-1]
+    archive = scratch / process.stdout.split()[-1]
     folder = scratch / archive.stem
     with tarfile.open(archive) as files:
         files.extractall(folder, filter="data")
     return folder / "package"
 
 
-def from_pypi(wanted: list[str], scratch: Path) -> list[Path]:
-    """The wheels of these packages."""
+def download_wheels(requirements: list[str], scratch: Path) -> list[Path]:
+    """Download the wheels of these packages from PyPI."""
     command = [sys.executable, *"-m pip download -q --no-deps --only-binary=:all: --python-version 312".split()]
-    subprocess.run([*command, "-d", str(scratch / "pypi"), *wanted], check=True, capture_output=True, timeout=300)
+    subprocess.run([*command, "-d", str(scratch / "pypi"), *requirements], check=True, capture_output=True, timeout=300)
     return sorted((scratch / "pypi").glob("*.whl"))
 
 
@@ -78,9 +78,9 @@ def write_wheel(path: Path, name: str, version: str, files: dict[str, bytes]) ->
         archive.writestr(f"{info}/RECORD", "".join(f"{place},,\n" for place in [*files, f"{info}/RECORD"]))
 
 
-def numpys(scratch: Path) -> dict[str, bytes]:
-    """The files of NumPy, without its tests."""
-    archive = next((from_npm(NUMPY, scratch) / "pkg").glob("numpy-*.tar.gz"))
+def read_numpy_files(scratch: Path) -> dict[str, bytes]:
+    """Return path -> content of the files of NumPy, without its tests."""
+    archive = next((download_npm_package(NUMPY, scratch) / "pkg").glob("numpy-*.tar.gz"))
     with tarfile.open(archive) as files:
         files.extractall(scratch / "numpy", filter="data")
     site = scratch / "numpy/lib/python3.12/site-packages"
@@ -90,12 +90,12 @@ def numpys(scratch: Path) -> dict[str, bytes]:
     return {str(path.relative_to(site)): path.read_bytes() for path in paths}
 
 
-def make(out: Path) -> Path:
+def build_pyodide(target_folder: Path) -> Path:
     """Make OUT/pyodide; give back its path."""
-    home = out / "pyodide"
-    with tempfile.TemporaryDirectory() as made:
-        scratch = Path(made)
-        shutil.copytree(from_npm(PYODIDE, scratch), home)
+    home = target_folder / "pyodide"
+    with tempfile.TemporaryDirectory() as scratch_name:
+        scratch = Path(scratch_name)
+        shutil.copytree(download_npm_package(PYODIDE, scratch), home)
         # This NumPy asks who calls it before it writes into a large intermediate array; Pyodide has no answer.
         runtime = home / "pyodide.asm.js"
         text = runtime.read_text(encoding="utf-8")
@@ -104,12 +104,12 @@ def make(out: Path) -> Path:
         lock = json.loads((home / "pyodide-lock.json").read_text())
         packages = lock["packages"]
 
-        def put(name: str, file: Path) -> None:
+        def note_package_file(name: str, file: Path) -> None:
             packages[name]["file_name"] = file.name
             packages[name]["sha256"] = hashlib.sha256(file.read_bytes()).hexdigest()
 
         for name, version, files in (
-            ("numpy", "2.0.2", numpys(scratch)),
+            ("numpy", "2.0.2", read_numpy_files(scratch)),
             *(
                 (name, "1.0.0", {path: text.encode() for path, text in files.items()})
                 for name, files in STAND_INS.items()
@@ -118,14 +118,14 @@ def make(out: Path) -> Path:
             wheel = home / f"{name}-{version}-{TAG}.whl"
             write_wheel(wheel, name, version, files)
             packages[name]["depends"] = []
-            put(name, wheel)
+            note_package_file(name, wheel)
         versions = {name: packages[name]["version"] for name in PURE}
-        for wheel in from_pypi([f"{name}=={version}" for name, version in versions.items()], scratch):
-            put(wheel.name.split("-")[0].lower().replace("_", "-"), Path(shutil.copy(wheel, home)))
+        for wheel in download_wheels([f"{name}=={version}" for name, version in versions.items()], scratch):
+            note_package_file(wheel.name.split("-")[0].lower().replace("_", "-"), Path(shutil.copy(wheel, home)))
         lock["packages"] = {name: entry for name, entry in packages.items() if (home / entry["file_name"]).is_file()}
         (home / "pyodide-lock.json").write_text(json.dumps(lock))
     return home
 
 
 if __name__ == "__main__":
-    print(make(Path(sys.argv[1]).absolute()))
+    print(build_pyodide(Path(sys.argv[1]).absolute()))

@@ -13,14 +13,14 @@ STATE = """() => [document.querySelector(".jp-Notebook-ExecutionIndicator")?.dat
     [...document.querySelectorAll(".jp-InputArea-prompt")].filter((e) => e.innerText.includes("*")).length]"""
 
 
-def opened(context, site, name):
+def open_lesson(context, site, name):
     page = context.new_page()
     page.goto(f"{site}/lab/index.html?path={name}")
     page.wait_for_selector("html[data-minitape-ready]", timeout=PATIENCE, state="attached")
     return page
 
 
-def run_all(page):
+def run_all_cells(page):
     page.click(".lm-MenuBar-itemLabel:text-is('Run')")
     page.click(".lm-Menu-itemLabel:text-is('Run All Cells')")
     page.wait_for_timeout(1000)
@@ -29,7 +29,7 @@ def run_all(page):
     )
 
 
-def saved_by(page, name, text=""):
+def read_saved_notebook(page, name, text=""):
     """The notebook as the browser keeps it, after it was saved there with this text in it."""
     page.keyboard.press("Control+s")
     for _ in range(40):
@@ -56,7 +56,7 @@ def saved_by(page, name, text=""):
     raise AssertionError(f"{name} was not kept by the browser")
 
 
-def printed(cell):
+def read_printed_and_errors(cell):
     """What a cell printed, and the names of its errors."""
     texts = ["".join(o["text"]) for o in cell.get("outputs", ()) if o.get("output_type") == "stream"]
     return "".join(texts).replace(NO_NUMBA, "").replace(OWN_INTEGER, ""), [
@@ -74,16 +74,20 @@ OWN_INTEGER = ", dtype=int32"
 NO_NUMBA = "There is no numba here. What is called compiled below is not.\n"
 
 
-def differing(name, kept):
+def find_differing_cells(name, kept):
     """The cells whose output is another one than in the saved lesson."""
     lesson = json.loads((LESSONS / name).read_text(encoding="utf-8"))
     saved = {cell["id"]: cell for cell in lesson["cells"] if cell["cell_type"] == "code"}
     found = {cell["id"]: cell for cell in kept["cells"] if cell["cell_type"] == "code"}
     assert saved.keys() == found.keys()
     may = {id for id, cell in saved.items() if "nbval-ignore-output" in cell["metadata"].get("tags", ())}
-    expected = {id: printed(cell) for id, cell in saved.items() if id not in may}
+    expected = {id: read_printed_and_errors(cell) for id, cell in saved.items() if id not in may}
     expected |= {id: (expected[id][0].replace(*texts), []) for id, texts in OLDER_NUMPY.items() if id in expected}
-    return {id: (printed(found[id]), text) for id, text in expected.items() if printed(found[id]) != text}
+    return {
+        id: (read_printed_and_errors(found[id]), text)
+        for id, text in expected.items()
+        if read_printed_and_errors(found[id]) != text
+    }
 
 
 PATHS = [*sorted((LESSONS / "en").glob("[01]*.ipynb")), *sorted((LESSONS / "zh").glob("0[1256]*.ipynb"))]
@@ -95,10 +99,10 @@ NAMES = [f"{path.parent.name}/{path.name}" for path in PATHS]
 def test_a_lesson_runs_from_its_first_cell_to_its_last_and_prints_what_is_saved(fresh, site, name):
     """The first one is run by the learner below, too."""
     fresh.route("**/kernel_python.js?keep", lambda route: route.abort())  # there is no second visit
-    page = opened(fresh, site, name)
-    run_all(page)
-    kept = saved_by(page, name)
-    different = differing(name, kept)
+    page = open_lesson(fresh, site, name)
+    run_all_cells(page)
+    kept = read_saved_notebook(page, name)
+    different = find_differing_cells(name, kept)
     views = page.locator(".mt-view").count()
     cells = sum(cell["cell_type"] == "code" for cell in kept["cells"])
     print(f"{name}: {cells} cells, {len(different)} differ, {views} pictures seen")
@@ -106,16 +110,16 @@ def test_a_lesson_runs_from_its_first_cell_to_its_last_and_prints_what_is_saved(
     assert not different
 
 
-def cell(page, text):
+def find_code_cell(page, text):
     """The code cell whose source has this text."""
     found = page.locator(".jp-CodeCell").filter(has=page.locator(".jp-InputArea", has_text=text)).first
     found.scroll_into_view_if_needed()
     return found
 
 
-def run(page, text, source=None):
+def run_code_cell(page, text, source=None):
     """Runs this cell, with another source if there is one."""
-    found = cell(page, text)
+    found = find_code_cell(page, text)
     found.locator(".cm-content").click()
     if source is not None:
         page.keyboard.press("Control+a")
@@ -125,20 +129,22 @@ def run(page, text, source=None):
 
 
 def test_a_learner_steps_answers_reloads_and_takes_the_work_elsewhere(browser, site, fresh, tmp_path):
-    page = opened(fresh, site, "en/01_the_first_tape.ipynb")
-    run_all(page)
-    assert not differing("en/01_the_first_tape.ipynb", saved_by(page, "en/01_the_first_tape.ipynb"))
-    view = cell(page, "TapeView(g)").locator(".mt-view")
+    page = open_lesson(fresh, site, "en/01_the_first_tape.ipynb")
+    run_all_cells(page)
+    assert not find_differing_cells(
+        "en/01_the_first_tape.ipynb", read_saved_notebook(page, "en/01_the_first_tape.ipynb")
+    )
+    view = find_code_cell(page, "TapeView(g)").locator(".mt-view")
     view.click()
     page.keyboard.press("Home")
     page.keyboard.press("ArrowRight")
     view.locator(".mt-node.mt-current").wait_for(timeout=PATIENCE)
     for answer, said in ("8.0", "not yet"), ("12.0", "correct"):
-        found = run(page, 'check("01.1"', f'answer = {answer}\ncheck("01.1", answer)')
+        found = run_code_cell(page, 'check("01.1"', f'answer = {answer}\ncheck("01.1", answer)')
         expect(found).to_contain_text(f"Exercise 01.1: {said}", timeout=PATIENCE)
         assert found.evaluate("cell => getComputedStyle(cell).filter") == "none"  # although no question is answered
-    expect(run(page, 'progress("01")')).to_contain_text("1 of 5 solved", timeout=PATIENCE)
-    saved_by(page, "en/01_the_first_tape.ipynb", "answer = 12.0")
+    expect(run_code_cell(page, 'progress("01")')).to_contain_text("1 of 5 solved", timeout=PATIENCE)
+    read_saved_notebook(page, "en/01_the_first_tape.ipynb", "answer = 12.0")
     page.locator(".jp-DirListing-item", has_text="01_the_first_tape").click(button="right")
     with page.expect_download() as download:
         page.locator(".lm-Menu-itemLabel", has_text="Download").click()
@@ -151,9 +157,9 @@ def test_a_learner_steps_answers_reloads_and_takes_the_work_elsewhere(browser, s
     assert "kernel_python.js" in page.workers[0].url
     loaded = page.workers[0].evaluate("performance.getEntriesByType('resource').map((entry) => entry.name)")
     assert not [name for name in loaded if name.endswith(".whl")]  # what the browser keeps of Python is there
-    expect(cell(page, 'check("01.1"')).to_contain_text("answer = 12.0", timeout=PATIENCE)
-    run(page, "import minitape as tf")
-    expect(run(page, 'progress("01")')).to_contain_text("1 of 5 solved", timeout=PATIENCE)
+    expect(find_code_cell(page, 'check("01.1"')).to_contain_text("answer = 12.0", timeout=PATIENCE)
+    run_code_cell(page, "import minitape as tf")
+    expect(run_code_cell(page, 'progress("01")')).to_contain_text("1 of 5 solved", timeout=PATIENCE)
     page.close()
 
     other = browser.new_context(viewport={"width": 1400, "height": 900})  # another browser

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from minitape.cli.playground import EXAMPLES, HERE, example
-from minitape.common.texts import language
+from minitape.cli.playground_page import EXAMPLES_FOLDER, PAGE_FOLDER, build_playground_example
+from minitape.common.translation import detect_language
 from minitape_widgets.playground import Playground
 
 SOURCES = Path(__file__).parents[2] / "widgets" / "frontend" / "playground"
@@ -25,21 +25,21 @@ js.fetch("https://example.com/?told")
 """
 
 
-@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.txt")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted(EXAMPLES_FOLDER.glob("*.txt")), ids=lambda path: path.stem)
 def test_an_example_has_a_picture_and_says_what_to_look_for(path):
-    found = example(path)
+    found = build_playground_example(path)
     assert found["snapshot"]["rows"] and found["snapshot"]["sweep"]
     assert found["program"].splitlines()[1].startswith("# Look for: ")
 
 
-@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.txt")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted(EXAMPLES_FOLDER.glob("*.txt")), ids=lambda path: path.stem)
 def test_an_example_in_chinese_computes_the_same_and_says_it_in_chinese(path):
-    english, chinese = example(path), example(path, "zh")
+    english, chinese = build_playground_example(path), build_playground_example(path, "zh")
     words = [line for line in chinese["program"].splitlines() if line.startswith("#")]
     assert len(words) == 2 and all(re.search("[\u4e00-\u9fff]", line) for line in words)
     values = [[row["value"] for row in one["snapshot"]["rows"]] for one in (english, chinese)]
     assert values[0] == values[1]
-    assert language() == "en"
+    assert detect_language() == "en"
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_a_program_that_fails_says_its_own_lines_only(fault, name):
 def test_the_fix_of_a_missing_gradient_is_said_by_line():
     heard = []
     playground = Playground(lambda text, data: heard.append(json.loads(text)))
-    playground.run((EXAMPLES / "06_none_watch.txt").read_text(encoding="utf-8"))
+    playground.run((EXAMPLES_FOLDER / "06_none_watch.txt").read_text(encoding="utf-8"))
     (answer,) = next(one["answers"] for one in heard if one["kind"] == "why")
     assert answer["patch_line"] == answer["line"] and "tape.watch(x)" in answer["patch"]
 
@@ -67,7 +67,7 @@ def test_the_script_is_that_of_its_sources():
     for file in sorted(SOURCES.iterdir(), key=lambda file: file.name):
         digest.update(f"{file.name}\n".encode())
         digest.update(file.read_text(encoding="utf-8").replace("\r\n", "\n").encode())
-    with (HERE / "playground.js").open(encoding="utf-8") as script:
+    with (PAGE_FOLDER / "playground.js").open(encoding="utf-8") as script:
         assert digest.hexdigest()[:16] in script.readline(), "run `npm ci && npm run build` in widgets/frontend"
 
 
@@ -82,7 +82,7 @@ def playground(context, site):
     page.close()
 
 
-def ran(page):
+def run_program(page):
     page.click("#run")
     page.wait_for_function("document.documentElement.dataset.running === 'false'", timeout=PATIENCE)
     return page.inner_text("#output")
@@ -93,7 +93,7 @@ class TestInBrowser:
 
     def test_a_missing_gradient_is_explained_and_fixed(self, playground):
         playground.select_option("#examples", "5")
-        assert ran(playground).strip() == "None"
+        assert run_program(playground).strip() == "None"
         playground.click("#why button")
         playground.wait_for_function("document.querySelector('#output').innerText.includes('6.0')")
         playground.wait_for_function("document.querySelector('#picture').innerText.includes('backward 1')")
@@ -109,7 +109,7 @@ class TestInBrowser:
         said = other.locator("#run, #stop, #share, #title, #examples option").evaluate_all(seen)
         assert len(said) > 15 and all(re.search("[\u4e00-\u9fff]", text) for text in [*said, other.title()])
         other.select_option("#examples", "5")
-        assert ran(other).strip() == "None"
+        assert run_program(other).strip() == "None"
         assert "改好第 7 行" in other.inner_text("#why button") and "没有监视它" in other.inner_text("#why")
         other.click("#share")
         other.wait_for_function("location.hash.startsWith('#p=')")
@@ -128,7 +128,7 @@ class TestInBrowser:
         playground.click("#stop")
         playground.wait_for_function("document.querySelector('#output').innerText.includes('(stopped)')")
         playground.select_option("#examples", "0")
-        assert ran(playground).startswith("0.07")
+        assert run_program(playground).startswith("0.07")
 
     def test_a_link_brings_the_program_and_runs_nothing(self, playground, context):
         playground.select_option("#examples", "4")
@@ -172,6 +172,6 @@ class TestInBrowser:
         playground.reload()
         playground.wait_for_selector("html[data-shown]")
         assert "onerror" in playground.inner_text(".cm-content") and playground.inner_text("#output") == ""
-        said = ran(playground)  # a request that left would fail the test when the browser closes
+        said = run_program(playground)  # a request that left would fail the test when the browser closes
         assert "<img src=x" in said and "[]" in said
         assert playground.title() == "minitape: a playground for gradients"

@@ -10,7 +10,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from minitape.cli.save import save
+from minitape.cli.save import run_and_save_notebook
 from tests.warm import warm_check  # noqa: F401  # a fixture for all tests of this folder
 
 SOLUTION = """<details><summary>Solution</summary>
@@ -22,17 +22,17 @@ check("t.1", answer)
 
 </details>"""
 
-Edit = Callable[[nbformat.NotebookNode], object]
+NotebookEdit = Callable[[nbformat.NotebookNode], object]
 
 
-def run(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+def run_minitape(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     """Run `minitape` with these arguments in a process of its own."""
     command = [sys.executable, "-m", "minitape", *map(str, arguments)]
     environment = {**os.environ, "NO_COLOR": "1", "COLUMNS": "120"}
     return subprocess.run(command, cwd=cwd, env=environment, text=True, capture_output=True, timeout=300, check=False)
 
 
-def small_notebook() -> nbformat.NotebookNode:
+def build_small_notebook() -> nbformat.NotebookNode:
     """A notebook with one of everything, not run yet."""
     cells = [
         new_markdown_cell("# A small notebook"),
@@ -53,8 +53,8 @@ def small_notebook() -> nbformat.NotebookNode:
 def saved_notebook(tmp_path_factory) -> Path:
     """The small notebook, saved as lessons are saved."""
     path = tmp_path_factory.mktemp("small") / "small.ipynb"
-    nbformat.write(small_notebook(), path)
-    save(path)
+    nbformat.write(build_small_notebook(), path)
+    run_and_save_notebook(path)
     return path
 
 
@@ -62,7 +62,7 @@ def saved_notebook(tmp_path_factory) -> Path:
 def spoiled(saved_notebook: Path, tmp_path: Path) -> Callable[..., Path]:
     """Write a copy of the small notebook after some edits, and give back its path."""
 
-    def spoil(*edits: Edit) -> Path:
+    def change_notebook(*edits: NotebookEdit) -> Path:
         notebook = nbformat.read(saved_notebook, as_version=4)
         for edit in edits:
             edit(notebook)
@@ -70,4 +70,4 @@ def spoiled(saved_notebook: Path, tmp_path: Path) -> Callable[..., Path]:
         nbformat.write(notebook, path)
         return path
 
-    return spoil
+    return change_notebook

@@ -12,18 +12,18 @@ import pytest
 from click.testing import CliRunner
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
-from minitape.cli import main, report, rules
-from minitape.cli.check import Result, check_notebook, check_notebooks, find_notebooks
-from minitape.cli.lessons import lessons_folder, notebooks_in
-from minitape.cli.rules import CheckFinding, solution_of
-from tests.warm import as_text
+from minitape.cli import main, notebook_rules, terminal_report
+from minitape.cli.check_notebooks import CheckResult, check_notebook, check_notebooks, resolve_notebook_paths
+from minitape.cli.lesson_files import find_lessons_folder, list_notebook_files
+from minitape.cli.notebook_rules import CheckFinding, find_solution_code
+from tests.warm import format_result_text
 
-from .conftest import small_notebook
+from .conftest import build_small_notebook
 
 DIGITS, EXERCISE, SOLVED, COMMAND, LAST = 1, 5, 6, 8, 9
 
 
-def code(place, source):
+def replace_code(place, source):
     """An edit: other code in a cell, with no output saved for it."""
 
     def edit(notebook):
@@ -33,18 +33,18 @@ def code(place, source):
     return edit
 
 
-def stream(place, text, name="stdout"):
+def set_saved_stream(place, text, name="stdout"):
     """An edit: a cell's saved output."""
     return lambda notebook: notebook.cells[place].__setitem__("outputs", [new_output("stream", name=name, text=text)])
 
 
-def found(path, variants=("blank",)):
+def find_rules_and_cells(path, variants=("blank",)):
     result = check_notebook(path, variants)
-    assert result.broken is None
+    assert result.failure_reason is None
     return [(finding.rule, finding.cell) for finding in result.findings]
 
 
-def checked(*arguments):
+def run_check_command(*arguments):
     """What `minitape check` says with these arguments, called here and not in a process of its own."""
     wide = {"NO_COLOR": "1", "COLUMNS": "120"}
     return CliRunner().invoke(main, ["check", *map(str, arguments)], env=wide, catch_exceptions=False)
@@ -54,31 +54,33 @@ def test_a_good_notebook_passes_blank_and_solved_and_is_not_changed(saved_notebo
     before = saved_notebook.read_bytes()
     files = sorted(saved_notebook.parent.iterdir())
     result = check_notebook(saved_notebook)
-    assert (result.findings, result.broken, result.exit_code) == ([], None, 0)
+    assert (result.findings, result.failure_reason, result.exit_code) == ([], None, 0)
     assert sorted(variant for _, variant in result.runs) == ["blank"] * 8 + ["solved"] * 8
     assert saved_notebook.read_bytes() == before
     assert sorted(saved_notebook.parent.iterdir()) == files
 
 
 def test_quiet_says_only_what_was_found(saved_notebook, monkeypatch):
-    good = Result("good.ipynb", sources=[""])
-    wrong = Result("wrong.ipynb", findings=[CheckFinding("error", 0, "it fails")], sources=["1 / 0"])
+    good = CheckResult("good.ipynb", cell_sources=[""])
+    wrong = CheckResult("wrong.ipynb", findings=[CheckFinding("error", 0, "it fails")], cell_sources=["1 / 0"])
     for results, named in (([good, wrong], ["wrong.ipynb"]), ([good], [])):
-        monkeypatch.setattr("minitape.cli.report.check_notebooks", lambda *_, results=results: results)
-        done = checked("-q", saved_notebook)
+        monkeypatch.setattr("minitape.cli.terminal_report.check_notebooks", lambda *_, results=results: results)
+        done = run_check_command("-q", saved_notebook)
         found = [line.split()[1] for line in done.output.splitlines() if line.startswith(("ok", "failed", "broken"))]
         assert found == named and done.exit_code == len(named), done.output
-    assert checked("--quiet", saved_notebook).output == ""
+    assert run_check_command("--quiet", saved_notebook).output == ""
 
 
 def test_one_changed_digit_is_found_and_its_cell_is_named_and_a_remedy_is_told_once(spoiled):
-    path = spoiled(stream(DIGITS, "[0.5, 1.6]\n"), code(LAST, "1 / 0"), code(COMMAND, "nothing"))
-    done = checked(path, "--variant", "blank")
+    path = spoiled(
+        set_saved_stream(DIGITS, "[0.5, 1.6]\n"), replace_code(LAST, "1 / 0"), replace_code(COMMAND, "nothing")
+    )
+    done = run_check_command(path, "--variant", "blank")
     assert done.exit_code == 1
     assert "cell 2 (print([0.5, 1.5])): this cell's output is not the saved one [outputs-differ]" in done.stdout
     assert "-[0.5, 1.6]" in done.stdout
     assert "+[0.5, 1.5]" in done.stdout
-    assert done.stdout.count(rules.REMEDIES["error"]) == 1
+    assert done.stdout.count(notebook_rules.REMEDIES["error"]) == 1
     assert "how to fix it\n" in done.stdout and "    [error] fix the program" in done.stdout
 
 
@@ -114,10 +116,10 @@ def shown_by_running(saved_notebook, tmp_path_factory):
         notebook.cells.append(cell)
     path = tmp_path_factory.mktemp("defects") / "defects.ipynb"
     nbformat.write(notebook, path)
-    rules = {name: [] for name in DEFECTS}
+    notebook_rules = {name: [] for name in DEFECTS}
     for finding in check_notebook(path, ["blank"]).findings:
-        rules[notebook.cells[finding.cell].metadata["defect"]].append(finding.rule)
-    return rules
+        notebook_rules[notebook.cells[finding.cell].metadata["defect"]].append(finding.rule)
+    return notebook_rules
 
 
 @pytest.mark.parametrize("name", DEFECTS)
@@ -127,11 +129,11 @@ def test_what_nbval_lets_pass_is_found(shown_by_running, name):
 
 @pytest.mark.long
 @pytest.mark.parametrize(("edit", "expected"), [
-    pytest.param(code(LAST, "import os\nos._exit(1)"), ("not-runnable", LAST), id="the kernel dies"),
-    pytest.param(code(EXERCISE, "answer = 6.0\ncheck('t.1', answer)"), ("exercise", EXERCISE), id="answered"),
+    pytest.param(replace_code(LAST, "import os\nos._exit(1)"), ("not-runnable", LAST), id="the kernel dies"),
+    pytest.param(replace_code(EXERCISE, "answer = 6.0\ncheck('t.1', answer)"), ("exercise", EXERCISE), id="answered"),
 ])  # fmt: skip
 def test_what_running_shows(spoiled, edit, expected):
-    assert expected in found(spoiled(edit))
+    assert expected in find_rules_and_cells(spoiled(edit))
 
 
 def test_what_is_saved_is_looked_at(spoiled):
@@ -156,14 +158,14 @@ def test_what_is_saved_is_looked_at(spoiled):
     assert {
         ("not-run", LAST), ("run-order", DIGITS), ("widget-state", None), ("widget-view", COMMAND),
         ("exercise", EXERCISE),
-    } == set(found(path, ()))  # fmt: skip
+    } == set(find_rules_and_cells(path, ()))  # fmt: skip
 
 
 def test_an_exercise_without_its_tag_is_found(spoiled):
     def untagged(notebook):
         notebook.cells[EXERCISE].metadata["tags"] = []
 
-    assert found(spoiled(untagged), ()) == [("exercise", EXERCISE)]
+    assert find_rules_and_cells(spoiled(untagged), ()) == [("exercise", EXERCISE)]
 
 
 @pytest.mark.long
@@ -180,30 +182,30 @@ def test_a_wrong_solution_is_found_in_the_solved_run_only(spoiled):
 
 @pytest.mark.long
 def test_a_problem_that_both_runs_show_is_told_once(spoiled):
-    assert found(spoiled(code(LAST, "nothing")), ("blank", "solved")) == [("error", LAST)]
+    assert find_rules_and_cells(spoiled(replace_code(LAST, "nothing")), ("blank", "solved")) == [("error", LAST)]
 
 
 @pytest.mark.long
 def test_what_a_cell_writes_to_stderr_is_one_finding_also_where_it_names_the_process(spoiled):
     source = "import os, warnings\nprint('last')\nwarnings.warn(f'careful, {os.getpid()}')"
     path = spoiled(lambda notebook: notebook.cells[LAST].__setitem__("source", source))
-    assert found(path, ("blank", "solved")) == [("stderr", LAST)]
-    assert found(spoiled(code(LAST, source))) == [("stderr", LAST), ("outputs-differ", LAST)]
+    assert find_rules_and_cells(path, ("blank", "solved")) == [("stderr", LAST)]
+    assert find_rules_and_cells(spoiled(replace_code(LAST, source))) == [("stderr", LAST), ("outputs-differ", LAST)]
 
 
 @pytest.mark.long
 def test_an_exercise_without_a_solution_is_told_once(spoiled):
-    told = found(spoiled(lambda notebook: notebook.cells.pop(SOLVED)), ("blank", "solved"))
+    told = find_rules_and_cells(spoiled(lambda notebook: notebook.cells.pop(SOLVED)), ("blank", "solved"))
     assert told == [("exercise", EXERCISE)]
 
 
 @pytest.mark.long
 def test_an_output_of_chance_is_told_from_one_that_is_wrong_and_one_that_depends_on_answers(spoiled):
     path = spoiled(
-        code(DIGITS, "print([0.5, 1.6])"),
-        code(COMMAND, "import os\nprint(os.urandom(8).hex())"),
-        code(LAST, "print(answer is ...)"),
-        stream(LAST, "True\n"),
+        replace_code(DIGITS, "print([0.5, 1.6])"),
+        replace_code(COMMAND, "import os\nprint(os.urandom(8).hex())"),
+        replace_code(LAST, "print(answer is ...)"),
+        set_saved_stream(LAST, "True\n"),
     )
     result = check_notebook(path)
     assert {(finding.rule, finding.cell) for finding in result.findings} == {
@@ -211,13 +213,15 @@ def test_an_output_of_chance_is_told_from_one_that_is_wrong_and_one_that_depends
         ("not-repeatable", COMMAND),
         ("depends-on-answers", LAST),
     }
-    told = as_text(result)
+    told = format_result_text(result)
     assert "--- one run" in told and "+++ another" in told
 
 
 def test_every_rule_has_a_remedy():
-    source = Path(rules.__file__).read_text()
-    assert set(re.findall(r'CheckFinding\(\s*"([\w-]+)"', source)) | {"timeout", "not-runnable"} <= set(rules.REMEDIES)
+    source = Path(notebook_rules.__file__).read_text()
+    assert set(re.findall(r'CheckFinding\(\s*"([\w-]+)"', source)) | {"timeout", "not-runnable"} <= set(
+        notebook_rules.REMEDIES
+    )
 
 
 @pytest.mark.long
@@ -225,13 +229,13 @@ def test_outputs_that_are_not_compared_are_told(spoiled):
     def uncompared(notebook):
         notebook.cells[LAST].metadata["tags"] = ["nbval-ignore-output"]
 
-    path = spoiled(stream(LAST, "another"), uncompared)
+    path = spoiled(set_saved_stream(LAST, "another"), uncompared)
     result = check_notebook(path, ["blank"])
     assert result.exit_code == 0
-    assert f"not compared (nbval-ignore-output or another mark), by cell: {LAST + 1}" in as_text(result)
+    assert f"not compared (nbval-ignore-output or another mark), by cell: {LAST + 1}" in format_result_text(result)
 
 
-def written(path, *cells):
+def write_code_notebook(path, *cells):
     """A notebook of code cells, as (source, saved text, tags); without a text it was not run yet."""
     notebook = new_notebook()
     for number, (source, text, *tags) in enumerate(cells, 1):
@@ -249,19 +253,19 @@ def test_each_mark_of_nbvals_is_told(tmp_path):
     tags = ["nbval-skip", "nbval-ignore-output", "pytest-validate-ignore-output"]
     cells = [(f"# {comment}\nprint(1)", "0\n") for comment in comments] + [("print(1)", "0\n", tag) for tag in tags]
     both = ("# NBVAL_CHECK_OUTPUT\nprint(1)", "1\n", "nbval-ignore-output")  # the comment counts
-    result = check_notebook(written(tmp_path / "marked.ipynb", *cells, both), ["blank"])
-    assert (result.findings, result.uncompared) == ([], [*range(len(cells))])
+    result = check_notebook(write_code_notebook(tmp_path / "marked.ipynb", *cells, both), ["blank"])
+    assert (result.findings, result.uncompared_cells) == ([], [*range(len(cells))])
 
 
 @pytest.mark.long
 def test_a_cell_that_takes_too_long_is_stopped(tmp_path):
     """It waits for what never comes, so it takes too long on any machine; it is alone, as others may on a slow one."""
-    path = written(tmp_path / "long.ipynb", ("import threading\nthreading.Event().wait()", ""))
-    [finding] = check_notebook(path, ["blank"], timeout=1).findings
+    path = write_code_notebook(tmp_path / "long.ipynb", ("import threading\nthreading.Event().wait()", ""))
+    [finding] = check_notebook(path, ["blank"], cell_timeout=1).findings
     assert (finding.rule, finding.cell) == ("timeout", 0)
 
 
-def changed(output, chance):
+def change_output(output, chance):
     """Another digit or letter in one of the texts of an output, or another kind of output; None where nothing is
     compared.
     """
@@ -273,13 +277,15 @@ def changed(output, chance):
         if output.output_type == "stream"
         else (output.data, chance.choice(sorted(COMPARED & {*output.data}) or [None]))
     )
-    at = [match.start() for match in re.finditer(r"[0-9a-zA-Z]", place[key])] if key else []
-    if not at:
+    positions = [match.start() for match in re.finditer(r"[0-9a-zA-Z]", place[key])] if key else []
+    if not positions:
         return None
-    at, text = chance.choice(at), place[key]
-    other = str((int(text[at]) + 1) % 10) if text[at].isdigit() else "q" if text[at] != "q" else "p"
-    place[key] = text[:at] + other + text[at + 1 :]
-    return f"{key}: {text[at]!r} at {at}"
+    positions, text = chance.choice(positions), place[key]
+    other = (
+        str((int(text[positions]) + 1) % 10) if text[positions].isdigit() else "q" if text[positions] != "q" else "p"
+    )
+    place[key] = text[:positions] + other + text[positions + 1 :]
+    return f"{key}: {text[positions]!r} at {positions}"
 
 
 COMPARED = {"text/plain", "text/html", "image/svg+xml"}
@@ -290,14 +296,14 @@ COMPARED = {"text/plain", "text/html", "image/svg+xml"}
     "lesson",
     [
         pytest.param(path, id=path.stem, marks=[pytest.mark.longest] * (place % 8 != 1))
-        for place, path in enumerate(notebooks_in(lessons_folder()))
+        for place, path in enumerate(list_notebook_files(find_lessons_folder()))
     ],
 )
 def test_each_changed_output_of_a_lesson_is_found(lesson, tmp_path):
     notebook, chance, told = nbformat.read(lesson, as_version=4), random.Random(7), {}
     for at, cell in enumerate(notebook.cells):
-        outputs = cell.outputs if cell.cell_type == "code" and rules.is_compared(cell) else []
-        if outputs and (what := changed(chance.choice(outputs), chance)):
+        outputs = cell.outputs if cell.cell_type == "code" and notebook_rules.is_output_compared(cell) else []
+        if outputs and (what := change_output(chance.choice(outputs), chance)):
             told[at] = what
     nbformat.write(notebook, tmp_path / lesson.name)
     found = {finding.cell for finding in check_notebook(tmp_path / lesson.name, ["blank"]).findings}
@@ -306,25 +312,26 @@ def test_each_changed_output_of_a_lesson_is_found(lesson, tmp_path):
 
 
 def test_the_solution_belongs_to_the_exercise_right_before_it():
-    cells = small_notebook().cells
-    assert solution_of(cells, EXERCISE) == 'answer = 6.0\ncheck("t.1", answer)'
+    cells = build_small_notebook().cells
+    assert find_solution_code(cells, EXERCISE) == 'answer = 6.0\ncheck("t.1", answer)'
     cells.insert(EXERCISE + 1, cells[EXERCISE])
-    assert solution_of(cells, EXERCISE) is None
+    assert find_solution_code(cells, EXERCISE) is None
 
 
 @pytest.mark.long
 def test_no_grammars_of_addresses_are_compiled_before_a_notebook_is_run():
     """That would take a second, in `minitape check` and again in each process that runs a notebook."""
-    code = "import sys, minitape.cli.recorder, minitape.cli.check, minitape.cli.save; sys.exit('lark' in sys.modules)"
+    modules = "minitape.cli.nbval_recorder, minitape.cli.check_notebooks, minitape.cli.save"
+    code = f"import sys, {modules}; sys.exit('lark' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 @pytest.mark.long
 def test_several_notebooks_come_back_in_order(saved_notebook, spoiled):
-    bad = spoiled(stream(DIGITS, "[0.5, 1.6]\n"))
+    bad = spoiled(set_saved_stream(DIGITS, "[0.5, 1.6]\n"))
     seen = []
-    results = check_notebooks([bad, saved_notebook], ["blank"], done=lambda: seen.append(1))
-    assert [result.exit_code for result in results] == [1, 0], "\n".join(map(as_text, results))
+    results = check_notebooks([bad, saved_notebook], ["blank"], on_checked=lambda: seen.append(1))
+    assert [result.exit_code for result in results] == [1, 0], "\n".join(map(format_result_text, results))
     assert seen == [1, 1]
 
 
@@ -339,7 +346,7 @@ def test_what_can_not_be_checked_ends_with_2(tmp_path, name, text, message):
         path.write_text(text)
     elif text is not None:
         path.mkdir()
-    done = checked(path)
+    done = run_check_command(path)
     assert done.exit_code == 2
     assert message in done.stderr
 
@@ -347,50 +354,52 @@ def test_what_can_not_be_checked_ends_with_2(tmp_path, name, text, message):
 @pytest.mark.long
 def test_a_broken_file_is_told_beside_the_others(tmp_path, saved_notebook):
     (tmp_path / "broken.ipynb").write_text("{")
-    done = checked(tmp_path / "broken.ipynb", saved_notebook, "--variant", "blank")
+    done = run_check_command(tmp_path / "broken.ipynb", saved_notebook, "--variant", "blank")
     assert done.exit_code == 2
     assert "not a readable notebook" in done.stdout
     assert f"ok     {saved_notebook}" in done.stdout
 
 
 def test_folders_and_repeated_names_are_resolved(saved_notebook):
-    assert find_notebooks([saved_notebook.parent, saved_notebook]) == [saved_notebook]
-    assert find_notebooks([], "zh") == notebooks_in(lessons_folder("zh"))
+    assert resolve_notebook_paths([saved_notebook.parent, saved_notebook]) == [saved_notebook]
+    assert resolve_notebook_paths([], "zh") == list_notebook_files(find_lessons_folder("zh"))
 
 
 def test_a_long_line_is_cut_and_stays_recognisable():
     one, two = "x" * 1000, "x" * 999 + "y"
-    assert len(report.shorten(one, 200)) < 220
-    assert report.shorten(one, 200) != report.shorten(two, 200)
+    assert len(terminal_report.shorten_line_with_checksum(one, 200)) < 220
+    assert terminal_report.shorten_line_with_checksum(one, 200) != terminal_report.shorten_line_with_checksum(two, 200)
 
 
-def pictures(*colours):
+def build_picture_tags(*colours):
     svgs = (f'<svg><rect id="a"/><rect fill="{colour}"/></svg>' for colour in colours)
     return [f'<img src="data:image/svg+xml;base64,{b64encode(svg.encode()).decode()}" alt="Tape">' for svg in svgs]
 
 
 def test_pictures_that_differ_are_told_by_their_words_and_without_their_letters():
-    green, grey = pictures("green" * 20, "grey" * 20)
+    green, grey = build_picture_tags("green" * 20, "grey" * 20)
     finding = CheckFinding("outputs-differ", 0, "differs", saved=f"6.0\n{green}", new=f"6.0\n{grey}")
-    result = Result("a.ipynb", findings=[finding], sources=["TapeView(tape)"])
-    told = [line for line in as_text(result).splitlines() if "<img" in line]
+    result = CheckResult("a.ipynb", findings=[finding], cell_sources=["TapeView(tape)"])
+    told = [line for line in format_result_text(result).splitlines() if "<img" in line]
     assert len({*told}) == 2 and all(len(line) < 100 and 'alt="Tape"' in line for line in told)
 
 
 def test_a_notebook_that_was_never_saved_is_told_so_first():
-    saved, new = pictures("red", "blue")
+    saved, new = build_picture_tags("red", "blue")
     differs = CheckFinding("outputs-differ", 0, "text/html differs", saved, new)
-    text = as_text(Result("a.ipynb", findings=[differs], sources=["", ""]))
+    text = format_result_text(CheckResult("a.ipynb", findings=[differs], cell_sources=["", ""]))
     assert "not saved yet" not in text
-    unsaved = Result("a.ipynb", findings=[differs, CheckFinding("run-order", 1, "run out of order")], sources=["", ""])
-    second, *others = as_text(unsaved).splitlines()[1:]
+    unsaved = CheckResult(
+        "a.ipynb", findings=[differs, CheckFinding("run-order", 1, "run out of order")], cell_sources=["", ""]
+    )
+    second, *others = format_result_text(unsaved).splitlines()[1:]
     assert second.strip() == "not saved yet: type minitape save a.ipynb first. Found meanwhile:"
     assert "run out of order" in "".join(others)
 
 
 def test_who_names_no_notebook_is_told_what_runs(monkeypatch):
-    monkeypatch.setattr("minitape.cli.report.check_notebooks", lambda *_: [])
-    assert "lessons of the course, which takes minutes" in checked().stderr
+    monkeypatch.setattr("minitape.cli.terminal_report.check_notebooks", lambda *_: [])
+    assert "lessons of the course, which takes minutes" in run_check_command().stderr
 
 
 ENDS_ONCE = """\
@@ -412,4 +421,4 @@ def test_a_kernel_that_ends_is_tried_again_once_and_named_once(always, expected,
         new_code_cell("print(3)", outputs=[new_output("stream", text="3\n")], execution_count=2),
     ]
     nbformat.write(new_notebook(cells=cells), tmp_path / "a.ipynb")
-    assert found(tmp_path / "a.ipynb") == expected
+    assert find_rules_and_cells(tmp_path / "a.ipynb") == expected

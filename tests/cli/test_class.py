@@ -11,29 +11,29 @@ import pytest
 from click.testing import CliRunner
 
 from minitape.cli import main
-from minitape.cli.figures import figures
-from minitape.cli.handins import Work, find, read
-from minitape.course.checker import exercises_of, feedback
+from minitape.cli.class_figures import compute_class_figures
+from minitape.cli.handins import ExerciseRecord, find_hand_in_files_by_learner, read_hand_ins
+from minitape.course.checker import collect_exercises, count_try_and_build_feedback
 from minitape.course.progress import FILE_NAME
 
-from .conftest import run
+from .conftest import run_minitape
 
 
-def told(*arguments):
+def run_class_command(*arguments):
     done = CliRunner().invoke(main, ["class", *map(str, arguments)], env={"COLUMNS": "80", "NO_COLOR": "1"})
     assert done.exit_code == 0, done.output
     return done.output
 
 
-def answered(monkeypatch, folder, *answers):
+def answer_exercises(monkeypatch, folder, *answers):
     """A learner's folder after these answers, given to the checker itself."""
     folder.mkdir(parents=True)
     monkeypatch.setenv("MINITAPE_PROGRESS", str(folder / FILE_NAME))
     for name, answer in answers:
-        feedback(name, answer)
+        count_try_and_build_feedback(name, answer)
 
 
-def notebook(path, *outputs, lesson="01_the_first_tape"):
+def write_notebook(path, *outputs, lesson="01_the_first_tape"):
     cells = [
         nbformat.v4.new_code_cell("check(...)", outputs=[nbformat.v4.new_output("stream", text=text)])
         for text in outputs
@@ -45,22 +45,38 @@ def notebook(path, *outputs, lesson="01_the_first_tape"):
 @pytest.fixture
 def three(tmp_path, monkeypatch):
     """Ann is right at once, Bob later, Cem not yet; nobody else did anything in lesson 1."""
-    answered(monkeypatch, tmp_path / "ann", ("01.1", 12.0), ("01.3", [None, 6.0, 9.0]))
-    answered(monkeypatch, tmp_path / "bob", ("01.1", 8.0), ("01.1", 4.0), ("01.1", 12.0))
-    answered(monkeypatch, tmp_path / "cem" / "minitape-lessons", ("01.1", 8.0), ("01.1", ...))
+    answer_exercises(monkeypatch, tmp_path / "ann", ("01.1", 12.0), ("01.3", [None, 6.0, 9.0]))
+    answer_exercises(monkeypatch, tmp_path / "bob", ("01.1", 8.0), ("01.1", 4.0), ("01.1", 12.0))
+    answer_exercises(monkeypatch, tmp_path / "cem" / "minitape-lessons", ("01.1", 8.0), ("01.1", ...))
     return tmp_path
 
 
 def test_each_exercise_is_counted(three):
-    found = figures(read(find([three])))
-    assert found.lessons == {"01": [*exercises_of("01")]}
+    found = compute_class_figures(read_hand_ins(find_hand_in_files_by_learner([three])))
+    assert found.exercises_by_lesson == {"01": [*collect_exercises("01")]}
     first, second, third, *_ = found.by_exercise
-    assert (first.first_try, first.later, first.stuck, first.untried, first.tries) == (1, 1, 1, 0, 2)
-    hint = next(mistake.hint for mistake in exercises_of("01")["01.1"].mistakes if mistake.answer == 8.0)
-    assert (first.wrong.answer, first.wrong.hint, first.wrong.learners) == ("8.0", hint, 2)
-    assert (second.untried, second.tries, second.wrong) == (3, None, None)
-    assert (third.first_try, third.untried) == (1, 2)
-    assert [(who.learner, who.solved["01"], who.tries, who.first_try) for who in found.by_learner] == [
+    assert (
+        first.first_try_count,
+        first.later_try_count,
+        first.stuck_count,
+        first.untried_count,
+        first.median_tries,
+    ) == (
+        1,
+        1,
+        1,
+        0,
+        2,
+    )
+    hint = next(mistake.hint for mistake in collect_exercises("01")["01.1"].mistakes if mistake.answer == 8.0)
+    assert (
+        first.commonest_wrong_answer.answer,
+        first.commonest_wrong_answer.hint,
+        first.commonest_wrong_answer.learner_count,
+    ) == ("8.0", hint, 2)
+    assert (second.untried_count, second.median_tries, second.commonest_wrong_answer) == (3, None, None)
+    assert (third.first_try_count, third.untried_count) == (1, 2)
+    assert [(who.learner, who.solved_by_lesson["01"], who.tries, who.first_try_count) for who in found.by_learner] == [
         ("ann", 2, 2, 2),
         ("bob", 1, 3, 0),
         ("cem", 0, 1, 0),
@@ -68,18 +84,18 @@ def test_each_exercise_is_counted(three):
 
 
 def test_the_terminal_shows_learners_and_exercises(three):
-    text = told(three)
-    count = len(exercises_of("01"))
+    text = run_class_command(three)
+    count = len(collect_exercises("01"))
     assert re.search(rf"^bob +1/{count} +1 +0 +3 +0\s*$", text, re.MULTILINE)
     assert re.search(r"^01\.1 +1 +1 +1 +0 +2 +0 +8\.0 \(2x\) 8 is y itself, .{50}", text, re.MULTILINE)
     assert text.rstrip().endswith(f"3 learners, 1 lesson, {count} exercises: {100 // count}% solved.")
 
 
 def test_the_table_for_a_spreadsheet(three, tmp_path):
-    told(three, "--csv", tmp_path / "class.csv")
+    run_class_command(three, "--csv", tmp_path / "class.csv")
     with open(tmp_path / "class.csv", encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    assert len(rows) == 3 * len(exercises_of("01"))
+    assert len(rows) == 3 * len(collect_exercises("01"))
     [bob] = [row for row in rows if (row["learner"], row["exercise"]) == ("bob", "01.1")]
     assert (bob["solved"], bob["tries"], bob["right_at"], bob["wrong_answers"]) == ("1", "3", "3", "4.0 | 8.0")
     [ann] = [row for row in rows if (row["learner"], row["exercise"]) == ("ann", "01.2")]
@@ -93,80 +109,85 @@ def test_time_is_counted_from_answer_to_answer_without_pauses(tmp_path):
         "version": 1, "exercises": dict.fromkeys(("01.1", "01.2", "02.1"), entry), "predictions": {}, "times": times,
     }  # fmt: skip
     (tmp_path / "ann.json").write_text(json.dumps(kept))
-    [ann] = read(find([tmp_path]))
+    [ann] = read_hand_ins(find_hand_in_files_by_learner([tmp_path]))
     assert ann.learner == "ann"
-    assert {name: work.seconds for name, work in ann.work.items()} == {"01.1": 120, "01.2": 30, "02.1": None}
+    assert {name: work.seconds for name, work in ann.records.items()} == {"01.1": 120, "01.2": 30, "02.1": None}
 
 
 def test_returned_notebooks_tell_the_last_answer(tmp_path):
     wrong = "Exercise 01.1: not yet.\n  given:    8.0\n  expected: a number\n  exact: no\nHint: That is y.\n"
-    notebook(
+    write_notebook(
         tmp_path / "ann" / "01_the_first_tape.ipynb",
         wrong,
         "Exercise 01.2: correct.\n  exact: yes",
         "Exercise 01.3: not answered yet.",
     )
-    notebook(tmp_path / "doe_jane_4711_01_the_first_tape.ipynb", "Exercise 01.1: correct.")
-    ann, jane = read(find([tmp_path]))
-    assert {name: work.solved for name, work in ann.work.items()} == {"01.1": False, "01.2": True}
-    assert ann.work["01.1"].wrong == {"8.0": "That is y."} and ann.work["01.1"].tries is None
-    assert jane.learner == "doe_jane_4711" and jane.work["01.1"].solved
+    write_notebook(tmp_path / "doe_jane_4711_01_the_first_tape.ipynb", "Exercise 01.1: correct.")
+    ann, jane = read_hand_ins(find_hand_in_files_by_learner([tmp_path]))
+    assert {name: work.is_solved for name, work in ann.records.items()} == {"01.1": False, "01.2": True}
+    assert ann.records["01.1"].wrong_answers == {"8.0": "That is y."} and ann.records["01.1"].tries is None
+    assert jane.learner == "doe_jane_4711" and jane.records["01.1"].is_solved
 
 
 def test_what_all_left_blank_counts(tmp_path):
     """An exercise of one's own lesson is known by what the learners' notebooks say of it."""
     right, blank = "Exercise mine.1: correct.", "Exercise mine.2: not answered yet."
-    notebook(tmp_path / "ann" / "mine.ipynb", right, blank)
-    notebook(tmp_path / "bob" / "mine.ipynb", "Exercise mine.1: not answered yet.", blank, blank)
-    notebook(tmp_path / "cem" / "other.ipynb", "Exercise other.1: not answered yet.")
-    found = figures(read(find([tmp_path])))
-    assert found.lessons == {"mine": ["mine.1", "mine.2"]}  # of the other one nothing was answered
-    assert [learner.all_solved for learner in found.by_learner] == [1, 0, 0]
-    assert "2 exercises: 17% solved" in told(tmp_path)
+    write_notebook(tmp_path / "ann" / "mine.ipynb", right, blank)
+    write_notebook(tmp_path / "bob" / "mine.ipynb", "Exercise mine.1: not answered yet.", blank, blank)
+    write_notebook(tmp_path / "cem" / "other.ipynb", "Exercise other.1: not answered yet.")
+    found = compute_class_figures(read_hand_ins(find_hand_in_files_by_learner([tmp_path])))
+    assert found.exercises_by_lesson == {"mine": ["mine.1", "mine.2"]}  # of the other one nothing was answered
+    assert [learner.solved_count for learner in found.by_learner] == [1, 0, 0]
+    assert "2 exercises: 17% solved" in run_class_command(tmp_path)
 
 
 def test_a_lesson_as_the_checker_left_it_is_read(tmp_path, monkeypatch):
     """What is read from a notebook is what `check` prints."""
     monkeypatch.setenv("MINITAPE_PROGRESS", str(tmp_path / "elsewhere.txt"))
     texts = [
-        feedback("01.1", 8.0),
-        feedback("01.2", lambda f, value: -1.0),
-        feedback("01.3", [None, 6.0, 9.0]),
-        feedback("01.4"),
+        count_try_and_build_feedback("01.1", 8.0),
+        count_try_and_build_feedback("01.2", lambda f, value: -1.0),
+        count_try_and_build_feedback("01.3", [None, 6.0, 9.0]),
+        count_try_and_build_feedback("01.4"),
     ]
-    notebook(tmp_path / "class" / "ann" / "lesson.ipynb", "".join(f"{text}\n" for text in texts))
-    [ann] = read(find([tmp_path / "class"]))
-    assert {name: work.solved for name, work in ann.work.items()} == {"01.1": False, "01.2": False, "01.3": True}
-    [(given, hint)] = ann.work["01.2"].wrong.items()
+    write_notebook(tmp_path / "class" / "ann" / "lesson.ipynb", "".join(f"{text}\n" for text in texts))
+    [ann] = read_hand_ins(find_hand_in_files_by_learner([tmp_path / "class"]))
+    assert {name: work.is_solved for name, work in ann.records.items()} == {"01.1": False, "01.2": False, "01.3": True}
+    [(given, hint)] = ann.records["01.2"].wrong_answers.items()
     assert hint and given and texts[1].endswith(f"Hint: {hint}")
 
 
 def test_progress_and_notebook_of_one_learner_are_one(three):
-    notebook(
+    write_notebook(
         three / "bob" / "02_inside_the_tape.ipynb",
         "Exercise 02.1: correct.",
         "Exercise 01.1: not yet.\n  given:    7.0",
     )
-    bob = next(hand_in for hand_in in read(find([three])) if hand_in.learner == "bob")
-    assert bob.work["02.1"].solved and bob.work["01.1"].solved
-    assert bob.work["01.1"].right_at == 3 and set(bob.work["01.1"].wrong) == {"8.0", "4.0", "7.0"}
-    longer = Work(False, tries=3, seconds=9)
-    assert Work(True, tries=1, right_at=1).with_other(longer) == replace(longer, solved=True)  # the longer one counts
+    bob = next(hand_in for hand_in in read_hand_ins(find_hand_in_files_by_learner([three])) if hand_in.learner == "bob")
+    assert bob.records["02.1"].is_solved and bob.records["01.1"].is_solved
+    assert bob.records["01.1"].right_at == 3 and set(bob.records["01.1"].wrong_answers) == {"8.0", "4.0", "7.0"}
+    longer = ExerciseRecord(False, tries=3, seconds=9)
+    assert ExerciseRecord(True, tries=1, right_at=1).merge_with(longer) == replace(
+        longer, is_solved=True
+    )  # the longer one counts
 
 
 def test_folders_of_learners_on_one_machine(three):
     homes = three / "home"
     for who in ("ann", "bob"):
         shutil.move(three / who, homes / who / "minitape-lessons")
-    assert list(find([homes / who / "minitape-lessons" for who in ("ann", "bob")])) == ["ann", "bob"]
-    assert list(find([homes / "ann" / "minitape-lessons"])) == ["ann"]
+    assert list(find_hand_in_files_by_learner([homes / who / "minitape-lessons" for who in ("ann", "bob")])) == [
+        "ann",
+        "bob",
+    ]
+    assert list(find_hand_in_files_by_learner([homes / "ann" / "minitape-lessons"])) == ["ann"]
 
 
 def test_a_broken_file_is_named_and_skipped(three):
     (three / "bob" / "02_inside_the_tape.ipynb").write_text('{"cells": [')
     (three / "cem" / "x.ipynb").write_text("[1, 2]")
     (three / "ann" / "old-progress.json").write_text('{"exercises": 3}')
-    text = told(three)
+    text = run_class_command(three)
     for name, why in (
         ("bob/02_inside_the_tape", "is not whole"),
         ("cem/x", "is not a notebook"),
@@ -177,8 +198,8 @@ def test_a_broken_file_is_named_and_skipped(three):
 
 
 def test_before_anybody_has_answered(tmp_path):
-    notebook(tmp_path / "ann" / "01_the_first_tape.ipynb", "nothing said")
-    said = told(tmp_path)
+    write_notebook(tmp_path / "ann" / "01_the_first_tape.ipynb", "nothing said")
+    said = run_class_command(tmp_path)
     assert "1 learner: no exercise is answered yet." in said and "commonest" not in said
 
 
@@ -192,12 +213,12 @@ def test_what_strangers_wrote_steers_nothing(tmp_path):
     (folder / FILE_NAME).write_text(json.dumps(kept))
     (tmp_path / "secret.ipynb").write_text("secret")
     (folder / "link.ipynb").symlink_to(tmp_path / "secret.ipynb")
-    text = told(tmp_path / "class", "--csv", tmp_path / "p.csv")
+    text = run_class_command(tmp_path / "class", "--csv", tmp_path / "p.csv")
     assert "\x1b" not in text and "<b>eve[b]" in text and "secret" not in text
     assert "'=HYPERLINK(1)" in (tmp_path / "p.csv").read_text() and ",=" not in (tmp_path / "p.csv").read_text()
 
 
 def test_a_folder_without_hand_ins(tmp_path):
-    done = run("class", tmp_path)
+    done = run_minitape("class", tmp_path)
     assert done.returncode == 2
     assert f"no progress files and no notebooks in {tmp_path}" in done.stderr

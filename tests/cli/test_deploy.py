@@ -13,7 +13,7 @@ import yaml
 from packaging.specifiers import SpecifierSet
 from traitlets.config import Config
 
-from minitape.cli.lessons import lessons_folder
+from minitape.cli.lesson_files import find_lessons_folder
 
 # The settings of the chart Zero to JupyterHub that values.yaml may name, with their kinds, as its values.schema.yaml
 # has them. A new one is looked up there first: helm refuses a name that is not in it.
@@ -40,18 +40,18 @@ def hub(repository):
     return SimpleNamespace(**config)
 
 
-def flat(values, before=()):
+def iter_flat_settings(values, before=()):
     """Dotted names and values, down to the settings that are a table of the user's own."""
     for name, value in values.items():
         path = (*before, name)
         if isinstance(value, dict) and SETTINGS.get(".".join(path)) is not dict:
-            yield from flat(value, path)
+            yield from iter_flat_settings(value, path)
         else:
             yield ".".join(path), value
 
 
 def test_kubernetes_is_told_what_its_chart_knows(values):
-    found = dict(flat(values))
+    found = dict(iter_flat_settings(values))
     assert set(found) <= set(SETTINGS)
     assert {name: type(value) for name, value in found.items()} == {name: SETTINGS[name] for name in found}
 
@@ -62,7 +62,7 @@ def test_one_machine_and_kubernetes_get_the_same_sizes(values, hub):
     assert values["hub"]["config"]["KubeSpawner"]["http_timeout"] == hub.Spawner.http_timeout
     assert f"--MappingKernelManager.cull_idle_timeout={values['cull']['timeout']}" in hub.Spawner.args
     assert learner["defaultUrl"] == hub.Spawner.default_url
-    assert (lessons_folder() / learner["defaultUrl"].rpartition("/")[2]).is_file()
+    assert (find_lessons_folder() / learner["defaultUrl"].rpartition("/")[2]).is_file()
     assert learner["extraEnv"].items() <= hub.Spawner.environment.items()
 
 
@@ -107,8 +107,8 @@ def test_the_packages_page_leads_to_the_repository_and_has_no_dead_link_where_no
     repository, package_page, monkeypatch, repository_says
 ):
     monkeypatch.setenv("MINITAPE_REPOSITORY", repository_says)
-    for place in ("_origin", "_setting"):
-        monkeypatch.setitem(package_page.repository_of.__globals__, place, lambda root: "")
+    for place in ("_read_git_origin_url", "_read_configured_repository_url"):
+        monkeypatch.setitem(package_page.find_repository_url.__globals__, place, lambda project_folder: "")
     about = {"name": "minitape"}
     package_page.PackagePage(str(repository), {}).update(about)
     given = (repository / "README.md").read_text(encoding="utf-8")
@@ -136,13 +136,13 @@ def test_the_repository_is_the_one_that_git_names_and_then_the_one_of_the_sdist(
     package_page, tmp_path, monkeypatch, remote, address
 ):
     monkeypatch.delenv("MINITAPE_REPOSITORY", raising=False)
-    assert package_page.repository_of(tmp_path) == ""
+    assert package_page.find_repository_url(tmp_path) == ""
     (tmp_path / "pyproject.toml").write_text("[tool.minitape]\nrepository = 'https://host.test/setting/'\n")
-    assert package_page.repository_of(tmp_path) == "https://host.test/setting"
+    assert package_page.find_repository_url(tmp_path) == "https://host.test/setting"
     (tmp_path / "PKG-INFO").write_text(
         "Metadata-Version: 2.4\nProject-URL: Repository, https://host.test/sdist\n\nText"
     )
-    assert package_page.repository_of(tmp_path) == "https://host.test/sdist"
+    assert package_page.find_repository_url(tmp_path) == "https://host.test/sdist"
     for command in (["init", "--quiet"], ["remote", "add", "origin", remote]):
         subprocess.run(["git", *command], cwd=tmp_path, check=True)
-    assert package_page.repository_of(tmp_path) == (address or "https://host.test/sdist")
+    assert package_page.find_repository_url(tmp_path) == (address or "https://host.test/sdist")

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from minitape.cli import main
 
 
-def refused(*arguments):
+def run_refused_command(*arguments):
     done = CliRunner().invoke(main, ["explain", *map(str, arguments)])
     assert isinstance(done.exception, SystemExit), done.exception
     return done.exit_code, done.output.splitlines()[-1]
@@ -19,7 +19,10 @@ def test_a_framework_that_is_not_installed_is_one_line(tmp_path, monkeypatch):
     monkeypatch.delitem(sys.modules, "minitape.bridges.torch", raising=False)
     program = tmp_path / "train.py"
     program.write_text("import torch")
-    assert refused(program) == (1, "Error: minitape.bridges.torch needs PyTorch: pip install 'minitape[torch]'.")
+    assert run_refused_command(program) == (
+        1,
+        "Error: minitape.bridges.torch needs PyTorch: pip install 'minitape[torch]'.",
+    )
 
 
 @pytest.mark.parametrize(("arguments", "why"), [
@@ -30,4 +33,4 @@ def test_a_framework_that_is_not_installed_is_one_line(tmp_path, monkeypatch):
 ])  # fmt: skip
 def test_what_cannot_be_run_is_named(arguments, why, monkeypatch):
     monkeypatch.setattr(sys, "path", sys.path[:])
-    assert refused(*arguments) == (2, f"Error: {why}")
+    assert run_refused_command(*arguments) == (2, f"Error: {why}")

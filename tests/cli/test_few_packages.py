@@ -10,8 +10,8 @@ import nbformat
 import pytest
 from packaging.requirements import Requirement
 
-from minitape.cli.lessons import lesson_of, lessons_folder, notebooks_in
-from minitape.cli.rules import is_exercise, solution_of
+from minitape.cli.lesson_files import find_lessons_folder, get_lesson_prefix, list_notebook_files
+from minitape.cli.notebook_rules import find_solution_code, is_exercise
 
 BLOCKED = """
 import linecache
@@ -33,17 +33,19 @@ for number, cell in enumerate(sys.stdin.read().split("\\x1e")):
         if "# raises" not in cell:
             raise
 """
-LESSONS = [path for path in notebooks_in(lessons_folder()) if lesson_of(path)]
+LESSONS = [path for path in list_notebook_files(find_lessons_folder()) if get_lesson_prefix(path)]
 
 
 @pytest.fixture(scope="module")
 def left_out(repository):
     """The modules of the packages that are not installed there."""
     browser = {"sys_platform": "emscripten", "platform_machine": "wasm32", "os_name": "posix"}
-    return [r.name for r in needs(repository, "lab") if r.marker is not None and not r.marker.evaluate(browser)]
+    return [
+        r.name for r in list_requirements(repository, "lab") if r.marker is not None and not r.marker.evaluate(browser)
+    ]
 
 
-def needs(repository, *extras):
+def list_requirements(repository, *extras):
     """What is installed with the core, and with its extras."""
     project = tomllib.loads((repository / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     texts = [*project["dependencies"], *(text for extra in extras for text in project["optional-dependencies"][extra])]
@@ -101,7 +103,7 @@ def core(repository, tmp_path_factory):
     """Runs a program where Python has its own modules, minitape, and what the core names; all else is not to be
     found.
     """
-    known = ["minitape", "minitape_widgets", *(r.name for r in needs(repository))]
+    known = ["minitape", "minitape_widgets", *(r.name for r in list_requirements(repository))]
     blocked = BLOCKED.replace(
         'name.partition(".")[0] in {names!r}',
         "'site-packages' in str(getattr(found := super().find_spec(name, path, target), 'origin', '')) and "
@@ -134,7 +136,7 @@ def test_each_command_of_the_course_says_the_line_to_type(core):
 def test_what_starts_programs_and_servers_is_left_out_there_and_nowhere_else(left_out, repository):
     assert {"numba", "psutil", "nbval", "jupyterlab", "ipykernel", "jupyter_client", "pytest"} <= set(left_out)
     assert not {"numpy", "ml_dtypes", "anywidget", "ipywidgets", "traitlets"} & set(left_out)
-    here = needs(repository, "lab")
+    here = list_requirements(repository, "lab")
     assert all(
         r.marker is None or r.marker.evaluate({"sys_platform": name})
         for r in here
@@ -152,7 +154,7 @@ def test_a_lesson_runs_without_them(lesson, left_out, tmp_path):
         if cell.cell_type == "code":
             raises = "# raises\n" if "raises-exception" in cell.metadata.get("tags", ()) else ""
             exercises += is_exercise(cell)
-            codes.append(raises + (solution_of(cells, place) if is_exercise(cell) else cell.source))
+            codes.append(raises + (find_solution_code(cells, place) if is_exercise(cell) else cell.source))
     script = BLOCKED.format(names=left_out)
     done = subprocess.run(
         [sys.executable, "-c", script], input="\x1e".join(codes), cwd=tmp_path, text=True, capture_output=True,

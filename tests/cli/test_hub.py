@@ -23,18 +23,18 @@ import pytest
 from ipykernel.ipkernel import IPythonKernel
 from playwright.sync_api import expect
 
-from minitape.course.checker import exercises_of
+from minitape.course.checker import collect_exercises
 from minitape.course.progress import FILE_NAME
 
-from .talking import Talk, text_of
-from .test_lesson_in_browser import cell, opened_with_kernel, run_lesson
+from .talking import ServerClient, format_outputs_text
+from .test_lesson_in_browser import find_code_cell, run_lesson, wait_for_kernel
 
 PYTHON = "MINITAPE_HUB"
 """Names the Python of an environment with minitape, jupyterhub and nbgitpuller, where this one lacks them."""
 NAME = "01_the_first_tape.ipynb"
 LESSON = f"lessons/{NAME}"
 ADVICE = "run that cell first: menu Run, Run All Above Selected Cell."
-EXERCISES = len(exercises_of("01"))
+EXERCISES = len(collect_exercises("01"))
 SETTINGS = """
 from jupyterhub.spawner import SimpleLocalProcessSpawner
 load_subconfig({given!r})
@@ -55,11 +55,11 @@ TOKEN = "a" * 32
 pytestmark = [pytest.mark.classroom, pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")]
 
 
-class Hub(Talk):
+class Hub(ServerClient):
     """A JupyterHub on this machine, and its learners' servers."""
 
     def __init__(self, base: Path, repository: Path, python: str, proxy: str):
-        ports = [_free_port() for _ in range(3)]
+        ports = [_find_free_port() for _ in range(3)]
         super().__init__(f"http://127.0.0.1:{ports[0]}/hub", TOKEN)
         self.base, self.homes, self.origin = base, base / "homes", f"http://127.0.0.1:{ports[0]}"
         self.homes.mkdir()
@@ -82,84 +82,88 @@ class Hub(Talk):
     def start(self) -> None:
         with open(self.base / "hub.log", "ab") as log:
             self.process = subprocess.Popen(self.command, cwd=self.base, env=self.environment, stdout=log, stderr=log)
-        self.until(lambda: self.json("api/")["version"], 120)
+        self.wait_until(lambda: self.fetch_json("api/")["version"], 120)
 
     def stop(self) -> None:
         self.process.terminate()
         self.process.wait(timeout=600)
 
-    def end(self) -> None:
+    def end_all_processes(self) -> None:
         """End all that was started: learners' servers, the hub, and its proxy."""
         if self.process.poll() is None:
-            names = [user["name"] for user in self.json("api/users") if user["server"]]
+            names = [user["name"] for user in self.fetch_json("api/users") if user["server"]]
             with ThreadPoolExecutor(len(names) or 1) as pool:
-                list(pool.map(lambda name: self.text(f"api/users/{name}/server", method="DELETE"), names))
-            self.until(lambda: not any(user["server"] or user["pending"] for user in self.json("api/users")), 60)
+                list(pool.map(lambda name: self.fetch_text(f"api/users/{name}/server", method="DELETE"), names))
+            self.wait_until(
+                lambda: not any(user["server"] or user["pending"] for user in self.fetch_json("api/users")), 60
+            )
             self.stop()
         pid = self.base / "jupyterhub-proxy.pid"
         if pid.exists():
             os.kill(int(pid.read_text()), signal.SIGTERM)
 
-    def until(self, asked, seconds: float):
-        """What ``asked`` gives as soon as it gives something."""
+    def wait_until(self, condition, seconds: float):
+        """What ``condition`` gives as soon as it gives something."""
         pause, end = threading.Event(), time.monotonic() + seconds
         while time.monotonic() < end:
             try:
-                if found := asked():
+                if found := condition():
                     return found
             except (OSError, urllib.error.HTTPError):
                 assert self.process.poll() is None, (self.base / "hub.log").read_text()
             pause.wait(0.25)
         raise AssertionError(f"not within {seconds} s:\n{(self.base / 'hub.log').read_text()[-4000:]}")
 
-    def learner(self, name: str) -> "Learner":
+    def sign_in_learner(self, name: str) -> "Learner":
         """Have a learner sign in, and wait for the server."""
         began = time.monotonic()
-        self.text(f"api/users/{name}", {}, "POST")
-        self.text(f"api/users/{name}/server", {}, "POST")
-        user = self.until(lambda: (user := self.json(f"api/users/{name}"))["server"] and user, 400)
-        token = self.json(f"api/users/{name}/tokens", {}, "POST")["token"]
-        return Learner(name, Talk(self.origin + user["server"], token), self.homes / name, time.monotonic() - began)
+        self.fetch_text(f"api/users/{name}", {}, "POST")
+        self.fetch_text(f"api/users/{name}/server", {}, "POST")
+        user = self.wait_until(lambda: (user := self.fetch_json(f"api/users/{name}"))["server"] and user, 400)
+        token = self.fetch_json(f"api/users/{name}/tokens", {}, "POST")["token"]
+        return Learner(
+            name, ServerClient(self.origin + user["server"], token), self.homes / name, time.monotonic() - began
+        )
 
 
 class Learner:
     """A learner with the server that runs for them; ``waited`` seconds for it."""
 
-    def __init__(self, name: str, talk: Talk, home: Path, waited: float):
+    def __init__(self, name: str, talk: ServerClient, home: Path, waited: float):
         self.name, self.talk, self.home, self.waited = name, talk, home, waited
         self.took = 0.0
 
-    def pull(self, source: Path) -> None:
+    def pull_lessons(self, source: Path) -> None:
         """Follow a link of nbgitpuller to the repository ``source``."""
         asked = urllib.parse.urlencode({"repo": str(source), "branch": "main", "targetpath": "lessons"})
-        assert '"phase": "finished"' in self.talk.text(f"git-pull/api?{asked}")
+        assert '"phase": "finished"' in self.talk.fetch_text(f"git-pull/api?{asked}")
 
     def run_lesson(self) -> list[str]:
         """Open lesson 1 as JupyterLab does, and run all of its cells; what each of them says."""
         began = time.monotonic()
-        notebook = self.talk.notebook(LESSON)
+        notebook = self.talk.fetch_notebook(LESSON)
         assert notebook["metadata"]["language_info"] == json.loads(json.dumps(IPythonKernel.language_info))
         codes = [cell["source"] for cell in notebook["cells"] if cell["cell_type"] == "code"]
-        session = self.talk.session(LESSON)
+        session = self.talk.start_session(LESSON)
         self.kernel = session["kernel"]["id"]
-        said = self.talk.run(self.kernel, codes)
+        said = self.talk.run_codes(self.kernel, codes)
         self.took = time.monotonic() - began
-        return [text_of(outputs) for outputs in said]
+        return [format_outputs_text(outputs) for outputs in said]
 
-    def says(self, code: str) -> str:
-        return text_of(self.talk.run(self.kernel, [code])[0])
+    def run_code(self, code: str) -> str:
+        return format_outputs_text(self.talk.run_codes(self.kernel, [code])[0])
 
-    def memory(self) -> list[float]:
+    def measure_memory(self) -> list[float]:
         """Megabytes of the server and of its kernels, shared pages in parts (PSS)."""
-        return sorted((_pss(pid) for pid in _processes_of(self.home)), reverse=True)
+        return sorted((_measure_pss(pid) for pid in _find_processes(self.home)), reverse=True)
 
 
-def _free_port() -> int:
+def _find_free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as free:
         return free.getsockname()[1]
 
 
-def _processes_of(home: Path) -> list[int]:
+def _find_processes(home: Path) -> list[int]:
     found = []
     for place in Path("/proc").glob("[0-9]*"):
         try:
@@ -170,7 +174,7 @@ def _processes_of(home: Path) -> list[int]:
     return found
 
 
-def _pss(pid: int) -> float:
+def _measure_pss(pid: int) -> float:
     lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith("Pss:")) / 1000
 
@@ -190,7 +194,7 @@ def hub(tmp_path_factory, repository):
     started = Hub(tmp_path_factory.mktemp("hub"), repository, python, proxy)
     started.start()
     yield started
-    started.end()
+    started.end_all_processes()
 
 
 @pytest.fixture(scope="module")
@@ -198,20 +202,20 @@ def teachers(tmp_path_factory, repository):
     """The repository of lessons that learners pull."""
     folder = tmp_path_factory.mktemp("teacher") / "lessons"
     folder.mkdir()
-    git(folder, "init", "--quiet", "--initial-branch=main")
+    run_git(folder, "init", "--quiet", "--initial-branch=main")
     shutil.copy(repository / "notebooks" / "en" / NAME, folder)
-    commit(folder)
+    commit_all(folder)
     return folder
 
 
-def git(folder: Path, *arguments: str) -> None:
+def run_git(folder: Path, *arguments: str) -> None:
     who = ["-c", "user.name=teacher", "-c", "user.email=teacher@localhost"]
     subprocess.run(["git", *who, *arguments], cwd=folder, check=True)
 
 
-def commit(folder: Path) -> None:
-    git(folder, "add", "--all")
-    git(folder, "commit", "--quiet", "--message=lessons")
+def commit_all(folder: Path) -> None:
+    run_git(folder, "add", "--all")
+    run_git(folder, "commit", "--quiet", "--message=lessons")
 
 
 @pytest.fixture(scope="module")
@@ -256,7 +260,7 @@ def test_a_kernel_that_is_killed_comes_back_with_advice(hub, learners):
     os.kill(pid, signal.SIGKILL)
 
     def back():
-        kernel = victim.talk.json(f"api/kernels/{victim.kernel}")
+        kernel = victim.talk.fetch_json(f"api/kernels/{victim.kernel}")
         return kernel["execution_state"] in ("idle", "starting") and victim.says(
             "import os; print(os.getpid())"
         ) not in ("", f"{pid}\n")
@@ -273,27 +277,27 @@ def test_a_restart_of_the_hub_loses_nothing(hub, learners):
     assert learners[0].says("print(kept)") == "7\n"  # lessons go on while the hub is away
     hub.start()
     for who, pid in zip(learners, before, strict=True):
-        assert hub.until(lambda who=who: hub.json(f"api/users/{who.name}")["server"], 60)
+        assert hub.until(lambda who=who: hub.fetch_json(f"api/users/{who.name}")["server"], 60)
         assert who.says("print(os.getpid(), kept)") == f"{pid.strip()} 7\n"
-        assert any("check(" in cell["source"] for cell in who.talk.notebook(LESSON)["cells"])
+        assert any("check(" in cell["source"] for cell in who.talk.fetch_notebook(LESSON)["cells"])
 
 
 def test_a_mended_lesson_merges_with_a_learners_work(learners, teachers):
     who, lesson = learners[0], teachers / NAME
-    own = who.talk.notebook(LESSON)
+    own = who.talk.fetch_notebook(LESSON)
     cell = next(cell for cell in own["cells"] if 'check("01.1"' in cell["source"])
     cell["source"] = "my = 12.0\n" + cell["source"]
-    who.talk.text(f"api/contents/{LESSON}", {"type": "notebook", "format": "json", "content": own}, "PUT")
+    who.talk.fetch_text(f"api/contents/{LESSON}", {"type": "notebook", "format": "json", "content": own}, "PUT")
     text = lesson.read_text(encoding="utf-8")
     title = json.loads(text)["cells"][0]["source"][0].rstrip()
     lesson.write_text(text.replace(title, f"{title}, fixed", 1), encoding="utf-8")
     shutil.copy(lesson, teachers / "99_new.ipynb")
-    commit(teachers)
+    commit_all(teachers)
     who.pull(teachers)
-    cells = who.talk.notebook(LESSON)["cells"]
+    cells = who.talk.fetch_notebook(LESSON)["cells"]
     assert cells[0]["source"].startswith(f"{title}, fixed")
     assert any(cell["source"].startswith("my = 12.0\n") for cell in cells)
-    assert who.talk.notebook("lessons/99_new.ipynb")["cells"]
+    assert who.talk.fetch_notebook("lessons/99_new.ipynb")["cells"]
 
 
 @pytest.mark.browser
@@ -306,12 +310,12 @@ def test_a_browser_shows_a_lesson_on_the_hub_as_minitape_lab_does(hub, new_page)
     page.fill("#username_input", "learner-in-browser")
     page.fill("#password_input", "any")
     page.click("#login_submit")
-    opened_with_kernel(page)
+    wait_for_kernel(page)
     page.locator(".jp-DebuggerBugButton").wait_for(timeout=300_000)  # the kernel has said what its language is
     expect(page.locator(".jp-mod-dirty")).to_have_count(0)
     expect(page.get_by_text("official Jupyter news")).to_have_count(0)
 
-    picture = cell(page, "TapeView(g)")
+    picture = find_code_cell(page, "TapeView(g)")
     picture.locator(".cm-content").click()
     page.keyboard.press("Control+Enter")
     expect(picture).to_contain_text(ADVICE, timeout=300_000)
@@ -324,5 +328,5 @@ def test_a_browser_shows_a_lesson_on_the_hub_as_minitape_lab_does(hub, new_page)
     with page.expect_response(re.compile("/api/kernels/.*/restart")):
         page.get_by_role("button", name="Confirm Kernel Restart").click()
     page.reload()
-    cell(page, "TapeView(g)").locator("img[src^='data:image/svg']").wait_for(timeout=300_000)
+    find_code_cell(page, "TapeView(g)").locator("img[src^='data:image/svg']").wait_for(timeout=300_000)
     expect(page.locator(".jp-Notebook")).not_to_contain_text("model not found")

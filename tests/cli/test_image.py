@@ -11,10 +11,10 @@ import time
 
 import pytest
 
-from minitape.course.checker import exercises_of
+from minitape.course.checker import collect_exercises
 
-from .talking import Talk, text_of
-from .test_hub import _free_port
+from .talking import ServerClient, format_outputs_text
+from .test_hub import _find_free_port
 
 BUILDERS = ("docker", "podman", "buildah")
 TAG = "minitape-hub-test"
@@ -22,17 +22,17 @@ LESSON = "minitape-lessons/01_the_first_tape.ipynb"
 pytestmark = [pytest.mark.classroom, pytest.mark.long]
 
 
-def ran(*command: str) -> bool:
+def does_command_succeed(*command: str) -> bool:
     return subprocess.run(command, capture_output=True).returncode == 0
 
 
-def works(builder: str, base: str) -> bool:
+def can_run_base_image(builder: str, base: str) -> bool:
     """Whether a builder is here, can have the image that ours begins with, and can run it."""
     if shutil.which(builder) is None:
         return False
     if builder == "buildah":
-        return ran(builder, "inspect", base) or ran(builder, "pull", base)
-    return ran(builder, "run", "--rm", base, "true")
+        return does_command_succeed(builder, "inspect", base) or does_command_succeed(builder, "pull", base)
+    return does_command_succeed(builder, "run", "--rm", base, "true")
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +40,7 @@ def start(repository):
     """The command that starts the image as a stranger, with a home that this stranger cannot write."""
     folder = repository / "deploy" / "jupyterhub"
     base = next(line.split()[1] for line in (folder / "Dockerfile").read_text().splitlines() if line.startswith("FROM"))
-    builder = next((name for name in BUILDERS if works(name, f"docker.io/library/{base}")), None)
+    builder = next((name for name in BUILDERS if can_run_base_image(name, f"docker.io/library/{base}")), None)
     if builder is None:
         pytest.skip(f"none of {', '.join(BUILDERS)} can run {base} here")
     build = [builder, "build", "--tag", TAG, "--file", str(folder / "Dockerfile"), str(repository)]
@@ -56,11 +56,11 @@ def start(repository):
 
 
 def test_a_stranger_runs_lesson_1(start):
-    port = _free_port()
+    port = _find_free_port()
     server = [
         *start, "jupyter", "lab", "--no-browser", "--ip=127.0.0.1", f"--port={port}", "--IdentityProvider.token=t",
     ]  # fmt: skip
-    talk = Talk(f"http://127.0.0.1:{port}", "t")
+    talk = ServerClient(f"http://127.0.0.1:{port}", "t")
     with subprocess.Popen(
         server, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True
     ) as process:
@@ -69,11 +69,14 @@ def test_a_stranger_runs_lesson_1(start):
         reader.start()
         try:
             end = time.monotonic() + 120
-            while not answers(talk):
+            while not does_server_answer(talk):
                 assert process.poll() is None and time.monotonic() < end, "".join(said)
                 reader.join(0.25)
-            codes = [cell["source"] for cell in talk.notebook(LESSON)["cells"] if cell["cell_type"] == "code"]
-            outputs = [text_of(found) for found in talk.run(talk.session(LESSON)["kernel"]["id"], codes)]
+            codes = [cell["source"] for cell in talk.fetch_notebook(LESSON)["cells"] if cell["cell_type"] == "code"]
+            outputs = [
+                format_outputs_text(found)
+                for found in talk.run_codes(talk.start_session(LESSON)["kernel"]["id"], codes)
+            ]
         finally:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGTERM)
@@ -82,11 +85,11 @@ def test_a_stranger_runs_lesson_1(start):
     assert "/home/jovyan cannot be written: work lasts until this server ends" in told
     assert "minitape.cli.server is on" in told
     assert "Traceback" not in told + "".join(outputs)
-    assert any(f"0 of {len(exercises_of('01'))} solved" in text for text in outputs)
+    assert any(f"0 of {len(collect_exercises('01'))} solved" in text for text in outputs)
 
 
-def answers(talk: Talk) -> bool:
+def does_server_answer(talk: ServerClient) -> bool:
     try:
-        return bool(talk.json("api")["version"])
+        return bool(talk.fetch_json("api")["version"])
     except OSError:
         return False

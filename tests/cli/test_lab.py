@@ -20,46 +20,51 @@ from nbformat.sign import MemorySignatureStore, NotebookNotary
 
 from minitape.cli import lab as lab_command
 from minitape.cli import main
-from minitape.cli.contents import Notebooks
-from minitape.cli.lessons import copy_missing, lessons_folder, notebook_to_open, notebooks_in
-from minitape.cli.rules import WIDGET_VIEW
+from minitape.cli.contents_manager import Notebooks
+from minitape.cli.lesson_files import (
+    copy_missing_lessons,
+    find_lessons_folder,
+    find_notebook_to_open,
+    list_notebook_files,
+)
+from minitape.cli.notebook_rules import WIDGET_VIEW
 from minitape.course import Exercise, add_exercise, predict
-from minitape.course.checker import feedback
+from minitape.course.checker import count_try_and_build_feedback
 
-from .conftest import run
+from .conftest import run_minitape
 
 
-def names(folder):
-    return [path.name for path in notebooks_in(folder)]
+def list_notebook_names(folder):
+    return [path.name for path in list_notebook_files(folder)]
 
 
 def test_all_lessons_are_copied_once_and_only_once(tmp_path):
-    first = run("lab", tmp_path / "mine", "--copy-only")
+    first = run_minitape("lab", tmp_path / "mine", "--copy-only")
     assert first.returncode == 0, first.stderr
-    assert names(tmp_path / "mine") == names(lessons_folder())
-    assert names(tmp_path / "mine")[0] == "01_the_first_tape.ipynb"
-    assert first.stdout == f"files copied to {tmp_path / 'mine'}: {len(names(tmp_path / 'mine'))}\n"
-    second = run("lab", tmp_path / "mine", "--copy-only")
+    assert list_notebook_names(tmp_path / "mine") == list_notebook_names(find_lessons_folder())
+    assert list_notebook_names(tmp_path / "mine")[0] == "01_the_first_tape.ipynb"
+    assert first.stdout == f"files copied to {tmp_path / 'mine'}: {len(list_notebook_names(tmp_path / 'mine'))}\n"
+    second = run_minitape("lab", tmp_path / "mine", "--copy-only")
     assert not second.stdout.startswith("files copied")
     assert " as you had them: " in second.stdout
 
 
 def test_a_learners_work_is_never_overwritten(tmp_path):
-    copy_missing(tmp_path)
-    mine = notebooks_in(tmp_path)[0]
+    copy_missing_lessons(tmp_path)
+    mine = list_notebook_files(tmp_path)[0]
     mine.write_text("my own work")
-    copied, kept = copy_missing(tmp_path)
+    copied, kept = copy_missing_lessons(tmp_path)
     assert mine.read_text() == "my own work"
     assert copied == []
     assert mine.name in kept
 
 
 def test_a_lesson_that_is_gone_comes_back(tmp_path):
-    copy_missing(tmp_path)
-    first = notebooks_in(tmp_path)[0]
+    copy_missing_lessons(tmp_path)
+    first = list_notebook_files(tmp_path)[0]
     first.unlink()
-    assert copy_missing(tmp_path)[0] == [first.name]
-    copy, lesson = (nbformat.read(folder / first.name, as_version=4) for folder in (tmp_path, lessons_folder()))
+    assert copy_missing_lessons(tmp_path)[0] == [first.name]
+    copy, lesson = (nbformat.read(folder / first.name, as_version=4) for folder in (tmp_path, find_lessons_folder()))
     assert [(cell.id, cell.source) for cell in copy.cells] == [(cell.id, cell.source) for cell in lesson.cells]
 
 
@@ -67,9 +72,9 @@ def test_a_copy_does_not_answer_its_own_questions(tmp_path):
     """The repository keeps the outputs, for its tests and for pages. A learner's copy gets them when the learner runs
     it.
     """
-    copy_missing(tmp_path)
-    for path in notebooks_in(tmp_path):
-        saved, copy = (nbformat.read(folder / path.name, as_version=4) for folder in (lessons_folder(), tmp_path))
+    copy_missing_lessons(tmp_path)
+    for path in list_notebook_files(tmp_path):
+        saved, copy = (nbformat.read(folder / path.name, as_version=4) for folder in (find_lessons_folder(), tmp_path))
         nbformat.validate(copy)
         assert not any(cell.outputs or cell.execution_count for cell in copy.cells if cell.cell_type == "code")
         assert copy.metadata == saved.metadata
@@ -77,27 +82,27 @@ def test_a_copy_does_not_answer_its_own_questions(tmp_path):
 
 
 def test_an_output_that_a_learner_has_stays(tmp_path):
-    copy_missing(tmp_path)
-    lesson = notebooks_in(tmp_path)[0]
+    copy_missing_lessons(tmp_path)
+    lesson = list_notebook_files(tmp_path)[0]
     notebook = nbformat.read(lesson, as_version=4)
     notebook.cells[1].outputs = [nbformat.v4.new_output("stream", text="run by me")]
     nbformat.write(notebook, lesson)
-    copy_missing(tmp_path)
+    copy_missing_lessons(tmp_path)
     assert nbformat.read(lesson, as_version=4) == notebook
 
 
-def contents_of(folder):
+def build_contents_manager(folder):
     """What JupyterLab asks for notebooks; its signatures stay in memory, and not in a database of the user's."""
     return Notebooks(root_dir=str(folder), notary=NotebookNotary(store_factory=MemorySignatureStore))
 
 
 def test_jupyterlab_gets_a_notebook_with_what_the_kernel_will_say_of_its_language(tmp_path):
     """Else JupyterLab writes it when it opens the notebook, and marks the notebook as changed."""
-    copy_missing(tmp_path)
-    lesson = notebooks_in(tmp_path)[0]
+    copy_missing_lessons(tmp_path)
+    lesson = list_notebook_files(tmp_path)[0]
     other = nbformat.v4.new_notebook(metadata={"language_info": {"name": "R"}})
     nbformat.write(other, tmp_path / "other.ipynb")
-    manager = contents_of(tmp_path)
+    manager = build_contents_manager(tmp_path)
     with ThreadPoolExecutor(1) as executor:  # a browser's event loop may be running in this thread
 
         def content(path, **options):
@@ -109,7 +114,7 @@ def test_jupyterlab_gets_a_notebook_with_what_the_kernel_will_say_of_its_languag
         assert {file["name"] for file in content("")} >= {"other.ipynb", lesson.name}
     assert (
         nbformat.read(lesson, as_version=4).metadata
-        == nbformat.read(lessons_folder() / lesson.name, as_version=4).metadata
+        == nbformat.read(find_lessons_folder() / lesson.name, as_version=4).metadata
     )
 
 
@@ -128,14 +133,14 @@ def test_a_live_widget_comes_back_only_while_the_kernel_that_made_it_runs(tmp_pa
     saved = tmp_path / "seen.ipynb"
     nbformat.write(notebook, saved)
     os.utime(saved, (400, 400))
-    manager = contents_of(tmp_path)
+    manager = build_contents_manager(tmp_path)
     begun = math.inf
 
     async def when(self, path):
         assert path == "seen.ipynb"
         return begun
 
-    monkeypatch.setattr(Notebooks, "_begun", when)
+    monkeypatch.setattr(Notebooks, "_find_kernel_start_time", when)
     with ThreadPoolExecutor(1) as executor:
 
         def live():
@@ -153,26 +158,26 @@ def test_a_live_widget_comes_back_only_while_the_kernel_that_made_it_runs(tmp_pa
 
 def test_the_lesson_that_was_last_worked_on_is_opened(tmp_path, monkeypatch):
     monkeypatch.delenv("MINITAPE_PROGRESS", raising=False)
-    copy_missing(tmp_path)
+    copy_missing_lessons(tmp_path)
     (tmp_path / "my topic.ipynb").write_text("{}")
-    assert notebook_to_open(tmp_path).name == "01_the_first_tape.ipynb"
-    assert notebook_to_open(tmp_path / "nowhere") is None
+    assert find_notebook_to_open(tmp_path).name == "01_the_first_tape.ipynb"
+    assert find_notebook_to_open(tmp_path / "nowhere") is None
     monkeypatch.chdir(tmp_path)
-    feedback("05.1", 0)
-    assert notebook_to_open(tmp_path).name == "05_persistent.ipynb"
+    count_try_and_build_feedback("05.1", 0)
+    assert find_notebook_to_open(tmp_path).name == "05_persistent.ipynb"
     add_exercise(Exercise("my-topic.1", expect=1.0))
-    feedback("my-topic.1", 1.0)
-    assert notebook_to_open(tmp_path).name == "my topic.ipynb"
+    count_try_and_build_feedback("my-topic.1", 1.0)
+    assert find_notebook_to_open(tmp_path).name == "my topic.ipynb"
     predict("02.p1", "?", [1, 2]).commit("1")
-    assert notebook_to_open(tmp_path).name == "02_inside_the_tape.ipynb"
+    assert find_notebook_to_open(tmp_path).name == "02_inside_the_tape.ipynb"
     (tmp_path / ".minitape-progress.json").write_text('{"last": ["05"]}')
-    assert notebook_to_open(tmp_path).name == "01_the_first_tape.ipynb"
+    assert find_notebook_to_open(tmp_path).name == "01_the_first_tape.ipynb"
 
 
 def test_a_copy_that_breaks_off_leaves_nothing(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "fsync", mock.Mock(side_effect=OSError(28, "No space left on device")))
     with pytest.raises(OSError, match="No space left"):
-        copy_missing(tmp_path)
+        copy_missing_lessons(tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -187,7 +192,7 @@ def test_a_file_in_the_place_of_the_folder(tmp_path):
 
 def test_a_folder_of_ones_own_stays_as_it_is(tmp_path, monkeypatch):
     opened = []
-    monkeypatch.setattr("minitape.cli.lab.start", lambda folder, *options: opened.append(folder))
+    monkeypatch.setattr("minitape.cli.lab.run_jupyterlab", lambda folder, *options: opened.append(folder))
     (tmp_path / "mine.ipynb").write_text("{}")
     assert CliRunner().invoke(main, ["lab", "--own", str(tmp_path)]).exit_code == 0
     assert opened == [tmp_path]
@@ -202,17 +207,17 @@ def test_a_port_that_is_taken(tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         done = CliRunner().invoke(main, ["lab", str(tmp_path), "--port", str(port)])
-        assert lab_command.port_to_use("127.0.0.1", None) != port
+        assert lab_command.find_free_port("127.0.0.1", None) != port
     assert done.exit_code == 1
     assert "0 is not in the range 1<=x<=65535" in CliRunner().invoke(main, ["lab", "--port", "0"]).stderr
     assert f"cannot listen on 127.0.0.1, port {port}: Address already in use. Leave --port out" in done.stderr
 
 
 def test_a_package_that_is_missing_is_told_in_one_line(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "minitape.cli.check", None)
+    monkeypatch.setitem(sys.modules, "minitape.cli.check_notebooks", None)
     with pytest.raises(ModuleNotFoundError):  # a mistake of minitape's own
         CliRunner().invoke(main, ["check"], catch_exceptions=False)
-    monkeypatch.delitem(sys.modules, "minitape.cli.check")
+    monkeypatch.delitem(sys.modules, "minitape.cli.check_notebooks")
     monkeypatch.delitem(sys.modules, "minitape.cli.save", raising=False)
     monkeypatch.setitem(sys.modules, "nbformat", None)
     told = CliRunner().invoke(main, ["check", str(tmp_path)])
@@ -235,11 +240,13 @@ def test_the_address_has_the_token_that_the_server_takes(given, tmp_path, monkey
     monkeypatch.setenv("JUPYTER_TOKEN", given or "")  # so that what `start` sets is taken back
     if given is None:
         monkeypatch.delenv("JUPYTER_TOKEN")
-    monkeypatch.setattr("minitape.cli.lab._tell_when_ready", lambda ip, port, address, *rest: addresses.append(address))
+    monkeypatch.setattr(
+        "minitape.cli.lab._print_address_when_ready", lambda ip, port, address, *rest: addresses.append(address)
+    )
     monkeypatch.setattr("jupyterlab.labapp.LabApp.launch_instance", lambda argv: None)
-    monkeypatch.setattr("minitape.cli.lab._end_workers", lambda: None)
+    monkeypatch.setattr("minitape.cli.lab._release_idle_server_threads", lambda: None)
     with pytest.raises(SystemExit):
-        lab_command.start(tmp_path, "127.0.0.1", None, False, False)
+        lab_command.run_jupyterlab(tmp_path, "127.0.0.1", None, False, False)
     [token] = parse_qs(urlsplit(addresses[0]).query)["token"]
     assert token == os.environ["JUPYTER_TOKEN"] and (token == given if given else len(token) == 48)
 
@@ -248,7 +255,7 @@ def test_a_browser_needs_a_screen(monkeypatch):
     monkeypatch.setattr("sys.platform", "linux")
     monkeypatch.delenv("DISPLAY", raising=False)
     monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
-    assert lab_command.has_browser() is False
+    assert lab_command.can_open_browser() is False
 
 
 def test_the_server_answers_here_and_asks_for_the_token(lab):
@@ -268,8 +275,8 @@ def test_the_server_answers_here_and_asks_for_the_token(lab):
 
 
 def test_the_folder_with_the_work_is_named(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr("minitape.cli.lab._answers", lambda host, port: True)
-    tell = lab_command._tell_when_ready
+    monkeypatch.setattr("minitape.cli.lab._does_server_answer", lambda host, port: True)
+    tell = lab_command._print_address_when_ready
     tell("127.0.0.1", 8888, "http://127.0.0.1:8888/lab?token=t", False, tmp_path)
     said = capsys.readouterr().out
     assert "JupyterLab is ready. Open this address in a browser:\n\n    http://127.0.0.1:8888/lab?token=t\n" in said
@@ -283,18 +290,18 @@ def test_a_home_that_cannot_be_written(tmp_path, monkeypatch, capsys):
         monkeypatch.setenv(name, "before")
         monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(tmp_path))
-    lab_command._have_folders()
+    lab_command._replace_unwritable_folders()
     assert not any(name in os.environ for name in names) and capsys.readouterr().err == ""
     monkeypatch.setenv("HOME", str(tmp_path / "nowhere"))
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "mine"))
-    lab_command._have_folders()
+    lab_command._replace_unwritable_folders()
     assert os.environ["IPYTHONDIR"] == str(tmp_path / "mine")
     assert os.access(os.path.dirname(os.environ["JUPYTER_DATA_DIR"]), os.W_OK)
     assert "nowhere cannot be written: JupyterLab's settings last until it ends." in capsys.readouterr().err
 
 
 LEFT = """import asyncio, anyio.to_thread
-from minitape.cli.lab import _end_workers
+from minitape.cli.lab import _release_idle_server_threads
 async def serve():
     await anyio.to_thread.run_sync(str)
     loop.stop()
@@ -302,7 +309,7 @@ async def serve():
 loop = asyncio.new_event_loop()
 serving = loop.create_task(serve())
 loop.run_forever()
-_end_workers()
+_release_idle_server_threads()
 """
 
 

@@ -14,19 +14,19 @@ import nbformat
 import pytest
 from click.testing import CliRunner
 
-from minitape.cli import main, skeleton
-from minitape.cli.check import _places_to_run
-from minitape.cli.figures import figures
-from minitape.cli.handins import find, read
-from minitape.cli.kernel import kernel_environment
-from minitape.cli.lessons import copy_missing, lessons_folder, notebooks_in
-from minitape.cli.nbgrader import export
-from minitape.common import texts
-from minitape.common.texts import VARIABLES, lessons_language
-from minitape.common.write_beside import write
-from minitape.course.checker import feedback
-from minitape.picture.short import wide
-from tests.translate import keep_in_step
+from minitape.cli import main, new_lesson
+from minitape.cli.check_notebooks import _prepare_run_paths
+from minitape.cli.class_figures import compute_class_figures
+from minitape.cli.handins import find_hand_in_files_by_learner, read_hand_ins
+from minitape.cli.kernel import prepare_kernel_environment
+from minitape.cli.lesson_files import copy_missing_lessons, find_lessons_folder, list_notebook_files
+from minitape.cli.nbgrader import export_lesson
+from minitape.common import translation
+from minitape.common.atomic_write import write_file
+from minitape.common.translation import LANGUAGE_VARIABLES, find_lessons_language
+from minitape.course.checker import count_try_and_build_feedback
+from minitape.picture.truncation import measure_width
+from tests.translate import synchronize_translation
 
 FIRST = "01_the_first_tape.ipynb"
 SWITCH = "English: minitape lab --language en · 中文: minitape lab --language zh"
@@ -38,7 +38,7 @@ def lab(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
     def run(*arguments, code=0, **variables):
-        for name in VARIABLES:
+        for name in LANGUAGE_VARIABLES:
             monkeypatch.setenv(name, variables.get(name, ""))
         done = CliRunner().invoke(main, ["lab", "--copy-only", *map(str, arguments)], catch_exceptions=False)
         assert done.exit_code == code, done.output
@@ -55,8 +55,10 @@ def lab(tmp_path, monkeypatch):
 def test_a_new_learner_gets_the_systems_language(variables, language, lab, tmp_path):
     said = lab(**variables)
     folder = tmp_path / "minitape-lessons"
-    assert lessons_language(folder) == language
-    assert [p.name for p in notebooks_in(folder)] == [p.name for p in notebooks_in(lessons_folder(language))]
+    assert find_lessons_language(folder) == language
+    assert [p.name for p in list_notebook_files(folder)] == [
+        p.name for p in list_notebook_files(find_lessons_folder(language))
+    ]
     assert (SWITCH in said) == (language == "zh")
 
 
@@ -77,7 +79,7 @@ print(tape.explain(y, x).message)
 def test_explain_speaks_the_language_of_the_lessons_else_that_of_the_system(variables, lessons, chinese, lab, tmp_path):
     if lessons:
         lab(tmp_path, "--language", lessons)
-    environment = {name: value for name, value in os.environ.items() if name not in VARIABLES}
+    environment = {name: value for name, value in os.environ.items() if name not in LANGUAGE_VARIABLES}
     environment |= {"PYTHONIOENCODING": "utf-8"} | variables
     done = subprocess.run(
         [sys.executable, "-c", WHY], cwd=tmp_path, env=environment, capture_output=True, encoding="utf-8", check=True
@@ -100,28 +102,31 @@ def test_the_command_speaks_the_users_language(arguments, status, told, tmp_path
     )  # fmt: skip
     said = done.stdout + done.stderr
     assert done.returncode == status and told in said, said
-    assert status or all(wide(line) <= 80 for line in said.splitlines() if "  [" not in line)
+    assert status or all(measure_width(line) <= 80 for line in said.splitlines() if "  [" not in line)
 
 
 def test_a_lesson_that_is_checked_or_saved_speaks_its_own_language(tmp_path, monkeypatch):
     environments = []
     for code in ("", "zh"):
-        monkeypatch.setenv(VARIABLES[0], code)
-        environments.append(kernel_environment(tmp_path))
+        monkeypatch.setenv(LANGUAGE_VARIABLES[0], code)
+        environments.append(prepare_kernel_environment(tmp_path))
     assert environments[0] == environments[1]
 
 
 def test_no_sentence_of_the_command_is_said_without_say():
     speaks = {"echo", "ClickException", "UsageError", "CheckFinding"}
-    for path in Path(skeleton.__file__).parent.glob("*.py"):
+    for path in Path(new_lesson.__file__).parent.glob("*.py"):
         calls = [node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Call)]
         in_say = {
-            id(node) for call in calls if name_of(call) in ("say", "failure", "misuse") for node in ast.walk(call)
+            id(node)
+            for call in calls
+            if get_function_name(call) in ("say", "failure", "misuse")
+            for node in ast.walk(call)
         }
         texts = [
             node.value
             for call in calls
-            if name_of(call) in speaks
+            if get_function_name(call) in speaks
             for node in ast.walk(call)
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in in_say
         ]
@@ -129,14 +134,14 @@ def test_no_sentence_of_the_command_is_said_without_say():
         assert builds_sites or [text for text in texts if re.search(r"[a-z]{3,} [a-z]{2,}", text)] == [], path
 
 
-def name_of(call):
+def get_function_name(call):
     return getattr(call.func, "id", getattr(call.func, "attr", ""))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows does not remove the folder of a process")
 def test_explain_answers_where_the_current_folder_is_gone(tmp_path):
     gone = f"import os; os.rmdir(os.getcwd())\n{WHY}"
-    environment = {name: value for name, value in os.environ.items() if name not in VARIABLES}
+    environment = {name: value for name, value in os.environ.items() if name not in LANGUAGE_VARIABLES}
     done = subprocess.run([sys.executable, "-c", gone], cwd=tmp_path, env=environment, capture_output=True, check=True)
     assert b"tape" in done.stdout
 
@@ -149,10 +154,10 @@ def test_the_lab_speaks_the_language_of_its_lessons(lab):
 def test_the_language_that_is_asked_for_comes_first_and_a_folder_keeps_its_own(lab, tmp_path):
     assert SWITCH not in lab("--language", "en", LANG="zh_CN.UTF-8")
     assert SWITCH in lab(LANG="zh_CN.UTF-8")  # the English ones stay; the line says how to get the others
-    assert lessons_language(tmp_path / "minitape-lessons") == "en"
+    assert find_lessons_language(tmp_path / "minitape-lessons") == "en"
     lab("--language", "zh")  # has its own folder, since the usual one is taken
     lab("--language", "zh")
-    assert [(path.name, lessons_language(path)) for path in sorted(tmp_path.iterdir())] == [
+    assert [(path.name, find_lessons_language(path)) for path in sorted(tmp_path.iterdir())] == [
         ("minitape-lessons", "en"),
         ("minitape-lessons-zh", "zh"),
     ]
@@ -179,15 +184,15 @@ def test_what_a_translation_says_stays_with_minitape(lab, tmp_path):
     assert not (tmp_path / "mine" / "texts").exists()
     (tmp_path / "mine" / FIRST).write_text("{}")
     assert "保持原样" in lab("mine", "--language", "zh")
-    assert (tmp_path / "mine" / FIRST).read_text() == "{}" and lessons_language(tmp_path / "mine") == "zh"
+    assert (tmp_path / "mine" / FIRST).read_text() == "{}" and find_lessons_language(tmp_path / "mine") == "zh"
 
 
 @pytest.mark.parametrize("written", [1, 3])
 def test_a_copy_that_breaks_off_goes_on_in_its_language(written, lab, tmp_path, monkeypatch):
     left = iter(range(written))
     with monkeypatch.context() as patch, pytest.raises(StopIteration):
-        patch.setattr("minitape.cli.lessons.write", lambda *file: (next(left), write(*file)))
-        copy_missing(tmp_path / "mine", language="zh")
+        patch.setattr("minitape.cli.lesson_files.write_file", lambda *file: (next(left), write_file(*file)))
+        copy_missing_lessons(tmp_path / "mine", language="zh")
     lab("mine", LANG="zh_CN.UTF-8" if written == 3 else "en_US.UTF-8")
     assert nbformat.read(tmp_path / "mine" / FIRST, as_version=4).cells[0].source.startswith("# 1. 第一条磁带")
 
@@ -210,10 +215,10 @@ def test_a_terminal_that_has_no_chinese_characters_stops_nothing(tmp_path):
 
 
 def test_a_lesson_of_the_courses_own_is_run_from_a_copy(tmp_path):
-    paths = [lessons_folder(code) / FIRST for code in ("en", "zh")]
-    places = _places_to_run(paths, tmp_path)
+    paths = [find_lessons_folder(code) / FIRST for code in ("en", "zh")]
+    places = _prepare_run_paths(paths, tmp_path)
     assert [place.read_bytes() for place in places] == [path.read_bytes() for path in paths]
-    assert [lessons_language(place.parent) for place in places] == ["en", "zh"]
+    assert [find_lessons_language(place.parent) for place in places] == ["en", "zh"]
     assert (
         "--language chooses among the course's own lessons"
         in CliRunner().invoke(main, ["check", str(tmp_path), "--language", "zh"]).output
@@ -230,35 +235,40 @@ def test_a_lesson_of_the_courses_own_is_run_from_a_copy(tmp_path):
 ])  # fmt: skip
 def test_the_keys_of_an_answer_are_in_the_language_of_the_lesson(code, answer, said, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv(VARIABLES[0], code)
-    assert said in feedback("03.1", answer)
+    monkeypatch.setenv(LANGUAGE_VARIABLES[0], code)
+    assert said in count_try_and_build_feedback("03.1", answer)
 
 
 def test_a_class_is_read_in_either_language(tmp_path, monkeypatch):
     monkeypatch.delenv("MINITAPE_PROGRESS", raising=False)
     for code in ("en", "zh"):
         folder = tmp_path / code
-        copy_missing(folder, language=code)
+        copy_missing_lessons(folder, language=code)
         monkeypatch.chdir(folder)
         for answer in (8.0, 12.0):
-            said = feedback("01.1", answer)
+            said = count_try_and_build_feedback("01.1", answer)
         assert said.startswith({"en": "Exercise 01.1: correct.", "zh": "练习 01.1：正确。"}[code])
         returned = nbformat.v4.new_notebook(
             cells=[nbformat.v4.new_code_cell("", outputs=[nbformat.v4.new_output("stream", text=said + "\n")])]
         )
         (tmp_path / f"{code}-returned").mkdir()
         nbformat.write(returned, tmp_path / f"{code}-returned" / FIRST)
-    first = figures(read(find([tmp_path]))).by_exercise[0]
-    assert (first.later, first.solved, first.stuck, first.tries) == (4, 4, 0, 2)  # a notebook does not tell the tries
+    first = compute_class_figures(read_hand_ins(find_hand_in_files_by_learner([tmp_path]))).by_exercise[0]
+    assert (first.later_try_count, first.solved_count, first.stuck_count, first.median_tries) == (
+        4,
+        4,
+        0,
+        2,
+    )  # a notebook does not tell the tries
 
 
 def test_an_assignment_keeps_its_language(tmp_path):
     def kinds(path):
         return [cell.metadata.get("nbgrader") for cell in nbformat.read(path, as_version=4).cells]
 
-    (ours, count), (theirs, again) = (export("01", tmp_path / code, code) for code in ("en", "zh"))
+    (ours, count), (theirs, again) = (export_lesson("01", tmp_path / code, code) for code in ("en", "zh"))
     assert count == again > 0 and kinds(ours) == kinds(theirs)
-    assert [lessons_language(path.parent) for path in (ours, theirs)] == ["en", "zh"]
+    assert [find_lessons_language(path.parent) for path in (ours, theirs)] == ["en", "zh"]
 
 
 @pytest.mark.long
@@ -266,20 +276,20 @@ def test_a_new_language_needs_no_code(tmp_path, monkeypatch):
     """Of the first lesson, cut short: a folder, a title and a word of `check` in it, and the check of it."""
     english = tmp_path / "en"
     english.mkdir()
-    short = json.loads((lessons_folder() / FIRST).read_text(encoding="utf-8"))
+    short = json.loads((find_lessons_folder() / FIRST).read_text(encoding="utf-8"))
     short["cells"] = short["cells"][:2] + short["cells"][17:20]  # the title, what is imported, and the first exercise
     (english / FIRST).write_text(json.dumps(short), encoding="utf-8")
-    monkeypatch.setattr(texts, "COURSE", (tmp_path, tmp_path))
+    monkeypatch.setattr(translation, "LESSON_FOLDERS", (tmp_path, tmp_path))
 
     def new_language():
-        return tmp_path / "de", keep_in_step(english, tmp_path / "de")
+        return tmp_path / "de", synchronize_translation(english, tmp_path / "de")
 
     folder, left = new_language()
-    assert folder == tmp_path / "de" and lessons_language(folder) == "de"
+    assert folder == tmp_path / "de" and find_lessons_language(folder) == "de"
     [several] = [line for line in left if line.startswith("01.po: ")]
     assert re.fullmatch(r"01.po: \d\d texts to translate", several)
 
-    for domain, text, translation in (
+    for domain, text, translated in (
         ("01", "# 1. The first tape", "# 1. Das erste Band"),
         ("check", "Exercise {name}: not answered yet.", "Aufgabe {name}: noch offen."),
     ):
@@ -287,12 +297,12 @@ def test_a_new_language_needs_no_code(tmp_path, monkeypatch):
         entry = f'msgid "{text}"\nmsgstr "'
         known = file.read_text(encoding="utf-8")
         assert entry in known
-        file.write_text(known.replace(entry, entry + translation), encoding="utf-8")
+        file.write_text(known.replace(entry, entry + translated), encoding="utf-8")
     _, left = new_language()
     assert several not in left
     with monkeypatch.context() as patch:
-        patch.setenv(VARIABLES[0], "de")
-        said = feedback("01.1")
+        patch.setenv(LANGUAGE_VARIABLES[0], "de")
+        said = count_try_and_build_feedback("01.1")
     assert said.startswith("Aufgabe 01.1: noch offen.\nReplace the ...")
     lesson = json.loads((folder / FIRST).read_text(encoding="utf-8"))
     assert lesson["cells"][0]["source"][0] == "# 1. Das erste Band\n"

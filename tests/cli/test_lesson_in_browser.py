@@ -7,7 +7,7 @@ import nbformat
 import pytest
 from playwright.sync_api import expect
 
-from minitape.cli.skeleton import write_skeleton
+from minitape.cli.new_lesson import write_lesson_skeleton
 
 from .test_predictions import LESSONS, QUESTION
 
@@ -23,7 +23,7 @@ TWO_NODES_IN_VIEW = """scene => {
 }"""
 
 
-def opened_with_kernel(page):
+def wait_for_kernel(page):
     """Waits for the lesson that opens, and for its kernel."""
     page.locator(".jp-Notebook .jp-Cell").first.wait_for(timeout=LONG)
     expect(page.get_by_text(re.compile(r"Python 3 \(ipykernel\) \| Idle"))).to_be_visible(timeout=LONG)
@@ -48,25 +48,25 @@ def server(start_lab, tmp_path_factory):
         return folder, start_lab(folder)
 
 
-def open_fresh(page, server, name):
+def open_fresh_lesson(page, server, name):
     """Opens a copy of lesson 1 with this name, for a learner who has answered nothing, and waits for its kernel."""
     folder, address = server
     shutil.copy(folder / "01_the_first_tape.ipynb", folder / f"{name}.ipynb")
     (folder / "progress.json").unlink(missing_ok=True)
     page.goto(address.replace("/tree/01_the_first_tape", f"/workspaces/{name}/tree/{name}"))
-    return opened_with_kernel(page)
+    return wait_for_kernel(page)
 
 
 @pytest.fixture(scope="module")
 def unread(new_page, server):
     """Such a page for tests of which the first one wants it untouched, and the last one leaves it."""
-    return open_fresh(new_page(), server, "unread")
+    return open_fresh_lesson(new_page(), server, "unread")
 
 
 @pytest.fixture(scope="module")
 def opened(new_page, server):
     """Such a page for two tests that run it from its first cell on."""
-    return open_fresh(new_page(), server, "opened")
+    return open_fresh_lesson(new_page(), server, "opened")
 
 
 @pytest.fixture(scope="module")
@@ -74,22 +74,24 @@ def kept(new_page, server):
     """Such a page, all cells run, for tests that leave the pictures, and one another's cells, as they are; but for the
     last one, which starts the kernel anew.
     """
-    return run_lesson(open_fresh(new_page(), server, "kept"))
+    return run_lesson(open_fresh_lesson(new_page(), server, "kept"))
 
 
-def cell(page, text):
+def find_code_cell(page, text):
     """The code cell whose source holds this text, scrolled into view."""
     found = page.locator(".jp-CodeCell").filter(has=page.locator(".jp-InputArea", has_text=text)).first
     found.scroll_into_view_if_needed()
     return found
 
 
-def first_question(page):
+def find_first_question(page):
     """The cell of the first prediction, before the one that reveals it: its code is folded away."""
-    return cell(page, 'reveal("01.p1"').locator("xpath=preceding-sibling::div[contains(@class, 'jp-CodeCell')][1]")
+    return find_code_cell(page, 'reveal("01.p1"').locator(
+        "xpath=preceding-sibling::div[contains(@class, 'jp-CodeCell')][1]"
+    )
 
 
-def top(page):
+def scroll_to_top(page):
     page.locator(".jp-WindowedPanel-outer").first.evaluate("panel => panel.scrollTo(0, 0)")
 
 
@@ -104,7 +106,7 @@ def test_a_lesson_that_was_only_opened_counts_as_saved(unread):
 @pytest.mark.long
 def test_a_skeleton_that_was_only_opened_counts_as_saved(page, server):
     folder, address = server
-    write_skeleton(str(folder / "90_mine"), None)
+    write_lesson_skeleton(str(folder / "90_mine"), None)
     page.goto(address.replace("01_the_first_tape", "90_mine"))
     page.locator(".jp-DebuggerBugButton").wait_for(timeout=LONG)
     expect(page.locator(".jp-mod-dirty")).to_have_count(0)
@@ -112,7 +114,7 @@ def test_a_skeleton_that_was_only_opened_counts_as_saved(page, server):
 
 @pytest.mark.long
 def test_who_goes_on_in_the_middle_of_a_lesson_is_told_what_to_run(unread):
-    middle = cell(unread, "TapeView(g)")
+    middle = find_code_cell(unread, "TapeView(g)")
     middle.locator(".cm-content").click()
     unread.keyboard.press("Control+Enter")
     expect(middle).to_contain_text("name 'TapeView' is not defined", timeout=LONG)
@@ -121,10 +123,10 @@ def test_who_goes_on_in_the_middle_of_a_lesson_is_told_what_to_run(unread):
 
 @pytest.mark.long
 def test_a_fresh_lesson_shows_questions_and_no_answers(unread):
-    top(unread)
-    cell(unread, "import minitape as tf").locator(".cm-content").click()
+    scroll_to_top(unread)
+    find_code_cell(unread, "import minitape as tf").locator(".cm-content").click()
     unread.keyboard.press("Control+Enter")
-    question = first_question(unread)
+    question = find_first_question(unread)
     question.locator(".jp-InputPrompt").click()
     unread.keyboard.press("Control+Enter")
     expect(question).to_contain_text("What does the next cell print for the gradient of y", timeout=LONG)
@@ -132,7 +134,7 @@ def test_a_fresh_lesson_shows_questions_and_no_answers(unread):
     expect(question).to_contain_text("You predict: 9.0. Now run the next cell: Shift+Enter, twice.", timeout=LONG)
     expect(unread.locator(".jp-Notebook")).not_to_contain_text("The answer:")
     unread.keyboard.press("Escape")
-    reveal = cell(unread, 'reveal("01.p1"')
+    reveal = find_code_cell(unread, 'reveal("01.p1"')
     reveal.locator(".cm-content").click()
     unread.keyboard.press("Control+Enter")
     expect(reveal).to_contain_text("You predicted 9.0. The answer: 6.0", timeout=LONG)
@@ -141,7 +143,7 @@ def test_a_fresh_lesson_shows_questions_and_no_answers(unread):
 
 @pytest.mark.long
 def test_the_first_click_on_a_word_opens_the_glossary_there(unread):
-    top(unread)
+    scroll_to_top(unread)
     unread.get_by_role("link", name="tape", exact=True).first.click()
     word = unread.locator(".jp-Notebook:visible").get_by_role("heading", name="Tape", exact=True)
     expect(word).to_be_in_viewport(timeout=LONG)
@@ -150,7 +152,7 @@ def test_the_first_click_on_a_word_opens_the_glossary_there(unread):
 @pytest.mark.long
 def test_a_picture_moves_by_its_slider_and_plays(kept):
     lesson = kept
-    top(lesson)
+    scroll_to_top(lesson)
     moving = lesson.locator(".minitape-moving").first
     moving.scroll_into_view_if_needed()
     image, slider = moving.locator("img"), moving.get_by_role("slider")
@@ -186,7 +188,7 @@ READABLE = """question => {
 
 @pytest.mark.long
 def test_nothing_after_an_open_question_can_be_read(kept):
-    nothing_can_be_read_after_a_question(kept, LESSONS[0])
+    check_nothing_readable_after(kept, LESSONS[0])
 
 
 @pytest.mark.longest
@@ -196,18 +198,18 @@ def test_the_same_holds_for_each_lesson(path, page, server):
     (folder / "progress.json").unlink(missing_ok=True)
     page.set_viewport_size({"width": 1400, "height": 900})
     page.goto(address.replace("/tree/01_the_first_tape", f"/workspaces/{path.stem}/tree/{path.stem}"))
-    opened_with_kernel(page)
+    wait_for_kernel(page)
     page.get_by_text("Run", exact=True).click()
     page.get_by_text("Run All Cells", exact=True).click()
     page.get_by_text(re.compile(r"Python 3 \(ipykernel\) \| Busy")).wait_for(timeout=LONG)
     page.get_by_text(re.compile(r"Python 3 \(ipykernel\) \| Idle")).wait_for(timeout=LONG)
-    nothing_can_be_read_after_a_question(page, path)
+    check_nothing_readable_after(page, path)
     question = page.locator(".minitape-open").last
     question.locator("button").first.click()
     page.wait_for_function("() => document.querySelectorAll('.minitape-choices:not(.minitape-open)').length > 0")
 
 
-def nothing_can_be_read_after_a_question(page, path):
+def check_nothing_readable_after(page, path):
     """In a lesson that was run without an answer."""
     names = [
         found[1]
@@ -238,15 +240,15 @@ def test_lesson_1_runs_and_its_exercises_answer(kept):
     assert lesson.locator(f".jp-OutputArea-output[data-mime-type='{mime}.stderr']").count() == 0
     assert lesson.locator(f".jp-OutputArea-output[data-mime-type='{mime}.error']").count() == 0
 
-    top(lesson)
-    question, reveal = first_question(lesson), cell(lesson, 'reveal("01.p1"')
+    scroll_to_top(lesson)
+    question, reveal = find_first_question(lesson), find_code_cell(lesson, 'reveal("01.p1"')
     expect(reveal).to_contain_text("Choose an answer above first.")
     expect(reveal.get_by_text("The answer:")).not_to_be_visible()
     question.get_by_role("button", name="6.0").click()
     expect(question).to_contain_text("You predicted 6.0.")
     expect(reveal).to_contain_text("You predicted 6.0, and so it is.")  # it appears without another run
 
-    exercise = cell(lesson, 'check("01.1"')
+    exercise = find_code_cell(lesson, 'check("01.1"')
     exercise.locator(".cm-content").click()
     lesson.keyboard.press("ControlOrMeta+a")
     lesson.keyboard.type('check("01.1", 8.0)')
@@ -267,8 +269,8 @@ BROKEN = """() => [...document.querySelectorAll(".jupyter-widgets-disconnected")
 @pytest.mark.long
 def test_after_a_restart_nothing_looks_broken_and_after_another_load_neither(kept):
     lesson = kept
-    top(lesson)
-    question = first_question(lesson)
+    scroll_to_top(lesson)
+    question = find_first_question(lesson)
     question.get_by_role("button", name="6.0").click()
     expect(question).to_contain_text("You predicted 6.0.")
     lesson.get_by_role("menuitem", name="Kernel").click()
@@ -280,7 +282,7 @@ def test_after_a_restart_nothing_looks_broken_and_after_another_load_neither(kep
         expect(button).to_be_disabled()
     assert lesson.evaluate(BROKEN) == []
     for place in (
-        cell(lesson, "import minitape as tf").locator(".cm-content"),
+        find_code_cell(lesson, "import minitape as tf").locator(".cm-content"),
         question.locator(".jp-InputPrompt").first,
     ):
         place.click()
@@ -291,7 +293,7 @@ def test_after_a_restart_nothing_looks_broken_and_after_another_load_neither(kep
     lesson.keyboard.press("ControlOrMeta+s")
     expect(lesson.locator(".jp-mod-dirty")).to_have_count(0)
     lesson.reload()
-    picture = cell(lesson, "TapeView(g)").locator("img[src^='data:image/svg']")
+    picture = find_code_cell(lesson, "TapeView(g)").locator("img[src^='data:image/svg']")
     picture.wait_for(timeout=LONG)
     expect(lesson.locator(".jp-Notebook")).not_to_contain_text("model not found")
     assert lesson.locator(".mt-view").count() == 0
@@ -316,7 +318,7 @@ def test_the_first_picture_is_seen_whole_and_a_reload_shows_the_cell_where_one_w
 @pytest.mark.long
 def test_on_a_small_screen_shift_enter_shows_the_graph_and_not_the_lower_half_of_the_view(opened):
     opened.set_viewport_size({"width": 1366, "height": 648})  # a laptop of 1366 x 768, less the browser's own lines
-    top(opened)
+    scroll_to_top(opened)
     opened.locator(".jp-Notebook .jp-Cell").first.click()
     for _ in range(30):
         opened.keyboard.press("Shift+Enter")
@@ -354,8 +356,8 @@ def test_a_wrong_program_is_opened_beside_the_solution(page, server):
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(WRONG)], metadata={"kernelspec": kernel})
     nbformat.write(notebook, folder / "91_wrong.ipynb")
     page.goto(address.replace("/tree/01_the_first_tape", "/workspaces/wrong/tree/91_wrong"))
-    opened_with_kernel(page)
-    cell(page, "import minitape as tf").locator(".cm-content").click()
+    wait_for_kernel(page)
+    find_code_cell(page, "import minitape as tf").locator(".cm-content").click()
     page.keyboard.press("Control+Enter")
     output = page.locator(".jp-OutputArea").first
     expect(output).to_contain_text(

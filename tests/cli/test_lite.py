@@ -18,14 +18,21 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
 from minitape.cli import main
-from minitape.cli.browser_python import CORE, KERNEL, LOADERS, LOCK, write_python, write_wheel
+from minitape.cli.browser_python import (
+    CORE_FILES,
+    KERNEL_PACKAGES,
+    LOADER_FILES,
+    LOCK_FILE,
+    write_browser_python,
+    write_minitape_wheel,
+)
 
 needs_lite = pytest.mark.skipif(
     importlib.util.find_spec("jupyterlite_pyodide_kernel") is None, reason='no JupyterLite: pip install -e ".[lite]"'
 )
 
 
-def lite(out, *options):
+def run_lite_command(out, *options):
     return CliRunner().invoke(main, ["site", str(out), "--lite", *map(str, options)], catch_exceptions=False)
 
 
@@ -60,8 +67,8 @@ def test_the_pyodide_that_jupyterlite_loads_has_what_must_be_compiled_for_it(rep
 
 
 def test_what_is_missing_or_in_the_way_is_said(tmp_path, monkeypatch):
-    monkeypatch.setattr("minitape.cli.lite.NEEDS", ("no_such_package",))
-    done = lite(tmp_path / "out")
+    monkeypatch.setattr("minitape.cli.lite.REQUIRED_PACKAGES", ("no_such_package",))
+    done = run_lite_command(tmp_path / "out")
     assert (
         done.exit_code == 1
         and "needs the package no_such_package, which is not installed. Type: pip install" in done.output
@@ -73,17 +80,17 @@ def test_what_is_missing_or_in_the_way_is_said(tmp_path, monkeypatch):
 @needs_lite
 def test_nothing_is_written_where_python_cannot_be_had_or_other_files_are(tmp_path):
     (tmp_path / "python").mkdir()
-    done = lite(tmp_path / "out", "--pyodide", tmp_path / "python")
+    done = run_lite_command(tmp_path / "out", "--pyodide", tmp_path / "python")
     assert done.exit_code == 1 and "pyodide-lock.json of Pyodide cannot be had" in done.output
     assert "--pyodide FOLDER" in done.output and not (tmp_path / "out").exists()
     (tmp_path / "mine.txt").touch()
-    done = lite(tmp_path)
+    done = run_lite_command(tmp_path)
     assert done.exit_code == 1 and "holds files that are no site" in done.output
     assert {path.name for path in tmp_path.iterdir()} == {"mine.txt", "python"}
 
 
 def test_the_wheel_is_that_of_the_running_minitape_and_always_the_same(tmp_path):
-    wheels = [write_wheel(folder) for folder in (tmp_path / "one", tmp_path / "two") if folder.mkdir() is None]
+    wheels = [write_minitape_wheel(folder) for folder in (tmp_path / "one", tmp_path / "two") if folder.mkdir() is None]
     assert wheels[0].read_bytes() == wheels[1].read_bytes()
     with zipfile.ZipFile(wheels[0]) as archive:
         names = archive.namelist()
@@ -111,37 +118,39 @@ check("01.2", derivative)"""
     assert "In the solution: no more rows." in done.stdout, "a wrong program is shown beside the solution there, too"
 
 
-def distribution(folder):
+def write_distribution(folder):
     """A folder with the files of a Pyodide that has NumPy and what the kernel needs."""
     packages = {}
-    for name in ("numpy", *KERNEL):
+    for name in ("numpy", *KERNEL_PACKAGES):
         (folder / f"{name}.whl").write_text(name)
         needs = ["left_Behind"] if name == "ipython" else []
         packages[name] = {"file_name": f"{name}.whl", "depends": needs, "sha256": sha256(name.encode()).hexdigest()}
     (folder / "left.whl").write_text("left")
     packages["left-behind"] = {"file_name": "left.whl", "depends": [], "sha256": sha256(b"left").hexdigest()}
     packages["unused"] = {"file_name": "unused.whl", "depends": [], "sha256": ""}
-    (folder / LOCK).write_text(json.dumps({"packages": packages}))
-    for name in (*CORE, LOADERS[0]):
+    (folder / LOCK_FILE).write_text(json.dumps({"packages": packages}))
+    for name in (*CORE_FILES, LOADER_FILES[0]):
         (folder / name).write_text(name)
     return folder
 
 
 def test_python_is_in_the_site_or_named_where_it_is(tmp_path, monkeypatch):
-    monkeypatch.setattr("minitape.cli.browser_python._from_index", lambda out: [])
-    there = distribution(tmp_path)
-    loaded = write_python(tmp_path / "inside", there, "1.0", True, [])
+    monkeypatch.setattr("minitape.cli.browser_python._download_front_end_wheels", lambda out: [])
+    there = write_distribution(tmp_path)
+    loaded = write_browser_python(tmp_path / "inside", there, "1.0", True, [])
     assert "minitape" in loaded and "unused" not in loaded
     names = {path.name for path in (tmp_path / "inside").iterdir()}
-    assert {"left.whl", "numpy.whl", *CORE, LOADERS[0]} <= names and "unused.whl" not in names
-    monkeypatch.setattr("minitape.cli.browser_python.CDN", there.as_uri() + "/?{version}")
-    monkeypatch.setattr("minitape.cli.browser_python._read", lambda folder, base, name: (there / name).read_bytes())
-    write_python(tmp_path / "elsewhere", None, "1.0", False, [])
+    assert {"left.whl", "numpy.whl", *CORE_FILES, LOADER_FILES[0]} <= names and "unused.whl" not in names
+    monkeypatch.setattr("minitape.cli.browser_python.CDN_URL", there.as_uri() + "/?{version}")
+    monkeypatch.setattr(
+        "minitape.cli.browser_python._read_pyodide_file", lambda folder, base, name: (there / name).read_bytes()
+    )
+    write_browser_python(tmp_path / "elsewhere", None, "1.0", False, [])
     assert {path.suffix for path in (tmp_path / "elsewhere").iterdir()} == {".json", ".whl"}
-    lock = json.loads((tmp_path / "elsewhere" / LOCK).read_text())["packages"]
+    lock = json.loads((tmp_path / "elsewhere" / LOCK_FILE).read_text())["packages"]
     assert lock["numpy"]["file_name"] == there.as_uri() + "/?1.0numpy.whl"
     assert lock["minitape"]["file_name"].startswith("minitape-")  # beside the lock file
     assert {"minitape", "minitape_widgets"} <= set(lock["minitape"]["imports"])
     (there / "numpy.whl").write_text("another file")
     with pytest.raises(ClickException, match="is not the file"):
-        write_python(tmp_path / "inside", there, "1.0", True, [])
+        write_browser_python(tmp_path / "inside", there, "1.0", True, [])

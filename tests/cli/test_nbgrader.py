@@ -12,43 +12,43 @@ import pytest
 from click.testing import CliRunner
 
 from minitape.cli import main
-from minitape.cli.nbgrader import STUB, export, find_lesson
-from minitape.cli.rules import is_exercise, solution_of
-from minitape.cli.skeleton import build
-from minitape.course.checker import exercises_of
+from minitape.cli.nbgrader import STUB_SETTING, export_lesson, find_lesson_notebook
+from minitape.cli.new_lesson import build_lesson_skeleton
+from minitape.cli.notebook_rules import find_solution_code, is_exercise
+from minitape.course.checker import collect_exercises
 
 PYTHON = "MINITAPE_NBGRADER"
 """Names the Python of an environment with nbgrader, where this one has none."""
 LESSON = "01_the_first_tape"
-EXERCISES = len(exercises_of("01"))
+EXERCISES = len(collect_exercises("01"))
 
 
-def read(path):
+def read_notebook(path):
     return nbformat.read(path, as_version=4)
 
 
-def kinds(notebook):
+def map_grade_ids_to_cells(notebook):
     """grade_id -> the cell, of the cells that nbgrader knows."""
     return {cell.metadata.nbgrader.grade_id: cell for cell in notebook.cells if "nbgrader" in cell.metadata}
 
 
 def test_the_given_part_is_kept_and_a_grade_stands_behind_it(tmp_path):
-    path, count = export("01", tmp_path)
+    path, count = export_lesson("01", tmp_path)
     assert (path, count) == (tmp_path / "source" / LESSON / f"{LESSON}.ipynb", EXERCISES)
-    cells = kinds(read(path))
+    cells = map_grade_ids_to_cells(read_notebook(path))
     assert list(cells) == [f"{what}-01-{n}" for n in range(1, EXERCISES + 1) for what in ("exercise", "grade")]
-    lesson = read(find_lesson("01")).cells
+    lesson = read_notebook(find_lesson_notebook("01")).cells
     given = [cell.source for cell in lesson if is_exercise(cell)]
     for number, text in enumerate(given, 1):
         assert cells[f"exercise-01-{number}"].source.startswith(f"{text}\n### BEGIN SOLUTION\n")
     assert 'is_right("01.2", derivative)' in cells["grade-01-2"].source
-    assert not any("<details>" in cell.source for cell in read(path).cells)
+    assert not any("<details>" in cell.source for cell in read_notebook(path).cells)
 
 
 def test_an_exam_hides_its_answers(tmp_path):
-    nbformat.write(build("exam", "An exam"), tmp_path / "exam.ipynb")
-    path, count = export(str(tmp_path / "exam.ipynb"), tmp_path)
-    cells = kinds(read(path))
+    nbformat.write(build_lesson_skeleton("exam", "An exam"), tmp_path / "exam.ipynb")
+    path, count = export_lesson(str(tmp_path / "exam.ipynb"), tmp_path)
+    cells = map_grade_ids_to_cells(read_notebook(path))
     assert count == 1
     hidden = re.fullmatch(
         r"### BEGIN HIDDEN TESTS\n(.*)\n### END HIDDEN TESTS", cells["grade-exam-1"].source, re.DOTALL
@@ -56,14 +56,14 @@ def test_an_exam_hides_its_answers(tmp_path):
     assert "expect=4.0" in hidden and 'assert is_right("exam.1", answer)' in hidden
     others = [
         cell.source
-        for cell in read(path).cells
+        for cell in read_notebook(path).cells
         if cell is not cells["grade-exam-1"] and "grade-exam-1" not in str(cell.metadata)
     ]
     assert not any("expect=" in text or "check(" in text for text in others)
 
 
 def test_what_is_there_stays_and_what_is_wrong_is_said(tmp_path):
-    export("1", tmp_path)
+    export_lesson("1", tmp_path)
     told = CliRunner().invoke(main, ["export", "--nbgrader", "01", "--to", str(tmp_path)])
     assert told.exit_code == 1 and "exists already; delete it to export the lesson anew" in told.output
     told = CliRunner().invoke(main, ["export", "--nbgrader", "99", "--to", str(tmp_path)])
@@ -76,7 +76,7 @@ def test_what_is_there_stays_and_what_is_wrong_is_said(tmp_path):
 def test_settings_of_ones_own_are_not_changed(tmp_path):
     (tmp_path / "nbgrader_config.py").write_text("c = get_config()\n")
     told = CliRunner().invoke(main, ["export", "--nbgrader", "01", "--to", str(tmp_path)])
-    assert told.exit_code == 0 and STUB in told.output
+    assert told.exit_code == 0 and STUB_SETTING in told.output
     assert (tmp_path / "nbgrader_config.py").read_text() == "c = get_config()\n"
 
 
@@ -119,14 +119,16 @@ def nbgrader(tmp_path_factory, repository):
     return call
 
 
-def answered(released: Path, target: Path, name: str, exercises: set[int]) -> None:
+def write_answered_copy(released: Path, target: Path, name: str, exercises: set[int]) -> None:
     """A learner's copy in which these exercises are solved as the lesson solves them."""
-    lesson = read(find_lesson("01")).cells
+    lesson = read_notebook(find_lesson_notebook("01")).cells
     places = [place for place, cell in enumerate(lesson) if is_exercise(cell)]
     shutil.copytree(released, target, dirs_exist_ok=True)
-    notebook = read(target / f"{name}.ipynb")
+    notebook = read_notebook(target / f"{name}.ipynb")
     for number in exercises:
-        kinds(notebook)[f"exercise-01-{number}"].source = solution_of(lesson, places[number - 1])
+        map_grade_ids_to_cells(notebook)[f"exercise-01-{number}"].source = find_solution_code(
+            lesson, places[number - 1]
+        )
     nbformat.write(notebook, target / f"{name}.ipynb")
 
 
@@ -143,18 +145,18 @@ def test_the_round_trip_gives_the_right_points(nbgrader, tmp_path):
     nbgrader(course, "release_assignment", LESSON)
 
     nbgrader(learner, "fetch_assignment", LESSON)
-    answered(released, learner / LESSON, LESSON, set(range(1, EXERCISES + 1)))
+    write_answered_copy(released, learner / LESSON, LESSON, set(range(1, EXERCISES + 1)))
     nbgrader(learner, "submit", LESSON)
     nbgrader(course, "collect", LESSON)
     [solved] = [path.name for path in (course / "submitted").iterdir()]
     for who, exercises in (("one-right", {2}), ("none-right", set())):
-        answered(released, course / "submitted" / who / LESSON, LESSON, exercises)
+        write_answered_copy(released, course / "submitted" / who / LESSON, LESSON, exercises)
     # of minitape-lessons, where exercise 2 was solved
     other = course / "submitted" / "other-file" / LESSON / f"{LESSON}.ipynb"
     other.parent.mkdir(parents=True)
-    notebook = read(find_lesson("01"))
+    notebook = read_notebook(find_lesson_notebook("01"))
     places = [place for place, cell in enumerate(notebook.cells) if is_exercise(cell)]
-    notebook.cells[places[1]].source = solution_of(notebook.cells, places[1])
+    notebook.cells[places[1]].source = find_solution_code(notebook.cells, places[1])
     nbformat.write(notebook, other)
     said = nbgrader(course, "autograde", LESSON)
     assert f"{LESSON} of other-file had no cells grade-01-1, grade-01-2" in said
@@ -173,7 +175,7 @@ def test_the_round_trip_gives_the_right_points(nbgrader, tmp_path):
 
 @pytest.mark.classroom
 def test_an_exams_answers_come_back_to_grade_it(nbgrader, tmp_path):
-    nbformat.write(build("exam", "An exam"), tmp_path / "exam.ipynb")
+    nbformat.write(build_lesson_skeleton("exam", "An exam"), tmp_path / "exam.ipynb")
     course = tmp_path / "course"
     assert (
         CliRunner().invoke(main, ["export", "--nbgrader", str(tmp_path / "exam.ipynb"), "--to", str(course)]).exit_code
@@ -192,10 +194,10 @@ def test_an_exams_answers_come_back_to_grade_it(nbgrader, tmp_path):
         assert {row["student_id"]: float(row["score"]) for row in csv.DictReader(file)} == {"right": 1, "wrong": 0}
 
 
-def changed(notebook, who):
+def apply_cheat(notebook, who):
     """What a learner hands in who wants points that were not earned, or that others lose theirs."""
     grades = [cell for cell in notebook.cells if cell.metadata.get("nbgrader", {}).get("grade")]
-    answer = kinds(notebook)["exercise-01-1"]
+    answer = map_grade_ids_to_cells(notebook)["exercise-01-1"]
     if who == "deletes-grade-cells":
         notebook.cells = [cell for cell in notebook.cells if cell not in grades]
     elif who == "writes-own-grade-cells":
@@ -220,10 +222,10 @@ def test_a_changed_notebook_earns_no_points_unless_its_code_replaces_the_check(n
         "deletes-grade-cells", "writes-own-grade-cells", "ends-the-kernel", "deletes-notebooks", "replaces-check",
     )  # fmt: skip
     for who in hostile:
-        answered(released, submitted / who / LESSON, LESSON, set())
+        write_answered_copy(released, submitted / who / LESSON, LESSON, set())
         path = submitted / who / LESSON / f"{LESSON}.ipynb"
-        nbformat.write(changed(read(path), who), path)
-    answered(released, submitted / "zoe" / LESSON, LESSON, set(range(1, EXERCISES + 1)))
+        nbformat.write(apply_cheat(read_notebook(path), who), path)
+    write_answered_copy(released, submitted / "zoe" / LESSON, LESSON, set(range(1, EXERCISES + 1)))
     said = nbgrader(course, "autograde", LESSON, status=1)
     assert "There was an error processing assignment '01_the_first_tape' for student 'ends-the-kernel'" in said
     nbgrader(course, "export", "--to=grades.csv")

@@ -5,9 +5,9 @@ import re
 import nbformat
 import pytest
 
-from minitape.cli.lessons import lesson_of, lessons_folder, notebooks_in
+from minitape.cli.lesson_files import find_lessons_folder, get_lesson_prefix, list_notebook_files
 
-LESSONS = [path for path in notebooks_in(lessons_folder()) if lesson_of(path)]
+LESSONS = [path for path in list_notebook_files(find_lessons_folder()) if get_lesson_prefix(path)]
 QUESTION = re.compile(r'\bpredict\(\s*"([^"]+)"')
 
 

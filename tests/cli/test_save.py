@@ -13,15 +13,15 @@ from click import ClickException
 from click.testing import CliRunner
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from minitape.cli import main, skeleton
-from minitape.cli.save import clean, save
+from minitape.cli import main, new_lesson
+from minitape.cli.save import clean_notebook, run_and_save_notebook
 
-from .conftest import run
+from .conftest import run_minitape
 
 WIDGET = 'from IPython.display import display\nimport ipywidgets\ndisplay(ipywidgets.IntSlider(description="s"))'
 
 
-def write(path, *sources):
+def write_code_notebook(path, *sources):
     nbformat.write(new_notebook(cells=[new_code_cell(source) for source in sources]), path)
     return path
 
@@ -29,14 +29,14 @@ def write(path, *sources):
 def test_saving_twice_gives_the_same_bytes(saved_notebook, tmp_path):
     path = tmp_path / "small.ipynb"
     path.write_bytes(saved_notebook.read_bytes())
-    save(path)
+    run_and_save_notebook(path)
     assert path.read_bytes() == saved_notebook.read_bytes()
     assert [child.name for child in tmp_path.iterdir()] == ["small.ipynb"]
 
 
 def test_widgets_are_not_saved(tmp_path):
-    path = write(tmp_path / "widget.ipynb", WIDGET)
-    save(path)
+    path = write_code_notebook(tmp_path / "widget.ipynb", WIDGET)
+    run_and_save_notebook(path)
     notebook = nbformat.read(path, as_version=4)
     assert "widgets" not in notebook.metadata
     assert [list(output.data) for output in notebook.cells[0].outputs] == [["text/plain"]]
@@ -51,16 +51,19 @@ def test_widgets_are_not_saved(tmp_path):
     ("import os\nos._exit(1)", "Kernel died"),
 ])  # fmt: skip
 def test_what_fails_is_not_saved(tmp_path, source, message):
-    path = write(tmp_path / "bad.ipynb", source)
+    path = write_code_notebook(tmp_path / "bad.ipynb", source)
     before = path.read_bytes()
     with pytest.raises(ClickException, match=message):
-        save(path)
+        run_and_save_notebook(path)
     assert path.read_bytes() == before
 
 
 @pytest.mark.long
 def test_the_notebooks_after_one_that_fails_are_saved(tmp_path):
-    bad, good = write(tmp_path / "a.ipynb", "1 / 0"), write(tmp_path / "b.ipynb", "print(1)")
+    bad, good = (
+        write_code_notebook(tmp_path / "a.ipynb", "1 / 0"),
+        write_code_notebook(tmp_path / "b.ipynb", "print(1)"),
+    )
     done = CliRunner().invoke(main, ["save", str(tmp_path)])
     assert done.exit_code == 1
     assert done.stdout == f"saved {good}\n"
@@ -69,7 +72,7 @@ def test_the_notebooks_after_one_that_fails_are_saved(tmp_path):
 
 
 def test_where_nothing_can_be_written_the_notebook_stays(tmp_path, monkeypatch):
-    path = write(tmp_path / "mine.ipynb", "print(1)")
+    path = write_code_notebook(tmp_path / "mine.ipynb", "print(1)")
     before, replace = path.read_bytes(), os.replace
 
     def refuse(part, target):
@@ -79,15 +82,15 @@ def test_where_nothing_can_be_written_the_notebook_stays(tmp_path, monkeypatch):
 
     monkeypatch.setattr(os, "replace", refuse)
     with pytest.raises(ClickException, match=r"cannot write .*mine\.ipynb: Input"):
-        save(path)
+        run_and_save_notebook(path)
     assert path.read_bytes() == before
 
 
 @pytest.mark.long
 def test_a_cell_that_takes_too_long_is_named(tmp_path):
-    path = write(tmp_path / "slow.ipynb", "import threading", "threading.Event().wait(60)")
+    path = write_code_notebook(tmp_path / "slow.ipynb", "import threading", "threading.Event().wait(60)")
     with pytest.raises(ClickException, match=r"cell 2 \(threading.* takes longer than 1 seconds: .*--timeout SECONDS"):
-        save(path, timeout=1)
+        run_and_save_notebook(path, cell_timeout=1)
 
 
 def test_cells_keep_their_ids_and_get_lasting_ones():
@@ -95,22 +98,22 @@ def test_cells_keep_their_ids_and_get_lasting_ones():
     notebook.cells[0]["id"] = notebook.cells[1]["id"] = "mine"
     notebook.cells[2].outputs = [new_output("display_data", data={"text/plain": "c"})]
     notebook.cells[2].metadata["execution"] = {"iopub.status.busy": "2026-01-01"}
-    clean(notebook)
+    clean_notebook(notebook)
     assert [cell["id"] for cell in notebook.cells] == ["mine", "cell-002", notebook.cells[2]["id"]]
     assert "execution" not in notebook.cells[2].metadata
 
 
 def test_a_cell_run_out_of_order_says_so(tmp_path):
-    path = write(tmp_path / "order.ipynb", "import minitape.course", "print(made_above)")
+    path = write_code_notebook(tmp_path / "order.ipynb", "import minitape.course", "print(made_above)")
     with pytest.raises(ClickException, match="run that cell first: menu Run, Run All Above Selected Cell"):
-        save(path)
+        run_and_save_notebook(path)
 
 
 @pytest.mark.long
 def test_a_new_lesson_passes_the_check(tmp_path):
-    made = run("new-lesson", "14_my_topic", cwd=tmp_path)
+    made = run_minitape("new-lesson", "14_my_topic", cwd=tmp_path)
     assert made.returncode == 0, made.stderr
-    checked = run("check", "14_my_topic.ipynb", cwd=tmp_path)
+    checked = run_minitape("check", "14_my_topic.ipynb", cwd=tmp_path)
     assert checked.returncode == 0, checked.stdout + checked.stderr
     assert [child.name for child in tmp_path.iterdir()] == ["14_my_topic.ipynb"]
     lesson = nbformat.read(tmp_path / "14_my_topic.ipynb", as_version=4)
@@ -122,11 +125,13 @@ def test_a_new_lesson_passes_the_check(tmp_path):
     ("words", "title"), [("01 my topic", "1. My topic"), ("the KL term", "The KL term"), ("7", "7"), ("0", "0")]
 )
 def test_a_title_is_made_from_a_name(words, title):
-    assert skeleton._title(words) == title
+    assert new_lesson._format_lesson_title(words) == title
 
 
 def test_the_next_commands_can_be_typed_as_they_stand(tmp_path, monkeypatch):
-    monkeypatch.setattr("minitape.cli.skeleton.write_skeleton", lambda name, title: tmp_path / "my topic.ipynb")
+    monkeypatch.setattr(
+        "minitape.cli.new_lesson.write_lesson_skeleton", lambda name, title: tmp_path / "my topic.ipynb"
+    )
     said = CliRunner().invoke(main, ["new-lesson", "my topic"]).output
     assert f"minitape save '{tmp_path}/my topic.ipynb', then minitape check '{tmp_path}/my topic.ipynb'" in said
     monkeypatch.setattr("minitape.cli.os", SimpleNamespace(name="nt"))
@@ -149,18 +154,18 @@ def test_names_that_make_no_lesson(tmp_path, monkeypatch, name, message):
 
 
 def test_the_help_answers_without_loading_numpy_or_jupyter():
-    done = run("--help")
+    done = run_minitape("--help")
     assert done.returncode == 0
     for command in ("lab", "check", "save", "new-lesson", "warmup"):
         assert f"\n  {command} " in done.stdout
-    assert run("--version").stdout.startswith("minitape, version 0.")
+    assert run_minitape("--version").stdout.startswith("minitape, version 0.")
 
 
 def test_a_stream_is_saved_as_one_however_the_kernel_cut_it():
     pieces = [("stdout", "a\n"), ("stdout", "b\n"), ("stderr", "c\n"), ("stdout", "d\n")]
     notebook = new_notebook(cells=[new_code_cell("print()")])
     notebook.cells[0].outputs = [new_output("stream", name=name, text=text) for name, text in pieces]
-    clean(notebook)
+    clean_notebook(notebook)
     saved = [(output.name, output.text) for output in notebook.cells[0].outputs]
     assert saved == [("stdout", "a\nb\n"), ("stderr", "c\n"), ("stdout", "d\n")]
 
@@ -170,8 +175,8 @@ def test_a_stream_is_saved_as_one_however_the_kernel_cut_it():
 @pytest.mark.parametrize("command", [["save"], ["check", "--jobs=1"]], ids=["save", "check"])
 def test_ctrl_c_ends_at_once_and_in_one_line(command, tmp_path):
     os.mkfifo(tmp_path / "pipe")
-    write(tmp_path / "a.ipynb", "open('pipe', 'w').close()\nimport time\ntime.sleep(600)")
-    write(tmp_path / "b.ipynb", "open('more', 'w').close()")
+    write_code_notebook(tmp_path / "a.ipynb", "open('pipe', 'w').close()\nimport time\ntime.sleep(600)")
+    write_code_notebook(tmp_path / "b.ipynb", "open('more', 'w').close()")
     process = subprocess.Popen(
         [sys.executable, "-m", "minitape", *command, "a.ipynb", "b.ipynb"], cwd=tmp_path, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,

@@ -17,10 +17,10 @@ from ipykernel.ipkernel import IPythonKernel
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 from processes import end_processes
 
-from minitape.cli.lab import _answers
-from minitape.cli.rules import LANGUAGE, WIDGET_VIEW
+from minitape.cli.lab import _does_server_answer
+from minitape.cli.notebook_rules import LANGUAGE, WIDGET_VIEW
 
-from .talking import Talk, text_of
+from .talking import ServerClient, format_outputs_text
 
 ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+")
 EXTENSION = "minitape.cli.server"
@@ -32,7 +32,7 @@ VIEW = new_output(
 )
 
 
-class Server(Talk):
+class Server(ServerClient):
     """A plain `jupyter server` that has its settings in a folder of its own."""
 
     def __init__(self, base: Path, repository: Path, *settings: str):
@@ -56,7 +56,7 @@ class Server(Talk):
         }
         self.settings = settings
 
-    def jupyter(self, *arguments: str) -> subprocess.Popen[str]:
+    def start_jupyter(self, *arguments: str) -> subprocess.Popen[str]:
         command = [sys.executable, "-m", "jupyter", *arguments]
         return subprocess.Popen(
             command, env=self.environment, cwd=self.root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
@@ -64,7 +64,7 @@ class Server(Talk):
 
     def __enter__(self) -> "Server":
         root = ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
-        self.process = self.jupyter(
+        self.process = self.start_jupyter(
             "server", "--no-browser", "--port=0", "--ServerApp.ip=127.0.0.1", *root, *self.settings
         )
         self.said = ""
@@ -78,7 +78,7 @@ class Server(Talk):
         self.reader = threading.Thread(target=self.process.stdout.read)  # or a full pipe would stop the server
         self.reader.start()
         host, port = found[0].removeprefix("http://").split(":")
-        while not _answers(host, int(port)):
+        while not _does_server_answer(host, int(port)):
             assert self.process.poll() is None
             threading.Event().wait(0.05)
         return self
@@ -89,7 +89,7 @@ class Server(Talk):
         self.process.stdout.close()
 
 
-def write(folder: Path, name: str, source: str) -> None:
+def write_notebook(folder: Path, name: str, source: str) -> None:
     metadata = {"language_info": LANGUAGE if "minitape" in source else {**LANGUAGE, "version": "3.9"}}
     nbformat.write(new_notebook(cells=[new_code_cell(source, outputs=[VIEW])], metadata=metadata), folder / name)
 
@@ -98,8 +98,8 @@ def write(folder: Path, name: str, source: str) -> None:
 def on(tmp_path_factory, repository):
     """A server with the extension."""
     server = Server(tmp_path_factory.mktemp("on"), repository)
-    write(server.root, "ours.ipynb", "import minitape as tf\n[x](02_next.ipynb)")
-    write(server.root, "other.ipynb", "import numpy")
+    write_notebook(server.root, "ours.ipynb", "import minitape as tf\n[x](02_next.ipynb)")
+    write_notebook(server.root, "other.ipynb", "import numpy")
     with server:
         yield server
 
@@ -108,8 +108,8 @@ def on(tmp_path_factory, repository):
 def off(tmp_path_factory, repository):
     """One that it was switched off for."""
     server = Server(tmp_path_factory.mktemp("off"), repository)
-    write(server.root, "ours.ipynb", "import minitape as tf")
-    done = server.jupyter("server", "extension", "disable", "--user", EXTENSION)
+    write_notebook(server.root, "ours.ipynb", "import minitape as tf")
+    done = server.start_jupyter("server", "extension", "disable", "--user", EXTENSION)
     assert done.communicate() and done.returncode == 0
     with server:
         yield server
@@ -121,39 +121,41 @@ def test_the_server_says_that_it_is_on(on):
 
 def test_a_notebook_that_is_opened_is_not_marked_as_changed(on):
     """JupyterLab marks it where the kernel says something else of its language than the notebook."""
-    assert on.notebook("ours.ipynb")["metadata"]["language_info"] == json.loads(json.dumps(IPythonKernel.language_info))
+    assert on.fetch_notebook("ours.ipynb")["metadata"]["language_info"] == json.loads(
+        json.dumps(IPythonKernel.language_info)
+    )
 
 
 def test_a_live_view_without_its_kernel_comes_as_what_is_saved_beside_it(on):
-    [output] = on.notebook("ours.ipynb")["cells"][0]["outputs"]
+    [output] = on.fetch_notebook("ours.ipynb")["cells"][0]["outputs"]
     assert output["data"] == {"text/plain": "TapeView()"}
 
 
 def test_other_notebooks_come_as_they_are_saved(on):
-    other = on.notebook("other.ipynb")
+    other = on.fetch_notebook("other.ipynb")
     assert other["metadata"]["language_info"] == {**LANGUAGE, "version": "3.9"}
     assert WIDGET_VIEW in other["cells"][0]["outputs"][0]["data"]
 
 
 def test_a_notebook_that_is_saved_takes_the_place_of_the_old_one(on):
-    content = on.notebook("other.ipynb")
+    content = on.fetch_notebook("other.ipynb")
     before = (on.root / "other.ipynb").stat().st_ino
-    on.json("api/contents/other.ipynb", {"type": "notebook", "content": content}, "PUT")
-    assert on.notebook("other.ipynb") == content and (on.root / "other.ipynb").stat().st_ino != before
+    on.fetch_json("api/contents/other.ipynb", {"type": "notebook", "content": content}, "PUT")
+    assert on.fetch_notebook("other.ipynb") == content and (on.root / "other.ipynb").stat().st_ino != before
     assert not list(on.root.glob(".~*"))
 
 
 def test_who_goes_on_the_next_day_is_told_which_cells_to_run(on):
-    with on.kernel("ours.ipynb") as run:
-        assert ADVICE in text_of(run("TapeView(tape)"))
-    with on.kernel("other.ipynb") as run:
-        told = text_of(run("TapeView(tape)"))
+    with on.open_kernel("ours.ipynb") as run:
+        assert ADVICE in format_outputs_text(run("TapeView(tape)"))
+    with on.open_kernel("other.ipynb") as run:
+        told = format_outputs_text(run("TapeView(tape)"))
         assert "not defined" in told and ADVICE not in told
-        assert text_of(run("import sys; print('minitape' in sys.modules)")) == "False\n"
+        assert format_outputs_text(run("import sys; print('minitape' in sys.modules)")) == "False\n"
 
 
 def test_jupyterlab_asks_nobody_for_news(on):
-    page = on.text("lab")
+    page = on.fetch_text("lab")
     settings = json.loads(
         page.partition('id="jupyter-config-data" type="application/json">')[2].partition("</script>")[0]
     )
@@ -163,11 +165,11 @@ def test_jupyterlab_asks_nobody_for_news(on):
 @pytest.mark.long
 def test_one_line_switches_it_off(off):
     assert f"{EXTENSION} is on" not in off.said
-    assert off.notebook("ours.ipynb")["metadata"]["language_info"] == LANGUAGE
-    assert WIDGET_VIEW in off.notebook("ours.ipynb")["cells"][0]["outputs"][0]["data"]
-    assert '"news": {"disabled": false}' in off.text("lab")
-    with off.kernel("ours.ipynb") as run:
-        told = text_of(run("TapeView(tape)"))
+    assert off.fetch_notebook("ours.ipynb")["metadata"]["language_info"] == LANGUAGE
+    assert WIDGET_VIEW in off.fetch_notebook("ours.ipynb")["cells"][0]["outputs"][0]["data"]
+    assert '"news": {"disabled": false}' in off.fetch_text("lab")
+    with off.open_kernel("ours.ipynb") as run:
+        told = format_outputs_text(run("TapeView(tape)"))
         assert "not defined" in told and ADVICE not in told
 
 
@@ -178,8 +180,8 @@ def test_the_servers_own_settings_come_first(tmp_path, repository):
     """
     manager = "--ServerApp.contents_manager_class=jupyter_server.services.contents.largefilemanager.LargeFileManager"
     server = Server(tmp_path, repository, manager, "--LabApp.news_url=http://127.0.0.1:9/feed")
-    write(server.root, "ours.ipynb", "import minitape as tf")
+    write_notebook(server.root, "ours.ipynb", "import minitape as tf")
     with server:
         assert "LargeFileManager is not asynchronous; lessons are handed out as they are saved" in server.said
-        assert server.notebook("ours.ipynb")["metadata"]["language_info"] == LANGUAGE
-        assert '"news": {"disabled": false}' in server.text("lab")
+        assert server.fetch_notebook("ours.ipynb")["metadata"]["language_info"] == LANGUAGE
+        assert '"news": {"disabled": false}' in server.fetch_text("lab")

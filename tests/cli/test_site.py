@@ -11,10 +11,10 @@ import pytest
 from click.testing import CliRunner
 
 from minitape.cli import main
-from minitape.cli.lessons import lessons_folder
-from minitape.cli.save import save
-from minitape.cli.site import lesson_list
-from minitape.cli.skeleton import write_skeleton
+from minitape.cli.lesson_files import find_lessons_folder
+from minitape.cli.new_lesson import write_lesson_skeleton
+from minitape.cli.save import run_and_save_notebook
+from minitape.cli.site import format_lesson_list
 
 pytestmark = pytest.mark.skipif(
     importlib.util.find_spec("sphinx") is None, reason='no sphinx: pip install -e ".[docs]"'
@@ -31,7 +31,7 @@ def lessons(tmp_path_factory):
     """A folder with one lesson: the skeleton, a picture in a file, and folded code that draws one that moves."""
     folder = tmp_path_factory.mktemp("lessons") / "en"
     folder.mkdir()
-    path = write_skeleton(str(folder / "01_a_topic"), None)
+    path = write_lesson_skeleton(str(folder / "01_a_topic"), None)
     (folder / "dot.svg").write_text(
         '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><circle r="4"/></svg>'
     )
@@ -41,7 +41,7 @@ def lessons(tmp_path_factory):
         nbformat.v4.new_code_cell(MOVING, metadata={"jupyter": {"source_hidden": True}}),
     ]
     nbformat.write(notebook, path)
-    save(path, 60)
+    run_and_save_notebook(path, 60)
     return folder
 
 
@@ -57,10 +57,12 @@ def site(lessons, tmp_path_factory):
         "# 1. 一个题目\n\n学完这一课，你能\n\n- 读懂[英文的一课](../en/01_a_topic.ipynb)。\n\n这一课大约 20 分钟。"
     )
     nbformat.write(notebook, chinese / "01_a_topic.ipynb")
-    save(chinese / "01_a_topic.ipynb", 60)
+    run_and_save_notebook(chinese / "01_a_topic.ipynb", 60)
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Sphinx warns its extensions of what comes
-        patch.setattr("minitape.cli.site.lessons_folder", lambda code, *named: {"en": lessons, "zh": chinese}[code])
+        patch.setattr(
+            "minitape.cli.site.find_lessons_folder", lambda code, *named: {"en": lessons, "zh": chinese}[code]
+        )
         out = tmp_path_factory.mktemp("out") / "site"
         own = shutil.copytree(lessons, tmp_path_factory.mktemp("own") / "mine")
         # the second one takes the place of the first
@@ -90,18 +92,21 @@ def test_each_page_says_its_language_and_links_to_its_twin(site):
 
 
 def test_every_link_leads_somewhere_and_nothing_is_loaded_from_elsewhere(site, repository):
-    broken = runpy.run_path(str(repository / "docs" / "site" / "page_links.py"))["broken"]
+    broken = runpy.run_path(str(repository / "docs" / "site" / "page_links.py"))["list_link_problems"]
     assert broken(site) == []
     assert '<a class="reference internal" href="notebooks/en/01_a_topic.html' in (site / "index.html").read_text()
 
 
 @pytest.mark.parametrize(
     ("folder", "beside", "minutes"),
-    [(lessons_folder("en"), "Beside the lessons", " minutes\\\n  "), (lessons_folder("zh"), "课程之外", " 分钟\\\n  ")],
+    [
+        (find_lessons_folder("en"), "Beside the lessons", " minutes\\\n  "),
+        (find_lessons_folder("zh"), "课程之外", " 分钟\\\n  "),
+    ],
     ids=["en", "zh"],
 )
 def test_the_list_says_of_each_lesson_how_long_it_takes_and_what_is_learnt(folder, beside, minutes):
-    rows = lesson_list(folder).partition(f"\n\n{beside}")[0].removeprefix("- ").split("\n- ")
+    rows = format_lesson_list(folder).partition(f"\n\n{beside}")[0].removeprefix("- ").split("\n- ")
     assert len(rows) == 15
     assert [row for row in rows if minutes not in row] == []
 
@@ -127,7 +132,7 @@ def test_a_folder_with_other_files_is_left_alone(tmp_path):
 def test_a_lesson_that_fails_is_named(lessons, tmp_path, monkeypatch):
     cells = [nbformat.v4.new_code_cell("1 / 0")]
     nbformat.write(nbformat.v4.new_notebook(cells=cells), tmp_path / "bad.ipynb")
-    monkeypatch.setattr("minitape.cli.site.lessons_folder", lambda *arguments: tmp_path)
+    monkeypatch.setattr("minitape.cli.site.find_lessons_folder", lambda *arguments: tmp_path)
     done = CliRunner().invoke(main, ["site", str(tmp_path / "out")])
     assert (
         done.exit_code == 1

@@ -3,18 +3,18 @@
 import click
 import pytest
 
-from minitape.cli.site_folder import new_site
+from minitape.cli.site_folder import replace_site_folder
 
 CHECKOUT = {".git/HEAD": "ref: refs/heads/gh-pages", "CNAME": "lessons.example.org", ".gitignore": "*.part"}
 
 
-def put(folder, files):
+def write_files(folder, files):
     for name, text in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
 
 
-def files(folder):
+def read_files(folder):
     found = {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*") if path.is_file()}
     return {name: text for name, text in found.items() if name != ".minitape-site"}
 
@@ -26,47 +26,50 @@ NEW = {"index.html": "new", "pages/two.html": "new", ".buildinfo": "new"}
 @pytest.fixture
 def out(tmp_path):
     """A checkout that holds an older site."""
-    put(tmp_path / "out", CHECKOUT)
-    with new_site(tmp_path / "out") as new:
-        put(new, OLD)
+    write_files(tmp_path / "out", CHECKOUT)
+    with replace_site_folder(tmp_path / "out") as new:
+        write_files(new, OLD)
     return tmp_path / "out"
 
 
 def test_a_site_takes_the_place_of_the_older_one_and_of_nothing_else(out):
-    assert files(out) == CHECKOUT | OLD
-    put(out, {"pages.txt": "put there later"})
-    with new_site(out) as new:
-        put(new, NEW)
-        assert files(out).items() >= (CHECKOUT | OLD).items()  # still there
-    assert files(out) == CHECKOUT | NEW | {"pages.txt": "put there later"}
+    assert read_files(out) == CHECKOUT | OLD
+    write_files(out, {"pages.txt": "put there later"})
+    with replace_site_folder(out) as new:
+        write_files(new, NEW)
+        assert read_files(out).items() >= (CHECKOUT | OLD).items()  # still there
+    assert read_files(out) == CHECKOUT | NEW | {"pages.txt": "put there later"}
 
 
 @pytest.mark.parametrize("error", [OSError, KeyboardInterrupt, click.ClickException("broken")])
 def test_a_site_that_fails_leaves_the_older_one(out, error):
-    with pytest.raises(type(error) if isinstance(error, Exception) else error), new_site(out) as new:
-        put(new, NEW)
+    with pytest.raises(type(error) if isinstance(error, Exception) else error), replace_site_folder(out) as new:
+        write_files(new, NEW)
         raise error
-    assert files(out) == CHECKOUT | OLD
+    assert read_files(out) == CHECKOUT | OLD
 
 
 @pytest.mark.parametrize("name", ["mine.txt", "index.html", "index.html/x"])
 def test_files_that_are_no_site_are_left_alone(tmp_path, name):
-    put(tmp_path, {name: "mine", ".buildinfo": "# of another project's Sphinx"})
-    with pytest.raises(click.ClickException, match="holds files that are no site, such as"), new_site(tmp_path):
+    write_files(tmp_path, {name: "mine", ".buildinfo": "# of another project's Sphinx"})
+    with (
+        pytest.raises(click.ClickException, match="holds files that are no site, such as"),
+        replace_site_folder(tmp_path),
+    ):
         raise AssertionError
-    assert files(tmp_path) == {name: "mine", ".buildinfo": "# of another project's Sphinx"}
+    assert read_files(tmp_path) == {name: "mine", ".buildinfo": "# of another project's Sphinx"}
 
 
 def test_a_mark_names_files_of_its_folder_only(tmp_path):
-    put(tmp_path, {"out/.minitape-site": "../mine\n..\n/\n.\n", "mine": "mine"})
-    with new_site(tmp_path / "out") as new:
-        put(new, NEW)
-    assert files(tmp_path / "out") == NEW and (tmp_path / "mine").read_text() == "mine"
+    write_files(tmp_path, {"out/.minitape-site": "../mine\n..\n/\n.\n", "mine": "mine"})
+    with replace_site_folder(tmp_path / "out") as new:
+        write_files(new, NEW)
+    assert read_files(tmp_path / "out") == NEW and (tmp_path / "mine").read_text() == "mine"
 
 
 @pytest.mark.parametrize("place", ["later.html", "later/one.html"])
 def test_what_is_in_the_place_of_a_new_page_stays(out, place):
-    put(out, {place: "mine"})
-    with pytest.raises(click.ClickException, match="is no file of the site"), new_site(out) as new:
-        put(new, NEW | {place: "new"})
-    assert files(out) == CHECKOUT | OLD | {place: "mine"}
+    write_files(out, {place: "mine"})
+    with pytest.raises(click.ClickException, match="is no file of the site"), replace_site_folder(out) as new:
+        write_files(new, NEW | {place: "new"})
+    assert read_files(out) == CHECKOUT | OLD | {place: "mine"}

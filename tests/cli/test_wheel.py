@@ -14,7 +14,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from minitape.cli.lessons import lessons_folder, notebooks_in
+from minitape.cli.lesson_files import find_lessons_folder, list_notebook_files
 
 pytestmark = pytest.mark.long
 SWITCHES = "etc/jupyter/jupyter_server_config.d"
@@ -41,7 +41,7 @@ def installed(wheel: Path) -> Path:
     folder = wheel.parent
     venv.create(folder / "env", with_pip=False)
     python = next((folder / "env").glob("[Bb]*/python*"))
-    site = next(Path(path) for path in _paths(python))
+    site = next(Path(path) for path in _list_library_folders(python))
     site.mkdir(parents=True, exist_ok=True)
     (site / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
     install = [*PIP, "--python", str(python), "install", "--ignore-installed", "--no-deps", "--no-index", str(wheel)]
@@ -49,12 +49,12 @@ def installed(wheel: Path) -> Path:
     return python.parent / "minitape"
 
 
-def _paths(python: Path) -> list[str]:
+def _list_library_folders(python: Path) -> list[str]:
     code = "import sysconfig; print(sysconfig.get_path('purelib'))"
     return subprocess.run([python, "-c", code], check=True, text=True, capture_output=True).stdout.split()
 
 
-def run(script: Path, *arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+def run_script(script: Path, *arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     environment["COLUMNS"] = "120"
     command = [str(script), *arguments]
@@ -62,10 +62,10 @@ def run(script: Path, *arguments: str, cwd: Path) -> subprocess.CompletedProcess
 
 
 def test_the_lessons_travel_in_the_wheel(installed, tmp_path):
-    done = run(installed, "lab", "lessons", "--copy-only", cwd=tmp_path)
+    done = run_script(installed, "lab", "lessons", "--copy-only", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    lessons = notebooks_in(tmp_path / "lessons")
-    assert [path.name for path in lessons] == [path.name for path in notebooks_in(lessons_folder())]
+    lessons = list_notebook_files(tmp_path / "lessons")
+    assert [path.name for path in lessons] == [path.name for path in list_notebook_files(find_lessons_folder())]
 
 
 def test_the_wheel_holds_what_the_repository_holds(wheel, repository):
@@ -109,13 +109,15 @@ def test_installing_switches_the_servers_extension_on(installed):
 
 def test_what_lessons_import_is_there(installed, tmp_path):
     """And is found without the repository's folders, which tests of the repository could import from by mistake."""
-    cells = [cell for path in notebooks_in(lessons_folder()) for cell in nbformat.read(path, as_version=4).cells]
+    cells = [
+        cell for path in list_notebook_files(find_lessons_folder()) for cell in nbformat.read(path, as_version=4).cells
+    ]
     trees = [ast.parse(cell.source) for cell in cells if cell.cell_type == "code"]
     nodes = [node for tree in trees for node in ast.walk(tree)]
     names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
     names |= {node.module for node in nodes if isinstance(node, ast.ImportFrom)}
     assert {"minitape", "minitape_widgets", "numba"} <= names
-    done = run(installed.with_name("python"), "-c", f"import {', '.join(sorted(names))}", cwd=tmp_path)
+    done = run_script(installed.with_name("python"), "-c", f"import {', '.join(sorted(names))}", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
 
 
@@ -124,7 +126,7 @@ def test_lessons_pass_from_an_empty_folder(installed, tmp_path):
     [lessons] = installed.parents[1].rglob("minitape/lessons/en")
     chosen = [lessons / name for name in ("02_inside_the_tape.ipynb", "08_when_the_gradient_is_none.ipynb")]
     before = [path.read_bytes() for path in chosen]
-    done = run(installed, "check", *map(str, chosen), "--variant", "blank", "--timeout", "60", cwd=tmp_path)
+    done = run_script(installed, "check", *map(str, chosen), "--variant", "blank", "--timeout", "60", cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert all(str(path) in done.stdout for path in chosen)
     assert "all well" in done.stdout

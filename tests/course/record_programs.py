@@ -7,34 +7,42 @@ import json
 import sys
 from typing import Any
 
-from minitape.bridges.require import framework_module
-from minitape.common.write_beside import write
-from minitape.course.programs import CALLED, FOLDER, Data, lines_known
-from minitape.explain.words import Explanation
+from minitape.bridges.framework_import import import_framework
+from minitape.common.atomic_write import write_file
+from minitape.course.framework_programs import FOLDER, FRAMEWORK_NAMES, JsonObject, register_program_source
+from minitape.explain.explanation import Explanation
 
 
-def run(name: str) -> Data:
+def record_program(name: str) -> JsonObject:
     """Runs a program: the framework's version, what `explain` said, and the snapshot of the recording.
 
     Raises ImportError where the framework is not installed, or too old.
     """
     module = name.partition("_")[0]
-    framework = framework_module(module, CALLED[name], (0, 0))
+    framework = import_framework(module, FRAMEWORK_NAMES[name], (0, 0))
     importlib.import_module(f"minitape.bridges.{module}")
-    text, file = lines_known(name)
-    names: dict[str, Any] = {"__name__": "__main__"}
-    exec(compile(text, file, "exec"), names)
-    snapshot = eval("recording.snapshot()", names)  # there, where the names of the tensors are
-    why = _said(names["why"]) | {"others": [_said(other) for other in names["why"].others]}
+    text, file_name = register_program_source(name)
+    namespace: dict[str, Any] = {"__name__": "__main__"}
+    exec(compile(text, file_name, "exec"), namespace)
+    snapshot = eval("recording.snapshot()", namespace)  # there, where the names of the tensors are
+    why = convert_explanation_to_json(namespace["why"]) | {
+        "others": [convert_explanation_to_json(other) for other in namespace["why"].others]
+    }
     return {"version": framework.__version__.partition("+")[0], "why": why, "snapshot": snapshot | {"record": name}}
 
 
-def _said(why: Explanation) -> Data:
-    parts = {"cause": why.cause, "message": why.message, "fix": why.fix, "filename": why.filename, "line": why.line}
-    return parts | {"rows": why._rows, "others": []}
+def convert_explanation_to_json(explanation: Explanation) -> JsonObject:
+    parts = {
+        "cause": explanation.cause,
+        "message": explanation.message,
+        "fix": explanation.fix,
+        "filename": explanation.filename,
+        "line": explanation.line,
+    }
+    return parts | {"rows": explanation._rows, "others": []}
 
 
 if __name__ == "__main__":
     for asked in sys.argv[1:]:
-        kept = json.dumps(run(asked), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-        write(FOLDER / f"{asked}.json", f"{kept}\n")
+        kept = json.dumps(record_program(asked), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+        write_file(FOLDER / f"{asked}.json", f"{kept}\n")

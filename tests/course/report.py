@@ -14,18 +14,24 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
-from made_up import other_forms, other_values, right_programs, same_values, wrong_programs
-from test_exercise_programs import FORMULAS, SOLUTIONS, WRONG, answer, exercise_cells, made
-from test_ways import BY_HAND, WAYS, body_of
+from made_up import (
+    iter_wrong_programs,
+    iter_wrong_values,
+    list_other_right_forms,
+    list_right_programs,
+    list_right_values,
+)
+from test_exercise_programs import FORMULAS, SOLUTIONS, WRONG, check_program, define_function, list_exercise_cells
+from test_ways import BY_HAND, WAYS, write_function_with_body
 
 import minitape as tf
 from minitape.course import Exercise
-from minitape.course.checker import feedback
+from minitape.course.checker import count_try_and_build_feedback
+from minitape.course.framework_programs import load_program
 from minitape.course.lesson_13 import DISEASES
-from minitape.course.programs import saved_program
 
-BLANKS = {name: source.partition("\n\n\ncheck(")[0] for name, source, _ in exercise_cells()}
-AS_GOOD = {
+BLANKS = {name: source.partition("\n\n\ncheck(")[0] for name, source, _ in list_exercise_cells()}
+ACCEPTED_CHANGES = {
     "05.5": ("step / tf.sign",),
     "07.5": (
         "!direction = tf.constant(direction)",
@@ -58,63 +64,72 @@ AS_GOOD = {
 
 
 @dataclass
-class Line:
+class ExerciseReport:
     """What was said of the answers to one exercise."""
 
     name: str
-    refused: list[str] = field(default_factory=list)  # right answers that were
-    accepted: list[str] = field(default_factory=list)  # wrong answers that were
-    kinds: Counter[str] = field(default_factory=Counter)
-    said: list[tuple[str, str, str]] = field(default_factory=list)  # a kind, an answer, and what was said of it
-    right: int = 0
+    refused_answers: list[str] = field(default_factory=list)  # right answers that were
+    accepted_answers: list[str] = field(default_factory=list)  # wrong answers that were
+    kind_counts: Counter[str] = field(default_factory=Counter)
+    feedback_texts: list[tuple[str, str, str]] = field(
+        default_factory=list
+    )  # a kind, an answer, and what was said of it
+    right_count: int = 0
 
 
-def variables() -> tuple[list[Any], list[tuple[str, Any]]]:
+def build_variable_answers() -> tuple[list[Any], list[tuple[str, Any]]]:
     """Right and wrong answers to the appendix's exercise 7."""
-    make = tf.Variable
+    create = tf.Variable
     wrong = [
         ("unfinished", ...), ("None", None), ("wrong type", [1.0, 2.0]), ("a tensor", tf.constant([1.0, 2.0])),
-        ("no shape", make([1.0, 2.0])), ("any shape", make([1.0, 2.0], shape=tf.TensorShape(None))),
-        ("integers", make([1, 2], shape=[None])), ("swapped", make([2.0, 1.0], shape=[None])),
-        ("sign", make([-1.0, 2.0], shape=[None])), ("off by one", make([1.0, 2.0, 3.0], shape=[None])),
-        ("a table", make([[1.0, 2.0]], shape=[None, 2])),
+        ("no shape", create([1.0, 2.0])), ("any shape", create([1.0, 2.0], shape=tf.TensorShape(None))),
+        ("integers", create([1, 2], shape=[None])), ("swapped", create([2.0, 1.0], shape=[None])),
+        ("sign", create([-1.0, 2.0], shape=[None])), ("off by one", create([1.0, 2.0, 3.0], shape=[None])),
+        ("a table", create([[1.0, 2.0]], shape=[None, 2])),
     ]  # fmt: skip
     shapes = ([None], (None,), tf.TensorShape([None]))
-    return [make([1.0, 2.0], shape=shape) for shape in shapes], wrong
+    return [create([1.0, 2.0], shape=shape) for shape in shapes], wrong
 
 
-def explanations() -> tuple[list[Any], list[tuple[str, Any]]]:
+def build_explanation_answers() -> tuple[list[Any], list[tuple[str, Any]]]:
     """Right and wrong answers to exercise 14.9."""
     w = tf.Variable(1.5, name="w")
     with tf.GradientTape(persistent=True) as tape:
         y = tf.round(w) ** 2
-    why, known = tape.explain(y, w), saved_program("torch").why
+    why, saved_explanation = tape.explain(y, w), load_program("torch").why
     wrong = [("None", None), ("a word", why.cause), ("the tape", tape), ("not called", tape.explain), ("the line", 11)]
-    wrong += [("another one", known), ("another one", [why, known]), ("empty", []), ("a word", [why.cause])]
+    wrong += [
+        ("another one", saved_explanation),
+        ("another one", [why, saved_explanation]),
+        ("empty", []),
+        ("a word", [why.cause]),
+    ]
     return [why, [why], {"w": why}], [("unfinished", ...), *wrong]
 
 
-def diagnoses(exercise: Exercise) -> tuple[list[Any], list[tuple[str, Any]]]:
+def build_diagnosis_answers(exercise: Exercise) -> tuple[list[Any], list[tuple[str, Any]]]:
     """Right and wrong diagnoses of a bed."""
-    words = [] if exercise.expect == "healthy" else [part.split(" in line ") for part in exercise.expect.split(", ")]
-    right = [(word, int(line)) for word, line in words]
+    word_pairs = (
+        [] if exercise.expect == "healthy" else [part.split(" in line ") for part in exercise.expect.split(", ")]
+    )
+    right = [(word, int(line)) for word, line in word_pairs]
     pairs = [(word, line) for word in DISEASES for line in range(1, 7)]
     wrong = [[pair] for pair in pairs if exercise.view and exercise.view([pair]) != exercise.expect]
-    sound = [
+    other_wrong = [
         ("unfinished", [(..., ...)]), ("wrong type", 7), ("None", None), ("healthy", []), ("words", "sick"),
         ("swapped", [(1, "cut")]),
     ]  # fmt: skip
     return [right, tuple(right), [*right[::-1]]], [
-        *(one for one in sound if (one[1] or []) != right),
+        *(wrong_answer for wrong_answer in other_wrong if (wrong_answer[1] or []) != right),
         *(("another one", pair) for pair in wrong),
     ]
 
 
-def answers_of(exercise: Exercise) -> tuple[list[Any], Iterator[tuple[str, Any]]]:
+def collect_answers(exercise: Exercise) -> tuple[list[Any], Iterator[tuple[str, Any]]]:
     """Right answers, and wrong ones with their kinds; programs as texts."""
     name = exercise.name
     if exercise.cases or exercise.trials:
-        raw = result = exercise.expect(*exercise.cases[0]) if exercise.cases else None
+        raw_result = result = exercise.expect(*exercise.cases[0]) if exercise.cases else None
         result = (
             result.get("holds")
             if isinstance(result, dict)
@@ -122,78 +137,96 @@ def answers_of(exercise: Exercise) -> tuple[list[Any], Iterator[tuple[str, Any]]
             if isinstance(result, np.ndarray)
             else result
         )
-        people = [("by people", program) for other, program, _ in WRONG if other == name]
-        people += [("formula", program) for other, program in FORMULAS.items() if other == name]
-        people += [("differences", body_of(name, body)) for other, body in BY_HAND.items() if other == name]
-        texts = [*people, *wrong_programs(SOLUTIONS[name], BLANKS[name], result)]
+        programs_of_people = [("by people", program) for other, program, _ in WRONG if other == name]
+        programs_of_people += [("formula", program) for other, program in FORMULAS.items() if other == name]
+        programs_of_people += [
+            ("differences", write_function_with_body(name, body)) for other, body in BY_HAND.items() if other == name
+        ]
+        wrong_texts = [*programs_of_people, *iter_wrong_programs(SOLUTIONS[name], BLANKS[name], result)]
         if "class Tape" in SOLUTIONS[name]:  # the methods of a class may be in any order
-            texts = [(kind, text) for kind, text in texts if kind != "order"]
-        forms = other_forms(SOLUTIONS[name].strip(), raw) if exercise.cases else []
-        good = [*right_programs(SOLUTIONS[name]), *forms, *(program for other, program in WAYS if other == name)]
-        return good, ((kind, text) for kind, text in texts if not _as_good(name, text) and not _same(name, text))
+            wrong_texts = [(kind, text) for kind, text in wrong_texts if kind != "order"]
+        right_forms = list_other_right_forms(SOLUTIONS[name].strip(), raw_result) if exercise.cases else []
+        right = [
+            *list_right_programs(SOLUTIONS[name]),
+            *right_forms,
+            *(program for other, program in WAYS if other == name),
+        ]
+        return right, (
+            (kind, text)
+            for kind, text in wrong_texts
+            if not _is_equally_right(name, text) and not _is_same_program(name, text)
+        )
     if name == "13.8":  # test_broken_networks has those that are cured
-        return [], ((kind, value) for kind, value in other_values([1, 3, 4, 5, 6, 8, 9]))
+        return [], ((kind, value) for kind, value in iter_wrong_values([1, 3, 4, 5, 6, 8, 9]))
     if name == "14.9":
-        good, wrong = explanations()
+        right, wrong = build_explanation_answers()
     elif name == "appendix.7":
-        good, wrong = variables()
+        right, wrong = build_variable_answers()
     elif name.startswith("13.") and name != "13.1":
-        good, wrong = diagnoses(exercise)
+        right, wrong = build_diagnosis_answers(exercise)
     else:
-        good = same_values(exercise.expect)
-        wrong = [(kind, value) for kind, value in other_values(exercise.expect) if not _seen_alike(exercise, value)]
-    return good, iter(wrong)
+        right = list_right_values(exercise.expect)
+        wrong = [
+            (kind, value)
+            for kind, value in iter_wrong_values(exercise.expect)
+            if not _is_same_after_view(exercise, value)
+        ]
+    return right, iter(wrong)
 
 
-def _as_good(name: str, text: str) -> bool:
-    return any(piece[1:] not in text if piece[0] == "!" else piece in text for piece in AS_GOOD.get(name, ()))
+def _is_equally_right(name: str, text: str) -> bool:
+    return any(piece[1:] not in text if piece[0] == "!" else piece in text for piece in ACCEPTED_CHANGES.get(name, ()))
 
 
-def _same(name: str, text: str) -> bool:
+def _is_same_program(name: str, text: str) -> bool:
     """Whether a program is the solution after all, as where 0.0 is made ten times as large."""
     return ast.dump(ast.parse(text)) == ast.dump(ast.parse(SOLUTIONS[name]))
 
 
-def _seen_alike(exercise: Exercise, value: Any) -> bool:
+def _is_same_after_view(exercise: Exercise, value: Any) -> bool:
     try:
         return bool(exercise.view) and repr(exercise.view(value)) == repr(exercise.view(exercise.expect))
     except Exception:
         return False
 
 
-def line_for(exercise: Exercise, most: int) -> Line:
+def build_report(exercise: Exercise, limit: int) -> ExerciseReport:
     """What is said of an exercise's answers: one of each kind first, and no more than so many."""
-    line = Line(exercise.name)
-    right, wrong = answers_of(exercise)
-    for one in right:
-        line.right += 1
-        said = _said(exercise, one)
-        if ": correct." not in said:
-            line.refused.append(f"{one}\n{said}")
-    chosen = [(kind, one) for kind, one in wrong if _can_be_handed_in(exercise, one)]
-    first = {kind: (kind, one) for kind, one in reversed(chosen)}
-    rest = (pair for pair in chosen if pair[1] is not first[pair[0]][1])
-    for kind, one in [*first.values(), *islice(rest, max(0, most - len(first)))]:
-        said = _said(exercise, one)
-        line.kinds[kind] += 1
-        line.said.append((kind, str(one), said))
-        if ": correct." in said:
-            line.accepted.append(f"[{kind}] {one}\n{said}")
-    return line
+    report = ExerciseReport(exercise.name)
+    right, wrong = collect_answers(exercise)
+    for candidate in right:
+        report.right_count += 1
+        feedback_text = _collect_feedback(exercise, candidate)
+        if ": correct." not in feedback_text:
+            report.refused_answers.append(f"{candidate}\n{feedback_text}")
+    candidates = [(kind, candidate) for kind, candidate in wrong if _can_be_handed_in(exercise, candidate)]
+    first_by_kind = {kind: (kind, candidate) for kind, candidate in reversed(candidates)}
+    remaining = (pair for pair in candidates if pair[1] is not first_by_kind[pair[0]][1])
+    for kind, candidate in [*first_by_kind.values(), *islice(remaining, max(0, limit - len(first_by_kind)))]:
+        feedback_text = _collect_feedback(exercise, candidate)
+        report.kind_counts[kind] += 1
+        report.feedback_texts.append((kind, str(candidate), feedback_text))
+        if ": correct." in feedback_text:
+            report.accepted_answers.append(f"[{kind}] {candidate}\n{feedback_text}")
+    return report
 
 
-def _is_program(exercise: Exercise, one: Any) -> bool:
-    return isinstance(one, str) and bool(exercise.cases or exercise.trials) and not one.startswith("Tape =")
+def _is_program(exercise: Exercise, candidate: Any) -> bool:
+    return isinstance(candidate, str) and bool(exercise.cases or exercise.trials) and not candidate.startswith("Tape =")
 
 
-def _can_be_handed_in(exercise: Exercise, one: Any) -> bool:
+def _can_be_handed_in(exercise: Exercise, candidate: Any) -> bool:
     """False for a program whose cell ends with an error of its own, so that nothing is checked."""
     try:
-        return not _is_program(exercise, one) or made(one) is not None
+        return not _is_program(exercise, candidate) or define_function(candidate) is not None
     except Exception:
         return False
 
 
-def _said(exercise: Exercise, one: Any) -> str:
+def _collect_feedback(exercise: Exercise, candidate: Any) -> str:
     with redirect_stdout(io.StringIO()):
-        return answer(exercise.name, one) if _is_program(exercise, one) else feedback(exercise.name, one)
+        return (
+            check_program(exercise.name, candidate)
+            if _is_program(exercise, candidate)
+            else count_try_and_build_feedback(exercise.name, candidate)
+        )

@@ -8,20 +8,22 @@ import pytest
 
 import minitape as tf
 from minitape.course import again, predict
-from minitape.course.exercise import anew_of, beliefs_of, own_lessons
+from minitape.course.exercise import find_retry_questions, find_wrong_choice_beliefs, list_built_in_lessons
 from minitape.course.predict import PredictionQuestion
 
-EACH = [(name, *told) for lesson in sorted(own_lessons()) for name, told in anew_of(lesson).items()]
+EACH = [
+    (name, *told) for lesson in sorted(list_built_in_lessons()) for name, told in find_retry_questions(lesson).items()
+]
 
 
 @pytest.fixture(autouse=True)
 def fresh_kernel(monkeypatch):
     module = sys.modules[predict.__module__]
-    monkeypatch.setattr(module, "_asked", {})
-    monkeypatch.setattr(module, "_waiting", {})
+    monkeypatch.setattr(module, "_questions", {})
+    monkeypatch.setattr(module, "_waiting_reveals", {})
 
 
-def choose(name, *choices):
+def answer_question(name, *choices):
     for choice in choices:
         question = PredictionQuestion(name, "?", dict.fromkeys([choice]))
         question.commit(choice)
@@ -30,10 +32,10 @@ def choose(name, *choices):
 def test_what_was_wrong_is_asked_again_in_a_later_lesson_two_at_most(capsys):
     again("03")
     assert capsys.readouterr().out == "", "nothing was predicted yet"
-    choose("01.p1", "9.0")
-    choose("01.p2", "None")
-    choose("02.p5", "2.0")
-    choose("01.p4", "10.0 and 0.0")
+    answer_question("01.p1", "9.0")
+    answer_question("01.p2", "None")
+    answer_question("02.p5", "2.0")
+    answer_question("01.p4", "10.0 and 0.0")
     again("01")
     assert capsys.readouterr().out == "", "they are of this lesson"
     again("03")
@@ -43,20 +45,20 @@ def test_what_was_wrong_is_asked_again_in_a_later_lesson_two_at_most(capsys):
 
 
 def test_once_it_is_right_it_does_not_come_back(capsys):
-    choose("01.p1", "9.0")
-    choose("01.p1-again", "25.0")
+    answer_question("01.p1", "9.0")
+    answer_question("01.p1-again", "25.0")
     again("04")
     assert "x = 5" in capsys.readouterr().out
-    choose("01.p1-again", "10.0")
+    answer_question("01.p1-again", "10.0")
     again("04")
     assert capsys.readouterr().out == ""
 
 
 def test_the_answer_is_told_when_it_is_chosen(capsys):
-    choose("02.p5", "2.0")
+    answer_question("02.p5", "2.0")
     again("03")
-    question = sys.modules[predict.__module__]._asked["02.p5-again"]
-    assert question._widget().veiled == "", "nobody has to answer it"
+    question = sys.modules[predict.__module__]._questions["02.p5-again"]
+    assert question._build_widget().veiled == "", "nobody has to answer it"
     question.commit("4.0")
     again("03")
     assert "You predicted 4.0. The answer: 12.0" in capsys.readouterr().out
@@ -65,10 +67,10 @@ def test_the_answer_is_told_when_it_is_chosen(capsys):
 @pytest.mark.parametrize(("name", "text", "choices", "truth", "reason"), EACH, ids=[one[0] for one in EACH])
 def test_each_has_its_answer_among_the_choices_and_is_one_that_can_be_wrong(name, text, choices, truth, reason):
     assert truth in choices and len(set(choices)) == len(choices) > 1 and text.endswith("?") and reason.endswith(".")
-    assert beliefs_of(name.partition(".")[0])[name]
+    assert find_wrong_choice_beliefs(name.partition(".")[0])[name]
 
 
-def gradients(program, *sources):
+def compute_gradients(program, *sources):
     """What a program gives for the last name in it; None where there is no path."""
     names = {"tf": tf}
     exec(program, names)
@@ -110,4 +112,4 @@ RUN = {
 @pytest.mark.parametrize("name", RUN)
 def test_the_answers_are_what_the_programs_give(name):
     program, *sources = RUN[name]
-    assert gradients(program, *sources) == anew_of(name.partition(".")[0])[name][2]
+    assert compute_gradients(program, *sources) == find_retry_questions(name.partition(".")[0])[name][2]

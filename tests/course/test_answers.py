@@ -8,16 +8,16 @@ from collections import Counter
 import pytest
 
 import minitape as tf
-from minitape.course.checker import exercises_of
-from minitape.course.compare import compare
+from minitape.course.answer_comparison import compare_answers
+from minitape.course.checker import collect_exercises
 
 
-def gradients(result):
+def convert_to_floats_or_none(result):
     """Numbers, or None, as the keys write them."""
     return [None if g is None else float(g) for g in result]
 
 
-def outcome(function):
+def run_and_name_error(function):
     """What a program gives: "works", or the name of the error it raises."""
     try:
         function()
@@ -26,19 +26,19 @@ def outcome(function):
     return "works"
 
 
-def shapes_of_sums():
+def compute_shapes_of_sums():
     pairs = {"A": ([4, 5], [5]), "B": ([4, 5], [4]), "C": ([4, 1], [1, 5]), "D": ([3, 4, 5], [4, 1])}
 
-    def shape(left, right):
+    def compute_shape_of_sum(left, right):
         try:
             return tuple((tf.ones(left) + tf.ones(right)).shape)
         except tf.errors.InvalidArgumentError:
             return "error"
 
-    return {name: shape(*pair) for name, pair in pairs.items()}
+    return {name: compute_shape_of_sum(*pair) for name, pair in pairs.items()}
 
 
-def changed_variable():
+def change_variable_in_place():
     t = tf.constant([1, 2])
     z = tf.Variable(t)
     z.assign_add([10, 20])
@@ -46,7 +46,7 @@ def changed_variable():
     return {"t": t, "z": z}
 
 
-def two_steps():
+def run_two_steps():
     w = tf.Variable(1.0)
     held = []
     for _ in range(2):
@@ -57,44 +57,44 @@ def two_steps():
     return {"after one step": held[0], "after two steps": held[1]}
 
 
-def watched_or_not():
-    def program(kind, first, then):
+def compute_gradients_by_watch_time():
+    def run_program(kind, first, then):
         x = kind(3.0)
         with tf.GradientTape() as tape:
             y = first(tape, x)
         y = then(y, x)
         return tape.gradient(y, x)
 
-    def late(tape, x):
+    def watch_late(tape, x):
         u = x * x
         tape.watch(x)
         return u * x
 
-    def early(tape, x):
+    def watch_early(tape, x):
         tape.watch(x)
         return x + 1.0
 
     stays = lambda y, x: y  # noqa: E731
     return [
-        program(tf.constant, early, lambda y, x: x * x),
-        program(tf.Variable, lambda tape, x: x * x + 1.0, stays),
-        program(tf.constant, late, stays),
+        run_program(tf.constant, watch_early, lambda y, x: x * x),
+        run_program(tf.Variable, lambda tape, x: x * x + 1.0, stays),
+        run_program(tf.constant, watch_late, stays),
     ]
 
 
-def assignments():
-    def item():
+def try_assignments():
+    def assign_item():
         tf.Variable([1.0, 2.0])[0] = 5.0
 
     return {
-        "A": outcome(lambda: tf.Variable([1.0, 2.0]).assign([3, 4])),
-        "B": outcome(lambda: tf.Variable([1.0, 2.0]).assign([1.0, 2.0, 3.0])),
-        "C": outcome(item),
-        "D": outcome(lambda: tf.Variable([1, 2]).assign([1.5, 2.0])),
+        "A": run_and_name_error(lambda: tf.Variable([1.0, 2.0]).assign([3, 4])),
+        "B": run_and_name_error(lambda: tf.Variable([1.0, 2.0]).assign([1.0, 2.0, 3.0])),
+        "C": run_and_name_error(assign_item),
+        "D": run_and_name_error(lambda: tf.Variable([1, 2]).assign([1.5, 2.0])),
     }
 
 
-def watched_after_assign():
+def list_watched_after_assign():
     a = tf.Variable(1.0, name="a")
     b = tf.Variable(2.0, name="b", trainable=False)
     c = tf.Variable(3.0, name="c")
@@ -106,7 +106,7 @@ def watched_after_assign():
     return [variable.name for variable in tape.watched_variables()]
 
 
-def rows_of_a_list():
+def map_rows_to_inputs():
     x = tf.Variable(2.0)
     with tf.GradientTape() as tape:
         u = x * x
@@ -116,16 +116,16 @@ def rows_of_a_list():
     return {row["row"]: row["inputs"] for row in rows[1:]}
 
 
-def adjoints_of_a_list():
+def compute_adjoints():
     x = tf.Variable(2.0)
     with tf.GradientTape() as tape:
         u = x * x
         v = u + x
         y = v * u
-    return dict(zip("xuvy", gradients(tape.gradient(y, [x, u, v, y])), strict=True))
+    return dict(zip("xuvy", convert_to_floats_or_none(tape.gradient(y, [x, u, v, y])), strict=True))
 
 
-def orders_of_a_sweep():
+def compare_sweep_orders():
     """A sweep in each order over u = x * x, v = x + x, y = u * v, beside the tape's gradient."""
     value = 3.0
     rows = {1: ("*", 0, 0), 2: ("+", 0, 0), 3: ("*", 1, 2)}
@@ -135,7 +135,7 @@ def orders_of_a_sweep():
         y = (x * x) * (x + x)
     truth = float(tape.gradient(y, x))
 
-    def sweep(order):
+    def sweep_in_order(order):
         adjoints = [0.0, 0.0, 0.0, 1.0]
         for row in order:
             operation, i, j = rows[row]
@@ -144,11 +144,11 @@ def orders_of_a_sweep():
         return adjoints[0]
 
     orders = {"A": (3, 2, 1), "B": (3, 1, 2), "C": (2, 3, 1), "D": (1, 2, 3)}
-    return {name: sweep(order) == truth for name, order in orders.items()}
+    return {name: sweep_in_order(order) == truth for name, order in orders.items()}
 
 
-def used_up_tapes():
-    def program(persistent, *calls):
+def ask_tapes_twice():
+    def run_program(persistent, *calls):
         x, other = tf.Variable(2.0), tf.Variable(1.0)
         with tf.GradientTape(persistent=persistent) as tape:
             y = x * x
@@ -161,24 +161,24 @@ def used_up_tapes():
         return float(last)
 
     return {
-        "A": program(False, ("y", "x"), ("z", "x")),
-        "B": program(True, ("y", "x"), ("z", "x")),
-        "C": program(False, ("both", "x")),
-        "D": program(False, ("y", "other"), ("y", "x")),
+        "A": run_program(False, ("y", "x"), ("z", "x")),
+        "B": run_program(True, ("y", "x"), ("z", "x")),
+        "C": run_program(False, ("both", "x")),
+        "D": run_program(False, ("y", "other"), ("y", "x")),
     }
 
 
-def bytes_of(tape):
+def count_tape_bytes(tape):
     return tf.snapshot(tape)["tapes"][0]["bytes"]
 
 
-def held(program, x):
+def count_bytes_held_by_tape(program, x):
     with tf.GradientTape() as tape:
         program(x)
-    return bytes_of(tape)
+    return count_tape_bytes(tape)
 
 
-def tensors_held():
+def count_tensors_held_by_tapes():
     x = tf.Variable(tf.zeros([100, 100]))
     programs = {
         "A": lambda x: tf.reduce_sum(5.0 * x),
@@ -186,10 +186,10 @@ def tensors_held():
         "C": lambda x: tf.reduce_sum(tf.sin(tf.sin(x))),
         "D": lambda x: tf.reduce_sum(tf.exp(tf.exp(x))),
     }
-    return {name: held(program, x) // 40_000 for name, program in programs.items()}
+    return {name: count_bytes_held_by_tape(program, x) // 40_000 for name, program in programs.items()}
 
 
-def watched_by_hand():
+def list_watched_with_watch_by_hand():
     a = tf.Variable(1.0, name="a")
     b = tf.Variable(2.0, name="b", trainable=False)
     c = tf.Variable(3.0, name="c")
@@ -201,18 +201,18 @@ def watched_by_hand():
     return [variable.name for variable in tape.watched_variables()]
 
 
-def three_ways_to_watch():
-    def program(on_its_own, by_hand):
+def compute_gradients_in_three_ways():
+    def run_program(on_its_own, by_hand):
         values = {"v": tf.Variable(2.0), "k": tf.Variable(3.0, trainable=False), "c": tf.constant(4.0)}
         with tf.GradientTape(watch_accessed_variables=on_its_own) as tape:
             tape.watch([values[name] for name in by_hand])
             y = values["v"] * values["k"] * values["c"]
-        return gradients(tape.gradient(y, list(values.values())))
+        return convert_to_floats_or_none(tape.gradient(y, list(values.values())))
 
-    return {"A": program(True, ""), "B": program(True, "k"), "C": program(False, "c")}
+    return {"A": run_program(True, ""), "B": run_program(True, "k"), "C": run_program(False, "c")}
 
 
-def stopped_paths():
+def compute_gradients_of_stopped_paths():
     x, y = tf.Variable(2.0), tf.Variable(3.0)
     with tf.GradientTape(persistent=True) as tape:
         product = x * tf.stop_gradient(y)
@@ -222,7 +222,7 @@ def stopped_paths():
     return {name: tape.gradient(*pair) for name, pair in wanted.items()}
 
 
-def stopped_in_nested_tapes():
+def compute_gradients_in_nested_tapes():
     x = tf.Variable(2.0)
     with tf.GradientTape() as outer, tf.GradientTape() as inner:
         with inner.stop_recording():
@@ -235,28 +235,28 @@ def stopped_in_nested_tapes():
     return found | {"B inner": inner.gradient(u, x), "B outer": outer.gradient(u, x)}
 
 
-def ways_that_ran():
-    def way(program, value):
+def compute_gradients_of_branches():
+    def compute_gradient(program, value):
         x = tf.Variable(value)
         with tf.GradientTape() as tape:
             y = program(x)
         return tape.gradient(y, x)
 
-    def doubled(x):
+    def repeat_doubling(x):
         y = x
         while y < 10.0:
             y = 2.0 * y
         return y
 
     return [
-        way(lambda x: x * x if x > 2.0 else 5.0 * x, 1.0),
-        way(doubled, 1.0),
-        way(lambda x: tf.constant(7.0) if x > 0.0 else x, 1.0),
-        way(lambda x: tf.where(x > 0.0, x * x, 0.0), -1.0),
+        compute_gradient(lambda x: x * x if x > 2.0 else 5.0 * x, 1.0),
+        compute_gradient(repeat_doubling, 1.0),
+        compute_gradient(lambda x: tf.constant(7.0) if x > 0.0 else x, 1.0),
+        compute_gradient(lambda x: tf.where(x > 0.0, x * x, 0.0), -1.0),
     ]
 
 
-def lines_printed(capfd):
+def count_printed_lines(capfd):
     @tf.function
     def f(x):
         print("A")
@@ -276,22 +276,22 @@ def lines_printed(capfd):
     return Counter(capfd.readouterr().out.split())
 
 
-def times_traced():
-    def traced(*given):
+def count_traces():
+    def call_and_count_traces(*given):
         f = tf.function(lambda x: x * x)
         for one in given:
             f(one)
         return f.experimental_get_tracing_count()
 
     return {
-        "A": traced(*map(tf.constant, (1.0, 2.0, 1.0))),
-        "B": traced(1.0, 2.0, 1.0),
-        "C": traced(*map(tf.constant, ([1.0, 2.0], [1.0], [1, 2]))),
-        "D": traced(*map(tf.constant, range(5)), 5),
+        "A": call_and_count_traces(*map(tf.constant, (1.0, 2.0, 1.0))),
+        "B": call_and_count_traces(1.0, 2.0, 1.0),
+        "C": call_and_count_traces(*map(tf.constant, ([1.0, 2.0], [1.0], [1, 2]))),
+        "D": call_and_count_traces(*map(tf.constant, range(5)), 5),
     }
 
 
-def smooth_answers():
+def list_smooth_lines():
     """The letters of the lines through which a gradient comes."""
     lines = {
         "A": tf.round,
@@ -300,32 +300,45 @@ def smooth_answers():
         "D": lambda p: tf.sigmoid(20.0 * (p - 0.5)),
     }
 
-    def arrives(line):
+    def has_gradient(line):
         w = tf.Variable([0.5, -0.25])
         with tf.GradientTape() as tape:
             p = tf.sigmoid(tf.linalg.matvec([[1.0, 2.0], [3.0, -1.0], [-1.0, 0.5]], w))
             loss = tf.reduce_mean((line(p) - [1.0, 0.0, 1.0]) ** 2)
         return tape.gradient(loss, w) is not None
 
-    return [letter for letter, line in lines.items() if arrives(line)]
+    return [letter for letter, line in lines.items() if has_gradient(line)]
 
 
 PROGRAMS = {
-    "14.2": smooth_answers, "10.1": ways_that_ran, "10.5": times_traced, "01.3": watched_or_not,
-    "appendix.1": shapes_of_sums, "appendix.4": lambda: tf.gather(tf.constant([10, 20, 30, 40, 50]), [4, 0, 0]),
-    "03.1": two_steps, "03.3": changed_variable, "appendix.6": assignments, "03.5": watched_after_assign,
-    "02.1": rows_of_a_list, "02.2": adjoints_of_a_list, "02.4": orders_of_a_sweep, "05.1": used_up_tapes,
-    "05.3": tensors_held, "04.1": watched_by_hand, "04.2": three_ways_to_watch,
-    "06.1": stopped_paths, "06.2": stopped_in_nested_tapes,
-}  # fmt: skip
+    "14.2": list_smooth_lines,
+    "10.1": compute_gradients_of_branches,
+    "10.5": count_traces,
+    "01.3": compute_gradients_by_watch_time,
+    "appendix.1": compute_shapes_of_sums,
+    "appendix.4": lambda: tf.gather(tf.constant([10, 20, 30, 40, 50]), [4, 0, 0]),
+    "03.1": run_two_steps,
+    "03.3": change_variable_in_place,
+    "appendix.6": try_assignments,
+    "03.5": list_watched_after_assign,
+    "02.1": map_rows_to_inputs,
+    "02.2": compute_adjoints,
+    "02.4": compare_sweep_orders,
+    "05.1": ask_tapes_twice,
+    "05.3": count_tensors_held_by_tapes,
+    "04.1": list_watched_with_watch_by_hand,
+    "04.2": compute_gradients_in_three_ways,
+    "06.1": compute_gradients_of_stopped_paths,
+    "06.2": compute_gradients_in_nested_tapes,
+}
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_the_program_of_the_exercise_gives_its_answer(name):
-    expected = exercises_of(name.partition(".")[0])[name].expect
+    expected = collect_exercises(name.partition(".")[0])[name].expect
     given = PROGRAMS[name]()
-    assert compare(given, expected, rtol=1e-6, atol=0.0).right, given
+    assert compare_answers(given, expected, rtol=1e-6, atol=0.0).is_right, given
 
 
 def test_the_lines_that_a_traced_program_prints(capfd):
-    assert dict(lines_printed(capfd)) == exercises_of("10")["10.3"].expect
+    assert dict(count_printed_lines(capfd)) == collect_exercises("10")["10.3"].expect

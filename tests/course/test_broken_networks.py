@@ -10,16 +10,25 @@ import numpy as np
 import pytest
 
 import minitape as tf
-from minitape.cli.lessons import lessons_folder
+from minitape.cli.lesson_files import find_lessons_folder
 from minitape.course import Plot, load_penguins
 from minitape.course import broken_networks as ward_module
-from minitape.course.broken_networks import HEALTHY, LIBRARY, PAIRS, PATIENTS, STEPS, Case, Ward, order_for
-from minitape.course.checker import feedback
-from minitape.course.exercise import exercises_of
-from minitape.course.lesson_13 import DISEASES, _answered
-from minitape.course.plot import COLOURS
+from minitape.course.broken_networks import (
+    HEALTHY,
+    LIBRARY,
+    PATIENT_PAIRS,
+    PATIENTS,
+    STEPS,
+    PatientCase,
+    Ward,
+    select_patients_for_beds,
+)
+from minitape.course.checker import count_try_and_build_feedback
+from minitape.course.exercise import collect_exercises
+from minitape.course.lesson_13 import DISEASES, _find_diagnosis_hint
+from minitape.course.plot import COLORS
 
-CELLS = nbformat.read(lessons_folder() / "13_capstone.ipynb", as_version=4).cells
+CELLS = nbformat.read(find_lessons_folder() / "13_capstone.ipynb", as_version=4).cells
 SOURCES = {cell.id: cell.source for cell in CELLS}
 
 
@@ -30,11 +39,11 @@ def ward() -> Any:
     for cell in ("capstone-04", "capstone-09"):
         exec(SOURCES[cell], names)
     yield Ward("Ada", names["new_network"], names["forward"], names["x"], names["t"])
-    ward_module._here = None
+    ward_module._current_ward = None
 
 
 @pytest.fixture(scope="module")
-def cases(ward) -> dict[str, Case]:
+def cases(ward) -> dict[str, PatientCase]:
     """All twelve patients."""
     return {name: ward.visit(name) for name in PATIENTS}
 
@@ -43,20 +52,20 @@ def cases(ward) -> dict[str, Case]:
 def bed_of(ward, cases, monkeypatch):
     """Puts any of the twelve into bed 1 of the ward."""
 
-    def lay(name: str) -> int:
+    def lay_in_bed_1(name: str) -> int:
         monkeypatch.setattr(ward, "beds", (name, *ward.beds[1:]))
         monkeypatch.setattr(ward, "_cases", {1: cases[name]})
-        monkeypatch.setattr(ward_module, "_here", ward)
+        monkeypatch.setattr(ward_module, "_current_ward", ward)
         return 1
 
-    return lay
+    return lay_in_bed_1
 
 
 def test_the_twelve_have_every_disease_and_a_ward_has_what_a_doctor_must_reckon_with():
     """Each disease occurs; in each ward somebody is healthy, and in some wards a patient has two diseases."""
     assert {disease for patient in PATIENTS.values() for disease, _ in patient.diseases} == set(DISEASES)
-    assert sorted(name for pair in PAIRS for name in pair) == sorted(PATIENTS) and len(PATIENTS) == 12
-    wards = [order_for(f"learner {number}") for number in range(40)]
+    assert sorted(name for pair in PATIENT_PAIRS for name in pair) == sorted(PATIENTS) and len(PATIENTS) == 12
+    wards = [select_patients_for_beds(f"learner {number}") for number in range(40)]
     for beds in wards:
         assert len(beds) == 6 and sum(not PATIENTS[name].diseases for name in beds) == 1
     assert {name for beds in wards for name in beds} == set(PATIENTS), "nobody is left out"
@@ -80,7 +89,7 @@ def test_the_line_of_a_disease_is_one_that_was_changed(name):
 
 @pytest.mark.parametrize("name", PATIENTS)
 def test_who_is_sick_is_not_well_and_who_is_healthy_is(name, cases):
-    assert cases[name].well == (not PATIENTS[name].diseases)
+    assert cases[name].is_well == (not PATIENTS[name].diseases)
 
 
 @pytest.mark.long(sample=4)
@@ -88,24 +97,26 @@ def test_who_is_sick_is_not_well_and_who_is_healthy_is(name, cases):
 def test_a_cure_heals_and_half_a_cure_does_not(name, ward, bed_of, capsys):
     bed = bed_of(name)
     treated = ward.treat(bed, ward.cure(bed))
-    assert treated.well and treated.right[-1] >= 0.94 and treated.learning == (65, 65)
+    assert treated.is_well and treated.accuracies[-1] >= 0.94 and treated.gradient_count == (65, 65)
     assert bed in ward.cured
     assert (
-        COLOURS[ward_module.GREEN] in treated.chart().svg()
-        and COLOURS[ward_module.GREEN] not in ward.visit(name).chart().svg()
+        COLORS[ward_module.GREEN] in treated.build_chart().svg()
+        and COLORS[ward_module.GREEN] not in ward.visit(name).build_chart().svg()
     )
-    lines = [re.findall(r"([\d.]+),", points) for points in re.findall(r'points="([^"]+)"', treated.chart().svg())]
+    lines = [
+        re.findall(r"([\d.]+),", points) for points in re.findall(r'points="([^"]+)"', treated.build_chart().svg())
+    ]
     assert len(lines) >= 2 and all(steps == lines[0] == sorted(steps, key=float) for steps in lines)
     changes = list(PATIENTS[name].changes.items())
     for left, _ in changes if len(changes) > 1 else ():
         program = HEALTHY.replace(left, PATIENTS[name].changes[left])
-        assert not ward.treat(bed, ward_module._step(program, "half.py")).well
+        assert not ward.treat(bed, ward_module._compile_step(program, "half.py")).is_well
 
 
 def test_one_disease_is_seen_by_the_picture_and_by_explain_alone(cases):
     """Its curve is good, and each variable has a gradient: what is missing is a part of two of them."""
     case = cases["larch"]
-    assert case.right[-1] >= 0.94
+    assert case.accuracies[-1] >= 0.94
     assert all(gradient is not None and float(tf.reduce_max(tf.abs(gradient))) > 0 for gradient in case.gradients)
     why = case.tape.explain(case.loss, case.network[0])
     assert [other.cause for other in why.others] == ["stop_gradient"]
@@ -113,7 +124,7 @@ def test_one_disease_is_seen_by_the_picture_and_by_explain_alone(cases):
         why.others[0].filename.endswith("library.py")
         and "stop_gradient" in LIBRARY.splitlines()[why.others[0].line - 1]
     )
-    assert case.learning[0] < case.learning[1]
+    assert case.gradient_count.with_gradient < case.gradient_count.total
 
 
 @pytest.mark.parametrize(
@@ -127,23 +138,23 @@ def test_explain_names_the_line_where_a_gradient_is_none(name, cause, cases):
 
 
 def test_all_are_treated_alike_and_what_the_lesson_says_of_losses_is_so(cases, ward):
-    assert {len(case.right) for case in cases.values()} == {STEPS + 1}
+    assert {len(case.accuracies) for case in cases.values()} == {STEPS + 1}
     assert cases["elm"].losses[-1] > cases["elm"].losses[0]
-    assert cases["cedar"].losses[-1] < cases["cedar"].losses[0] and 0.85 < cases["cedar"].right[-1] < 0.94
-    assert cases["fir"].losses[-1] > 5 and cases["fir"].right == ward.healthy.right
+    assert cases["cedar"].losses[-1] < cases["cedar"].losses[0] and 0.85 < cases["cedar"].accuracies[-1] < 0.94
+    assert cases["fir"].losses[-1] > 5 and cases["fir"].accuracies == ward.healthy.accuracies
 
 
 def test_each_name_has_beds_of_its_own_and_always_the_same():
     names = ["Ada", "Emmy", "Grace", "Sofja", "Hedy", "Maryam"]
-    assert len({order_for(name) for name in names}) == len(names)
-    assert order_for("ada ") == order_for("Ada")
+    assert len({select_patients_for_beds(name) for name in names}) == len(names)
+    assert select_patients_for_beds("ada ") == select_patients_for_beds("Ada")
 
 
 def test_the_exercises_ask_about_the_beds_of_the_ward_that_was_opened(ward):
     for bed, name in enumerate(ward.beds, 1):
-        said = feedback(f"13.{bed + 1}", list(PATIENTS[name].diseases))
-        assert said.startswith(f"Exercise 13.{bed + 1}: correct.") and PATIENTS[name].says in said
-    assert list(exercises_of("13")) == [f"13.{k}" for k in range(1, 10)]
+        said = count_try_and_build_feedback(f"13.{bed + 1}", list(PATIENTS[name].diseases))
+        assert said.startswith(f"Exercise 13.{bed + 1}: correct.") and PATIENTS[name].description in said
+    assert list(collect_exercises("13")) == [f"13.{k}" for k in range(1, 10)]
 
 
 @pytest.mark.parametrize(("name", "given", "words"), [
@@ -193,7 +204,7 @@ def test_the_exercises_ask_about_the_beds_of_the_ward_that_was_opened(ward):
     ("cedar", [(..., 1)], "not answered yet"),
 ])  # fmt: skip
 def test_a_diagnosis_hears_what_it_should(name, given, words, bed_of):
-    said = feedback(f"13.{bed_of(name) + 1}", given)
+    said = count_try_and_build_feedback(f"13.{bed_of(name) + 1}", given)
     assert words in said, said
     assert "a list of 2" not in said and "a text" not in said  # how many diseases there are is not told
 
@@ -202,9 +213,9 @@ def test_a_diagnosis_hears_what_it_should(name, given, words, bed_of):
 def test_what_is_said_against_a_disease_is_so(name, cases, ward, bed_of):
     """Each sentence of evidence, measured on each patient of whom it is said."""
     case, patient, bed = cases[name], PATIENTS[name], bed_of(name)
-    first, last = case.at_first, case.at_last
-    has = {word for word, _ in [*patient.diseases, *patient.same]}
-    said = {word: _answered([(word, 9)], bed, patient) for word in DISEASES if word not in has}
+    first, last = case.first_gradients, case.last_gradients
+    has = {word for word, _ in [*patient.diseases, *patient.equivalents]}
+    said = {word: _find_diagnosis_hint([(word, 9)], bed, patient) for word in DISEASES if word not in has}
     for word, sentence in said.items():
         assert sentence.startswith(f"{word}: "), sentence
         if word == "saturated" and "not 0." in sentence:
@@ -212,12 +223,12 @@ def test_what_is_said_against_a_disease_is_so(name, cases, ward, bed_of):
         if "w2 moved by its own gradient" in sentence:
             network = ward.new_network()
             before = network[2].numpy()
-            gradients = ward_module._step(patient.program, f"{name}_again.py")(network, ward.x, ward.t, 1.0)[2]
+            gradients = ward_module._compile_step(patient.program, f"{name}_again.py")(network, ward.x, ward.t, 1.0)[2]
             np.testing.assert_allclose(np.abs(network[2].numpy() - before), np.abs(gradients[2].numpy()), atol=1e-5)
         if "which no cross entropy does" in sentence:
             assert 0.0 < case.losses[-1] < case.losses[0] and min(case.losses) > 0.0
         if "each of the 65" in sentence:
-            assert case.learning == (65, 65)
+            assert case.gradient_count == (65, 65)
         if "16 columns" in sentence:
             sizes = [int(np.prod(row["shape"])) for row in tf.snapshot(case.tape)["rows"]]
             assert max(sizes) == 3200
@@ -226,7 +237,7 @@ def test_what_is_said_against_a_disease_is_so(name, cases, ward, bed_of):
         if "rises with every step" in sentence:
             assert min(np.diff(case.losses)) > 0
         if "point as those" in sentence:
-            assert float(np.sum(first[2] * ward.healthy.at_first[2])) > 0
+            assert float(np.sum(first[2] * ward.healthy.first_gradients[2])) > 0
         if "inside of the tape's block" in sentence:
             lines = patient.program.splitlines()
             assert lines.index("    with tf.GradientTape() as tape:") < next(
@@ -257,7 +268,7 @@ def test_an_operation_with_steps_hands_on_none_or_zeros():
 def test_the_patient_of_last_week_is_cut_in_line_1_and_lies_in_no_bed(ward):
     case = ward.visit("yew")
     assert [gradient is None for gradient in case.gradients] == [True, True, False, False]
-    assert case.losses[-1] < case.losses[0] and case.right[-1] == 0.9
+    assert case.losses[-1] < case.losses[0] and case.accuracies[-1] == 0.9
     assert case.tape is not None and "(x @ w1 + b1).numpy())  # (1)" in case.program, "after two examinations"
 
 
@@ -293,19 +304,21 @@ def test_a_gradient_of_sixteen_birds_is_off_by_the_angles_that_the_lesson_names(
 def test_a_cure_that_was_only_said_is_none(ward):
     fresh = Ward("Grace", ward.new_network, ward.answer, ward.x, ward.t)
     sick = fresh.sick()
-    assert "has not become green" in feedback("13.8", sick)
+    assert "has not become green" in count_try_and_build_feedback("13.8", sick)
     well = next(bed for bed in range(1, 7) if bed not in sick)
-    assert f"bed {well} was not sick" in feedback("13.8", [well])
-    assert "there is no bed 7: they are numbered from 1 to 6" in feedback("13.8", [7])
+    assert f"bed {well} was not sick" in count_try_and_build_feedback("13.8", [well])
+    assert "there is no bed 7: they are numbered from 1 to 6" in count_try_and_build_feedback("13.8", [7])
     fresh.cured = sick[1:]
-    assert "has no diagnosis yet" in feedback("13.8", sick[1:])  # the healthy program, pasted into each bed
+    assert "has no diagnosis yet" in count_try_and_build_feedback(
+        "13.8", sick[1:]
+    )  # the healthy program, pasted into each bed
     for bed in sick:
-        assert "correct" in feedback(f"13.{bed + 1}", fresh.diagnosis(bed))
+        assert "correct" in count_try_and_build_feedback(f"13.{bed + 1}", fresh.diagnosis(bed))
     assert Ward("Grace", ward.new_network, ward.answer, ward.x, ward.t).cured == sick[1:]  # the cell was run again
-    said = feedback("13.8", sick[1:])
+    said = count_try_and_build_feedback("13.8", sick[1:])
     assert f"patients who are well: {len(sick) - 1}" in said and "Hint: " in said
-    ward_module._here.cured = sick
-    assert "correct" in feedback("13.8", [*sick, sick[0]])
+    ward_module._current_ward.cured = sick
+    assert "correct" in count_try_and_build_feedback("13.8", [*sick, sick[0]])
 
 
 def test_a_program_is_shown_after_two_examinations_and_changed_after_the_diagnosis(ward, capsys):
@@ -317,12 +330,12 @@ def test_a_program_is_shown_after_two_examinations_and_changed_after_the_diagnos
     assert fresh.healthy.tape.explain(fresh.healthy.loss, fresh.healthy.network[0]).cause == "connected"
     fresh.edit(1)
     assert "no diagnosis yet" in capsys.readouterr().out
-    assert "not yet" in feedback("13.2", [("rate", 1)])
+    assert "not yet" in count_try_and_build_feedback("13.2", [("rate", 1)])
     assert case.tape.explain(case.loss, case.network[0]).message, "after a diagnosis of one's own"
-    assert "correct" in feedback("13.2", fresh.diagnosis(1))
+    assert "correct" in count_try_and_build_feedback("13.2", fresh.diagnosis(1))
     fresh.edit(1)
     assert "ward.treat(1, step)" in capsys.readouterr().out
-    ward_module._here = ward
+    ward_module._current_ward = ward
 
 
 def test_a_new_ward_counts_tries_anew(ward):
@@ -330,15 +343,17 @@ def test_a_new_ward_counts_tries_anew(ward):
     for name in ("Grace", "Ada"):
         Ward(name, ward.new_network, ward.answer, ward.x, ward.t)
         wrong = [("rhythm", 1)]  # a disease that nobody has
-        assert "2 more tries" in feedback("13.2", wrong) and "1 more try" in feedback("13.2", wrong)
-    ward_module._here = ward
+        assert "2 more tries" in count_try_and_build_feedback(
+            "13.2", wrong
+        ) and "1 more try" in count_try_and_build_feedback("13.2", wrong)
+    ward_module._current_ward = ward
 
 
 def test_a_cheat_does_not_make_a_patient_well(ward):
     """Hidden parts stay hidden: what is stopped gets no gradient, and a step that gives back too little is told so."""
     bed = 1
     program = HEALTHY.replace("+ b2  # (2)", "+ b2\n        z = tf.stop_gradient(z)")
-    assert not ward.treat(bed, ward_module._step(program, "stopped.py")).well
+    assert not ward.treat(bed, ward_module._compile_step(program, "stopped.py")).is_well
     with pytest.raises(ValueError, match="return tape, loss, gradients"):
         ward.treat(bed, lambda network, x, t, rate: None)
     with pytest.raises(ValueError, match="there is no bed 7: they are numbered from 1 to 6"):

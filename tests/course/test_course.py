@@ -18,10 +18,10 @@ import pytest
 import minitape as tf
 import minitape.course
 from minitape.course import Exercise, Mistake, add_exercise, check, is_right, predict, progress, reveal
-from minitape.course.checker import exercises_of, feedback
-from minitape.course.exercise import ADDED
-from minitape.course.predict import Revealed
-from minitape.course.progress import note_try, progress_file, read_progress
+from minitape.course.checker import collect_exercises, count_try_and_build_feedback
+from minitape.course.exercise import ADDED_EXERCISES
+from minitape.course.predict import RevealedAnswer
+from minitape.course.progress import get_progress_path, note_try, read_progress
 
 LESSONS = sorted(m.name for m in pkgutil.iter_modules(minitape.course.__path__) if m.name.startswith("lesson_"))
 EXERCISES = [exercise for name in LESSONS for exercise in importlib.import_module(f"minitape.course.{name}").EXERCISES]
@@ -57,7 +57,7 @@ LISTED = [exercise for exercise in EXERCISES if not exercise.trials and not exer
 
 @pytest.mark.parametrize("exercise", LISTED, ids=lambda exercise: exercise.name)
 def test_each_exercise_knows_right_wrong_and_blank(exercise, monkeypatch):
-    assert feedback(exercise.name, ...).startswith(f"Exercise {exercise.name}: not answered yet.")
+    assert count_try_and_build_feedback(exercise.name, ...).startswith(f"Exercise {exercise.name}: not answered yet.")
     by_part = isinstance(exercise.expect, (dict, list)) and exercise.hints[1].count(": ") >= len(exercise.expect)
     assert (
         len(exercise.mistakes) >= 3 or exercise.reasons or by_part or exercise.cases or exercise.of_wrong
@@ -65,23 +65,23 @@ def test_each_exercise_knows_right_wrong_and_blank(exercise, monkeypatch):
     assert len({mistake.hint for mistake in exercise.mistakes}) == len(exercise.mistakes)
     # Values are handed in as the view would give them; the lesson's solution hands in the real object.
     monkeypatch.setitem(
-        ADDED, exercise.name, dataclasses.replace(exercise, view=None, order=0, also=None, from_tape="")
+        ADDED_EXERCISES, exercise.name, dataclasses.replace(exercise, view=None, order=0, also=None, from_tape="")
     )
     for mistake in exercise.mistakes:
         # known by the learner's source: test_exercise_programs has programs for these
         if mistake.where or mistake.error:
             continue
-        said = feedback(exercise.name, mistake.answer)
+        said = count_try_and_build_feedback(exercise.name, mistake.answer)
         assert said.startswith(f"Exercise {exercise.name}: not yet."), said
         assert said.endswith(f"Hint: {mistake.hint}"), said
-    said = feedback(exercise.name, exercise.expect)
+    said = count_try_and_build_feedback(exercise.name, exercise.expect)
     assert said.startswith(f"Exercise {exercise.name}: correct."), said
     assert exercise.because in said
 
 
 def test_names_are_those_of_the_lesson():
     for exercise in EXERCISES:
-        assert exercise.name in exercises_of(exercise.lesson)
+        assert exercise.name in collect_exercises(exercise.lesson)
     names = [exercise.name for exercise in EXERCISES]
     assert len(names) == len(set(names))
 
@@ -100,19 +100,23 @@ def test_nothing_tells_an_answer_that_is_kept_back(exercise):
     """A difference would give a number away, and so would the kind of one part."""
     add_exercise(Exercise("test.3", expect=[None, 6.0]))
     for name, answer in (("test.1", 8.0), ("test.3", [0.0, 8.0])):
-        assert "difference" not in feedback(name, answer) and "expected None" not in feedback(name, answer)
-        assert "difference: 2.0" in feedback(name, answer) or "yours is a number, not None" in feedback(name, answer)
+        assert "difference" not in count_try_and_build_feedback(
+            name, answer
+        ) and "expected None" not in count_try_and_build_feedback(name, answer)
+        assert "difference: 2.0" in count_try_and_build_feedback(
+            name, answer
+        ) or "yours is a number, not None" in count_try_and_build_feedback(name, answer)
 
 
 def test_the_answer_is_told_from_the_third_try_on(exercise):
-    assert "6.0" not in feedback("test.1", 1.0)
-    assert "1 more try)" in feedback("test.1", ...) + feedback("test.1", 1.0)
-    assert "expected: 6.0" in feedback("test.1", 1.0)
+    assert "6.0" not in count_try_and_build_feedback("test.1", 1.0)
+    assert "1 more try)" in count_try_and_build_feedback("test.1", ...) + count_try_and_build_feedback("test.1", 1.0)
+    assert "expected: 6.0" in count_try_and_build_feedback("test.1", 1.0)
 
 
 @pytest.mark.parametrize("answer", [6, 6.0, np.float32(6), np.array(6), tf.constant(6.0), tf.Variable(6.0), 6.000001])
 def test_the_right_number_in_any_dress(exercise, answer):
-    assert feedback("test.1", answer).startswith("Exercise test.1: correct.")
+    assert count_try_and_build_feedback("test.1", answer).startswith("Exercise test.1: correct.")
 
 
 @pytest.mark.parametrize(("answer", "words"), [
@@ -124,7 +128,7 @@ def test_the_right_number_in_any_dress(exercise, answer):
     )),
 ])  # fmt: skip
 def test_what_is_no_number_is_named(exercise, answer, words):
-    said = feedback("test.1", answer)
+    said = count_try_and_build_feedback("test.1", answer)
     assert said.startswith("Exercise test.1: not yet.")
     assert words in said
     assert said.endswith("Hint: Think again.")
@@ -143,27 +147,35 @@ def test_what_is_no_number_is_named(exercise, answer, words):
 ])  # fmt: skip
 def test_of_what_looks_alike_the_difference_is_named(expect, answer, words):
     add_exercise(Exercise("test.2", expect=expect))
-    assert words in feedback("test.2", answer) + feedback("test.2", answer) + feedback("test.2", answer) + "\n"
+    assert (
+        words
+        in count_try_and_build_feedback("test.2", answer)
+        + count_try_and_build_feedback("test.2", answer)
+        + count_try_and_build_feedback("test.2", answer)
+        + "\n"
+    )
 
 
 def test_what_is_only_in_quotes_is_no_try_and_gets_no_other_hint():
     add_exercise(Exercise("test.2", expect=[5, None], hint=("Think again.",)))
     for _ in range(4):
-        said = feedback("test.2", [5, "None"])
+        said = count_try_and_build_feedback("test.2", [5, "None"])
         assert said.endswith("None is in quotes: leave them out\n  right: 1 of 2")
         assert "shown after 3 more tries" in said
 
 
 def test_a_difference_that_is_rounding_is_not_told():
     add_exercise(Exercise("test.2", expect={"what": "a variable", "holds": 2.6}))
-    assert "difference" not in "".join(feedback("test.2", {"what": "a tensor", "holds": 2.6 + 1e-7}) for _ in range(3))
+    assert "difference" not in "".join(
+        count_try_and_build_feedback("test.2", {"what": "a tensor", "holds": 2.6 + 1e-7}) for _ in range(3)
+    )
 
 
 def test_numbers_are_not_measured_where_a_word_is_wrong(exercise):
     add_exercise(Exercise("test.2", expect={"cause": "state", "line": 1}))
-    assert "difference" not in feedback("test.2", {"cause": "rebound", "line": 1})
-    assert "right: 1 of 2" in feedback("test.2", {"cause": "rebound", "line": 1})
-    assert "correct" in feedback("test.2", {"cause": "State", "line": 1})
+    assert "difference" not in count_try_and_build_feedback("test.2", {"cause": "rebound", "line": 1})
+    assert "right: 1 of 2" in count_try_and_build_feedback("test.2", {"cause": "rebound", "line": 1})
+    assert "correct" in count_try_and_build_feedback("test.2", {"cause": "State", "line": 1})
 
 
 @pytest.mark.parametrize("expect", [6.0, None, "b", [1.0, None], {"a": 1.0}, np.ones(3)])
@@ -173,7 +185,7 @@ def test_the_checker_never_raises(expect):
     recursive.append(recursive)
     strange = (Hostile(), object(), recursive, [Hostile()], {}, [], (), b"x", 1j, 10**400, "b" * 10**6, {Hostile: 1})
     for answer in (*strange, np.array("s"), type, check):
-        assert "Exercise test.2: " in feedback("test.2", answer)
+        assert "Exercise test.2: " in count_try_and_build_feedback("test.2", answer)
 
 
 @pytest.mark.parametrize(("expect", "right", "wrong"), [
@@ -188,9 +200,9 @@ def test_the_checker_never_raises(expect):
 def test_kinds_of_answers(expect, right, wrong):
     add_exercise(Exercise("test.3", expect=expect))
     for answer in right:
-        assert feedback("test.3", answer).startswith("Exercise test.3: correct."), answer
+        assert count_try_and_build_feedback("test.3", answer).startswith("Exercise test.3: correct."), answer
     for answer in wrong:
-        assert feedback("test.3", answer).startswith("Exercise test.3: not yet."), answer
+        assert count_try_and_build_feedback("test.3", answer).startswith("Exercise test.3: not yet."), answer
 
 
 def test_a_function_is_called_on_every_case():
@@ -202,21 +214,21 @@ def test_a_function_is_called_on_every_case():
     def square(x):
         return x * x
 
-    assert "not answered yet" in feedback("test.4", blank)
-    assert feedback("test.4", lambda x: x + x).startswith("Exercise test.4: correct.")
-    said = feedback("test.4", square)
+    assert "not answered yet" in count_try_and_build_feedback("test.4", blank)
+    assert count_try_and_build_feedback("test.4", lambda x: x + x).startswith("Exercise test.4: correct.")
+    said = count_try_and_build_feedback("test.4", square)
     assert "square(3.0) gives 9.0" in said
     assert "expected: 6.0" in said
     assert said.endswith("That is the square.")
-    assert "raises TypeError" in feedback("test.4", lambda: 1)
-    assert "expected: a function: its name, without brackets" in feedback("test.4", 4.0)
+    assert "raises TypeError" in count_try_and_build_feedback("test.4", lambda: 1)
+    assert "expected: a function: its name, without brackets" in count_try_and_build_feedback("test.4", 4.0)
 
 
 def test_hints_come_one_by_one_a_question_first_and_the_line_last(exercise):
     add_exercise(
         Exercise("test.11", expect=6.0, mistakes=[Mistake(9.0, "That is y.")], hint=("Why?", "Look.", "Write 6."))
     )
-    given = [feedback("test.11", answer).rpartition("Hint: ")[2] for answer in (1.0, 9.0, 2.0, 3.0)]
+    given = [count_try_and_build_feedback("test.11", answer).rpartition("Hint: ")[2] for answer in (1.0, 9.0, 2.0, 3.0)]
     assert given == ["Why?", "That is y.", "Write 6.", "Write 6."]
 
 
@@ -228,13 +240,13 @@ def test_a_misspelled_name_is_told_as_such_and_is_no_try():
         number = total * x  # noqa: F841 - what was meant
         return nubmer  # noqa: F821
 
-    said = feedback("test.12", misspelled)
+    said = count_try_and_build_feedback("test.12", misspelled)
     assert "raises NameError" in said and "(in the line return nubmer" in said
     assert said.endswith("Python does not know the name 'nubmer'. Did you mean 'number'?")
-    assert "There is no '.wacth' here. Did you mean 'watch'?" in feedback(
+    assert "There is no '.wacth' here. Did you mean 'watch'?" in count_try_and_build_feedback(
         "test.12", lambda x: tf.GradientTape().wacth(x)
     )
-    assert feedback("test.12", lambda x: x + 0.5).endswith("Hint: Why?"), "these were no tries"
+    assert count_try_and_build_feedback("test.12", lambda x: x + 0.5).endswith("Hint: Why?"), "these were no tries"
 
 
 def test_a_function_that_forgets_to_return_is_no_blank():
@@ -247,15 +259,17 @@ def test_a_function_that_forgets_to_return_is_no_blank():
     def untouched(x):
         return ...
 
-    said = feedback("test.7", printed)
+    said = count_try_and_build_feedback("test.7", printed)
     assert said.startswith("Exercise test.7: not yet.")
     assert "printed(2.0) gives None" in said
     assert said.endswith("Hint: Your function gives nothing back: write return before its result, and not print.")
-    assert feedback("test.7", lambda x: None).endswith("Hint: Twice.")
-    assert "Replace the ..." in feedback("test.7", untouched)
+    assert count_try_and_build_feedback("test.7", lambda x: None).endswith("Hint: Twice.")
+    assert "Replace the ..." in count_try_and_build_feedback("test.7", untouched)
     made: dict = {}
     exec("def of_nowhere(x): pass", made)
-    assert "Replace the ..." in feedback("test.7", made["of_nowhere"])  # nobody can look at its source
+    assert "Replace the ..." in count_try_and_build_feedback(
+        "test.7", made["of_nowhere"]
+    )  # nobody can look at its source
 
 
 def test_a_program_to_change_says_so_until_it_is_changed():
@@ -269,37 +283,39 @@ def test_a_program_to_change_says_so_until_it_is_changed():
         result = None
         return result if x else None
 
-    said = feedback("test.8", nothing)
+    said = count_try_and_build_feedback("test.8", nothing)
     assert said.startswith("Exercise test.8: not answered yet.\nChange the program, and run the cell again.")
-    said = feedback("test.8", still_nothing)
+    said = count_try_and_build_feedback("test.8", still_nothing)
     assert "still_nothing(2.0) gives None" in said and said.endswith("Hint: Twice.")
 
 
 def test_of_arrays_in_a_long_call_only_is_said_what_they_are():
     add_exercise(Exercise("long.1", expect=lambda x, n: n, cases=[(np.ones(90, np.float32), 2.0)]))
-    assert "(an array of 90 numbers, 2.0) gives 3.0" in feedback("long.1", lambda x, n: 3.0)
+    assert "(an array of 90 numbers, 2.0) gives 3.0" in count_try_and_build_feedback("long.1", lambda x, n: 3.0)
 
 
 def test_a_list_of_a_million_is_answered_at_once():
     million, begin = list(range(1_000_000)), thread_time()
     np.asarray(million)
     once, begin = thread_time() - begin, thread_time()
-    assert "yours is a list of 1000000, not a number" in feedback("01.1", million)
+    assert "yours is a list of 1000000, not a number" in count_try_and_build_feedback("01.1", million)
     assert thread_time() - begin < 100 * once  # it took 700 times as long
 
 
 def test_of_several_answers_it_is_said_how_many_are_right():
     add_exercise(Exercise("test.9", expect={"A": "dense", "B": None, "C": 1.0}))
-    assert "right: 2 of 3" in feedback("test.9", {"A": "dense", "B": 0.0, "C": 1.0})
-    assert "right: " not in feedback("test.9", {"A": "sparse", "B": 0.0, "C": 5.0})  # a hint may say how near it is
-    assert "right: " not in feedback("test.9", {"A": "dense", "B": None, "C": 1.0})
-    assert "right: " not in feedback("test.9", ["dense", None, 1.0])
+    assert "right: 2 of 3" in count_try_and_build_feedback("test.9", {"A": "dense", "B": 0.0, "C": 1.0})
+    assert "right: " not in count_try_and_build_feedback(
+        "test.9", {"A": "sparse", "B": 0.0, "C": 5.0}
+    )  # a hint may say how near it is
+    assert "right: " not in count_try_and_build_feedback("test.9", {"A": "dense", "B": None, "C": 1.0})
+    assert "right: " not in count_try_and_build_feedback("test.9", ["dense", None, 1.0])
 
 
 def test_a_text_is_right_in_capitals_too():
     add_exercise(Exercise("test.10", expect={"A": "dense", "B": "string"}))
-    assert "correct" in feedback("test.10", {"A": "Dense", "B": " string"})
-    assert "right: 1 of 2" in feedback("test.10", {"A": "Dense", "B": "strings"})
+    assert "correct" in count_try_and_build_feedback("test.10", {"A": "Dense", "B": " string"})
+    assert "right: 1 of 2" in count_try_and_build_feedback("test.10", {"A": "Dense", "B": "strings"})
 
 
 def test_a_view_looks_at_an_object():
@@ -307,13 +323,13 @@ def test_a_view_looks_at_an_object():
     x = tf.Variable(1.0, name="x")
     with tf.GradientTape() as tape:
         x * x
-    assert "correct" in feedback("test.6", tape)
-    assert "a number cannot be used here: AttributeError" in feedback("test.6", 1.0)
+    assert "correct" in count_try_and_build_feedback("test.6", tape)
+    assert "a number cannot be used here: AttributeError" in count_try_and_build_feedback("test.6", 1.0)
 
 
 def test_an_unknown_name_lists_the_known_ones(exercise):
-    assert "This lesson has: test.1" in feedback("test.99", 1)
-    assert feedback(7, 1).startswith("There is no exercise '7'.")
+    assert "This lesson has: test.1" in count_try_and_build_feedback("test.99", 1)
+    assert count_try_and_build_feedback(7, 1).startswith("There is no exercise '7'.")
 
 
 def test_a_lesson_may_be_named_by_its_number(capsys):
@@ -337,7 +353,7 @@ def test_progress_lasts_and_shows_what_is_left(exercise, capsys):
     assert "Lesson kept: #. 1 of 2 solved   left: kept.2\n" in capsys.readouterr().out
     progress("kept")
     assert capsys.readouterr().out == "Lesson kept: #. 1 of 2 solved   left: kept.2\n"
-    kept = json.loads(progress_file().read_text())
+    kept = json.loads(get_progress_path().read_text())
     wrong = {"times": 1, "hint": ""}
     assert kept["exercises"] == {
         "kept.1": {"solved": True, "tries": 2, "right_at": 1, "wrong": {"5.0": wrong}},
@@ -351,28 +367,28 @@ def test_progress_holds_times_and_wrong_answers_and_no_more(exercise, monkeypatc
         sys.modules["minitape.course.progress"], "time", SimpleNamespace(time=lambda: next(clock) + 0.5)
     )
     for answer in (9.0, 9.0, 6.0, 5.0, ...):
-        feedback("test.1", answer)
+        count_try_and_build_feedback("test.1", answer)
     predict("test.p", "?", [1, 2]).commit("2")
-    kept = json.loads(progress_file().read_text())
+    kept = json.loads(get_progress_path().read_text())
     assert set(kept) == {"version", "exercises", "predictions", "last", "times"}
     assert kept["times"] == {"test.1": [1000, 1001, 1002, 1003], "test.p": [1004]}  # no answer is no try
     assert kept["exercises"]["test.1"]["right_at"] == 3
     assert kept["exercises"]["test.1"]["wrong"]["9.0"]["times"] == 2
     for answer in range(110):
-        feedback("test.1", 1000.0 + answer)
-    kept = json.loads(progress_file().read_text())
+        count_try_and_build_feedback("test.1", 1000.0 + answer)
+    kept = json.loads(get_progress_path().read_text())
     assert len(kept["times"]["test.1"]) == 100 and kept["times"]["test.1"][-1] == 1114  # the file stays small
     assert len(kept["exercises"]["test.1"]["wrong"]) == 20 and kept["exercises"]["test.1"]["tries"] == 114
 
 
 @pytest.mark.skipif(os.name != "posix", reason="files have modes on POSIX systems only")
 def test_only_the_owner_and_a_group_that_was_let_in_read_the_progress(exercise):
-    feedback("test.1", 6.0)
-    assert progress_file().stat().st_mode & 0o777 == 0o600
+    count_try_and_build_feedback("test.1", 6.0)
+    assert get_progress_path().stat().st_mode & 0o777 == 0o600
     for before, after in ((0o640, 0o640), (0o644, 0o640)):
-        progress_file().chmod(before)
-        feedback("test.1", 6.0)
-        assert progress_file().stat().st_mode & 0o777 == after
+        get_progress_path().chmod(before)
+        count_try_and_build_feedback("test.1", 6.0)
+        assert get_progress_path().stat().st_mode & 0o777 == after
 
 
 @pytest.mark.parametrize("wrong", [
@@ -381,36 +397,36 @@ def test_only_the_owner_and_a_group_that_was_let_in_read_the_progress(exercise):
     {"exercises": {"test.1": {"tries": 1, "solved": False}}, "predictions": {}, "times": []},
 ])  # fmt: skip
 def test_a_file_that_holds_something_else_is_kept_aside(exercise, wrong):
-    progress_file().write_text(json.dumps(wrong))
-    assert "not yet" in feedback("test.1", 9.0)
-    assert json.loads(progress_file().read_text())["exercises"]["test.1"]["tries"] == 1
+    get_progress_path().write_text(json.dumps(wrong))
+    assert "not yet" in count_try_and_build_feedback("test.1", 9.0)
+    assert json.loads(get_progress_path().read_text())["exercises"]["test.1"]["tries"] == 1
 
 
 def test_a_grade_asks_whether_an_answer_is_right_and_counts_nothing(exercise):
     assert [is_right("test.1", answer) for answer in (6.0, 9.0, ..., "six")] == [True, False, False, False]
-    assert not progress_file().exists()
+    assert not get_progress_path().exists()
     with pytest.raises(ValueError, match=r"There is no exercise 'test\.77'"):
         is_right("test.77", 6.0)
 
 
 def test_a_spoiled_progress_file_is_kept_aside(exercise):
-    progress_file().write_text("{ not json")
-    assert "correct" in feedback("test.1", 6.0)
-    kept = progress_file().with_name(f"{progress_file().name}.unreadable")
+    get_progress_path().write_text("{ not json")
+    assert "correct" in count_try_and_build_feedback("test.1", 6.0)
+    kept = get_progress_path().with_name(f"{get_progress_path().name}.unreadable")
     assert kept.read_text() == "{ not json"
 
 
 def test_each_spoiled_progress_file_is_kept_aside(exercise):
     for text in ("{ one", "{ two", "{ three"):
-        progress_file().write_text(text)
-        assert "correct" in feedback("test.1", 6.0)
-    kept = progress_file().parent.glob(f"{progress_file().name}.unreadable*")
+        get_progress_path().write_text(text)
+        assert "correct" in count_try_and_build_feedback("test.1", 6.0)
+    kept = get_progress_path().parent.glob(f"{get_progress_path().name}.unreadable*")
     assert sorted(path.read_text() for path in kept) == ["{ one", "{ three", "{ two"]
 
 
 def test_a_progress_file_that_notepad_saved_is_read(exercise):
-    feedback("test.1", 6.0)
-    progress_file().write_text(progress_file().read_text(), encoding="utf-8-sig")
+    count_try_and_build_feedback("test.1", 6.0)
+    get_progress_path().write_text(get_progress_path().read_text(), encoding="utf-8-sig")
     assert read_progress()["exercises"]["test.1"]["solved"]
 
 
@@ -420,19 +436,19 @@ def test_a_clock_that_jumps_loses_no_progress(exercise, monkeypatch, jumps):
         monkeypatch.setattr("time.time", lambda now=now: now)
         assert note_try(f"99.{count}", True) == 1
     assert sorted(read_progress()["exercises"]) == [f"99.{count}" for count in range(3)]
-    assert not list(progress_file().parent.glob(f"{progress_file().name}.unreadable*"))
+    assert not list(get_progress_path().parent.glob(f"{get_progress_path().name}.unreadable*"))
 
 
 def test_a_read_that_fails_loses_no_progress(exercise, monkeypatch):
     """What is answered meanwhile waits for the next time."""
-    feedback("test.1", 6.0)
+    count_try_and_build_feedback("test.1", 6.0)
     with monkeypatch.context() as patch:
         patch.setattr(sys.modules[read_progress.__module__], "read_json", Mock(side_effect=OSError(errno.EIO, "error")))
         assert [note_try("test.2", right) for right in (False, True)] == [1, 2]
         assert read_progress()["exercises"]["test.2"] == {"tries": 2, "solved": True, "right_at": 2}
     assert [read_progress()["exercises"][name]["solved"] for name in ("test.1", "test.2")] == [True, True]
     assert note_try("test.3", True) == 1
-    kept = json.loads(progress_file().read_text())["exercises"]
+    kept = json.loads(get_progress_path().read_text())["exercises"]
     assert {name: entry["tries"] for name, entry in kept.items()} == {"test.1": 1, "test.2": 2, "test.3": 1}
 
 
@@ -455,7 +471,7 @@ for i in range(30):
 
 def test_a_folder_that_can_not_be_written_stops_nobody(exercise, monkeypatch):
     monkeypatch.setenv("MINITAPE_PROGRESS", "/proc/nowhere/progress.json")
-    assert "correct" in feedback("test.1", 6.0)
+    assert "correct" in count_try_and_build_feedback("test.1", 6.0)
 
 
 @pytest.fixture
@@ -463,12 +479,12 @@ def forgetful(monkeypatch):
     """A kernel that nothing was asked in; what it calls is a restart."""
     module = sys.modules[reveal.__module__]
 
-    def restart():
-        monkeypatch.setattr(module, "_asked", {})
-        monkeypatch.setattr(module, "_waiting", {})
+    def restart_kernel():
+        monkeypatch.setattr(module, "_questions", {})
+        monkeypatch.setattr(module, "_waiting_reveals", {})
 
-    restart()
-    return restart
+    restart_kernel()
+    return restart_kernel
 
 
 def test_a_question_is_answered_before_the_answer_is_told(capsys, forgetful):
@@ -504,7 +520,7 @@ def test_a_wrong_choice_is_answered_with_what_it_believes(capsys, forgetful):
     )
     forgetful()
     predict("test.p", "What is y?", [3.0, 6.0, 9.0])
-    page = Revealed("test.p", 6.0, "Because.", beliefs)._repr_markdown_()
+    page = RevealedAnswer("test.p", 6.0, "Because.", beliefs)._repr_markdown_()
     assert "- **9.0**: 9.0 is y itself.\n- **3.0**: 3.0 is one factor's share.\n\nBecause." in page
     predict("01.p1", "What is y?", [3.0, 6.0, 9.0]).commit("9.0")
     reveal("01.p1", 6.0)
@@ -515,7 +531,7 @@ def test_a_kernel_that_forgot_asks_again_and_says_what_was_predicted_before(caps
     predict("test.p", "What is y?", [6.0, 9.0]).commit("9.0")
     forgetful()
     reveal("test.p", 6.0, "Because.")
-    widget = predict("test.p", "What is y?", [6.0, 9.0])._widget()
+    widget = predict("test.p", "What is y?", [6.0, 9.0])._build_widget()
     reveal("test.p", 6.0, "Because.")
     assert capsys.readouterr().out == 2 * "Choose an answer above first. Then the explanation appears here.\n"
     assert (widget.chosen, widget.said) == ("", "Last time you predicted: 9.0. What do you say today?")
@@ -562,46 +578,48 @@ def test_choices_in_words_stand_for_what_reveal_gets(capsys, forgetful):
 
 def test_what_is_chosen_of_a_prediction_is_committed_and_shown_again(forgetful):
     question = predict("test.q", "What is y?", [6.0, 9.0])
-    widget = question._widget()
+    widget = question._build_widget()
     assert (widget.text, widget.choices, widget.chosen, widget.said) == ("What is y?", ["6.0", "9.0"], "", "")
     for choice in ("9.0", "6.0"):
-        widget._asked(widget, {"choice": choice}, [])
+        widget.on_request(widget, {"choice": choice}, [])
         assert (widget.chosen, widget.said) == (
             choice,
             f"You predict: {choice}. Now run the next cell: Shift+Enter, twice.",
         )
-    assert json.loads(progress_file().read_text())["predictions"] == {"test.q": "6.0"}
-    assert predict("test.q", "What is y?", [6.0, 9.0])._widget().chosen == "6.0"  # the cell is run again
-    assert predict("test.q", "What is z?", [1, 2])._widget().chosen == ""  # and has other choices by now
+    assert json.loads(get_progress_path().read_text())["predictions"] == {"test.q": "6.0"}
+    assert predict("test.q", "What is y?", [6.0, 9.0])._build_widget().chosen == "6.0"  # the cell is run again
+    assert predict("test.q", "What is z?", [1, 2])._build_widget().chosen == ""  # and has other choices by now
 
 
 def test_words_may_be_set_apart_by_blanks_and_lists_may_stand_in_any_order():
     words = ["not watched", "Stop-Gradient", "outside tape", "recording_paused"]
-    assert "correct" in feedback("08.1", words)
-    assert "correct" in feedback("14.3", {"cause": "dead relu", "line": 6})
-    assert "given:    {'cause': 'x', 'line': 6}" in feedback("14.3", {"cause": "x", "line": 6})
-    assert "correct" in feedback("08.5", [7, 5, 6, 5])
-    assert "write it in square brackets" in feedback("08.5", "5, 6, 7")
+    assert "correct" in count_try_and_build_feedback("08.1", words)
+    assert "correct" in count_try_and_build_feedback("14.3", {"cause": "dead relu", "line": 6})
+    assert "given:    {'cause': 'x', 'line': 6}" in count_try_and_build_feedback("14.3", {"cause": "x", "line": 6})
+    assert "correct" in count_try_and_build_feedback("08.5", [7, 5, 6, 5])
+    assert "write it in square brackets" in count_try_and_build_feedback("08.5", "5, 6, 7")
 
 
 def test_whole_numbers_are_counted_not_measured():
     add_exercise(Exercise("t.bytes", expect=20_000_000))
-    assert "not yet" in feedback("t.bytes", 20_000_001)
-    assert "correct" in feedback("t.bytes", 2e7)
+    assert "not yet" in count_try_and_build_feedback("t.bytes", 20_000_001)
+    assert "correct" in count_try_and_build_feedback("t.bytes", 2e7)
 
 
 def test_a_variable_of_integers_is_not_one_that_holds_decimals():
-    assert "holds integers" in feedback("appendix.7", tf.Variable([1, 2], shape=[None]))
-    assert "no variable" in feedback("appendix.7", tf.constant([1.0, 2.0]))
-    assert "no variable" in feedback("appendix.7", [1.0, 2.0])
-    assert "correct" in feedback("appendix.7", tf.Variable([1.0, 2.0], shape=[None], dtype=tf.float64))
+    assert "holds integers" in count_try_and_build_feedback("appendix.7", tf.Variable([1, 2], shape=[None]))
+    assert "no variable" in count_try_and_build_feedback("appendix.7", tf.constant([1.0, 2.0]))
+    assert "no variable" in count_try_and_build_feedback("appendix.7", [1.0, 2.0])
+    assert "correct" in count_try_and_build_feedback(
+        "appendix.7", tf.Variable([1.0, 2.0], shape=[None], dtype=tf.float64)
+    )
 
 
 def test_a_class_with_its_first_method_is_an_answer():
     class Tape:
         """A tape."""
 
-    assert "not answered yet" in feedback("12.1", Tape)
+    assert "not answered yet" in count_try_and_build_feedback("12.1", Tape)
     Tape.__init__ = lambda self: setattr(self, "rows", [])
-    told = feedback("12.1", Tape)
+    told = count_try_and_build_feedback("12.1", Tape)
     assert "not yet" in told and "[x] Tape().rows" in told and "[ ] tape = Tape()" in told

@@ -16,29 +16,29 @@ import numpy as np
 import pytest
 
 import minitape as tf
-from minitape.cli.lessons import lesson_of, lessons_folder, notebooks_in
-from minitape.cli.rules import is_exercise, solution_of
+from minitape.cli.lesson_files import find_lessons_folder, get_lesson_prefix, list_notebook_files
+from minitape.cli.notebook_rules import find_solution_code, is_exercise
 from minitape.course import Exercise
-from minitape.course.checker import feedback
-from minitape.course.exercise import ADDED, exercises_of, own_lessons
-from minitape.course.unknown import UnknownFunction
+from minitape.course.checker import count_try_and_build_feedback
+from minitape.course.exercise import ADDED_EXERCISES, collect_exercises, list_built_in_lessons
+from minitape.course.unknown_functions import UnknownFunction
 
 numbers = count()
 
 
-def exercise_cells() -> list[Any]:
+def list_exercise_cells() -> list[Any]:
     """Of each exercise in the lessons its name, the cell as it stands, and the cell with its solution."""
-    paths = [path for path in notebooks_in(lessons_folder()) if lesson_of(path)]
+    paths = [path for path in list_notebook_files(find_lessons_folder()) if get_lesson_prefix(path)]
     notebooks = [nbformat.read(path, as_version=4) for path in paths]
     return [
-        (re.findall(r'check\(\s*"([^"]+)"', cell.source)[0], cell.source, solution_of(notebook.cells, place))
+        (re.findall(r'check\(\s*"([^"]+)"', cell.source)[0], cell.source, find_solution_code(notebook.cells, place))
         for notebook in notebooks
         for place, cell in enumerate(notebook.cells)
         if is_exercise(cell)
     ]
 
 
-SOLUTIONS = {name: solution.partition("\n\n\ncheck(")[0] for name, _, solution in exercise_cells()}
+SOLUTIONS = {name: solution.partition("\n\n\ncheck(")[0] for name, _, solution in list_exercise_cells()}
 
 
 def solved(name: str, right: str, wrong: str) -> str:
@@ -47,7 +47,7 @@ def solved(name: str, right: str, wrong: str) -> str:
     return SOLUTIONS[name].replace(right, wrong)
 
 
-def programs(text: str) -> list[tuple[str, ...]]:
+def parse_programs(text: str) -> list[tuple[str, ...]]:
     """What follows each line `#@ EXERCISE | WORDS`, as (exercise, program, words); words may be missing."""
     parts = (part.partition("\n") for part in text.split("#@ ")[1:])
     return [(name, program, *words) for head, _, program in parts for name, *words in [head.split(" | ")]]
@@ -135,15 +135,15 @@ def learn(loss_of, start, steps):
         w = w - 0.1 * tape.gradient(loss, w)
     return w
 """
-EXERCISES = [exercise for lesson in sorted(own_lessons()) for exercise in exercises_of(lesson).values()]
-STANDARDIZED = exercises_of("14")["14.4"].start
+EXERCISES = [exercise for lesson in sorted(list_built_in_lessons()) for exercise in collect_exercises(lesson).values()]
+STANDARDIZED = collect_exercises("14")["14.4"].start
 OFF = "        with tape.stop_recording():\n    "
 FEATURES = "(hidden - tf.reduce_mean(hidden)) / tf.math.reduce_std(hidden)"
 STOPPED = "(hidden - tf.stop_gradient(tf.reduce_mean(hidden))) / tf.stop_gradient(tf.math.reduce_std(hidden))"
-SLOPE = exercises_of("08")["08.2"].start
-SLOPES = exercises_of("08")["08.3"].start
-FOR_Y = exercises_of("09")["09.2"].start
-TWO_SLOPES = exercises_of("10")["10.2"].start
+SLOPE = collect_exercises("08")["08.2"].start
+SLOPES = collect_exercises("08")["08.3"].start
+FOR_Y = collect_exercises("09")["09.2"].start
+TWO_SLOPES = collect_exercises("10")["10.2"].start
 REPEATED = """
 def slope_of_repeated(f, value, times):
     @tf.function
@@ -437,7 +437,7 @@ WRONG += [
     ("02.5", SOLUTIONS["02.5"].replace("+=", "="), "They are added: +=, and not =."),
     ("02.5", SOLUTIONS["02.5"].replace("arrived * ", ""), "Multiply it by what arrived"),
 ]
-WRONG += programs(
+WRONG += parse_programs(
     """
 #@ 05.4 | taken after the first one had moved
 def fit(loss_of, starts, steps, rate):
@@ -707,7 +707,7 @@ GIVEN = {
 """What a cell of an exercise finds: the lesson's imports, and what was defined before."""
 
 
-def made(program: str) -> Any:
+def define_function(program: str) -> Any:
     """The function that a cell with this program defines; its source can be read, as in a notebook."""
     name = f"<cell {next(numbers)}>"
     linecache.cache[name] = (len(program), None, program.strip("\n").splitlines(True), name)
@@ -718,18 +718,18 @@ def made(program: str) -> Any:
     return names["Tape" if "class Tape" in program else re.findall(r"def (\w+)", program)[0]]
 
 
-def answer(name: str, program: str) -> str:
-    return feedback(name, made(program))
+def check_program(name: str, program: str) -> str:
+    return count_try_and_build_feedback(name, define_function(program))
 
 
 @functools.cache
-def told(name: str, program: str) -> str:
-    return answer(name, program)
+def read_hint(name: str, program: str) -> str:
+    return check_program(name, program)
 
 
 @pytest.mark.parametrize("name", FORMULAS)
 def test_a_formula_without_a_tape_does_not_pass(name):
-    said = answer(name, FORMULAS[name])
+    said = check_program(name, FORMULAS[name])
     assert said.startswith(f"Exercise {name}: not yet."), said
     assert "raises" not in said  # it is the wrong number, not a slip of this test
 
@@ -737,14 +737,14 @@ def test_a_formula_without_a_tape_does_not_pass(name):
 @pytest.mark.long(sample=3)
 @pytest.mark.parametrize(("name", "program", "words"), WRONG)
 def test_a_wrong_program_hears_what_is_wrong_with_it(name, program, words):
-    said = told(name, program)
+    said = read_hint(name, program)
     assert said.startswith(f"Exercise {name}: not yet."), said
     assert words in said, said
 
 
 @pytest.mark.long
 def test_each_mistake_that_is_known_has_a_program():
-    heard = {(name, told(name, program).partition("Hint: ")[2]) for name, program, _ in WRONG}
+    heard = {(name, read_hint(name, program).partition("Hint: ")[2]) for name, program, _ in WRONG}
     for exercise in EXERCISES:
         hints = {(exercise.name, mistake.hint) for mistake in exercise.mistakes if exercise.cases or exercise.trials}
         assert hints <= heard, hints - heard
@@ -752,7 +752,7 @@ def test_each_mistake_that_is_known_has_a_program():
 
 @pytest.mark.parametrize("name", [exercise.name for exercise in EXERCISES if exercise.cases or exercise.trials])
 def test_a_program_is_right_as_the_solution_has_it_and_three_others_are_wrong(name):
-    assert answer(name, SOLUTIONS[name]).startswith(f"Exercise {name}: correct.")
+    assert check_program(name, SOLUTIONS[name]).startswith(f"Exercise {name}: correct.")
     assert len({program for other, program, _ in WRONG if other == name}) >= 3
 
 
@@ -767,13 +767,13 @@ def test_each_exercise_with_an_unknown_function_was_tried_without_a_tape():
     assert len(need_a_tape) >= 20
 
 
-def other_answers(expected: Any) -> list[Any]:
+def list_other_answers(expected: Any) -> list[Any]:
     """Three answers of the same kind that are not the expected one."""
     if isinstance(expected, dict):
         first = next(iter(expected))
-        return [expected | {first: other} for other in other_answers(expected[first])]
+        return [expected | {first: other} for other in list_other_answers(expected[first])]
     if isinstance(expected, list):
-        return [[*expected, None], expected[:-1], [other_answers(expected[0])[0], *expected[1:]]]
+        return [[*expected, None], expected[:-1], [list_other_answers(expected[0])[0], *expected[1:]]]
     if isinstance(expected, bool) or not isinstance(expected, (int, float)):
         return ["something else", 17.5, ["no", "list"]]
     return [expected + 1, -expected - 1, 3 * expected + 7]
@@ -783,15 +783,15 @@ def other_answers(expected: Any) -> list[Any]:
     "exercise", [exercise for exercise in EXERCISES if not exercise.cases], ids=lambda exercise: exercise.name
 )
 def test_three_wrong_answers_are_wrong_and_get_a_hint(exercise, monkeypatch):
-    monkeypatch.setitem(ADDED, exercise.name, dataclasses.replace(exercise, view=None, order=0, also=None))
-    for wrong in other_answers(exercise.expect):
-        said = feedback(exercise.name, wrong)
+    monkeypatch.setitem(ADDED_EXERCISES, exercise.name, dataclasses.replace(exercise, view=None, order=0, also=None))
+    for wrong in list_other_answers(exercise.expect):
+        said = count_try_and_build_feedback(exercise.name, wrong)
         assert said.startswith(f"Exercise {exercise.name}: not yet."), said
         assert "Hint: " in said, said
 
 
-def key(name: str) -> Exercise:
-    return exercises_of(name.partition(".")[0])[name]
+def get_exercise(name: str) -> Exercise:
+    return collect_exercises(name.partition(".")[0])[name]
 
 
 SLIPS = [  # wrong answers, or what is wrong in them by its name or place: each is what a learner may think
@@ -838,40 +838,41 @@ SLIPS = [  # wrong answers, or what is wrong in them by its name or place: each 
 
 @pytest.mark.parametrize(("name", "slips"), SLIPS)
 def test_a_slip_hears_a_hint_of_its_own(name, slips, monkeypatch):
-    exercise = dataclasses.replace(key(name), view=None)
-    monkeypatch.setitem(ADDED, name, exercise)
+    exercise = dataclasses.replace(get_exercise(name), view=None)
+    monkeypatch.setitem(ADDED_EXERCISES, name, exercise)
     for slip in slips:
         wrong = slip
         if isinstance(slip, dict) and isinstance(exercise.expect, list):
             wrong = [slip.get(place, part) for place, part in enumerate(exercise.expect)]
         elif isinstance(slip, dict):
             wrong = exercise.expect | slip
-        said = feedback(name, wrong)
+        said = count_try_and_build_feedback(name, wrong)
         known = {mistake.hint for mistake in exercise.mistakes} | {*exercise.reasons.values()}
         assert said.partition("Hint: ")[2].startswith(tuple(known)), said
 
 
 def test_the_untouched_program_is_that_of_the_lesson():
-    cells = [(name, source, key(name)) for name, source, _ in exercise_cells()]
+    cells = [(name, source, get_exercise(name)) for name, source, _ in list_exercise_cells()]
     started = [(name, source, exercise.start) for name, source, exercise in cells if exercise.start]
     assert len(started) >= 4
     for name, source, start in started:
         assert start.strip() == source.partition("\n\n\ncheck(")[0].strip()
-        assert answer(name, start).startswith(f"Exercise {name}: not answered yet.")
+        assert check_program(name, start).startswith(f"Exercise {name}: not answered yet.")
 
 
 def test_an_unknown_function_takes_no_plain_numbers():
-    said = answer("01.2", "lambda f, value: (f(value + 1e-6) - f(value - 1e-6)) / 2e-6")
+    said = check_program("01.2", "lambda f, value: (f(value + 1e-6) - f(value - 1e-6)) / 2e-6")
     assert "raises TypeError: this function takes tensors" in said
 
 
 def test_the_throw_that_is_solved_in_lesson_10_is_the_throw_that_is_drawn():
     cells = {
-        cell.id: cell.source for cell in nbformat.read(lessons_folder() / "10_control_flow.ipynb", as_version=4).cells
+        cell.id: cell.source
+        for cell in nbformat.read(find_lessons_folder() / "10_control_flow.ipynb", as_version=4).cells
     }
     names: dict[str, Any] = {"tf": tf}
     exec(cells["flow-19"].partition("\n\n\nlands,")[0], names)
-    names["aim"] = made(SOLUTIONS["10.6"])
+    names["aim"] = define_function(SOLUTIONS["10.6"])
     exec("found = " + cells["make-picture"].partition("found = ")[2].partition("\n")[0], names)
     xs, ys = (np.array([float(value) for value in line]) for line in names["flight"](names["found"]))
     assert abs(xs[-1] - 8.0) < 1e-4 and xs[-1] == float(names["throw"](names["found"]))
@@ -892,4 +893,4 @@ def test_each_trial_has_three_hints_and_the_first_is_a_question(exercise):
     ("09.2", "lambda f, a, b: (f(tf.constant(a + 2 * b + 1e-3)) - f(tf.constant(a + 2 * b - 1e-3))) / 1e-3"),
 ])  # fmt: skip
 def test_a_slope_by_hand_that_is_nearly_right_is_told_as_such(name, program):
-    assert "no tape recorded that. Let a tape record it" in answer(name, program)
+    assert "no tape recorded that. Let a tape record it" in check_program(name, program)

@@ -8,9 +8,9 @@ piece of the solution.
 import ast
 
 import pytest
-from test_exercise_programs import SOLUTIONS, answer
+from test_exercise_programs import SOLUTIONS, check_program
 
-from minitape.course.checker import feedback
+from minitape.course.checker import count_try_and_build_feedback
 
 RIGHT = r"""
 14.7 = {'cause': 'activation_twice', 'line': 11}
@@ -234,28 +234,28 @@ WRONG = r"""
 """
 
 
-def said_of(line: str) -> tuple[str, str]:
+def parse_and_check_answer(line: str) -> tuple[str, str]:
     """An exercise, and what is said of an answer to it."""
     name, kind, text = line.split(" ", 2)
     if kind == "=":
-        return name, feedback(name, ast.literal_eval(text))
+        return name, count_try_and_build_feedback(name, ast.literal_eval(text))
     solution = SOLUTIONS[name]
     if kind == "~":
         old, _, new = text.encode().decode("unicode_escape").partition(" ~>")
         assert old in solution
-        return name, answer(name, solution.replace(old, new[1:]))
+        return name, check_program(name, solution.replace(old, new[1:]))
     head = next(line for line in solution.splitlines() if line.startswith("def "))
-    return name, answer(name, f"{head}\n    {text}\n")
+    return name, check_program(name, f"{head}\n    {text}\n")
 
 
 @pytest.mark.parametrize("line", RIGHT.strip().splitlines())
 def test_a_right_answer_is_right(line):
-    name, said = said_of(line)
+    name, said = parse_and_check_answer(line)
     assert said.startswith(f"Exercise {name}: correct."), said
 
 
 @pytest.mark.parametrize("line", WRONG.strip().splitlines())
 def test_a_wrong_answer_is_not_accepted_and_is_compared(line):
-    name, said = said_of(line)
+    name, said = parse_and_check_answer(line)
     assert said.startswith(f"Exercise {name}: not yet."), said
     assert ("could not be compared" not in said and "Hint: " in said) or "in quotes" in said, said

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import minitape as tf
-from minitape.cli.lessons import lessons_folder
+from minitape.cli.lesson_files import find_lessons_folder
 from minitape.course import load_penguins
 from minitape.course.lesson_02 import sweep
 
@@ -15,8 +15,8 @@ ROWS = [("leaf", 2.0), ("leaf", 3.0), ("multiply", 0, 1), ("add", 2, 0), ("multi
 VALUES = [2.0, 3.0, 6.0, 8.0, 48.0]
 
 
-def sources(lesson: str) -> dict[str, str]:
-    return {cell.id: cell.source for cell in nbformat.read(lessons_folder() / lesson, as_version=4).cells}
+def read_code_cells(lesson: str) -> dict[str, str]:
+    return {cell.id: cell.source for cell in nbformat.read(find_lessons_folder() / lesson, as_version=4).cells}
 
 
 def test_the_columns_of_a_run_forwards_and_of_a_sweep_are_those_of_the_table():
@@ -28,7 +28,7 @@ def test_the_columns_of_a_run_forwards_and_of_a_sweep_are_those_of_the_table():
     forwards = [1.0, 0.0, *(float(run.jvp(value)) for value in (p, q, y))]
     table = [
         [cell.strip() for cell in line.split("|")[2:5]]
-        for line in sources("02_inside_the_tape.ipynb")["why-backwards"].splitlines()
+        for line in read_code_cells("02_inside_the_tape.ipynb")["why-backwards"].splitlines()
         if line.startswith("| ") and "`" in line[:8]
     ]
     expected = zip(VALUES, forwards, sweep(ROWS, VALUES), strict=True)
@@ -46,7 +46,7 @@ def valley() -> dict[str, Any]:
     """The names of lesson 05 where it stands at a gradient of (3, 4)."""
     names: dict[str, Any] = {"tf": tf, "np": np, "load_penguins": load_penguins, "reveal": lambda *said: None}
     for cell in ("penguins-2", "direction-answer"):
-        exec(sources("05_persistent.ipynb")[cell], names)
+        exec(read_code_cells("05_persistent.ipynb")[cell], names)
     return names
 
 

@@ -3,13 +3,18 @@
 import sys
 
 import pytest
-from test_exercise_programs import SOLUTIONS, answer, solved
+from test_exercise_programs import SOLUTIONS, check_program, solved
 
 import minitape as tf
 import minitape_widgets  # noqa: F401 - as lessons do
-from minitape.course.call_log import watching
-from minitape.course.checker import feedback
-from minitape.course.playback import Playback, playback_of, program_of, solution_of
+from minitape.course.call_log import observe_run
+from minitape.course.checker import count_try_and_build_feedback
+from minitape.course.tape_playback import (
+    Playback,
+    build_first_difference_playback,
+    build_solution_function,
+    find_solution_text,
+)
 
 PARTED = [  # an exercise, a right piece, a wrong one, the row that is named, and what it is in the solution
     ("01.2", "y = f(x)", "y = f(x) * 2.0",
@@ -25,24 +30,24 @@ PARTED = [  # an exercise, a right piece, a wrong one, the row that is named, an
 
 @pytest.mark.parametrize(("name", "right", "wrong", "words"), PARTED)
 def test_the_first_row_that_differs_is_named_with_its_line(name, right, wrong, words):
-    assert words in answer(name, solved(name, right, wrong))
+    assert words in check_program(name, solved(name, right, wrong))
 
 
 def test_tapes_that_are_alike_are_not_shown_and_another_name_is_no_difference():
     wrong = solved("01.2", "return tape", "return -tape").replace("tf.constant(value)", 'tf.Variable(value, name="x")')
-    said = answer("01.2", wrong)
+    said = check_program("01.2", wrong)
     assert "not yet" in said and "Row" not in said
-    assert "Row" not in answer("01.2", SOLUTIONS["01.2"])
+    assert "Row" not in check_program("01.2", SOLUTIONS["01.2"])
 
 
 def test_other_leaves_and_a_tape_that_is_asked_twice_say_nothing():
-    assert "Row" not in answer("02.6", solved("02.6", "tape.watch(x)", "pass"))
-    assert "Row" not in answer("05.2", solved("05.2", "tape.gradient(z, x)", "tape.gradient(y, x)"))
+    assert "Row" not in check_program("02.6", solved("02.6", "tape.watch(x)", "pass"))
+    assert "Row" not in check_program("05.2", solved("05.2", "tape.gradient(z, x)", "tape.gradient(y, x)"))
 
 
 def test_a_program_without_a_tape_or_with_an_error_is_shown_none():
-    assert "Row" not in feedback("01.2", lambda f, value: 3.0)
-    assert "Row" not in answer("01.2", solved("01.2", "f(x)", "f(x, x)"))
+    assert "Row" not in count_try_and_build_feedback("01.2", lambda f, value: 3.0)
+    assert "Row" not in check_program("01.2", solved("01.2", "f(x)", "f(x, x)"))
 
 
 def test_a_row_that_is_not_recorded_is_told_as_such():
@@ -55,7 +60,7 @@ def test_a_row_that_is_not_recorded_is_told_as_such():
         tape.gradient(y, x)
         return tape
 
-    told = playback_of([tape_of(False)], [tape_of(True)]).text
+    told = build_first_difference_playback([tape_of(False)], [tape_of(True)]).text
     assert "×, not recorded, of row 0, 0 = 4.0. In the solution: × of row 0, 0 = 4.0." in told
 
 
@@ -69,11 +74,11 @@ def playback():
         return tape.gradient(y, x)
 
     tapes = []
-    for function in (wrong, solution_of(program_of("01.2"), wrong)):
-        with watching() as seen:
+    for function in (wrong, build_solution_function(find_solution_text("01.2"), wrong)):
+        with observe_run() as seen:
             function(tf.sin, 2.0)
-        tapes.append(seen.tapes)
-    return playback_of(*tapes)
+        tapes.append(seen.asked_tapes)
+    return build_first_difference_playback(*tapes)
 
 
 def test_the_box_is_folded_and_makes_its_two_views_when_it_is_opened(playback):
@@ -81,7 +86,7 @@ def test_the_box_is_folded_and_makes_its_two_views_when_it_is_opened(playback):
     assert (
         bundle["text/html"].startswith("<details><summary>Your tape beside") and bundle["text/html"].count("<img") == 2
     )
-    box = playback.box()
+    box = playback.build_box()
     [inside] = box.children
     assert box.selected_index is None and inside.children == ()
     box.selected_index = 0

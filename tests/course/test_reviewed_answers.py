@@ -4,11 +4,11 @@ import ast
 import re
 
 import pytest
-from test_exercise_programs import EXERCISES, SOLUTIONS, answer, solved
+from test_exercise_programs import EXERCISES, SOLUTIONS, check_program, solved
 
 import minitape as tf
-from minitape.course.checker import feedback
-from minitape.engine.recording import logs
+from minitape.course.checker import count_try_and_build_feedback
+from minitape.engine.record import log_warnings
 
 VALUES = [  # an exercise, an answer, what it hears, and what it must not hear
     ("02.2", {"x": 44.0, "u": 10.0, "v": 4.0, "y": 0.0}, "y: it is the target, and begins with 1.", "x: it"),
@@ -228,7 +228,7 @@ SILENT = [
 
 @pytest.mark.parametrize(("name", "given", "words", "never"), VALUES)
 def test_a_wrong_number_is_told_as_what_it_is(name, given, words, never):
-    said = feedback(name, given)
+    said = count_try_and_build_feedback(name, given)
     assert said.startswith(f"Exercise {name}: not yet.") and words in said, said
     assert re.search(rf"\b{re.escape(never)}\b", said) is None, said
 
@@ -242,27 +242,27 @@ def test_each_change_of_a_solution_is_another_program_that_python_can_read(exerc
 
 @pytest.mark.parametrize(("name", "given"), LISTS)
 def test_a_list_is_as_good_as_a_dictionary(name, given):
-    assert feedback(name, given).startswith(f"Exercise {name}: correct.")
+    assert count_try_and_build_feedback(name, given).startswith(f"Exercise {name}: correct.")
 
 
 @pytest.mark.parametrize(("name", "program", "words"), PROGRAMS)
 def test_a_wrong_program_is_refused_with_what_it_does(name, program, words):
-    assert answer(name, SOLUTIONS[name]).startswith(f"Exercise {name}: correct.")
-    said = answer(name, program)
+    assert check_program(name, SOLUTIONS[name]).startswith(f"Exercise {name}: correct.")
+    said = check_program(name, program)
     assert said.startswith(f"Exercise {name}: not yet.") and words in said, said
 
 
 @pytest.mark.parametrize(("name", "program"), SILENT)
 def test_runs_that_the_check_makes_itself_warn_of_nothing(name, program, caplog, recwarn, monkeypatch):
-    monkeypatch.setattr(logs, "_logged", {})  # a warning is logged a few times, then no more
-    assert answer(name, program).startswith(f"Exercise {name}: not yet.")
-    assert (caplog.messages, list(recwarn), logs._logged) == ([], [], {})
+    monkeypatch.setattr(log_warnings, "_log_counts", {})  # a warning is logged a few times, then no more
+    assert check_program(name, program).startswith(f"Exercise {name}: not yet.")
+    assert (caplog.messages, list(recwarn), log_warnings._log_counts) == ([], [], {})
 
 
 def test_penalties_in_the_other_order_are_as_right():
     turned = solved("10.2", "(0.0, 5.0)", "(5.0, 0.0)").replace("return found", "return found[::-1]")
-    assert answer("10.2", turned).startswith("Exercise 10.2: correct.\nIn the solution ")
+    assert check_program("10.2", turned).startswith("Exercise 10.2: correct.\nIn the solution ")
 
 
 def test_a_list_is_no_variable():
-    assert "  it is no variable. Call tf.Variable\n" in feedback("appendix.7", [1.0, 2.0])
+    assert "  it is no variable. Call tf.Variable\n" in count_try_and_build_feedback("appendix.7", [1.0, 2.0])

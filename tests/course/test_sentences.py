@@ -8,14 +8,14 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from report import answers_of
-from test_exercise_programs import EXERCISES, made
+from report import collect_answers
+from test_exercise_programs import EXERCISES, define_function
 
 import minitape as tf
-from minitape.course.checker import feedback
-from minitape.course.exercise import exercises_of, own_lessons
+from minitape.course.checker import count_try_and_build_feedback
+from minitape.course.exercise import collect_exercises, list_built_in_lessons
 
-ALL = [exercise for lesson in sorted(own_lessons()) for exercise in exercises_of(lesson).values()]
+ALL = [exercise for lesson in sorted(list_built_in_lessons()) for exercise in collect_exercises(lesson).values()]
 OF_THE_AUTHOR = re.compile(
     r"\b[Yy]ou (?!get\b|have\b|may\b|like\b|make\b|need\b)\w+|\bforgot|"
     r"\b[Yy]our (loop|program|tape|sweep|steps?|function|rule)\b"
@@ -34,7 +34,7 @@ def test_a_hint_that_is_known_by_a_result_alone_speaks_of_the_result(exercise):
     assert not [one for one in said if not one.endswith("?") and OF_THE_AUTHOR.search(one)]
 
 
-def run(program, changes=()):
+def run_program(program, changes=()):
     names = {"tf": tf}
     for old, new in changes:
         program = program.replace(old, new, 1)
@@ -42,11 +42,11 @@ def run(program, changes=()):
     return names
 
 
-def tape_of(names):
+def find_tape(names):
     return next(one for one in names.values() if isinstance(one, tf.GradientTape))
 
 
-def amounts_at(place, program):
+def compute_amounts_at(place, program):
     """The amounts that meet at a name: the gradient of each of its uses, which gets a variable of its own."""
     head, _, body = program.partition("as tape:")
     target = [*re.findall(r"(\w+) = ", body)][-1]
@@ -54,9 +54,9 @@ def amounts_at(place, program):
     uses = [use.start() for use in re.finditer(rf"\b{place}\b(?! =)", body)]
     for start in uses:
         changed = body[:start] + "used" + body[start + len(place) :]
-        value = f"used = tf.Variable(float({run(program)[place].numpy()}))\n"
-        names = run(f"{value}{head}as tape:{changed}")
-        found.append(float(tape_of(names).gradient(names[target], names["used"])))
+        value = f"used = tf.Variable(float({run_program(program)[place].numpy()}))\n"
+        names = run_program(f"{value}{head}as tape:{changed}")
+        found.append(float(find_tape(names).gradient(names[target], names["used"])))
     return found
 
 
@@ -71,17 +71,17 @@ def test_what_a_number_is_said_to_be_it_is(exercise):
             if not isinstance(right, (float, int, type(None))) or number == right:
                 continue
             given = number if key == "" else list({**parts, key: float(number)}.values())
-            for found in MEANT.finditer(feedback(exercise.name, given)):
+            for found in MEANT.finditer(count_try_and_build_feedback(exercise.name, given)):
                 count += 1
                 program = exercise.program if isinstance(exercise.program, str) else exercise.program[str(key)]
-                names = run(program)
+                names = run_program(program)
                 if found["value"]:
                     assert float(names[found["value"]]) == pytest.approx(float(found["number"]))
                 elif found["name"]:
-                    slope = tape_of(names).gradient(names[found["target"]], names[found["name"]])
+                    slope = find_tape(names).gradient(names[found["target"]], names[found["name"]])
                     assert float(slope) == pytest.approx(float(found["number"]))
                 else:
-                    amounts = amounts_at(found["place"], program)
+                    amounts = compute_amounts_at(found["place"], program)
                     assert len(amounts) == int(found["all"])
                     sums = [sum(some) for some in combinations(amounts, int(found["count"] or 1))]
                     assert any(one == pytest.approx(float(found["part"])) for one in sums)
@@ -94,24 +94,24 @@ LOOKED_AT = ["01.2", "01.5", "02.3", "03.6", "05.2", "05.4", "07.3", "09.5", "11
 @pytest.mark.parametrize("exercise", [one for one in EXERCISES if one.name in LOOKED_AT], ids=lambda one: one.name)
 def test_a_factor_a_place_and_a_learning_rate_are_those_of_the_results(exercise):
     """Of programs that a program made up."""
-    _, wrong = answers_of(exercise)
+    _, wrong = collect_answers(exercise)
     for _, text in [*wrong][:20]:
         with contextlib.redirect_stdout(io.StringIO()):
-            said, flat = said_and_given(exercise, text)
-        check_against(said, exercise, flat)
+            said, flat = collect_hint_and_results(exercise, text)
+        check_hint_against_results(said, exercise, flat)
 
 
-def said_and_given(exercise, text):
+def collect_hint_and_results(exercise, text):
     """What is said of a program, and what it gives in each case beside what is right; nothing where it raises."""
     with contextlib.suppress(Exception):
-        function = made(text)
-        said, view = feedback(exercise.name, function), exercise.view or (lambda value: value)
+        function = define_function(text)
+        said, view = count_try_and_build_feedback(exercise.name, function), exercise.view or (lambda value: value)
         pairs = [(view(function(*case)), exercise.expect(*case)) for case in exercise.cases]
         return said, [[np.ravel(np.asarray(one, np.float64)) for one in pair] for pair in pairs]
     return "", []
 
 
-def check_against(said, exercise, flat):
+def check_hint_against_results(said, exercise, flat):
     if found := re.search(r"It is ([-\d.e+]+) times what it should be", said):
         for given, right in flat:
             assert np.allclose(given, float(found[1]) * right, 5e-3, 1e-3), said

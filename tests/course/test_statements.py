@@ -7,9 +7,9 @@ import pytest
 
 import minitape as tf
 from minitape.course import datasets, load_penguins
-from minitape.course.exercise import exercises_of, own_lessons
+from minitape.course.exercise import collect_exercises, list_built_in_lessons
 
-ALL = [exercise for lesson in sorted(own_lessons()) for exercise in exercises_of(lesson).values()]
+ALL = [exercise for lesson in sorted(list_built_in_lessons()) for exercise in collect_exercises(lesson).values()]
 
 
 def derivative(f):
@@ -22,11 +22,11 @@ def derivative(f):
     return df
 
 
-def wavy(x):
+def compute_wavy(x):
     return x * x / 4.0 + tf.cos(2.0 * x)
 
 
-SLOPE, BEND = derivative(wavy), derivative(derivative(wavy))
+SLOPE, BEND = derivative(compute_wavy), derivative(derivative(compute_wavy))
 
 
 @pytest.mark.parametrize("start", [0.1, 0.2, 0.3, 0.5])
@@ -37,9 +37,9 @@ def test_newton_climbs_a_hill_and_damped_steps_go_down(start):
         x = x - SLOPE(x) / BEND(x)
         move = SLOPE(down) / tf.abs(BEND(down))
         for _ in range(10):
-            if wavy(down - move) > wavy(down):
+            if compute_wavy(down - move) > compute_wavy(down):
                 move = move / 2.0
-        assert wavy(down - move) <= wavy(down)
+        assert compute_wavy(down - move) <= compute_wavy(down)
         down = down - move
     assert abs(float(x)) < 1e-5 and float(BEND(x)) < 0, "on the top of the hill"
     assert abs(float(SLOPE(down))) < 1e-4 and float(BEND(down)) > 0, "in a valley"

@@ -7,13 +7,13 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from test_exercise_programs import SOLUTIONS, answer, made, programs, solved
+from test_exercise_programs import SOLUTIONS, check_program, define_function, parse_programs, solved
 
 import minitape as tf
 from minitape.course import add_exercise
-from minitape.course.checker import feedback
-from minitape.course.exercise import Exercise, exercises_of
-from minitape.course.unknown import Polynomial
+from minitape.course.checker import count_try_and_build_feedback
+from minitape.course.exercise import Exercise, collect_exercises
+from minitape.course.unknown_functions import Polynomial
 
 DERIVATIVE, NESTED = SOLUTIONS["01.2"], SOLUTIONS["01.4"]
 SECOND_WRONG = "Wrong in this case: place 2, counted from 1. The rest is right."
@@ -42,7 +42,7 @@ RIGHT_PROGRAMS = [
     ("06.3", solved("06.3", "tf.stop_gradient(b)", "b.numpy()")),
     ("09.6", solved("09.6", "w * x + b", "[w * place + b for place in x]")),
 ]
-RIGHT_PROGRAMS += programs(
+RIGHT_PROGRAMS += parse_programs(
     """
 #@ 08.6
 def values_and_slopes(f, values):
@@ -157,7 +157,7 @@ WRONG_PROGRAMS = [
     ("09.5", SOLUTIONS["09.5"].replace("0.25", "0.1"), "the learning rate 0.1."),
     ("12.6", SOLUTIONS["12.6"].replace("range(steps)", "range(steps - 1)"), "one step too few"),
 ]  # fmt: skip
-WRONG_PROGRAMS += programs(
+WRONG_PROGRAMS += parse_programs(
     """
 #@ 07.5 | more than two sweeps
 def hessian_row(f, point, direction):
@@ -219,7 +219,7 @@ IF_ELIF = (
 
 
 STEP = "x = x - 0.1 * tape.gradient(y, x)"
-TWO_SLOPES = exercises_of("10")["10.2"].start
+TWO_SLOPES = collect_exercises("10")["10.2"].start
 EACH = "for penalty in (0.0, 5.0):\n"
 TOLD = [
     ("05.2", SOLUTIONS["05.2"].replace("[tape", "{0: tape").replace(", tape", ", 1: tape").replace("x)]", "x)}"),
@@ -314,23 +314,23 @@ COLLECTED = [
 @pytest.mark.long(sample=3)
 @pytest.mark.parametrize(("name", "program", "words"), TOLD)
 def test_a_slip_that_no_list_has_is_told(name, program, words):
-    assert words in (said := answer(name, program)), said
+    assert words in (said := check_program(name, program)), said
 
 
 @pytest.mark.parametrize(("name", "given", "words"), COLLECTED)
 def test_what_is_wrong_in_a_collection_is_told_and_not_how_much_belongs_in_it(name, given, words):
-    said = feedback(name, given)
+    said = count_try_and_build_feedback(name, given)
     assert words in said and "expected a list of" not in said, said
 
 
 def test_a_hint_that_praises_a_part_is_not_given_where_that_part_is_wrong():
-    assert "word is right" not in feedback("14.3", {"cause": "no_derivative", "line": 7})
-    assert "z is right" not in feedback("03.3", {"t": [11, 0], "z": [1, 2]})
-    assert "right numbers" not in answer("03.6", solved("03.6", "average.numpy()", "str(average.numpy())"))
+    assert "word is right" not in count_try_and_build_feedback("14.3", {"cause": "no_derivative", "line": 7})
+    assert "z is right" not in count_try_and_build_feedback("03.3", {"t": [11, 0], "z": [1, 2]})
+    assert "right numbers" not in check_program("03.6", solved("03.6", "average.numpy()", "str(average.numpy())"))
 
 
 def test_many_steps_that_have_arrived_are_not_those_of_another_rate():
-    assert "learning rate" not in answer("03.2", solved("03.2", "range(steps)", "range(100)"))
+    assert "learning rate" not in check_program("03.2", solved("03.2", "range(steps)", "range(100)"))
 
 
 def test_no_step_is_taken_where_none_is_asked_for():
@@ -345,34 +345,34 @@ def learn(loss_of, start, steps):
         if steps <= 0:
             return w
 """
-    assert "With 0 steps the variable should stay as it is" in answer("03.2", first_then_ask)
+    assert "With 0 steps the variable should stay as it is" in check_program("03.2", first_then_ask)
 
 
 def test_a_step_that_leads_far_and_down_is_taken():
-    assert "not yet" in answer("07.6", solved("07.6", "if f(x - move) <= f(x):", "if abs(move) < 1.0:"))
+    assert "not yet" in check_program("07.6", solved("07.6", "if f(x - move) <= f(x):", "if abs(move) < 1.0:"))
 
 
 @pytest.mark.parametrize(("name", "given"), RIGHT)
 def test_a_right_answer_in_another_form_is_right(name, given):
-    assert f"Exercise {name}: correct." in feedback(name, given)
+    assert f"Exercise {name}: correct." in count_try_and_build_feedback(name, given)
 
 
 @pytest.mark.long(sample=3)
 @pytest.mark.parametrize(("name", "program"), RIGHT_PROGRAMS)
 def test_a_right_program_of_another_kind_is_right(name, program):
-    assert f"Exercise {name}: correct." in answer(name, program)
+    assert f"Exercise {name}: correct." in check_program(name, program)
 
 
 @pytest.mark.parametrize(("name", "given", "words"), WRONG)
 def test_a_wrong_answer_hears_what_it_did(name, given, words):
-    said = feedback(name, given)
+    said = count_try_and_build_feedback(name, given)
     assert "not yet" in said and words in said, said
 
 
 @pytest.mark.long(sample=3)
 @pytest.mark.parametrize(("name", "program", "words"), WRONG_PROGRAMS)
 def test_a_wrong_program_hears_what_it_did(name, program, words):
-    said = answer(name, program)
+    said = check_program(name, program)
     assert "not yet" in said and words in said, said
     assert "could not be compared" not in said and "is 1 times" not in said and "are 1 times" not in said
 
@@ -388,28 +388,28 @@ def slopes(f, values):
         found.append(tape.gradient(y, x) * 0.123)
     return found
 """
-    assert "your tape" not in answer("08.3", one_by_one)
+    assert "your tape" not in check_program("08.3", one_by_one)
 
 
 @pytest.mark.parametrize("value", ["relu", None, {"a": 1.0}, [[1.0], [2.0, 3.0]]])
 def test_what_is_handed_in_may_be_no_number(value):
     cases = [(Polynomial(0, 1, 2), value), (Polynomial(0, 1, 3), value)]
     add_exercise(Exercise("own.1", expect=lambda f, value: 1.0, cases=cases, hint="Which one?"))
-    assert "could not be compared" not in answer("own.1", "def five(f, value):\n    return f(tf.constant(5.0))")
+    assert "could not be compared" not in check_program("own.1", "def five(f, value):\n    return f(tf.constant(5.0))")
 
 
 def test_what_is_handed_out_is_a_copy():
-    exercise = exercises_of("13")["13.9"]
+    exercise = collect_exercises("13")["13.9"]
     before = [one.copy() for case in exercise.cases for one in case]
-    answer("13.9", dict(RIGHT_PROGRAMS)["13.9"])
+    check_program("13.9", dict(RIGHT_PROGRAMS)["13.9"])
     assert all(
         np.array_equal(one, other) for one, other in zip(before, [o for c in exercise.cases for o in c], strict=True)
     )
 
 
 def test_a_hint_that_did_not_help_is_followed_by_the_next_one():
-    exercise = exercises_of("01")["01.1"]
-    first, second, third = (feedback("01.1", 8.0) for _ in range(3))
+    exercise = collect_exercises("01")["01.1"]
+    first, second, third = (count_try_and_build_feedback("01.1", 8.0) for _ in range(3))
     assert first.endswith(exercise.mistakes[0].hint)
     assert second.endswith(f"{exercise.mistakes[0].hint} {exercise.hint[1]}")
     assert third.endswith(f"{exercise.mistakes[0].hint} {exercise.hint[2]}")
@@ -417,38 +417,38 @@ def test_a_hint_that_did_not_help_is_followed_by_the_next_one():
 
 def test_a_mistyped_argument_is_no_try():
     program = SOLUTIONS["05.2"].replace("persistent=True", "Persistent=True")
-    assert all("try" not in answer("05.2", program).partition("Hint")[0].replace("tries", "") for _ in range(4))
-    exercise = exercises_of("05")["05.2"]
-    assert answer("05.2", solved("05.2", "f(x)", "f(x) ** 3")).count(exercise.hint[2]) == 0
+    assert all("try" not in check_program("05.2", program).partition("Hint")[0].replace("tries", "") for _ in range(4))
+    exercise = collect_exercises("05")["05.2"]
+    assert check_program("05.2", solved("05.2", "f(x)", "f(x) ** 3")).count(exercise.hint[2]) == 0
 
 
 def test_a_sweep_that_never_asks_the_table_of_rules_is_told():
-    tape = made(SOLUTIONS["12.3"])
-    assert "correct" in feedback("12.3", tape)
+    tape = define_function(SOLUTIONS["12.3"])
+    assert "correct" in count_try_and_build_feedback("12.3", tape)
     known = SOLUTIONS["12.3"].replace(
         "_, rule = RULES[name]",
         "rule = {'add': lambda g, z, x, y: (g, g)}.get(name, lambda g, z, x, y: (g * y, g * x))",
     )
     assert known != SOLUTIONS["12.3"], SOLUTIONS["12.3"]
-    said = answer("12.3", known)
+    said = check_program("12.3", known)
     assert "not yet" in said and "RULES['cube']" in said, said
 
 
 def test_a_program_that_was_begun_is_not_said_to_give_what_it_gave_at_the_start():
-    start = exercises_of("08")["08.2"].start
-    said = answer("08.2", start.replace("y = f(x)", "y = ..."))
+    start = collect_exercises("08")["08.2"].start
+    said = check_program("08.2", start.replace("y = f(x)", "y = ..."))
     assert "not answered yet" in said and "Replace the ..." in said and "still gives" not in said
-    assert "still gives" in answer("08.2", start)
+    assert "still gives" in check_program("08.2", start)
 
 
 def test_a_tape_that_is_half_written_costs_no_try():
-    half = made(solved("12.3", "adjoints[target.row] = 1.0", "..."))
-    assert "not answered yet" in feedback("12.3", half)
-    swapped = made(solved("12.3", "(g * y, g * x)", "(g * x, g * y)"))
-    assert "swapped" in feedback("12.3", swapped), "the first try"
+    half = define_function(solved("12.3", "adjoints[target.row] = 1.0", "..."))
+    assert "not answered yet" in count_try_and_build_feedback("12.3", half)
+    swapped = define_function(solved("12.3", "(g * y, g * x)", "(g * x, g * y)"))
+    assert "swapped" in count_try_and_build_feedback("12.3", swapped), "the first try"
 
 
 def test_a_pointer_is_said_once():
     for _ in range(2):
-        said = feedback("08.1", ["not_watched", "stop_gradient", "state", "rebound"])
+        said = count_try_and_build_feedback("08.1", ["not_watched", "stop_gradient", "state", "rebound"])
         assert said.count("where is the line of z?") == 1

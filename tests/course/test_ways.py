@@ -8,13 +8,21 @@ import re
 import textwrap
 
 import pytest
-from test_exercise_programs import EXERCISES, SOLUTIONS, answer, exercise_cells, key, made, programs
+from test_exercise_programs import (
+    EXERCISES,
+    SOLUTIONS,
+    check_program,
+    define_function,
+    get_exercise,
+    list_exercise_cells,
+    parse_programs,
+)
 
 import minitape as tf
 from minitape.course import call_log
-from minitape.course.checker import feedback
-from minitape.course.exercise import ADDED
-from minitape.recording.trace import Trace
+from minitape.course.checker import count_try_and_build_feedback
+from minitape.course.exercise import ADDED_EXERCISES
+from minitape.recording.value_graph import ValueGraph
 
 PLAIN = """
 def number(x):
@@ -52,7 +60,7 @@ TYPED_NONE = {
     "04.3": f"{TWO}f(a, b)\n    return [None, tape.gradient(y, b)]",
     "06.3": f"{TWO}distance(a, b)\n    return [tape.gradient(y, a), None]",
 }
-WAYS = programs(
+WAYS = parse_programs(
     """
 #@ 01.2
 def derivative(f, value):
@@ -210,48 +218,50 @@ def lowest(f, start, steps):
 )
 
 
-def body_of(name: str, body: str) -> str:
+def write_function_with_body(name: str, body: str) -> str:
     """The exercise's function with another body; what it needs stands inside, where a notebook has it in a cell
     above.
     """
-    head = next(source for other, source, _ in exercise_cells() if other == name).strip().splitlines()[0]
+    head = next(source for other, source, _ in list_exercise_cells() if other == name).strip().splitlines()[0]
     return f"{head}\n{textwrap.indent(PLAIN, '    ')}\n    {body}\n"
 
 
 @pytest.mark.parametrize("name", BY_HAND)
 def test_a_slope_by_hand_is_told_as_such(name, monkeypatch):
-    exercise = key(name)
-    monkeypatch.setitem(ADDED, name, dataclasses.replace(exercise, rtol=1e-3))
-    said = answer(name, body_of(name, BY_HAND[name]))
+    exercise = get_exercise(name)
+    monkeypatch.setitem(ADDED_EXERCISES, name, dataclasses.replace(exercise, rtol=1e-3))
+    said = check_program(name, write_function_with_body(name, BY_HAND[name]))
     assert said.startswith(f"Exercise {name}: not yet.\n  The results are right, the method is not."), said
     assert re.search(r"no tape recorded that", said), said
 
 
 def test_the_last_derivative_by_hand_is_told_as_such(monkeypatch):
     for name, order in (("01.4", 2), ("07.3", 3)):
-        monkeypatch.setitem(ADDED, name, dataclasses.replace(key(name), rtol=1e-2))
+        monkeypatch.setitem(ADDED_EXERCISES, name, dataclasses.replace(get_exercise(name), rtol=1e-2))
         nested = "lambda x: (lambda h: (derivative(f)(x + h) - derivative(f)(x - h)) / (2.0 * h))(1e-4)"
         slope = nested if order == 2 else nested.replace("derivative(f)", "derivative(derivative(f))")
-        said = feedback(name, made(f"lambda f, value: ({slope})(tf.constant(value, tf.float64))"))
+        said = count_try_and_build_feedback(
+            name, define_function(f"lambda f, value: ({slope})(tf.constant(value, tf.float64))")
+        )
         assert "is a derivative of order" in said, said
 
 
 @pytest.mark.parametrize("name", TYPED_NONE)
 def test_a_none_that_was_typed_in_is_told_as_such(name):
-    said = answer(name, body_of(name, TYPED_NONE[name]))
+    said = check_program(name, write_function_with_body(name, TYPED_NONE[name]))
     assert "so the None is not what it says" in said, said
 
 
 def test_a_loop_without_an_end_is_told_as_such(monkeypatch):
-    monkeypatch.setattr(call_log, "LINES", 1000)
-    said = answer("09.5", body_of("09.5", "w = tf.Variable(0.0)\n    while True: loss_of(w)"))
+    monkeypatch.setattr(call_log, "MAX_LINES", 1000)
+    said = check_program("09.5", write_function_with_body("09.5", "w = tf.Variable(0.0)\n    while True: loss_of(w)"))
     assert "ran 1000 lines: does a loop in it end?" in said, said
-    said = answer("02.5", "def my_sweep(rows, values):\n    row = 1\n    while row >= 0:\n        row += 1")
+    said = check_program("02.5", "def my_sweep(rows, values):\n    row = 1\n    while row >= 0:\n        row += 1")
     assert "ran 1000 lines: does a loop in it end? (in the line" in said, said
 
 
 def test_a_variable_that_was_made_with_the_result_has_not_learned():
-    said = answer("03.4", "lambda numbers: tf.Variable(sum(numbers))")
+    said = check_program("03.4", "lambda numbers: tf.Variable(sum(numbers))")
     assert said.startswith("Exercise 03.4: not yet.\n  The results are right"), said
 
 
@@ -260,7 +270,7 @@ def test_a_misspelled_name_in_the_solution_is_told_as_such(name):
     """In each solution, the last name that stands there and can be misspelled is."""
     lines = SOLUTIONS[name].rstrip().splitlines()
     program = "\n".join([*lines[:-1], re.sub(r"\S.*$", "return misspelled_name", lines[-1])])
-    said = answer(name, program)
+    said = check_program(name, program)
     assert (
         "Python does not know the name 'misspelled_name'" in said and "(in the line return misspelled_name" in said
     ), said
@@ -269,16 +279,16 @@ def test_a_misspelled_name_in_the_solution_is_told_as_such(name):
 @pytest.mark.parametrize(("name", "program"), WAYS)
 def test_another_right_way_is_right(name, program, caplog):
     caplog.set_level(logging.ERROR)  # TensorFlow's advice about a tape that is asked in its own block
-    said = answer(name, program)
+    said = check_program(name, program)
     assert said.startswith(f"Exercise {name}: correct."), said
 
 
 def test_what_left_in_earlier_cells_is_looked_through_once_at_most(nothing_has_left_yet, monkeypatch):
-    looked, edges = [], Trace.edges
-    monkeypatch.setattr(Trace, "edges", lambda trace, node: looked.append(node) or edges(trace, node))
+    looked, edges = [], ValueGraph.list_input_edges
+    monkeypatch.setattr(ValueGraph, "list_input_edges", lambda trace, node: looked.append(node) or edges(trace, node))
     unwatched = SOLUTIONS["10.4"].replace("tape.watch(x)", "pass")
     assert unwatched != SOLUTIONS["10.4"]
-    answer("10.4", unwatched)
+    check_program("10.4", unwatched)
     alone = len(looked)
     for _ in range(40):  # cells of a lesson
         y = tf.constant(2.0)
@@ -286,5 +296,5 @@ def test_what_left_in_earlier_cells_is_looked_through_once_at_most(nothing_has_l
             y = y * 1.1
         float(y)
     looked.clear()
-    answer("10.4", unwatched)
+    check_program("10.4", unwatched)
     assert alone < len(looked) < alone + 2 * 40 * 20, (alone, len(looked))

@@ -15,30 +15,30 @@ for module in pkgutil.walk_packages(primitives.__path__, primitives.__name__ + "
     importlib.import_module(module.name)
 
 
-def normal(*shapes, **attrs):
+def make_normal(*shapes, **attrs):
     """Normal numbers of these shapes, and attributes."""
     return lambda rng: (tuple(rng.normal(size=shape) for shape in shapes), attrs)
 
 
-def positive(*shapes, **options):
+def make_positive(*shapes, **options):
     """Numbers from 0.2 to 0.8, where quotients and two derivatives are defined."""
     return lambda rng: (tuple(0.2 + 0.6 * rng.random(shape) for shape in shapes), {}, options)
 
 
-def with_indices(size, indices, /, **attrs):
+def make_with_indices(size, indices, /, **attrs):
     return lambda rng: ((rng.normal(size=size), np.array(indices)), attrs)
 
 
-def far_apart(rng, shape):
+def make_distinct(rng, shape):
     """Numbers in any order, no two of them near each other."""
     return 3.0 * rng.permutation(int(np.prod(shape))).reshape(shape)
 
 
-def invertible(rng, *batch):
+def make_invertible(rng, *batch):
     return rng.normal(size=(*batch, 3, 3)) + 3 * np.eye(3)
 
 
-def scattered(rng):
+def make_scattered(rng):
     """Two updates at different places."""
     return (rng.normal(size=4), rng.permutation(4)[:2].reshape(2, 1), rng.normal(size=2)), {}
 
@@ -46,42 +46,42 @@ def scattered(rng):
 EXAMPLES = {
     "cast": lambda rng: ((rng.random((2, 3)),), {"dtype": dtypes.float64}),
     "select": lambda rng: ((rng.random((2, 3)) > 0.5, rng.random((2, 3)), rng.random(3)), {}),
-    "softmax": normal((2, 3), axis=-1),
-    "log_softmax": normal((2, 3), axis=-1),
+    "softmax": make_normal((2, 3), axis=-1),
+    "log_softmax": make_normal((2, 3), axis=-1),
     "held": lambda rng: ((rng.normal(size=3),), {}, {"order": 0, "modes": ()}),
     "softmax_cross_entropy": lambda rng: ((rng.normal(size=(2, 3)), rng.dirichlet(np.ones(3), 2)), {}, {"order": 1}),
-    "sparse_softmax_cross_entropy": with_indices((2, 3), [2, 0]),
-    "leaky_relu": normal(5, alpha=0.2),
-    "leaky_gate": normal(5, 5, alpha=0.2),
-    "div_no_nan": positive((2, 3), 3),
+    "sparse_softmax_cross_entropy": make_with_indices((2, 3), [2, 0]),
+    "leaky_relu": make_normal(5, alpha=0.2),
+    "leaky_gate": make_normal(5, 5, alpha=0.2),
+    "div_no_nan": make_positive((2, 3), 3),
     # shapes
-    "reshape": normal((2, 3), shape=(3, 2)),
-    "transpose": normal((2, 3, 1), perm=(1, 2, 0)),
-    "slice": normal((3, 4), spec=(slice(None, None, -2), None, 1)),
-    "unslice": normal((2,), shape=(4,), spec=(slice(1, 3),)),
-    "concat": normal((2, 3), (2, 1), axis=1),
-    "stack": normal((2, 3), (2, 3), axis=1),
-    "unstack": normal((2, 3), axis=1),
-    "split": normal((2, 3), sizes=(1, 2), axis=1),
-    "tile": normal((2, 3), multiples=(2, 3)),
-    "repeat": normal((2, 3), repeats=(1, 0, 2), axis=1),
-    "pad": normal((2, 3), paddings=((1, 0), (2, 1))),
-    "broadcast_to": normal((2, 1), shape=(3, 2, 4)),
+    "reshape": make_normal((2, 3), shape=(3, 2)),
+    "transpose": make_normal((2, 3, 1), perm=(1, 2, 0)),
+    "slice": make_normal((3, 4), spec=(slice(None, None, -2), None, 1)),
+    "unslice": make_normal((2,), shape=(4,), spec=(slice(1, 3),)),
+    "concat": make_normal((2, 3), (2, 1), axis=1),
+    "stack": make_normal((2, 3), (2, 3), axis=1),
+    "unstack": make_normal((2, 3), axis=1),
+    "split": make_normal((2, 3), sizes=(1, 2), axis=1),
+    "tile": make_normal((2, 3), multiples=(2, 3)),
+    "repeat": make_normal((2, 3), repeats=(1, 0, 2), axis=1),
+    "pad": make_normal((2, 3), paddings=((1, 0), (2, 1))),
+    "broadcast_to": make_normal((2, 1), shape=(3, 2, 4)),
     # reductions
-    **{f"reduce_{name}": normal((2, 3), axis=(1,), keepdims=False) for name in ("sum", "mean", "max", "min")},
-    "add_n": normal(3, 3),
-    "top_k": lambda rng: ((2 * far_apart(rng, (2, 3)),), {"k": 2}),
+    **{f"reduce_{name}": make_normal((2, 3), axis=(1,), keepdims=False) for name in ("sum", "mean", "max", "min")},
+    "add_n": make_normal(3, 3),
+    "top_k": lambda rng: ((2 * make_distinct(rng, (2, 3)),), {"k": 2}),
     # elements by index
-    "gather": with_indices((3, 2), [2, 0, 2], axis=0),
-    "scatter_axis": with_indices((2, 2), [2, 2], axis=1, shape=(2, 3)),
-    "scatter_slices": with_indices((3, 2), [1, 1, 0], shape=(4, 2)),
-    "gather_nd": with_indices((2, 3), [[0, 1], [1, 2], [0, 1]]),
+    "gather": make_with_indices((3, 2), [2, 0, 2], axis=0),
+    "scatter_axis": make_with_indices((2, 2), [2, 2], axis=1, shape=(2, 3)),
+    "scatter_slices": make_with_indices((3, 2), [1, 1, 0], shape=(4, 2)),
+    "gather_nd": make_with_indices((2, 3), [[0, 1], [1, 2], [0, 1]]),
     "scatter_nd": lambda rng: ((np.array([[0, 1], [1, 2], [0, 1]]), rng.normal(size=3)), {"shape": (2, 3)}),
-    "tensor_scatter_update": scattered,
+    "tensor_scatter_update": make_scattered,
     # matrices
-    "matmul": normal((2, 3), (3, 2)),
-    "diag_part": normal((2, 3, 4)),
-    "diag": normal((2, 3), rows=3, columns=4),
-    **{name: lambda rng: ((invertible(rng, 2),), {}) for name in ("det", "inv")},
-    "solve": lambda rng: ((invertible(rng), rng.normal(size=(3, 2))), {}),
+    "matmul": make_normal((2, 3), (3, 2)),
+    "diag_part": make_normal((2, 3, 4)),
+    "diag": make_normal((2, 3), rows=3, columns=4),
+    **{name: lambda rng: ((make_invertible(rng, 2),), {}) for name in ("det", "inv")},
+    "solve": lambda rng: ((make_invertible(rng), rng.normal(size=(3, 2))), {}),
 }

@@ -1,8 +1,8 @@
 """What a gradient does on its way back: slices stay slices, functions of the user run, and nothing is held too long."""
 
 import minitape as tf
-from minitape.engine.back.reach import on_tape
-from minitape.engine.back.sweep import Sweep
+from minitape.engine.backward.reachability import mark_rows_on_tape
+from minitape.engine.backward.sweep import Sweep
 from minitape.engine.table.primitives import Primitive
 
 
@@ -40,7 +40,7 @@ def test_only_the_adjoints_of_sources_are_left_after_a_sweep():
         y = first * tf.exp(second)
     [source] = tape.watched
     sweep = Sweep(tape._record, {len(tape._record) - 1: y.numpy()}, {source})
-    sweep.run()
+    sweep.run_to_end()
     assert sweep.adjoints.keys() == {source}
 
 
@@ -53,6 +53,6 @@ def test_what_an_inner_tape_watches_of_an_outer_one_is_on_it_and_what_it_comes_f
             inner.watch(y)
             z = y * y
     [at] = inner.watched
-    assert [*on_tape(inner)] == [row >= at for row in range(len(inner._record))]
+    assert [*mark_rows_on_tape(inner)] == [row >= at for row in range(len(inner._record))]
     assert inner.gradient(z, x) is None and inner.gradient(z, y).numpy() == 18.0
     assert outer.gradient(z, x).numpy() == 108.0

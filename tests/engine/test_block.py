@@ -2,70 +2,70 @@
 
 import pytest
 
-from minitape.engine.recording.block import block
+from minitape.engine.record.interrupt_safe import make_interrupt_safe
 
 
-class Change:
+class ChangeByBlock:
     """A change that a block makes, and an interrupt that may come at four places."""
 
     def __init__(self, where=None):
         self.where, self.on, self.kept = where, False, []
 
-    def come(self, where):
+    def interrupt_at(self, where):
         if where == self.where:
             raise KeyboardInterrupt
 
     @property
-    def made(self):
-        @block
-        def change():
-            self.come("before")
+    def block(self):
+        @make_interrupt_safe
+        def change_for_block():
+            self.interrupt_at("before")
             self.on = True
             try:
                 yield self
             finally:
                 self.on = False
-                self.come("after")
+                self.interrupt_at("after")
 
-        return change()
+        return change_for_block()
 
 
 @pytest.mark.parametrize("where", ["before", "inside", "after"])
 def test_a_change_is_taken_back(where):
-    change = Change(where)
-    with pytest.raises(KeyboardInterrupt) as caught, change.made as given:
+    change = ChangeByBlock(where)
+    with pytest.raises(KeyboardInterrupt) as caught, change.block as given:
         assert given is change and change.on
-        change.come("inside")
+        change.interrupt_at("inside")
     assert not change.on and caught.value is not None
 
 
 @pytest.mark.parametrize("step", ["__enter__", "__exit__"])
 def test_a_change_is_taken_back_at_once_where_the_block_is_not_reached(step):
     """The error, which holds on to everything, is still there when the change is gone."""
-    change = Change()
-    made = change.made
-    inner = made._inner
+    change = ChangeByBlock()
+    made = change.block
+    inner = made._generator_context
 
     class Interrupted:
         def __enter__(self):
-            made._inner = inner
+            made._generator_context = inner
             inner.__enter__()
             raise KeyboardInterrupt
 
         def __exit__(self, *error):
-            made._inner = inner
+            made._generator_context = inner
             raise KeyboardInterrupt
 
     if step == "__exit__":
         Interrupted.__enter__ = lambda self: inner.__enter__()
-    made._inner = Interrupted()
+    made._generator_context = Interrupted()
     with pytest.raises(KeyboardInterrupt) as caught, made:
         pass
     assert caught.value is not None and not change.on
 
 
 def test_errors_go_through_the_function_and_may_end_there():
-    @block
+    @make_interrupt_safe
     def forgiving():
         try:
             yield

@@ -31,16 +31,16 @@ BUDGET = {
 }
 
 
-class Calls:
+class RecordedCalls:
     """The calls of Python functions in a ``with`` block: (file, qualified name), in their order."""
 
     def __init__(self) -> None:
         self.made: list[tuple[str, str]] = []
 
-    def __enter__(self) -> "Calls":
+    def __enter__(self) -> "RecordedCalls":
         gc.disable()  # what it would call belongs to others
         self._before = sys.getprofile()
-        sys.setprofile(self._profile)
+        sys.setprofile(self._note_call)
         return self
 
     def __exit__(self, *error: Any) -> None:
@@ -49,7 +49,7 @@ class Calls:
         del self.made[-1]  # this very call
         self.made = [call for call in self.made if call[0] != __file__]  # the program's own
 
-    def _profile(self, frame: Any, event: str, _: Any) -> None:
+    def _note_call(self, frame: Any, event: str, _: Any) -> None:
         if event == "call":
             self.made.append((frame.f_code.co_filename, frame.f_code.co_qualname))
 
@@ -93,21 +93,21 @@ PROGRAMS = (one_operation, one_operation_on_a_variable, a_fourth_derivative)
 def test_a_gradient_is_few_calls_through_few_files(program):
     for _ in range(20):  # what is loaded or compiled at the first time is there afterwards
         program()
-    with Calls() as calls:
+    with RecordedCalls() as calls:
         program()
     most, files = BUDGET[program.__name__.replace("_", " ")]
     assert len(calls.made) <= most, f"{len(calls.made)} calls, {most} at most:\n{calls}"
     assert len(calls.files) <= files, f"{len(calls.files)} files, {files} at most:\n" + "\n".join(sorted(calls.files))
 
 
-def calls_of_a_square() -> Calls:
+def record_calls_of_square() -> RecordedCalls:
     """The calls of ``y = x * x`` in an open tape, and of its gradient."""
     x = tf.constant(3.0)
     with tf.GradientTape() as tape:
         tape.watch(x)
-        with Calls() as calls:
+        with RecordedCalls() as calls:
             y = x * x
-    with Calls() as more:
+    with RecordedCalls() as more:
         g = tape.gradient(y, x)
     assert float(g) == 6.0
     calls.made += more.made
@@ -125,12 +125,12 @@ ASKED = sorted(set(re.findall(r"`@?fast\.(\w+)", BOTH)))  # of the accelerator
 STEPS = re.findall(r"^### \d+\. `(\w+\.\w+)`", PAGE, re.M)
 
 
-def skip_accelerators(file: str) -> None:
+def skip_without_accelerators(file: str) -> None:
     if "speed/" in file and not ACCELERATED:
         pytest.skip("the accelerators' folder is not there")
 
 
-def modules() -> list[Any]:
+def import_named_modules() -> list[Any]:
     """The modules whose files the page names."""
     found = []
     for file in NAMED_FILES:
@@ -146,7 +146,7 @@ def test_the_page_names_and_quotes_enough_to_be_held_to():
 
 @pytest.mark.parametrize("file", NAMED_FILES)
 def test_a_file_that_the_page_names_is_there(file):
-    skip_accelerators(file)
+    skip_without_accelerators(file)
     assert (REPOSITORY / file).exists()
 
 
@@ -154,9 +154,9 @@ def test_a_file_that_the_page_names_is_there(file):
 def test_a_function_that_the_page_names_is_there(name):
     owner, attribute = name.split(".")
     if owner[0].isupper():
-        owners = [vars(module)[owner] for module in modules() if owner in vars(module)]
+        owners = [vars(module)[owner] for module in import_named_modules() if owner in vars(module)]
     else:
-        owners = [module for module in modules() if module.__name__.rpartition(".")[2] == owner]
+        owners = [module for module in import_named_modules() if module.__name__.rpartition(".")[2] == owner]
     if not ACCELERATED and f"`{name}`" not in PAGE:
         pytest.skip("the accelerators' folder is not there")
     assert owners, f"no file that the page names has {owner}"
@@ -170,8 +170,8 @@ def test_the_accelerator_answers_what_the_page_names(name):
 
 @pytest.mark.parametrize(("file", "quote"), QUOTES)
 def test_a_quoted_line_stands_in_its_file(file, quote, monkeypatch):
-    skip_accelerators(file)
-    text = (REPOSITORY / file).read_text(encoding="utf-8") if "/" in file else text_of_an_operator(file, monkeypatch)
+    skip_without_accelerators(file)
+    text = (REPOSITORY / file).read_text(encoding="utf-8") if "/" in file else build_operator_text(file, monkeypatch)
     lines = [re.sub(r"\s", "", line) for line in text.splitlines()]
     at = 0
     for line in quote.splitlines():
@@ -182,12 +182,12 @@ def test_a_quoted_line_stands_in_its_file(file, quote, monkeypatch):
         at = lines.index(bare, at) + 1
 
 
-def text_of_an_operator(name: str, monkeypatch: pytest.MonkeyPatch) -> str:
+def build_operator_text(name: str, monkeypatch: pytest.MonkeyPatch) -> str:
     """The text from which the fast form of ``x * y`` is made."""
     operators = pytest.importorskip("minitape.speed.operators", reason="the accelerators' folder is not there")
     texts: list[str] = []
-    monkeypatch.setattr(operators, "define", lambda text, label, space: texts.append(text) or {name: None})
-    operators.function_of(None, TABLE["multiply"], name)
+    monkeypatch.setattr(operators, "execute_definitions", lambda text, label, space: texts.append(text) or {name: None})
+    operators.build_operation_function(None, TABLE["multiply"], name)
     return texts[0]
 
 
@@ -224,16 +224,16 @@ def test_the_page_follows_the_calls_of_the_plain_engine_in_their_order(plain):
         at = made.index(step, at) + 1
 
 
-def lines_of_a_square() -> set[tuple[str, int]]:
+def trace_lines_of_square() -> set[tuple[str, int]]:
     """(file, line) of all lines of minitape that run while the page's program does."""
     ran: set[tuple[str, int]] = set()
 
-    def trace(frame: Any, event: str, _: Any) -> Any:
+    def note_line(frame: Any, event: str, _: Any) -> Any:
         ran.add((frame.f_code.co_filename, frame.f_lineno))
-        return trace
+        return note_line
 
     before, x = sys.gettrace(), tf.constant(3.0)
-    sys.settrace(trace)
+    sys.settrace(note_line)
     try:
         with tf.GradientTape() as tape:
             tape.watch(x)
@@ -247,8 +247,8 @@ def lines_of_a_square() -> set[tuple[str, int]]:
 def plain_square() -> tuple[list[tuple[str, str]], list[tuple[str, int]]]:
     """The calls and the lines of the page's program, for a process of its own."""
     for _ in range(3):
-        calls_of_a_square()
-    return calls_of_a_square().made, sorted(lines_of_a_square())
+        record_calls_of_square()
+    return record_calls_of_square().made, sorted(trace_lines_of_square())
 
 
 def test_of_each_quotation_something_runs_in_the_pages_program(plain):

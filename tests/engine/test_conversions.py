@@ -12,23 +12,23 @@ QUICK = settings(max_examples=100, deadline=None, derandomize=True)
 NESTED = st.recursive(st.integers(-100, 100), lambda inner: st.lists(inner, min_size=1, max_size=3), max_leaves=12)
 
 
-def shape_of(value):
+def find_shape(value):
     """The shape of a nested list, None for a ragged one."""
     if not isinstance(value, list):
         return ()
-    inner = {shape_of(v) for v in value}
+    inner = {find_shape(v) for v in value}
     return (len(value), *inner.pop()) if len(inner) == 1 and None not in inner else None
 
 
 @QUICK
 @given(NESTED)
 def test_nested_lists(value):
-    if shape_of(value) is None:
+    if find_shape(value) is None:
         with pytest.raises(ValueError, match="Can't convert"):
             tf.constant(value)
         return
     t = tf.constant(value)
-    assert t.dtype == tf.int32 and tuple(t.shape) == shape_of(value) and t.numpy().tolist() == value
+    assert t.dtype == tf.int32 and tuple(t.shape) == find_shape(value) and t.numpy().tolist() == value
 
 
 @QUICK

@@ -6,7 +6,7 @@ import pytest
 import minitape as tf
 
 
-def gradient(f, *values):
+def compute_result_and_gradient(f, *values):
     xs = [tf.constant(v) for v in values]
     with tf.GradientTape() as tape:
         tape.watch(xs)
@@ -19,7 +19,7 @@ def test_the_given_gradient_is_used():
     def f(x, y):
         return x * y, lambda dz: (dz * 10.0, dz * 20.0)
 
-    _, grads = gradient(f, 2.0, 3.0)
+    _, grads = compute_result_and_gradient(f, 2.0, 3.0)
     assert [float(g) for g in grads] == [10.0, 20.0]
 
 
@@ -50,7 +50,7 @@ def test_unused_outputs_get_zeros():
 
         return (x, x * 2.0), grad
 
-    gradient(lambda x: f(x)[1], 1.0)
+    compute_result_and_gradient(lambda x: f(x)[1], 1.0)
     assert seen == [(0.0, 1.0)]
 
 
@@ -69,7 +69,7 @@ def test_second_order_goes_through_the_gradient_function():
         g = inner.gradient(y, x)
     assert g.numpy() == 1.0
     assert outer.gradient(g, tf.constant(1.0)) is None
-    y, (g,) = gradient(log1pexp, 0.5)
+    y, (g,) = compute_result_and_gradient(log1pexp, 0.5)
     assert g.numpy() == pytest.approx(1 / (1 + np.exp(-0.5)))
 
 
@@ -115,7 +115,7 @@ def test_structures_methods_and_wrong_counts():
         return x * y, lambda g: g
 
     with pytest.raises(ValueError, match="expected to return 2 gradients, but returned 1 instead"):
-        gradient(wrong, 1.0, 2.0)
+        compute_result_and_gradient(wrong, 1.0, 2.0)
 
 
 def test_recompute_grad_runs_the_function_again():
@@ -141,14 +141,14 @@ def log_huber(x, m):
 
 @pytest.mark.parametrize(("value", "expected"), [(1.0, (2.0, 0.0)), (3.0, (8 / 3, 4 * (np.log(9) - 2 * np.log(2))))])
 def test_py_function_differentiates_the_branch_that_ran(value, expected):
-    _, grads = gradient(lambda x, m: tf.py_function(log_huber, [x, m], tf.float32), value, 2.0)
+    _, grads = compute_result_and_gradient(lambda x, m: tf.py_function(log_huber, [x, m], tf.float32), value, 2.0)
     np.testing.assert_allclose(grads, expected, rtol=1e-5)
 
 
 def test_py_function_numpy_results_have_zero_gradient_and_numpy_function_none():
-    _, (g,) = gradient(lambda x: tf.py_function(lambda t: t.numpy() * 2, [x], tf.float32), 1.0)
+    _, (g,) = compute_result_and_gradient(lambda x: tf.py_function(lambda t: t.numpy() * 2, [x], tf.float32), 1.0)
     assert g.numpy() == 0.0
-    _, (g,) = gradient(lambda x: tf.numpy_function(np.sin, [x], tf.float32), 1.0)
+    _, (g,) = compute_result_and_gradient(lambda x: tf.numpy_function(np.sin, [x], tf.float32), 1.0)
     assert g is None
 
 

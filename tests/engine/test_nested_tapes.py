@@ -16,7 +16,7 @@ import minitape as tf
 REALS = [np.float32, np.float64]
 
 
-def derivative(f, order):
+def build_derivative(f, order):
     """The derivative of a function of one tensor, by as many tapes around each other."""
 
     def once(x):
@@ -25,10 +25,10 @@ def derivative(f, order):
             y = f(x)
         return tape.gradient(y, x)
 
-    return f if order == 0 else derivative(once, order - 1)
+    return f if order == 0 else build_derivative(once, order - 1)
 
 
-def check(got, expected, given, rtol):
+def check_close(got, expected, given, rtol):
     """Equal, None to None, in shape and up to rounding."""
     same = (got is None) == (expected is None) and (got is None or np.allclose(got, expected, rtol=rtol, atol=rtol))
     assert same, f"input {given}: got {got}, expected {expected}"
@@ -60,11 +60,11 @@ def test_three_orders_are_those_of_the_formula_and_of_an_array(name, real):
     f, formula = FORMULAS[name]
     for at in (0.3, 1.7):
         for order, expected in enumerate(formula(at), 1):
-            got = derivative(f, order)(tf.constant(at, real))
+            got = build_derivative(f, order)(tf.constant(at, real))
             assert got.dtype.as_numpy_dtype is real
-            check(got.numpy(), expected, (name, order, at), 40 * np.finfo(real).eps)
-            general = derivative(f, order)(tf.constant([at], real))
-            check(got.numpy(), general.numpy()[0], (name, order, at), 4 * np.finfo(real).eps)
+            check_close(got.numpy(), expected, (name, order, at), 40 * np.finfo(real).eps)
+            general = build_derivative(f, order)(tf.constant([at], real))
+            check_close(got.numpy(), general.numpy()[0], (name, order, at), 4 * np.finfo(real).eps)
 
 
 UNARY = [
@@ -76,7 +76,7 @@ BINARY = [tf.add, tf.subtract, tf.multiply, lambda a, b: a / (b * b + 1.0), lamb
 CHOICES = [tf.maximum, tf.minimum]  # their rules are no lines of the table
 
 
-def program(seed, choices):
+def build_random_program(seed, choices):
     """A random function of two tensors."""
     rng, pairs = np.random.default_rng(seed), [*BINARY, *choices]
     steps = [(rng.integers(3), rng.integers(len(UNARY)), rng.integers(len(pairs)), *rng.random(2)) for _ in range(6)]
@@ -91,35 +91,37 @@ def program(seed, choices):
     return f
 
 
-def gradient(f, x, y):
+def compute_gradient(f, x, y):
     with tf.GradientTape() as tape:
         tape.watch([x, y])
         z = f(x, y)
     return tape.gradient(z, [x, y], unconnected_gradients="zero")
 
 
-def hessian(f, x, y):
+def compute_hessian(f, x, y):
     """The second derivatives of a function of two tensors, None where there is none."""
     with tf.GradientTape(persistent=True) as outer:
         outer.watch([x, y])
-        first = gradient(f, x, y)
+        first = compute_gradient(f, x, y)
     return [g for one in first for g in outer.gradient(one, [x, y])]
 
 
 @pytest.mark.parametrize("choices", [[], CHOICES], ids=["rows", "choices"])
 @pytest.mark.parametrize("seed", range(15))
 def test_random_programs_against_differences_and_arrays(seed, choices):
-    f, at, h = program(seed, choices), np.random.default_rng(100 + seed).uniform(0.3, 1.2, 2), 1e-6
-    numbers = hessian(f, *map(tf.constant, at))
-    general = hessian(f, *(tf.constant([value]) for value in at))
+    f, at, h = build_random_program(seed, choices), np.random.default_rng(100 + seed).uniform(0.3, 1.2, 2), 1e-6
+    numbers = compute_hessian(f, *map(tf.constant, at))
+    general = compute_hessian(f, *(tf.constant([value]) for value in at))
     ends = [
-        [np.array(gradient(f, *map(tf.constant, at + sign * step)), np.float64) for sign in (1, -1)]
+        [np.array(compute_gradient(f, *map(tf.constant, at + sign * step)), np.float64) for sign in (1, -1)]
         for step in h * np.eye(2)
     ]
     differences = [(up[i] - down[i]) / (2 * h) for i in (0, 1) for up, down in ends]
     for got, array, expected in zip(numbers, general, differences, strict=True):
-        check(None if got is None else got.numpy(), None if array is None else array.numpy()[0], (seed, at), 1e-12)
-        check(0.0 if got is None else got.numpy(), expected, (seed, at), 1e-5)
+        check_close(
+            None if got is None else got.numpy(), None if array is None else array.numpy()[0], (seed, at), 1e-12
+        )
+        check_close(0.0 if got is None else got.numpy(), expected, (seed, at), 1e-5)
 
 
 def test_two_dtypes_on_one_tape():
@@ -136,8 +138,8 @@ def test_two_dtypes_on_one_tape():
         second, v = outer.gradient(one, x), float(at)
         slope = 1 - math.tanh(v) ** 2
         assert one.dtype is second.dtype is x.dtype, f"input {at!r}: got {one} and {second}"
-        check(one.numpy(), slope - 0.1 / v**2, at, 8 * np.finfo(at.dtype).eps)
-        check(second.numpy(), -2 * math.tanh(v) * slope + 0.2 / v**3, at, 8 * np.finfo(at.dtype).eps)
+        check_close(one.numpy(), slope - 0.1 / v**2, at, 8 * np.finfo(at.dtype).eps)
+        check_close(second.numpy(), -2 * math.tanh(v) * slope + 0.2 / v**3, at, 8 * np.finfo(at.dtype).eps)
 
 
 @tf.custom_gradient
@@ -167,8 +169,8 @@ def doubled(x):
 def test_what_cuts_or_changes_the_way(f, expected, shape):
     at = 0.8
     for order, wanted in enumerate(expected(at), 1):
-        got = derivative(f, order)(tf.constant(np.full(shape, at)))
-        check(None if got is None else float(got.numpy().sum()), wanted, (order, at), 1e-12)
+        got = build_derivative(f, order)(tf.constant(np.full(shape, at)))
+        check_close(None if got is None else float(got.numpy().sum()), wanted, (order, at), 1e-12)
 
 
 @pytest.mark.parametrize("shape", [(), (1,)], ids=["number", "general"])
@@ -243,20 +245,20 @@ def test_several_targets_weights_and_a_source_in_the_middle():
         total = of_x * of_middle
     v, w, c, s = 1.5, 0.25, math.cos(2.25), math.sin(2.25)
     inner, outward = w * v + w * w * c, 3 * v * v * w + 2 * v * c * w * w
-    check((float(of_x), float(of_middle)), (outward, inner), (v, w), 1e-12)
+    check_close((float(of_x), float(of_middle)), (outward, inner), (v, w), 1e-12)
     by_x = (6 * v * w + w * w * (2 * c - 4 * v * v * s)) * inner + outward * (w - w * w * 2 * v * s)
     by_weight = (3 * v * v + 4 * v * c * w) * inner + outward * (v + 2 * w * c)
-    check([float(g) for g in outer.gradient(total, [x, weight])], (by_x, by_weight), (v, w), 1e-12)
+    check_close([float(g) for g in outer.gradient(total, [x, weight])], (by_x, by_weight), (v, w), 1e-12)
 
 
 @pytest.mark.parametrize("factors", [20, 532])
 def test_a_longer_recording(factors):
-    got = derivative(lambda x: reduce(mul, [x] * factors), 2)(tf.constant(1.001, tf.float64))
-    check(float(got), factors * (factors - 1) * 1.001 ** (factors - 2), factors, 1e-10)
+    got = build_derivative(lambda x: reduce(mul, [x] * factors), 2)(tf.constant(1.001, tf.float64))
+    check_close(float(got), factors * (factors - 1) * 1.001 ** (factors - 2), factors, 1e-10)
 
 
 def test_a_tape_that_is_entered_again_is_drawn_as_a_new_one():
-    def rows(again):
+    def list_drawn_rows(again):
         x, inner = tf.Variable(3.0, name="x"), tf.GradientTape()
         with tf.GradientTape() as outer:
             for _ in range(2):
@@ -267,4 +269,7 @@ def test_a_tape_that_is_entered_again_is_drawn_as_a_new_one():
             assert abs(float(g) - 6.0 * np.cos(9.0)) < 1e-5
         return [(row["label"], row["name"], row.get("below")) for row in tf.snapshot(outer)["rows"]]
 
-    assert rows(True) == rows(False) and sum(below is not None for *_, below in rows(True)) >= 8
+    assert (
+        list_drawn_rows(True) == list_drawn_rows(False)
+        and sum(below is not None for *_, below in list_drawn_rows(True)) >= 8
+    )

@@ -9,18 +9,18 @@ import pytest
 from primitive_examples import EXAMPLES
 
 import minitape as tf
-from minitape.check import check_grads
-from minitape.engine.recording import record
-from minitape.engine.table.code import with_calls
+from minitape.engine.record import record
+from minitape.engine.table.generated_code import replace_operators_with_calls
 from minitape.engine.table.primitives import TABLE
+from minitape.gradient_check import check_grads
 
 
-def passes(primitive, i):
+def passes_gradient_to(primitive, i):
     """Whether a gradient goes on to input i."""
     return callable(primitive.rules) or primitive.rules[i] is not None
 
 
-def passes_something(primitive):
+def passes_any_gradient(primitive):
     return callable(primitive.rules) or any(rule is not None for rule in primitive.rules)
 
 
@@ -28,17 +28,17 @@ def passes_something(primitive):
 IN_OPS = {"complex", "real", "imag", "complex_abs", "conj"}
 ELEMENTWISE = [p for p in TABLE.values() if p.code]
 UNARY, BINARY = ([p for p in ELEMENTWISE if len(p.texts) == n] for n in (2, 3))
-OTHERS = [p for p in TABLE.values() if not p.code and p.rules is not None and passes_something(p)]
+OTHERS = [p for p in TABLE.values() if not p.code and p.rules is not None and passes_any_gradient(p)]
 PAIRS = [
     ((), ()), ((3,), (3,)), ((2, 3), (3,)), ((2, 1), (1, 3)), ((), (2, 2)), ((2, 3), ()), ((1,), (4,)), ((0, 3), (3,)),
 ]  # fmt: skip
 
 
-def sample(shape, low, seed):
+def draw_sample(shape, low, seed):
     return low + 0.1 + 0.7 * np.random.default_rng(seed).random(shape)
 
 
-def domain(primitive):
+def find_domain_start(primitive):
     """0 or 1, whichever start of an interval the function is defined on (acosh needs numbers above 1)."""
     arity = len(primitive.texts) - 1
     with np.errstate(all="ignore"):
@@ -46,25 +46,27 @@ def domain(primitive):
     return 0.0 if np.isfinite(value) else 1.0
 
 
-@pytest.mark.parametrize("primitive", [p for p in UNARY if passes_something(p)], ids=lambda p: p.name)
+@pytest.mark.parametrize("primitive", [p for p in UNARY if passes_any_gradient(p)], ids=lambda p: p.name)
 @pytest.mark.parametrize("shape", [(), (3,), (2, 3), (0,)], ids=str)
 def test_unary_rule(primitive, shape, monkeypatch):
-    monkeypatch.setattr(record, "SMALL", 1)
-    check_grads(primitive, [sample(shape, domain(primitive), 1)])
+    monkeypatch.setattr(record, "MAX_SMALL_SIZE", 1)
+    check_grads(primitive, [draw_sample(shape, find_domain_start(primitive), 1)])
 
 
-@pytest.mark.parametrize("primitive", [p for p in BINARY if passes_something(p)], ids=lambda p: p.name)
+@pytest.mark.parametrize("primitive", [p for p in BINARY if passes_any_gradient(p)], ids=lambda p: p.name)
 @pytest.mark.parametrize("shapes", PAIRS, ids=str)
 def test_binary_rule(primitive, shapes, monkeypatch):
-    monkeypatch.setattr(record, "SMALL", 1)
-    low = domain(primitive)
-    check_grads(primitive, [sample(shapes[0], low, 1), sample(shapes[1], low, 2)])
+    monkeypatch.setattr(record, "MAX_SMALL_SIZE", 1)
+    low = find_domain_start(primitive)
+    check_grads(primitive, [draw_sample(shapes[0], low, 1), draw_sample(shapes[1], low, 2)])
 
 
-@pytest.mark.parametrize("primitive", [p for p in ELEMENTWISE if not passes_something(p)], ids=lambda p: p.name)
+@pytest.mark.parametrize("primitive", [p for p in ELEMENTWISE if not passes_any_gradient(p)], ids=lambda p: p.name)
 @pytest.mark.parametrize("shape", [(), (3,)], ids=str)
 def test_passes_nothing(primitive, shape):
-    xs = [tf.constant(sample(shape, domain(primitive), seed)) for seed in range(len(primitive.texts) - 1)]
+    xs = [
+        tf.constant(draw_sample(shape, find_domain_start(primitive), seed)) for seed in range(len(primitive.texts) - 1)
+    ]
     with tf.GradientTape() as tape:
         tape.watch(xs)
         y = primitive(*xs)
@@ -77,10 +79,10 @@ def test_those_tested_elsewhere_are_primitives():
 
 @pytest.mark.parametrize("primitive", [p for p in OTHERS if p.name not in IN_OPS], ids=lambda p: p.name)
 def test_rule(primitive, monkeypatch):
-    monkeypatch.setattr(record, "SMALL", 1)  # nothing is kept that the declaration does not name
+    monkeypatch.setattr(record, "MAX_SMALL_SIZE", 1)  # nothing is kept that the declaration does not name
     assert primitive.name in EXAMPLES, f"{primitive.name} has no inputs in tests/engine/primitive_examples.py"
     inputs, attrs, *options = EXAMPLES[primitive.name](np.random.default_rng(3))
-    moving = [i for i, a in enumerate(inputs) if np.asarray(a).dtype.kind == "f" and passes(primitive, i)]
+    moving = [i for i, a in enumerate(inputs) if np.asarray(a).dtype.kind == "f" and passes_gradient_to(primitive, i)]
 
     def f(*xs):
         arguments = [tf.constant(a) for a in inputs]
@@ -96,8 +98,8 @@ def test_rule(primitive, monkeypatch):
 @pytest.mark.parametrize("primitive", ELEMENTWISE, ids=lambda p: p.name)
 def test_scalar_rows_and_arrays_agree(primitive):
     """The same formula, compiled for single numbers and for arrays, gives the same value and gradient."""
-    arity, low = len(primitive.texts) - 1, domain(primitive)
-    numbers = [sample((), low, seed) for seed in range(arity)]
+    arity, low = len(primitive.texts) - 1, find_domain_start(primitive)
+    numbers = [draw_sample((), low, seed) for seed in range(arity)]
     results = []
     for shape in ((), (1,)):
         xs = [tf.constant(np.full(shape, n)) for n in numbers]
@@ -142,10 +144,10 @@ def test_half_precision_of_arrays_stays_what_it_is(name, dtype):
 @pytest.mark.parametrize("real", [np.float32, np.float64])
 def test_kernel_agrees(primitive, real):
     """A tape that is long enough for the kernels gives what a short one gives."""
-    arity, low = len(primitive.texts) - 1, domain(primitive)
-    numbers = [sample((), low, seed).astype(real)[()] for seed in range(arity)]
+    arity, low = len(primitive.texts) - 1, find_domain_start(primitive)
+    numbers = [draw_sample((), low, seed).astype(real)[()] for seed in range(arity)]
 
-    def run(times):
+    def run_repeatedly(times):
         xs = [tf.constant(n) for n in numbers]
         with tf.GradientTape() as tape:
             tape.watch(xs)
@@ -153,7 +155,7 @@ def test_kernel_agrees(primitive, real):
                 y = primitive(*xs)
         return [v.numpy() for v in (y, *tape.gradient(y, xs)) if v is not None]
 
-    short, long = run(1), run(600)
+    short, long = run_repeatedly(1), run_repeatedly(600)
     assert np.allclose(short, long, rtol=4 * np.finfo(real).eps, atol=0), (short, long)
 
 
@@ -161,4 +163,4 @@ def test_kernel_agrees(primitive, real):
 def test_an_operator_that_no_formula_knows_is_named(text):
     """Or else every second derivative of the process would end in an error that names no formula."""
     with pytest.raises(ValueError, match=r"x (\*\* 2|% y): a formula may use \+ - \* /"):
-        with_calls(text)
+        replace_operators_with_calls(text)

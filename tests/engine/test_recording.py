@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import minitape as tf
-from minitape.engine.recording import logs
-from minitape.engine.recording.arrays import large_arrays
-from minitape.engine.recording.block import leave_ended
+from minitape.engine.record import log_warnings
+from minitape.engine.record.interrupt_safe import leave_ended_tapes
+from minitape.engine.record.kept_arrays import iter_large_arrays
 from minitape.recording import sites
 
 
@@ -22,12 +22,12 @@ def test_what_a_python_number_scales_is_not_held(scale):
         tape.watch(x)
         y = scale(tf.identity(x))
     [leaf] = tape.watched
-    assert set(dict(large_arrays(tape._record))) <= {leaf}
+    assert set(dict(iter_large_arrays(tape._record))) <= {leaf}
     assert tape.gradient(y, x).shape == x.shape
 
 
 def test_a_warning_is_logged_five_times_as_in_tensorflow(caplog, monkeypatch):
-    monkeypatch.setattr(logs, "_logged", {})
+    monkeypatch.setattr(log_warnings, "_log_counts", {})
     with caplog.at_level(logging.WARNING, "tensorflow"), tf.GradientTape() as tape:
         for _ in range(7):
             tape.watch(tf.constant(1))
@@ -35,18 +35,18 @@ def test_a_warning_is_logged_five_times_as_in_tensorflow(caplog, monkeypatch):
 
 
 def test_a_long_session_keeps_the_lines_of_few_programs(monkeypatch):
-    monkeypatch.setattr(sites, "_CODES", 3)
-    monkeypatch.setattr(sites, "_lines", {})
+    monkeypatch.setattr(sites, "_MAX_CACHED_CODES", 3)
+    monkeypatch.setattr(sites, "_line_tables", {})
     for number in range(8):
         code = compile(f"\n\nx = {number}", f"<cell {number}>", "exec")
-        assert sites.place_of(code, 2) == (f"<cell {number}>", 3)
-        assert len(sites._lines) <= 3
+        assert sites.find_site_of_bytecode(code, 2) == (f"<cell {number}>", 3)
+        assert len(sites._line_tables) <= 3
 
 
 def test_what_python_has_to_say_of_a_text_it_says_once():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        with sites.without_syntax_warnings():
+        with sites.suppress_syntax_warnings():
             ast.parse('pattern = "\\d"')
 
 
@@ -54,7 +54,7 @@ def test_who_watches_a_tape_hears_of_its_rows_and_gradients():
     told, x = [], tf.constant(3.0)
     with tf.GradientTape() as tape:
         tape.watch(x)
-        tape._record.add_listeners(lambda: told.append(len(tape._record)))
+        tape._record.add_and_notify_listeners(lambda: told.append(len(tape._record)))
         y = x * x
         y = y * x
     assert told
@@ -65,7 +65,7 @@ def test_to_look_for_exit_ends_no_tape_that_is_entered_by_hand():
     x, tape = tf.constant(3.0), tf.GradientTape()
     assert hasattr(tape, "__exit__")
     tape.__enter__()
-    leave_ended()
+    leave_ended_tapes()
     tape.watch(x)
     y = x * x
     tape.__exit__(None, None, None)

@@ -8,38 +8,41 @@ import pytest
 
 import minitape as tf
 from minitape.engine.table.primitives import TABLE
-from minitape.recording.sites import place_of
+from minitape.recording.sites import find_site_of_bytecode
 
 
-def function(name):
+def find_function(name):
     return getattr(tf.math, name, None) or getattr(tf, name, None)
 
 
-def lines(arity):
+def list_table_lines(arity):
     """The lines of the table with so many inputs that are functions of tf."""
-    return [n for n, p in TABLE.items() if p.code and len(p.texts) == 1 + arity and n != "rint" and function(n)]
+    return [n for n, p in TABLE.items() if p.code and len(p.texts) == 1 + arity and n != "rint" and find_function(n)]
 
 
-ONE, TWO = [(name, name) for name in lines(1)] + [("round", "rint")], [(name, name) for name in lines(2)]
+ONE, TWO = (
+    [(name, name) for name in list_table_lines(1)] + [("round", "rint")],
+    [(name, name) for name in list_table_lines(2)],
+)
 VALUES = [np.float32(0.3), np.float64(0.3), np.array([0.3, 0.6], np.float32)]
 
 
-def row_of(tensor):
+def find_code_and_line(tensor):
     """(primitive's code, the line) of the row that a tensor is."""
     record = tensor._record
-    return record.cell(tensor._row)[0], place_of(*record.site_of(tensor._row))[1]
+    return record.read_integer_cells(tensor._row)[0], find_site_of_bytecode(*record.find_site(tensor._row))[1]
 
 
 @pytest.mark.parametrize("value", VALUES, ids=["float32", "float64", "array"])
 @pytest.mark.parametrize(("name", "primitive"), ONE)
 def test_function_of_one_row(name, primitive, value):
-    f, x = function(name), tf.constant(value)
+    f, x = find_function(name), tf.constant(value)
     want = f(x).numpy()
     with tf.GradientTape() as tape:
         tape.watch(x)
         y = f(x)
         line = inspect.currentframe().f_lineno - 1
-    assert row_of(y) == (TABLE[primitive].code, line)
+    assert find_code_and_line(y) == (TABLE[primitive].code, line)
     np.testing.assert_allclose(y.numpy(), want, rtol=4 * np.finfo(value.dtype).eps)
     assert y.dtype == x.dtype and y.shape == x.shape
 
@@ -48,14 +51,14 @@ def test_function_of_one_row(name, primitive, value):
 @pytest.mark.parametrize("other", ["tensor", "variable", "number"])
 @pytest.mark.parametrize(("name", "primitive"), TWO)
 def test_function_of_two_rows(name, primitive, other, value):
-    f, x = function(name), tf.constant(value)
+    f, x = find_function(name), tf.constant(value)
     b = {"tensor": tf.constant(value + value), "variable": tf.Variable(value + value), "number": 0.5}[other]
     want = f(x, b).numpy()
     with tf.GradientTape() as tape:
         tape.watch([x] if other == "number" else [x, b])
         y = f(x, b)
         line = inspect.currentframe().f_lineno - 1
-    assert row_of(y) == (TABLE[primitive].code, line)
+    assert find_code_and_line(y) == (TABLE[primitive].code, line)
     np.testing.assert_allclose(y.numpy(), want, rtol=4 * np.finfo(value.dtype).eps)
 
 
@@ -68,7 +71,7 @@ def test_operators_of_one_operand_and_activations():
             (tf.stop_gradient(x), "stop_gradient"), (v.value(), "identity"), (v * x, "multiply"), (x - v, "subtract"),
             (1.0 - x, "subtract"), (v**2, "pow"),
         ]  # fmt: skip
-    assert [row_of(t)[0] for t, _ in made] == [TABLE[name].code for _, name in made]
+    assert [find_code_and_line(t)[0] for t, _ in made] == [TABLE[name].code for _, name in made]
     assert [float(t) for t, _ in made] == [2.0, 2.0, 0.0, -2.0, -2.0, 3.0, -6.0, -5.0, 3.0, 9.0]
 
 
@@ -106,7 +109,10 @@ def test_a_tensor_that_is_new_to_the_recording_becomes_a_leaf(value, before):
         v = c * y
         assert len(tape._record) == first + 1  # met before
     record = tape._record
-    assert row_of(z) == (TABLE["subtract"].code, line) and place_of(*record.site_of(record.find(c)))[1] == line
+    assert (
+        find_code_and_line(z) == (TABLE["subtract"].code, line)
+        and find_site_of_bytecode(*record.find_site(record.find_row(c)))[1] == line
+    )
     for got, want, slope in ((z, value - array, -1), (w, array / value, 1 / value), (v, value * array, value)):
         np.testing.assert_allclose(got.numpy(), want, rtol=1e-6)
         np.testing.assert_allclose(tape.gradient(got, x).numpy(), np.broadcast_to(slope, [2]), rtol=1e-6)
@@ -166,7 +172,7 @@ def test_indices_of_integers_and_slices_are_one_slice(key):
     with tf.GradientTape() as tape:
         tape.watch(x)
         y = x[key]
-        assert row_of(y)[0] == 1
+        assert find_code_and_line(y)[0] == 1
     want = np.zeros_like(array)
     want[key] = 1.0
     np.testing.assert_array_equal(y.numpy(), array[key])

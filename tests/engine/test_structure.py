@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import minitape as tf
-from minitape.engine.back.reach import reachable_rows
+from minitape.engine.backward.reachability import mark_reachable_rows
 
 
-def python(code):
+def run_in_new_process(code):
     """Runs a program in a process of its own and returns what it prints."""
     done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=True)
     return done.stdout
@@ -20,14 +20,14 @@ def python(code):
 def test_import_loads_neither_numba_nor_widgets():
     heavy = """
         numba ipywidgets anywidget IPython rich click minitape.keras minitape.nn minitape.ragged
-        minitape.sparse minitape.strings minitape.picture minitape.explain.answer minitape.explain.words
+        minitape.sparse minitape.strings minitape.picture minitape.explain.tape_answers minitape.explain.explanation
     """.split()
-    out = python(f"import sys, minitape; print([m for m in {heavy} if m in sys.modules])")
+    out = run_in_new_process(f"import sys, minitape; print([m for m in {heavy} if m in sys.modules])")
     assert out.strip() == "[]"
 
 
 def test_short_tapes_do_not_load_numba():
-    out = python("""
+    out = run_in_new_process("""
         import sys
         import minitape as tf
         x = tf.Variable(3.0)
@@ -83,14 +83,14 @@ def test_a_sweep_visits_only_rows_that_matter():
         for _ in range(50):
             z = tf.sin(z)
         total = tf.reduce_sum(y) + tf.reduce_sum(z)
-    reachable = reachable_rows(tape, set(tape._rows_of(x)))
+    reachable = mark_reachable_rows(tape, set(tape._find_rows_of_value(x)))
     assert sum(reachable) <= 5, "only what depends on x is reachable"
     assert tape.gradient(total, x).numpy().tolist() == [2.0, 2.0, 2.0]
 
 
 @pytest.mark.parametrize("module", ["decompositions", "scatter", "sorting", "activation"])
 def test_rules_find_the_primitives_that_they_use(module):
-    out = python(f"""
+    out = run_in_new_process(f"""
         import importlib, inspect, re
         module = importlib.import_module("minitape.engine.table.primitives.{module}")
         from minitape.engine.table.primitives import TABLE

@@ -5,10 +5,10 @@ import primitive_examples  # noqa: F401 - it completes the table
 import pytest
 
 import minitape as tf
-from minitape.check import check_grads
 from minitape.engine.table.accelerator import Accelerator
-from minitape.engine.table.code import with_calls
+from minitape.engine.table.generated_code import replace_operators_with_calls
 from minitape.engine.table.primitives import TABLE
+from minitape.gradient_check import check_grads
 
 RULES = [(p, i) for p in TABLE.values() if p.code for i, rule in enumerate(p.rules) if rule is not None]
 
@@ -39,20 +39,20 @@ def test_kernels_and_what_has_a_derivative_are_named():
     assert [TABLE[name].op for name in ("add", "divide", "reduce_max", "matmul")] == [
         "AddV2", "RealDiv", "Max", "MatMul",
     ]  # fmt: skip
-    assert all(TABLE[name].flat for name in ("floor", "argmax", "floordiv"))
-    assert not any(TABLE[name].flat for name in ("sin", "pow", "matmul"))
+    assert all(TABLE[name].is_flat for name in ("floor", "argmax", "floordiv"))
+    assert not any(TABLE[name].is_flat for name in ("sin", "pow", "matmul"))
 
 
 def test_a_formula_becomes_calls():
-    assert with_calls("2 * g - 1 / x") == "subtract(reflected_multiply(g, 2), reflected_divide(x, 1))"
+    assert replace_operators_with_calls("2 * g - 1 / x") == "subtract(reflected_multiply(g, 2), reflected_divide(x, 1))"
 
 
 def test_a_plain_accelerator_runs_what_it_is_given():
     plain = Accelerator()
-    for replace in (plain.record, plain.apply, plain.run_sweep, plain.rows):
+    for replace in (plain.replace_record, plain.replace_apply, plain.replace_run_sweep, plain.replace_rows):
         assert replace(np.sin) is np.sin
-    assert plain.by_formula("sin(x)", "x", np.sin) is np.sin
-    assert plain.function(np.sin, None, "sin") is np.sin
+    assert plain.compile_formula("sin(x)", "x", np.sin) is np.sin
+    assert plain.register_function(np.sin, None, "sin") is np.sin
 
 
 def test_extremes_of_nothing_and_of_what_is_no_number():

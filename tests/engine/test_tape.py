@@ -12,28 +12,28 @@ import numpy as np
 import pytest
 
 import minitape as tf
-from minitape.engine.recording.arrays import large_arrays
-from minitape.engine.recording.state import state
+from minitape.engine.record.kept_arrays import iter_large_arrays
+from minitape.engine.record.thread_state import state
 
 
-def interrupt(*args):
+def raise_interrupt(*args):
     raise KeyboardInterrupt
 
 
-def derivatives(f, x, order):
+def compute_derivatives(f, x, order):
     """The derivatives of a scalar function up to an order, by tapes inside tapes."""
     if order == 0:
         return [f(x)]
     with tf.GradientTape() as tape:
         tape.watch(x)
-        lower = derivatives(f, x, order - 1)
+        lower = compute_derivatives(f, x, order - 1)
     return [*lower, tape.gradient(lower[-1], x)]
 
 
 @pytest.mark.parametrize("shape", [(), (1,)], ids=["scalar row", "array"])
 def test_nested_to_the_fifth_order(shape):
     x = tf.constant(np.full(shape, 0.7))
-    got = [float(np.reshape(d, ())) for d in derivatives(lambda x: tf.sin(x) * x, x, 5)]
+    got = [float(np.reshape(d, ())) for d in compute_derivatives(lambda x: tf.sin(x) * x, x, 5)]
     s, c, v = np.sin(0.7), np.cos(0.7), 0.7
     want = [s * v, s + v * c, 2 * c - v * s, -3 * s - v * c, -4 * c + v * s, 5 * s + v * c]
     assert got == pytest.approx(want, rel=1e-12)
@@ -121,7 +121,7 @@ def test_ctrl_c_while_an_accumulator_is_entered_leaves_nothing_open(monkeypatch)
     x = tf.constant([1.0, 2.0])
     accumulator = tf.autodiff.ForwardAccumulator(x, tf.ones([2]))
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr(tf.GradientTape, "watch", interrupt)
+        patched.setattr(tf.GradientTape, "watch", raise_interrupt)
         with accumulator:
             pass
     assert state.record is None and not state.tapes
@@ -167,7 +167,7 @@ def test_other_threads_are_not_recorded():
     x = tf.constant(3.0)
     results = {}
 
-    def work():
+    def compute_in_thread():
         results["outside"] = x * x
         with tf.GradientTape() as own:
             own.watch(x)
@@ -177,7 +177,7 @@ def test_other_threads_are_not_recorded():
     with tf.GradientTape() as tape:
         tape.watch(x)
         y = x * x
-        thread = threading.Thread(target=work)
+        thread = threading.Thread(target=compute_in_thread)
         thread.start()
         thread.join()
         z = y + results["outside"]
@@ -189,7 +189,7 @@ def test_many_threads_with_a_tape_each():
     x = tf.constant(1.5)
     got = {}
 
-    def work(n):
+    def compute_in_thread(n):
         with tf.GradientTape() as tape:
             tape.watch(x)
             y = x
@@ -197,7 +197,7 @@ def test_many_threads_with_a_tape_each():
                 y = y * 1.001 + float(n)
         got[n] = tape.gradient(y, x).numpy()
 
-    threads = [threading.Thread(target=work, args=(n,)) for n in range(6)]
+    threads = [threading.Thread(target=compute_in_thread, args=(n,)) for n in range(6)]
     for t in threads:
         t.start()
     for t in threads:
@@ -241,9 +241,9 @@ def test_a_used_tape_lets_go_of_large_arrays():
     with tf.GradientTape() as tape:
         y = tf.reduce_sum(tf.sin(tf.exp(x)))
     record = tape._record
-    assert dict(large_arrays(record)).keys() - record.leaves.keys()
+    assert dict(iter_large_arrays(record)).keys() - record.leaves.keys()
     tape.gradient(y, x)
-    assert [row for row, _ in large_arrays(record) if row not in record.leaves] == []
+    assert [row for row, _ in iter_large_arrays(record) if row not in record.leaves] == []
 
 
 def test_tapes_in_a_loop_do_not_pile_up():
@@ -308,9 +308,9 @@ def test_float32_arithmetic_is_rounded_at_each_step():
 
 
 def test_kernels_and_python_give_the_same_numbers(monkeypatch):
-    from minitape.engine.back import backward, sweep
+    from minitape.engine.backward import gradient, sweep
 
-    def run():
+    def compute_gradients():
         x, w = tf.Variable(0.3), tf.Variable(1.7)
         with tf.GradientTape() as tape:
             y = x
@@ -318,9 +318,9 @@ def test_kernels_and_python_give_the_same_numbers(monkeypatch):
                 y = tf.sin(y * w) + tf.exp(-y * y) / (1.0 + y * y) - tf.sqrt(tf.abs(y) + float(i % 3))
         return [v.numpy() for v in (y, *tape.gradient(y, [x, w]))]
 
-    with_kernels = run()
-    monkeypatch.setattr(backward, "run_sweep", sweep.run_sweep)
-    assert run() == with_kernels
+    with_kernels = compute_gradients()
+    monkeypatch.setattr(gradient, "run_sweep", sweep.run_sweep)
+    assert compute_gradients() == with_kernels
 
 
 def test_values_may_be_read_by_another_thread_while_rows_are_written():

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 import minitape as tf
-from minitape.engine.table import fp
+from minitape.engine.table import float_warnings
 
 BIG = np.float32(3e38)
 
 
-def overflows(value):
+def compute_overflows(value):
     """A gradient and a sum that are too large."""
     x = tf.constant(value)
     with tf.GradientTape() as tape:
@@ -26,19 +26,19 @@ def overflows(value):
 def test_a_setting_of_the_users_is_not_seen_and_not_changed(value):
     with np.errstate(all="raise"):
         before = np.geterr()
-        gradient, double = overflows(value)
+        gradient, double = compute_overflows(value)
         assert np.geterr() == before
     assert np.isnan(gradient) and double == np.inf
 
 
 def test_threads_at_once():
     with ThreadPoolExecutor(4) as threads:
-        assert {double for _, double in threads.map(overflows, [BIG] * 64)} == {np.inf}
+        assert {double for _, double in threads.map(compute_overflows, [BIG] * 64)} == {np.inf}
 
 
 def test_a_numpy_that_keeps_its_setting_elsewhere(monkeypatch):
     monkeypatch.setitem(sys.modules, "numpy._core.umath", None)
-    other = runpy.run_path(fp.__file__, run_name=fp.__name__)
+    other = runpy.run_path(float_warnings.__file__, run_name=float_warnings.__name__)
     assert (
         other["ignore_fp_errors"]().run(np.multiply, BIG, BIG) == other["run_number"](np.multiply, BIG, BIG) == np.inf
     )

@@ -15,20 +15,20 @@ from click.testing import CliRunner
 
 import minitape as tf
 from minitape.cli import main
-from minitape.common.write_beside import replace_file, write
+from minitape.common.atomic_write import open_replacement_file, write_file
 from minitape_widgets import TapeView
 
 KILLED = """
 import os, signal, sys
-from minitape.common.write_beside import replace_file
-with replace_file(sys.argv[1]) as file:
+from minitape.common.atomic_write import open_replacement_file
+with open_replacement_file(sys.argv[1]) as file:
     file.write("half")
     file.flush()
     os.kill(os.getpid(), signal.SIGKILL)
 """
 
 
-def tape():
+def build_used_tape():
     x = tf.Variable([1.0, 2.0])
     with tf.GradientTape() as tape:
         y = tf.reduce_sum(x * x)
@@ -36,7 +36,7 @@ def tape():
     return tape
 
 
-def table(path):
+def write_class_table(path):
     progress = path.parent / "ada" / ".minitape-progress.json"
     if not progress.exists():
         progress.parent.mkdir()
@@ -47,10 +47,10 @@ def table(path):
 
 
 WRITERS = {
-    "a picture.svg": lambda path: tf.draw(tape()).save(path),
-    "a view.html": lambda path: TapeView(tape()).save(path),
-    "a class.csv": table,
-    "any text.txt": lambda path: write(path, "new"),
+    "a picture.svg": lambda path: tf.draw(build_used_tape()).save(path),
+    "a view.html": lambda path: TapeView(build_used_tape()).save(path),
+    "a class.csv": write_class_table,
+    "any text.txt": lambda path: write_file(path, "new"),
 }
 
 
@@ -59,16 +59,16 @@ def test_a_full_disk_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch,
     target = tmp_path / name
     target.write_text("old")
 
-    def full(file):
+    def raise_full_disk(file):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     WRITERS[name](tmp_path / f"first {name}")  # without an error
     before = sorted(tmp_path.iterdir())
     with monkeypatch.context() as patched, pytest.raises(OSError, match="No space left on device") as caught:
-        patched.setattr(os, "fsync", full)
+        patched.setattr(os, "fsync", raise_full_disk)
         WRITERS[name](target)
     assert target.read_text() == "old" and sorted(tmp_path.iterdir()) == before
-    if WRITERS[name] is not table:
+    if WRITERS[name] is not write_class_table:
         note = f"{target} was not written: the disk is full. The file that was there is as it was."
         assert caught.value.__notes__ == [note] and str(target) in str(caught.value)
     WRITERS[name](target)
@@ -84,9 +84,9 @@ def test_what_a_killed_process_left_goes_with_the_next_save(tmp_path):
     assert done.returncode == -signal.SIGKILL and target.read_text() == "old" and len(list(tmp_path.iterdir())) == 2
     left = next(path for path in tmp_path.iterdir() if path != target)
     os.utime(left, (time.time() - 60, time.time() - 60))
-    with replace_file(target) as other:  # one that is being written stays
+    with open_replacement_file(target) as other:  # one that is being written stays
         os.utime(other.name, (time.time() - 60, time.time() - 60))
-        write(target, "new")
+        write_file(target, "new")
         assert not left.exists() and Path(other.name).exists()
         other.write("newer")
     assert target.read_text() == "newer" and list(tmp_path.iterdir()) == [target]
@@ -99,7 +99,7 @@ from test_write_beside import WRITERS
 
 def trace(frame, event, arg):
     global left
-    if not frame.f_code.co_filename.endswith("write_beside.py"):
+    if not frame.f_code.co_filename.endswith("atomic_write.py"):
         return None
     left -= event == "line"
     if not left:
@@ -147,7 +147,7 @@ def test_what_forbids_writing_is_said(tmp_path, path, says):
     (tmp_path / "a file").touch()
     (tmp_path / "a folder.svg").mkdir()
     with pytest.raises(OSError, match="a") as caught:
-        tf.draw(tape()).save(tmp_path / path)
+        tf.draw(build_used_tape()).save(tmp_path / path)
     assert any(re.search(says, note) for note in caught.value.__notes__), caught.value.__notes__
 
 
@@ -156,13 +156,17 @@ def test_mode_and_link_stay_and_a_pipe_is_written_to(tmp_path):
     target, link = tmp_path / "kept.txt", tmp_path / "link.txt"
     target.touch(mode=0o640)
     link.symlink_to(target)
-    write(link, b"new\r\n")
+    write_file(link, b"new\r\n")
     assert link.is_symlink() and target.read_bytes() == b"new\r\n" and stat.S_IMODE(target.stat().st_mode) == 0o640
-    with replace_file(tmp_path / "own.txt", private=True) as file:
+    with open_replacement_file(tmp_path / "own.txt", private=True) as file:
         file.write("mine")
     assert stat.S_IMODE((tmp_path / "own.txt").stat().st_mode) == 0o600
     said = subprocess.run(
-        [sys.executable, "-c", "from minitape.common.write_beside import write; write('/dev/stdout', 'said')"],
+        [
+            sys.executable,
+            "-c",
+            "from minitape.common.atomic_write import write_file; write_file('/dev/stdout', 'said')",
+        ],
         capture_output=True,
         check=True,
     )
@@ -173,5 +177,5 @@ def test_mode_and_link_stay_and_a_pipe_is_written_to(tmp_path):
 def test_an_error_names_the_file_and_no_other(place, tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(OSError) as told:
-        write(tmp_path / place, "a")
+        write_file(tmp_path / place, "a")
     assert str(told.value).endswith(repr(str(tmp_path / place)))

@@ -51,12 +51,12 @@ c1 = tf.constant([1.5, 2.5])
 NAMES = ["v0", "v1", "s0", "c0", "c1"]
 
 
-def program(seed: int) -> str:
-    """A program with operations before, inside and after the block, pauses, assigns, exits and late watches."""
+def build_random_program(seed: int) -> str:
+    """A program with operations before, inside and after the block, pauses, assignments, escapes and late watches."""
     rng = random.Random(seed)
     names, lines = list(NAMES), []
 
-    def operation(indent: str) -> None:
+    def add_random_line(indent: str) -> None:
         a, b = rng.choice(names), rng.choice(names)
         chance = rng.random()
         if chance < 0.06:
@@ -68,18 +68,18 @@ def program(seed: int) -> str:
             lines.append(f"{indent}{names[-1]} = {rng.choice(ONE if rng.random() < 0.5 else TWO).format(a=a, b=b)}")
 
     for _ in range(rng.randint(0, 3)):
-        operation("")
+        add_random_line("")
     auto = rng.random() < 0.85
     lines.append(f"with tf.GradientTape(persistent={rng.random() < 0.5}, watch_accessed_variables={auto}) as tape:")
     lines.append("    pass")
     for _ in range(rng.randint(2, 8)):
         if rng.random() < 0.1:
             lines.append("    with tape.stop_recording():\n        pass")
-            operation("        ")
+            add_random_line("        ")
         else:
-            operation("    ")
+            add_random_line("    ")
     for _ in range(rng.randint(0, 2)):
-        operation("")
+        add_random_line("")
     lines.append(f"target = {rng.choice(names[-3:])}\nsource = [{', '.join([*NAMES, *names[5:8]])}]")
     return HEAD + "\n".join(lines) + "\n"
 
@@ -87,7 +87,7 @@ def program(seed: int) -> str:
 @pytest.mark.parametrize("start", range(0, 40, 10))
 def test_agrees_with_gradient(start: int) -> None:
     for seed in range(start, start + 10):
-        code, filename = program(seed), f"random_{seed}.py"
+        code, filename = build_random_program(seed), f"random_{seed}.py"
         linecache.cache[filename] = (len(code), None, code.splitlines(True), filename)
         space: dict[str, Any] = {"tf": tf}
         exec(compile(code, filename, "exec", dont_inherit=True), space)

@@ -107,14 +107,14 @@ def test_a_package_is_the_users_once_a_module_of_it_imports_minitape(tmp_path, m
 
 @pytest.fixture
 def shell() -> Any:
-    IPython = pytest.importorskip("IPython.core.interactiveshell")
-    shell = IPython.InteractiveShell.instance()
+    interactiveshell = pytest.importorskip("IPython.core.interactiveshell")
+    shell = interactiveshell.InteractiveShell.instance()
     shell.reset()
     yield shell
-    IPython.InteractiveShell.clear_instance()
+    interactiveshell.InteractiveShell.clear_instance()
 
 
-def ask(shell: Any, *cells: str) -> Any:
+def explain_in_last_cell(shell: Any, *cells: str) -> Any:
     """Runs cells, and returns what the last one explains."""
     for text in ("import minitape as tf\nimport numpy as np", *cells, "answer = tape.explain(y, w)"):
         assert shell.run_cell(text, store_history=True).success
@@ -122,7 +122,7 @@ def ask(shell: Any, *cells: str) -> Any:
 
 
 def test_a_value_that_left_in_another_cell(shell: Any) -> None:
-    why = ask(
+    why = explain_in_last_cell(
         shell,
         "w = tf.Variable([1.0, 2.0])\nh = (w * 2.0).numpy()",
         "scaled = h / 3.0",
@@ -132,7 +132,7 @@ def test_a_value_that_left_in_another_cell(shell: Any) -> None:
 
 
 def test_a_function_of_another_cell(shell: Any) -> None:
-    why = ask(
+    why = explain_in_last_cell(
         shell,
         "w = tf.Variable([1.0, 2.0])\ndef feature(t):\n    return np.mean(t)",
         "with tf.GradientTape() as tape:\n    y = tf.convert_to_tensor(feature(w * 1.0)) ** 2",
@@ -143,25 +143,25 @@ def test_a_function_of_another_cell(shell: Any) -> None:
 
 def test_a_name_that_another_cell_binds_anew(shell: Any) -> None:
     used = ("w = tf.Variable(2.0)", "with tf.GradientTape() as tape:\n    y = w ** 2")
-    why = ask(shell, *used, "w = tf.Variable(3.0)")
+    why = explain_in_last_cell(shell, *used, "w = tf.Variable(3.0)")
     assert (why.cause, why.code) == ("rebound", "w = tf.Variable(3.0)")
 
 
 def test_a_constant_in_a_program_of_its_own_is_not_bound_anew(shell: Any) -> None:
     """A variable of another cell had this name; no tape watches it any more."""
     used = ("w = tf.Variable(2.0)", "with tf.GradientTape() as tape:\n    y = w ** 2")
-    why = ask(shell, *used, "w = tf.constant(3.0)", used[1])
+    why = explain_in_last_cell(shell, *used, "w = tf.constant(3.0)", used[1])
     assert (why.cause, why.code) == ("not_watched", "y = w ** 2")
 
 
 def test_a_cell_replaces_a_variable_by_a_tensor(shell: Any) -> None:
     used = "with tf.GradientTape() as tape:\n    y = w ** 2"
-    why = ask(shell, "w = tf.Variable(2.0)", "w = w - 0.1 * w", used)
+    why = explain_in_last_cell(shell, "w = tf.Variable(2.0)", "w = w - 0.1 * w", used)
     assert (why.cause, why.code) == ("rebound", "w = w - 0.1 * w") and "w.assign_sub(0.1 * w)" in why.fix
 
 
 def test_a_cell_that_makes_the_model_ran_again(shell: Any) -> None:
     net = "class Net:\n    def __init__(self):\n        self.w = tf.Variable([[1.0], [2.0]])"
     made, used = "net = Net()", "with tf.GradientTape() as tape:\n    y = tf.ones([1, 2]) @ net.w"
-    why = ask(shell, net, made, used, made, "w = net.w")
+    why = explain_in_last_cell(shell, net, made, used, made, "w = net.w")
     assert (why.cause, why.code) == ("rebound", made) and why.message.startswith("net was made again (cell [5]")

@@ -7,13 +7,13 @@ import pytest
 
 from minitape.explain import Explanation
 
-from .programs import Case, load
-from .test_inside import CASES, run
+from .programs import Case, load_cases
+from .test_inside import CASES, run_and_explain
 
 EACH = 5  # patches for one source: behind a break there may be another one
 
 
-def patched(code: str, line: int, patch: str) -> str:
+def replace_line_by_patch(code: str, line: int, patch: str) -> str:
     """A program with a line changed; the patch is indented as that was."""
     lines = code.splitlines()
     indent = lines[line - 1][: len(lines[line - 1]) - len(lines[line - 1].lstrip())]
@@ -21,7 +21,7 @@ def patched(code: str, line: int, patch: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def first_patch(answer):
+def find_first_patched_break(answer):
     """The first break that has a patch; None where there is none."""
     return next((one for one in (answer, *answer.others) if one.patch is not None), None)
 
@@ -54,10 +54,10 @@ def test_one_line(cause: str, line: str, patch: str | None) -> None:
         f"import numpy as np\nw = tf.Variable(2.7)\nwith tf.GradientTape() as tape:\n    {line}\n    y = "
         "tf.square(h)\ntarget, source = y, w\n"
     )
-    (gradient,), (why,) = run("one-line", code)
+    (gradient,), (why,) = run_and_explain("one-line", code)
     assert gradient is None and (why.cause, why.line, why.patch) == (cause, 4, patch)
     if patch is not None:
-        (gradient,), (why,) = run("one-line-fixed", patched(code, 4, patch))
+        (gradient,), (why,) = run_and_explain("one-line-fixed", replace_line_by_patch(code, 4, patch))
         assert why.connected and float(gradient) != 0.0
 
 
@@ -72,9 +72,9 @@ def test_a_line_of_a_method(body: str, patch: str) -> None:
         "= M()\n"
     )
     code += "with tf.GradientTape() as tape:\n    y = m.f(tf.constant([3.0]))\ntarget, source = y, m.w\n"
-    _, (why,) = run("method", code)
-    assert first_patch(why).patch == patch
-    (gradient,), _ = run("method-fixed", patched(code, 5, patch))
+    _, (why,) = run_and_explain("method", code)
+    assert find_first_patched_break(why).patch == patch
+    (gradient,), _ = run_and_explain("method-fixed", replace_line_by_patch(code, 5, patch))
     assert float(gradient) != 0.0
 
 
@@ -93,10 +93,10 @@ def test_lines_of_other_kinds(made: str, then: str, body: str, source: str, patc
         f"import numpy as np\n{made}\n{then}\nwith tf.GradientTape() as tape:\n    {body}\ntarget, source = y, "
         f"{source}\n"
     )
-    _, (why,) = run("kinds", code)
+    _, (why,) = run_and_explain("kinds", code)
     assert why.patch == patch
     if patch is not None:
-        (gradient,), _ = run("kinds-fixed", patched(code, why.patch_line, patch))
+        (gradient,), _ = run_and_explain("kinds-fixed", replace_line_by_patch(code, why.patch_line, patch))
         assert float(gradient) != 0.0
 
 
@@ -119,9 +119,9 @@ def test_words_that_are_followed_give_a_gradient(body: str, said: str, followed:
         "with tf.GradientTape() as tape:\n    {}\n    y = tf.reduce_sum(tf.cast(y, tf.float32) ** 2)\ntarget, "
         "source = y, w\n"
     )
-    (gradient,), (why,) = run("words", code.format(body))
+    (gradient,), (why,) = run_and_explain("words", code.format(body))
     assert (gradient is None or not np.any(gradient)) and said in why.fix and why.patch is None
-    (gradient,), _ = run("words-followed", code.format(followed))
+    (gradient,), _ = run_and_explain("words-followed", code.format(followed))
     assert np.any(gradient) and np.all(np.isfinite(gradient))
 
 
@@ -136,18 +136,18 @@ SOURCES = [
 def test_the_source_itself(made: str, cause: str, line: int, patch: str) -> None:
     use = "tf.cast(x, tf.float32)" if cause == "integer_dtype" else "x"
     code = f"{made}\nwith tf.GradientTape() as tape:\n    y = {use} * 2.0\ntarget, source = y, x\n"
-    _, (why,) = run("source", code)
+    _, (why,) = run_and_explain("source", code)
     assert (why.cause, why.line, why.patch) == (cause, line, patch)
-    (gradient,), _ = run("source-fixed", patched(code, line, patch))
+    (gradient,), _ = run_and_explain("source-fixed", replace_line_by_patch(code, line, patch))
     assert float(gradient) == 2.0
 
 
 def test_a_fix_asks_about_the_row_that_was_blamed_also_behind_rows_that_do_not_count() -> None:
     block = "with tf.GradientTape() as tape:\n    y = tf.cast(n, tf.float32) * 2.0\n    k = n * 3\n"
     code = f"n = tf.Variable(2)\n{block}target, source = k, n\n"
-    _, (why,) = run("whole-target", code)
+    _, (why,) = run_and_explain("whole-target", code)
     assert (why.cause, why.patch) == ("integer_dtype", "n = tf.Variable(2.0)")
-    (gradient,), _ = run("whole-target-fixed", patched(code, 1, why.patch))
+    (gradient,), _ = run_and_explain("whole-target-fixed", replace_line_by_patch(code, 1, why.patch))
     assert float(gradient) == 3.0
 
 
@@ -161,15 +161,15 @@ for step in range(2):
         w = w - 0.1 * g
 target, source = y, w
 """
-    _, (why,) = run("replaced", code)
+    _, (why,) = run_and_explain("replaced", code)
     assert (why.cause, why.patch, why.patch_line) == ("rebound", "w.assign_sub(0.1 * g)", 7)
-    (gradient,), _ = run("replaced-fixed", patched(code, 7, why.patch))
+    (gradient,), _ = run_and_explain("replaced-fixed", replace_line_by_patch(code, 7, why.patch))
     assert gradient is not None
 
 
 def test_a_patch_that_would_not_be_enough_has_no_line_either() -> None:
     code = "w = tf.Variable(1.0)\nh = w * 2.0\nwith tf.GradientTape() as tape:\n    y = tf.stop_gradient(h)\n"
-    _, (why,) = run("not-enough", f"{code}target, source = y, w\n")
+    _, (why,) = run_and_explain("not-enough", f"{code}target, source = y, w\n")
     assert [one.cause for one in (why, *why.others)] == ["outside_tape", "stop_gradient"]
     assert [(one.patch, one.patch_line) for one in (why, *why.others)] == [(None, None)] * 2
 
@@ -179,14 +179,14 @@ PATCHED = [(case, i) for case in CASES for i in range(len(case.causes or [[]]))]
 
 @pytest.mark.parametrize(("case", "i"), PATCHED, ids=lambda v: getattr(v, "name", str(v)))
 def test_each_patch_that_is_printed_gives_a_gradient(case: Case, i: int) -> None:
-    gradients, said = fixed(case, i)
+    gradients, said = apply_patches_repeatedly(case, i)
     if gradients is None:
         assert said[i].connected or said[i].fix  # words alone
     else:
         assert gradients[i] is not None and said[i].connected
 
 
-OLDER = load(Path(__file__).parent / "cases")
+OLDER = load_cases(Path(__file__).parent / "cases")
 NOT_ENOUGH = {
     "numpy_values/gan-moments": "NumPy goes on with the value of the first line, and with that of the second: no line "
     "is enough",
@@ -199,28 +199,30 @@ NOT_ENOUGH = {
 @pytest.mark.long(sample=8)
 @pytest.mark.parametrize("case", [case for case in OLDER if case.name not in NOT_ENOUGH], ids=lambda case: case.name)
 def test_the_patches_of_older_programs(case: Case) -> None:
-    _, before = run(case.name, case.code)
+    _, before = run_and_explain(case.name, case.code)
     for i, answer in enumerate(before):
-        gradients, said = fixed(case, i)
+        gradients, said = apply_patches_repeatedly(case, i)
         if gradients is not None:
             assert gradients[i] is not None and said[i].connected, answer
 
 
-def fixed(case: Case, i: int) -> tuple[list[object] | None, list[Explanation]]:
+def apply_patches_repeatedly(case: Case, i: int) -> tuple[list[object] | None, list[Explanation]]:
     """The gradients and answers when all patches are applied that are printed, and again; None for a source without
     one.
     """
     code, gradients = case.code, None
-    _, said = run(case.name, code)
+    _, said = run_and_explain(case.name, code)
     for step in range(EACH):
-        found = {one.patch_line: one.patch for answer in said[::-1] if (one := first_patch(answer)) is not None}
-        mine = first_patch(said[i])
+        found = {
+            one.patch_line: one.patch for answer in said[::-1] if (one := find_first_patched_break(answer)) is not None
+        }
+        mine = find_first_patched_break(said[i])
         if mine is None:
             break
         found[mine.patch_line] = mine.patch
         for line in sorted(found, reverse=True):
-            code = patched(code, line, found[line])
-        gradients, said = run(f"{case.name}-{step}", code)
+            code = replace_line_by_patch(code, line, found[line])
+        gradients, said = run_and_explain(f"{case.name}-{step}", code)
     return gradients, said
 
 
@@ -237,6 +239,6 @@ def test_no_patch_where_a_tensor_cannot_stand_for_the_array(body: str, why: str)
         f"import numpy as np\nw = tf.Variable([1.0, 2.0])\nwith tf.GradientTape() as tape:\n    {body}\ntarget, "
         "source = y, w\n"
     )
-    _, (answer,) = run("arrays", code)
+    _, (answer,) = run_and_explain("arrays", code)
     assert (answer.cause, answer.line, answer.patch) == ("left_through_numpy", 4, None)
     assert why in answer.fix

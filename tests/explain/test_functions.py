@@ -8,13 +8,13 @@ import minitape as tf
 X = [1.0, 2.0]
 
 
-def answers(body, *arguments):
+def explain_while_traced(body, *arguments):
     """What ``body`` appends while it is traced, and which gradients it found to be None."""
     said: list[tf.explain.Explanation] = []
     nones: list[bool] = []
 
     @tf.function
-    def traced(*args):
+    def trace_body(*args):
         tape, target, sources = body(*args)
         early = tape.explain(target, sources)
         nones.extend(g is None for g in tape.gradient(target, sources))
@@ -22,7 +22,7 @@ def answers(body, *arguments):
         assert [(e.cause, e.line) for e in early] == [(e.cause, e.line) for e in said]
         return tf.reduce_sum(args[0])
 
-    traced(*arguments)
+    trace_body(*arguments)
     assert [not e.connected for e in said] == nones
     assert not any("explain failed" in e.message for e in said)
     return said
@@ -32,48 +32,48 @@ v = tf.Variable(2.0)
 state = tf.Variable(0.0)
 
 
-def stopped(x):
+def record_stop_gradient(x):
     with tf.GradientTape() as tape:
         tape.watch(x)
         y = tf.stop_gradient(x) * v
     return tape, y, [x, v]
 
 
-def unwatched(x):
+def record_unwatched_source(x):
     with tf.GradientTape() as tape:
         y = x * v
     return tape, y, [x]
 
 
-def after(x):
+def record_sum_after_block(x):
     with tf.GradientTape() as tape:
         h = x * v
     y = tf.reduce_sum(h)
     return tape, y, [v]
 
 
-def before(x):
+def record_product_before_block(x):
     h = x * v
     with tf.GradientTape() as tape:
         y = tf.reduce_sum(h)
     return tape, y, [v]
 
 
-def assigned(x):
+def record_assignment(x):
     with tf.GradientTape() as tape:
         state.assign(v * 3.0)
         y = state * x
     return tape, y, [v, state]
 
 
-def by_numpy(x):
+def record_numpy_function(x):
     with tf.GradientTape() as tape:
         tape.watch(x)
         y = tf.numpy_function(np.sin, [x], tf.float32)
     return tape, y, [x]
 
 
-def linear(x):
+def record_linear_derivative(x):
     with tf.GradientTape() as outer:
         outer.watch(x)
         with tf.GradientTape() as inner:
@@ -83,7 +83,7 @@ def linear(x):
     return outer, y, [x]
 
 
-def in_a_loop(x):
+def record_loop(x):
     with tf.GradientTape() as tape:
         y = x * tf.round(v)
         for _ in tf.range(3):
@@ -92,12 +92,13 @@ def in_a_loop(x):
 
 
 @pytest.mark.parametrize(("body", "expected"), [
-    (stopped, ["stop_gradient", "connected"]), (unwatched, ["not_watched"]), (after, ["outside_tape"]),
-    (before, ["outside_tape"]), (assigned, ["state", "connected"]), (by_numpy, ["left_through_numpy"]),
-    (linear, ["independent"]), (in_a_loop, ["nondifferentiable_op"]),
+    (record_stop_gradient, ["stop_gradient", "connected"]), (record_unwatched_source, ["not_watched"]),
+    (record_sum_after_block, ["outside_tape"]), (record_product_before_block, ["outside_tape"]),
+    (record_assignment, ["state", "connected"]), (record_numpy_function, ["left_through_numpy"]),
+    (record_linear_derivative, ["independent"]), (record_loop, ["nondifferentiable_op"]),
 ])  # fmt: skip
 def test_while_it_is_traced(body, expected) -> None:
-    said = answers(body, tf.constant(X))
+    said = explain_while_traced(body, tf.constant(X))
     assert [e.cause for e in said] == expected
     assert all(e.filename == __file__ for e in said if e.line is not None)
 
@@ -116,12 +117,12 @@ def test_weights_of_layers_in_a_train_step() -> None:
     spare = tf.keras.layers.Dense(1)
     spare.build((None, 2))
 
-    def step(x):
+    def record_train_step(x):
         with tf.GradientTape() as tape:
             loss = tf.reduce_mean(tf.cast(model(x) > 0.5, tf.float32))
         return tape, loss, [*model.trainable_variables, spare.kernel]
 
-    said = answers(step, tf.ones([3, 2]))
+    said = explain_while_traced(record_train_step, tf.ones([3, 2]))
     assert [e.cause for e in said] == ["nondifferentiable_op", "nondifferentiable_op", "unused_layer"]
     assert "tf.sigmoid((model(x) - 0.5) / 0.1)" in said[0].fix
 

@@ -12,14 +12,14 @@ import pytest
 
 import minitape as tf
 from minitape import explain
-from minitape.bridges.texts import SHARED
-from minitape.engine.recording.evidence import exits
+from minitape.bridges.bridge_texts import SHARED_TEXTS
+from minitape.engine.record.provenance import get_thread_escapes
+from minitape.explain.cause_texts import TEXT
 from minitape.explain.causes import KIND_NAMES
-from minitape.explain.texts import TEXT
-from minitape.recording.origins import origin_of, read
+from minitape.recording.value_origins import convert_note_to_origin, find_origin
 
 
-def stopped() -> tuple[tf.GradientTape, tf.Tensor, tf.Variable]:
+def record_stop_gradient() -> tuple[tf.GradientTape, tf.Tensor, tf.Variable]:
     x = tf.Variable([1.0, -2.0])
     with tf.GradientTape() as tape:
         y = tf.reduce_sum(tf.stop_gradient(x * x) * 2.0)
@@ -27,7 +27,7 @@ def stopped() -> tuple[tf.GradientTape, tf.Tensor, tf.Variable]:
 
 
 def test_structure_of_sources_is_kept() -> None:
-    tape, y, x = stopped()
+    tape, y, x = record_stop_gradient()
     other = tf.Variable(1.0)
     answer = tape.explain(y, {"a": x, "b": [other]})
     assert answer["a"].cause == "stop_gradient" and answer["b"][0].cause == "independent"
@@ -57,7 +57,7 @@ def test_further_breaks_are_listed() -> None:
 
 
 def test_text_and_card() -> None:
-    tape, y, x = stopped()
+    tape, y, x = record_stop_gradient()
     answer = tape.explain(y, x)
     assert "stop_gradient" in str(answer) and f"line {answer.line}" in str(answer)
     assert "tf.stop_gradient(x * x)" in answer.code
@@ -73,7 +73,7 @@ def test_the_card_marks_the_row_to_blame_also_behind_rows_that_do_not_count(func
         tf.exp(x * 3.0 + 1.0)  # not on the path to the target
         y = function(x - 5.0)
         z = tf.reduce_sum(y)
-    assert tape.explain(z, x)._rows == [tape._record.find(y)]
+    assert tape.explain(z, x)._rows == [tape._record.find_row(y)]
 
 
 def test_card_is_escaped() -> None:
@@ -173,9 +173,9 @@ def test_chains_of_origins_are_cut() -> None:
     w = tf.constant(1.0)
     for _ in range(500):
         w = w * 1.01
-    depth, origin = 0, origin_of(w)
+    depth, origin = 0, find_origin(w)
     while origin is not None and origin.inputs:
-        depth, origin = depth + 1, read(origin.inputs[0].origin)
+        depth, origin = depth + 1, convert_note_to_origin(origin.inputs[0].origin)
     assert 0 < depth < 100
 
 
@@ -184,8 +184,8 @@ def test_what_explain_reads_did_not_leave() -> None:
     with tf.GradientTape() as tape:
         y = tf.sin(w)
         loss = tf.constant(float(y)) * 2.0
-    known = [*exits().notes]
-    assert tape.explain(loss, w).cause == "left_through_numpy" and exits().notes == known
+    known = [*get_thread_escapes().notes]
+    assert tape.explain(loss, w).cause == "left_through_numpy" and get_thread_escapes().notes == known
 
 
 def test_exits_are_bounded() -> None:
@@ -194,12 +194,12 @@ def test_exits_are_bounded() -> None:
         x.numpy()
     for i in range(2000):
         exec(compile(f"x.numpy(){' ' * (i % 7)}", f"<cell {i}>", "exec"), {"x": x})
-    assert len(exits().notes) <= 2 * 256 + 512 and len(exits().arrays) <= 6 * 256
+    assert len(get_thread_escapes().notes) <= 2 * 256 + 512 and len(get_thread_escapes().notes_by_result_id) <= 6 * 256
 
 
 def test_lines_in_a_notebook_name_the_cell() -> None:
-    IPython = pytest.importorskip("IPython.core.interactiveshell")
-    shell = IPython.InteractiveShell.instance()
+    interactiveshell = pytest.importorskip("IPython.core.interactiveshell")
+    shell = interactiveshell.InteractiveShell.instance()
     try:
         done = shell.run_cell(
             "import minitape as tf\nx = tf.constant(1.0)\nwith tf.GradientTape() as tape:\n    y = x * x\n"
@@ -214,7 +214,7 @@ def test_lines_in_a_notebook_name_the_cell() -> None:
         assert done.success
         assert "(cell [1], line 4)" in shell.user_ns["answer"].message
     finally:
-        IPython.InteractiveShell.clear_instance()
+        interactiveshell.InteractiveShell.clear_instance()
 
 
 def test_no_source_text_still_gives_a_cause() -> None:
@@ -254,20 +254,20 @@ def test_what_python_warns_of_in_the_source_is_not_said_again() -> None:
 
 
 def test_what_is_no_tensor() -> None:
-    tape, y, x = stopped()
+    tape, y, x = record_stop_gradient()
     assert tape.explain(3.0, x).cause == "left_through_numpy"
     assert tape.explain(y, 3.0).cause == "wrong_object"
     assert not tf.GradientTape().explain(y, x).connected
 
 
 def test_a_mistake_of_its_own_is_said_plainly(monkeypatch: pytest.MonkeyPatch) -> None:
-    from minitape.explain.reasons import tape as question
+    from minitape.explain.reasons import tape_adapter as question
 
     def broken(q: object) -> None:
         raise KeyError("oops")
 
     monkeypatch.setattr(question, "explain_missing_gradient", broken)
-    tape, y, x = stopped()
+    tape, y, x = record_stop_gradient()
     answer = tape.explain(y, x)
     assert not answer.connected and "explain failed with KeyError" in answer.message
 
@@ -309,11 +309,11 @@ def test_after_a_jacobian_the_answer_is_that_of_the_jacobian() -> None:
 
 def test_many_sources_are_swept_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """One sweep tells of all connected sources where their gradients became zero or infinite."""
-    from minitape.explain.reasons import tape as question
+    from minitape.explain.reasons import tape_adapter as question
 
     sweeps = []
-    swept = question.swept
-    monkeypatch.setattr(question, "swept", lambda *args: sweeps.append(args) or swept(*args))
+    swept = question.replay_sweep
+    monkeypatch.setattr(question, "replay_sweep", lambda *args: sweeps.append(args) or swept(*args))
     vs = [tf.Variable(float(i + 1)) for i in range(40)]
     with tf.GradientTape() as tape:
         y = tf.add_n([v * v for v in vs[:-4]]) + tf.sign(vs[-4] * 2.0) + tf.nn.relu(-vs[-3]) * 3.0
@@ -366,7 +366,7 @@ def test_a_loss_that_is_noted_after_each_step_cuts_no_way():
 
 def test_every_cause_has_a_kind() -> None:
     """The same word for what is the same in a tape and in the bridges; docs/explain.md has the table of them."""
-    causes = {key.split()[0] for key in (*TEXT, *SHARED)}
+    causes = {key.split()[0] for key in (*TEXT, *SHARED_TEXTS)}
     assert causes <= set(KIND_NAMES), causes - set(KIND_NAMES)
 
 

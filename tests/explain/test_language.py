@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 import minitape as tf
-from minitape.course.programs import framework_program
+from minitape.course.framework_programs import framework_program
 
-from .programs import Case, explained, load
-from .test_programs import run
+from .programs import Case, explain_program, load_cases
+from .test_programs import run_and_explain
 
 CHINESE = Path(__file__).parents[2] / "notebooks" / "zh"
-CASES = load(Path(__file__).parent / "cases")[::12]
+CASES = load_cases(Path(__file__).parent / "cases")[::12]
 ENGLISH = re.compile(r"[a-z]{2,}(?: [a-z]+){2,}|\b(?:the|is|not|was|of|its) [a-z]+", re.IGNORECASE)
 
 
@@ -21,7 +21,7 @@ def chinese(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(CHINESE)
 
 
-def english_in(answer: object) -> list[str]:
+def find_english_sentences(answer: object) -> list[str]:
     """The English sentences of an answer, but for the line of the program and what stands between quotes and in
     code.
     """
@@ -32,13 +32,13 @@ def english_in(answer: object) -> list[str]:
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
 @pytest.mark.usefixtures("chinese")
 def test_answers_are_chinese(case: Case) -> None:
-    for answer in run(case, early=False)[1]:
-        assert re.search("[\u4e00-\u9fff]", answer.message) and english_in(answer) == [], str(answer)
+    for answer in run_and_explain(case, early=False)[1]:
+        assert re.search("[\u4e00-\u9fff]", answer.message) and find_english_sentences(answer) == [], str(answer)
 
 
 @pytest.mark.usefixtures("chinese")
 def test_the_words_that_programs_read_stay() -> None:
-    why = explained("y = tf.stop_gradient(x) * 2.0")
+    why = explain_program("y = tf.stop_gradient(x) * 2.0")
     assert (why.cause, why.kind, why.connected) == ("stop_gradient", "cut", False)
     assert why.message.startswith("tf.stop_gradient（") and why.message.endswith("）切断了从 x 到目标的路径。")
     assert "\n  改法：去掉 tf.stop_gradient" in str(why)
@@ -46,7 +46,7 @@ def test_the_words_that_programs_read_stay() -> None:
 
 @pytest.mark.usefixtures("chinese")
 def test_what_a_gradient_that_is_there_lacks() -> None:
-    why = explained("with tape.stop_recording():\n    h = x * 2.0\ny = tf.reduce_sum(x * h)")
+    why = explain_program("with tape.stop_recording():\n    h = x * 2.0\ny = tf.reduce_sum(x * h)")
     assert (
         str(why).splitlines()[0]
         == "connected: 目标依赖 x，磁带记下了路径。旁边还有一条路径断了，梯度少了沿那条路径传来的部分。"
@@ -86,4 +86,4 @@ def test_a_note_on_an_error() -> None:
 @pytest.mark.usefixtures("chinese")
 def test_the_kept_answers_of_other_frameworks(framework: str) -> None:
     why = framework_program(framework).why
-    assert re.search("[\u4e00-\u9fff]", why.message) and english_in(why) == [], str(why)
+    assert re.search("[\u4e00-\u9fff]", why.message) and find_english_sentences(why) == [], str(why)

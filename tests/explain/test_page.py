@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from minitape.common.texts import VARIABLES
+from minitape.common.translation import LANGUAGE_VARIABLES
 from minitape.explain.causes import KIND_NAMES
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -29,7 +29,7 @@ def test_each_program_shows_its_output():
 
 @pytest.mark.parametrize(("code", "program", "said"), OWN)
 def test_a_program_prints_what_the_page_says(code, program, said, tmp_path, monkeypatch):
-    monkeypatch.setenv(VARIABLES[0], code)
+    monkeypatch.setenv(LANGUAGE_VARIABLES[0], code)
     (tmp_path / "train.py").write_text(program)
     done = subprocess.run([sys.executable, "train.py"], cwd=tmp_path, capture_output=True, text=True, check=False)
     printed = (done.stdout + done.stderr).replace(f"{tmp_path}/", "")

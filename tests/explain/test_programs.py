@@ -11,12 +11,12 @@ import pytest
 import minitape as tf
 from minitape import nest
 
-from .programs import Case, load
+from .programs import Case, load_cases
 
-CASES = load(Path(__file__).parent / "cases")
+CASES = load_cases(Path(__file__).parent / "cases")
 
 
-def run(case: Case, early: bool) -> tuple[list[bool], list[Any]]:
+def run_and_explain(case: Case, early: bool) -> tuple[list[bool], list[Any]]:
     """Which gradients are None, and the explanations: asked before `gradient` as well when ``early``."""
     filename = f"program_{case.name.replace('/', '_').replace('-', '_')}.py"
     linecache.cache[filename] = (len(case.code), None, case.code.splitlines(True), filename)
@@ -36,14 +36,14 @@ def run(case: Case, early: bool) -> tuple[list[bool], list[Any]]:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
 def test_cause_and_line(case: Case) -> None:
-    nones, said = run(case, early=True)
+    nones, said = run_and_explain(case, early=True)
     assert len(nones) == len(said) == len(case.causes)
     for i, (none, answer, causes) in enumerate(zip(nones, said, case.causes, strict=True)):
         assert none == (not answer.connected)
         assert answer.cause in causes, str(answer)
-        assert answer.line in case.lines(i, answer.cause), str(answer)
+        assert answer.line in case.list_accepted_lines(i, answer.cause), str(answer)
         assert answer.message and (answer.fix or answer.connected)
-        assert answer.patch is not None or not case.patched[i], str(answer)
+        assert answer.patch is not None or not case.has_patch[i], str(answer)
         assert "explain failed" not in answer.message
         assert answer.cause in answer._repr_html_()
 
@@ -52,7 +52,7 @@ def test_cause_and_line(case: Case) -> None:
 def test_the_mended_program_has_gradients(case: Case) -> None:
     space: dict[str, Any] = {"__name__": "user_code", "tf": tf}
     with contextlib.redirect_stdout(io.StringIO()):
-        exec(compile(case.fixed(), "fixed.py", "exec", dont_inherit=True), space)
+        exec(compile(case.apply_fixes(), "fixed.py", "exec", dont_inherit=True), space)
         grads = space["grads"] if "grads" in space else space["tape"].gradient(space["target"], space["source"])
     assert all(g is not None for g in nest.flatten(grads))
 
@@ -60,4 +60,6 @@ def test_the_mended_program_has_gradients(case: Case) -> None:
 @pytest.mark.parametrize("case", CASES[::7], ids=lambda c: c.name)
 def test_asked_once_after(case: Case) -> None:
     """Without an early call the answers are the same."""
-    assert [e.cause for e in run(case, early=False)[1]] == [e.cause for e in run(case, early=True)[1]]
+    assert [e.cause for e in run_and_explain(case, early=False)[1]] == [
+        e.cause for e in run_and_explain(case, early=True)[1]
+    ]

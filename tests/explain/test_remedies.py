@@ -2,7 +2,7 @@
 
 import pytest
 
-from .programs import explained
+from .programs import explain_program
 
 CALLED = "class A:\n    def __call__(self, k): self.k = k\nclass B:\n    def __call__(self, k): return tf.constant(k)\n"
 ANSWERS = [  # the body of the block, what is said of it, and what to write instead
@@ -65,7 +65,7 @@ ANSWERS = [  # the body of the block, what is said of it, and what to write inst
 
 @pytest.mark.parametrize(("body", "said", "fix"), ANSWERS)
 def test_what_is_said_and_what_to_write(body: str, said: str, fix: str) -> None:
-    why = explained(body)
+    why = explain_program(body)
     why = why[0] if isinstance(why, list) else why
     assert not why.connected
     assert said in why.message, str(why)
@@ -74,5 +74,5 @@ def test_what_is_said_and_what_to_write(body: str, said: str, fix: str) -> None:
 
 @pytest.mark.parametrize("made", ["tf.Variable(7)", "tf.argmax([1.0, 2.0])", "tf.Variable(True)", "tf.Variable('2.5')"])
 def test_a_source_that_is_no_float(made: str) -> None:
-    why = explained("z = tf.identity(x)\ny = tf.constant(1.0)", before=f"x = {made}")
+    why = explain_program("z = tf.identity(x)\ny = tf.constant(1.0)", before=f"x = {made}")
     assert (why.cause, "Make x a float" in why.fix) == ("integer_dtype", True), str(why)

@@ -9,9 +9,9 @@ import pytest
 
 import minitape as tf
 
-from .scripts import BREAKS, Script, script
+from .scripts import BREAK_PIECES, Script, build_script
 
-SCRIPTS = [script(number) for number in range(4 * len(BREAKS))]
+SCRIPTS = [build_script(number) for number in range(4 * len(BREAK_PIECES))]
 
 
 @pytest.mark.parametrize("one", SCRIPTS, ids=lambda one: one.name)
@@ -25,6 +25,6 @@ def test_the_break_is_blamed(one: Script) -> None:
         why = space["tape"].explain(space["target"], space["source"])
     assert none == (one.causes != ["connected"])
     assert why.cause in one.causes, f"{why}\n{one.code}"
-    if one.blamed and why.cause != "independent":
-        assert why.line in one.blamed, f"{why}\n{one.code}"
+    if one.blamed_lines and why.cause != "independent":
+        assert why.line in one.blamed_lines, f"{why}\n{one.code}"
     assert why.cause in ("connected", "independent") or why.line is not None

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 import minitape as tf
-from minitape.explain.reasons import checks, question, text
-from minitape.explain.reasons import tape as questions
-from minitape.recording import trace
+from minitape.explain.reasons import checks, program_text, question
+from minitape.explain.reasons import tape_adapter as questions
+from minitape.recording import value_graph
 
 CELL = """
 x = tf.Variable(2.0)
@@ -40,24 +40,24 @@ def session(monkeypatch: pytest.MonkeyPatch) -> Any:
     """A notebook: runs the text of a cell, as often as it is called, in one namespace."""
     ran: dict[str, int] = {}
     space: dict[str, Any] = {"tf": tf, "report": [], "__name__": "__main__"}
-    monkeypatch.setattr(text, "cells", lambda: dict(ran))
+    monkeypatch.setattr(program_text, "map_cell_files_to_numbers", lambda: dict(ran))
 
-    def run(text: str) -> dict[str, Any]:
+    def run_cell(text: str) -> dict[str, Any]:
         name = f"cell_{len(ran)}.py"
         ran[name] = len(ran)
         linecache.cache[name] = (len(text), None, text.splitlines(True), name)
         exec(compile(text, name, "exec", dont_inherit=True), space)
         return space
 
-    yield run
+    yield run_cell
     for name in ran:
         linecache.cache.pop(name, None)
 
 
 def test_what_is_looked_at_does_not_grow_with_the_session(session: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     steps: list[None] = []
-    reads = text._reads
-    monkeypatch.setattr(text, "_reads", lambda *given: steps.append(None) or reads(*given))
+    reads = program_text._does_code_read_value
+    monkeypatch.setattr(program_text, "_does_code_read_value", lambda *given: steps.append(None) or reads(*given))
     looked: dict[int, int] = {}
     for cells in range(1, 121):
         session(CELL.format(number=cells))
@@ -121,8 +121,10 @@ def test_what_left_other_tapes_is_not_looked_at_where_there_is_a_gradient(monkey
             loss = tf.tanh(w * 0.1)
         kept.append((tape, loss, float(loss)))
     edges: list[None] = []
-    of_row = trace.Trace._row_edges
-    monkeypatch.setattr(trace.Trace, "_row_edges", lambda self, *given: edges.append(None) or of_row(self, *given))
+    of_row = value_graph.ValueGraph._iter_row_edges
+    monkeypatch.setattr(
+        value_graph.ValueGraph, "_iter_row_edges", lambda self, *given: edges.append(None) or of_row(self, *given)
+    )
     assert tape.explain(loss, w).cause == "connected"
     assert len(edges) < 20
 
@@ -134,8 +136,10 @@ def test_of_many_values_that_left_a_few_are_put_into_words(monkeypatch: pytest.M
             loss = tf.constant(float(tf.tanh(w * float(step))))
         kept.append((tape, loss))
     said: list[None] = []
-    words = questions.words.to_sentences
-    monkeypatch.setattr(questions.words, "to_sentences", lambda *given: said.append(None) or words(*given))
+    words = questions.finding_sentences.to_explanation_without_fixes
+    monkeypatch.setattr(
+        questions.finding_sentences, "to_explanation_without_fixes", lambda *given: said.append(None) or words(*given)
+    )
     for tape, loss in (kept[0], kept[-1]):
         why = tape.explain(loss, w)
         assert why.cause == "left_through_numpy" and "float(tf.tanh" in why.code

@@ -10,21 +10,21 @@ import pytest
 
 import minitape as tf
 from minitape import explain
-from minitape.engine.recording.state import state
+from minitape.engine.record.thread_state import state
 
 
-def network() -> tf.keras.Sequential:
+def build_network() -> tf.keras.Sequential:
     model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
     model(tf.ones([1, 3]))
     return model
 
 
-def notes_of(error: pytest.ExceptionInfo[BaseException]) -> str:
+def join_notes(error: pytest.ExceptionInfo[BaseException]) -> str:
     return "\n".join(getattr(error.value, "__notes__", ()))
 
 
 def test_an_optimizer_without_gradients_says_why() -> None:
-    model, optimizer = network(), tf.keras.optimizers.Adam()
+    model, optimizer = build_network(), tf.keras.optimizers.Adam()
 
     def train_step(x, y):
         with tf.GradientTape() as tape:
@@ -42,7 +42,7 @@ def test_an_optimizer_without_gradients_says_why() -> None:
 
 
 def test_a_function_keeps_the_note() -> None:
-    model, optimizer = network(), tf.keras.optimizers.SGD()
+    model, optimizer = build_network(), tf.keras.optimizers.SGD()
 
     @tf.function
     def step(x):
@@ -54,7 +54,7 @@ def test_a_function_keeps_the_note() -> None:
 
     with pytest.raises(ValueError, match="No gradients provided") as error:
         step(tf.ones([2, 3]))
-    assert "stop_gradient: tf.stop_gradient (" in notes_of(error)
+    assert "stop_gradient: tf.stop_gradient (" in join_notes(error)
 
 
 def test_none_as_a_value_says_why() -> None:
@@ -64,7 +64,7 @@ def test_none_as_a_value_says_why() -> None:
     g = tape.gradient(y, x)
     with pytest.raises(ValueError, match="Attempt to convert a value") as error:
         tf.sign(g)
-    assert "not_watched: The tape does not watch x, a tensor" in notes_of(error)
+    assert "not_watched: The tape does not watch x, a tensor" in join_notes(error)
 
 
 def test_none_that_is_no_gradient_has_no_note() -> None:
@@ -74,24 +74,24 @@ def test_none_that_is_no_gradient_has_no_note() -> None:
     assert tape.gradient(y, x) is not None
     with pytest.raises(ValueError, match="Attempt to convert a value") as error:
         tf.sign(None)
-    assert notes_of(error) == ""
+    assert join_notes(error) == ""
 
 
 def test_without_a_tape_in_reach_the_note_says_how_to_ask() -> None:
     v = tf.Variable(1.0)
 
-    def gradients():
+    def compute_gradients():
         with tf.GradientTape() as tape:
             y = tf.round(v)
         return tape.gradient(y, [v])
 
     with pytest.raises(ValueError, match="No gradients") as error:
-        tf.keras.optimizers.SGD().apply_gradients(zip(gradients(), [v], strict=True))
-    assert "minitape.explain.warn()" in notes_of(error)
+        tf.keras.optimizers.SGD().apply_gradients(zip(compute_gradients(), [v], strict=True))
+    assert "minitape.explain.warn()" in join_notes(error)
 
 
 def test_a_warning_has_the_mend_and_is_said_once_for_one_reason() -> None:
-    model = network()
+    model = build_network()
     explain.warn(True)
     try:
         with tf.GradientTape() as tape:
@@ -111,12 +111,12 @@ def test_a_warning_has_the_mend_and_is_said_once_for_one_reason() -> None:
     (lambda tape, y, model: tape.gradient(y, model), "Pass its variables: model.trainable_variables"),
 ])  # fmt: skip
 def test_what_is_no_tensor_says_so(ask, said) -> None:
-    model = network()
+    model = build_network()
     with tf.GradientTape() as tape:
         y = tf.reduce_sum(model(tf.ones([1, 3])))
     with pytest.raises((TypeError, AttributeError)) as error:
         ask(tape, y, model)
-    assert said in notes_of(error)
+    assert said in join_notes(error)
 
 
 def test_a_target_that_is_none_says_why() -> None:
@@ -127,7 +127,7 @@ def test_a_target_that_is_none_says_why() -> None:
         slope = inner.gradient(y, x)
     with pytest.raises(TypeError, match="received None") as caught:
         outer.gradient(slope, x)
-    assert "tape.watch(x)" in notes_of(caught)
+    assert "tape.watch(x)" in join_notes(caught)
 
 
 @pytest.mark.parametrize("line", ["v.assign_sub(0.1 * g)", "g[0]", "g.numpy()", "g * 2.0", "a, b = g"])
@@ -217,22 +217,22 @@ np.ones(2) + np.ones(3) |
 
 @pytest.mark.parametrize("row", SHOWN.strip().split("\n"))
 def test_an_error_that_is_shown_says_what_fixes_it_without_our_frames(row: str) -> None:
-    from minitape.explain import uncaught
+    from minitape.explain import uncaught_errors
 
-    state.memory.gave_none = type(None)
+    state.memory.last_none_tape = type(None)
     line, _, said = row.partition(" |")
     x, c = tf.Variable(3.0), tf.constant([1.0, 2.0])
     with tf.GradientTape() as tape:
         y = x * x
     with pytest.raises(Exception) as error:
         exec(line, {"tf": tf, "np": np, "x": x, "c": c, "y": y, "tape": tape})
-    trace = uncaught.prepared(error.value, error.tb)
+    trace = uncaught_errors.add_advice_and_hide_frames(error.value, error.tb)
     files = []
     while trace is not None:
         files.append(trace.tb_frame.f_code.co_filename)
         trace = trace.tb_next
     assert files == [__file__, "<string>"], files
-    assert said.strip() in notes_of(error) and bool(notes_of(error)) == bool(said.strip()), notes_of(error)
+    assert said.strip() in join_notes(error) and bool(join_notes(error)) == bool(said.strip()), join_notes(error)
 
 
 def test_the_error_behind_an_error_is_shown_without_our_frames(tmp_path) -> None:
@@ -250,15 +250,15 @@ def test_a_program_shows_it_and_python_names_what_is_near(tmp_path) -> None:
     """In a terminal Python says itself what a misspelled name is near to; ``-X dev`` shows all frames."""
     (tmp_path / "train.py").write_text("import sys, minitape as tf\nexec(sys.argv[1])\n")
 
-    def shown(line: str, *options: str) -> str:
+    def run_line(line: str, *options: str) -> str:
         command = [sys.executable, *options, "train.py", line]
         return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False).stderr
 
-    assert "Did you mean: 'shape'?" in shown("tf.constant(1.0).shpae")
-    assert "the same answers. Did you mean: 'Variable'?" in shown("tf.variable(1.0)")
+    assert "Did you mean: 'shape'?" in run_line("tf.constant(1.0).shpae")
+    assert "the same answers. Did you mean: 'Variable'?" in run_line("tf.variable(1.0)")
     mixed = "tf.Variable(3) * 2.0"
-    assert "minitape" not in shown(mixed).replace("import minitape", "") and "tf.Variable(3.0)" in shown(mixed)
-    assert "variable_operators.py" in shown(mixed, "-X", "dev")
+    assert "minitape" not in run_line(mixed).replace("import minitape", "") and "tf.Variable(3.0)" in run_line(mixed)
+    assert "variable_operators.py" in run_line(mixed, "-X", "dev")
 
 
 @pytest.mark.parametrize("extensions", [(), (KeyError,)])
@@ -267,14 +267,14 @@ def test_a_notebook_shows_the_reason_with_every_error(extensions, monkeypatch) -
     pytest.importorskip("IPython")
     from IPython.core.interactiveshell import InteractiveShell
 
-    from minitape.explain import uncaught
+    from minitape.explain import uncaught_errors
 
     InteractiveShell.clear_instance()
     shell = InteractiveShell.instance()
     monkeypatch.setattr(sys, "excepthook", sys.excepthook)
     shell.custom_exceptions = extensions
     try:
-        uncaught.watch_errors()
+        uncaught_errors.install_error_hooks()
         importlib.import_module("minitape.course")
         shown: list[BaseException] = []
         shell.showtraceback = lambda error, tb_offset=None: shown.append(error[1])
@@ -294,7 +294,7 @@ def test_a_notebook_shows_the_reason_with_every_error(extensions, monkeypatch) -
 
 
 def test_keras_warning_carries_the_reason() -> None:
-    model, spare = network(), tf.keras.layers.Dense(1)
+    model, spare = build_network(), tf.keras.layers.Dense(1)
     spare.build((None, 3))
     variables = model.trainable_variables + spare.trainable_variables
     optimizer = tf.keras.optimizers.SGD(0.1)
@@ -315,7 +315,9 @@ def test_an_operation_without_a_gradient_says_where_it_is() -> None:
         y = tf.reduce_sum(tf.unique(x)[0])
     with pytest.raises(LookupError, match="gradient registry has no entry for: Unique") as error:
         tape.gradient(y, x)
-    assert "There is no gradient: no_gradient_registered" in notes_of(error) and "test_unasked.py" in notes_of(error)
+    assert "There is no gradient: no_gradient_registered" in join_notes(error) and "test_unasked.py" in join_notes(
+        error
+    )
 
 
 def test_a_lookup_error_of_the_users_is_left_alone() -> None:
@@ -328,11 +330,11 @@ def test_a_lookup_error_of_the_users_is_left_alone() -> None:
         y = f(x)
     with pytest.raises(KeyError) as error:
         tape.gradient(y, x)
-    assert notes_of(error) == ""
+    assert join_notes(error) == ""
 
 
 def test_a_page_has_a_paragraph_for_each_reason() -> None:
-    model, spare, w = network(), tf.keras.layers.Dense(1), tf.Variable(1.0)
+    model, spare, w = build_network(), tf.keras.layers.Dense(1), tf.Variable(1.0)
     spare.build((None, 3))
     with tf.GradientTape() as tape:
         loss = tf.reduce_mean(model(tf.ones([2, 3]))) * tf.stop_gradient(w)
@@ -363,19 +365,19 @@ def test_a_column_and_a_row_are_told() -> None:
         right = tf.reduce_mean((tf.squeeze(p, -1) - labels) ** 2)
     assert "broadcast" not in tape.explain(right, p).message
 
-    def distance(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+    def compute_distance(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
         column = tf.reshape(a, (-1, 1))
         return tf.reduce_mean(tf.abs(column - b))
 
     w = tf.Variable([0.5, 2.5, 7.0, 3.5])
     with tf.GradientTape() as tape:
-        energy = 2.0 * distance(drawn := w * 1.0, labels) - distance(drawn, drawn)
+        energy = 2.0 * compute_distance(drawn := w * 1.0, labels) - compute_distance(drawn, drawn)
     assert tape.explain(energy, w).cause == "connected"
 
 
 def test_nan_in_an_array_that_a_model_is_given() -> None:
     data = np.array([[1.0, np.nan, 0.0]], np.float32)
-    model = network()
+    model = build_network()
     with tf.GradientTape(persistent=True) as tape:
         loss = tf.reduce_mean(model(data) ** 2)
     why = tape.explain(loss, model.trainable_variables[0])
@@ -383,7 +385,7 @@ def test_nan_in_an_array_that_a_model_is_given() -> None:
     assert "leave these rows out" in why.fix
 
 
-def built() -> tf.keras.layers.Dense:
+def build_layer() -> tf.keras.layers.Dense:
     layer = tf.keras.layers.Dense(2)
     layer.build([2, 3])
     return layer
@@ -393,7 +395,7 @@ def built() -> tf.keras.layers.Dense:
     (lambda x, y, tape: tape.gradient(y, 3.0), AttributeError, "A plain float is no tensor"),
     (lambda x, y, tape: tape.gradient(y.numpy(), x), AttributeError, "without .numpy()"),
     (lambda x, y, tape: tape.gradient("y", x), TypeError, "'y' is no tensor and no variable"),
-    (lambda x, y, tape: tape.watch(built().variables), ValueError,
+    (lambda x, y, tape: tape.watch(build_layer().variables), ValueError,
      "kernel is a variable of Keras, and the tf.Variable is inside it"),
     (lambda x, y, tape: tape.watch(3.0), ValueError, "x = tf.constant(data), and watch it"),
     (lambda x, y, tape: tf.GradientTape().gradient(y, x), RuntimeError, "never entered: compute inside of its block"),
@@ -407,7 +409,7 @@ def test_what_learners_pass_to_a_tape_by_mistake(mistake, kind, says) -> None:
         y = x * x
     with pytest.raises(kind) as caught:
         mistake(x, y, tape)
-    assert says in notes_of(caught)
+    assert says in join_notes(caught)
 
 
 def test_target_and_source_that_are_swapped() -> None:

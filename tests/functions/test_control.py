@@ -8,7 +8,7 @@ import pytest
 import minitape as tf
 
 
-def derivatives(f, *sources):
+def compute_derivatives(f, *sources):
     """The value of f(*sources), its gradients, and the gradients of their sum of squares."""
     with tf.GradientTape() as outer:
         outer.watch(sources)
@@ -73,7 +73,7 @@ def test_loops_in_branches_in_loops():
     traced = tf.function(f)
     for values in ([0.3, 0.5], [-1.0, 0.2], [2.0, 0.1]):
         x, y = tf.constant(values, tf.float64), tf.constant(0.3, tf.float64)
-        for got, want in zip(derivatives(traced, x, y), derivatives(f, x, y), strict=True):
+        for got, want in zip(compute_derivatives(traced, x, y), compute_derivatives(f, x, y), strict=True):
             np.testing.assert_allclose(got, want, 1e-9, 1e-12)
     assert traced.experimental_get_tracing_count() == 1
 

@@ -9,7 +9,7 @@ import pytest
 import minitape as tf
 
 
-def number(value, dtype=None):
+def read_number(value, dtype=None):
     return tf.constant(value, dtype)
 
 
@@ -23,7 +23,7 @@ class TestWhatRunsOnce:
             total = x * scale + sum(more)
             return (y - total if flip else total), scale
 
-        a, b, c = number(2.0), number([3.0, 4.0]), number(5.0, tf.float64)
+        a, b, c = read_number(2.0), read_number([3.0, 4.0]), read_number(5.0, tf.float64)
         calls = [
             (lambda: f(a), 2.0), (lambda: f(b), [3.0, 4.0]), (lambda: f(a, 3.0), 6.0), (lambda: f(a, a), 4.0),
             (lambda: f(a, flip=True), -1.5), (lambda: f(a, y=a, flip=True), 0.0), (lambda: f(a, flip=True, y=a), 0.0),
@@ -38,7 +38,7 @@ class TestWhatRunsOnce:
 
     def test_keywords_of_one_order_are_not_those_of_another(self):
         f = tf.function(lambda **given: 10.0 * given["b"] + given["a"])
-        one, two = number(1.0), number(2.0)
+        one, two = read_number(1.0), read_number(2.0)
         for _ in range(3):
             assert f(a=one, b=two) == 21.0 and f(b=two, a=one) == 21.0 and f(b=one, a=two) == 12.0
 
@@ -48,7 +48,7 @@ class TestWhatRunsOnce:
             return {"z": x - pair["u"], "all": [x * 2.0, (pair["rest"][1], None)], "n": 3}
 
         for value in (1.0, 2.0):
-            got = f(number(value), {"u": number(0.5), "rest": [number(1.0), number(7.0)]})
+            got = f(read_number(value), {"u": read_number(0.5), "rest": [read_number(1.0), read_number(7.0)]})
             assert got["z"] == value - 0.5 and got["all"][0] == 2 * value and got["n"] == 3
             assert type(got["all"][1]) is tuple and got["all"][1][0] == 7.0 and got["all"][1][1] is None
 
@@ -63,14 +63,14 @@ class TestWhatRunsOnce:
 
         double, triple = Model(2.0), Model(3.0)
         for _ in range(2):
-            assert double(np.float32(1.5)) == 3.0 and triple(number(1.0)) == 3.0
+            assert double(np.float32(1.5)) == 3.0 and triple(read_number(1.0)) == 3.0
         assert double.__call__.experimental_get_tracing_count() == 1
 
     def test_a_signature_is_checked(self):
         f = tf.function(lambda x: tf.reduce_sum(x), input_signature=[tf.TensorSpec([None], tf.float32)])
-        assert f([1.0, 2.0]) == 3.0 and f(number([1.0, 2.0, 3.0])) == 6.0
+        assert f([1.0, 2.0]) == 3.0 and f(read_number([1.0, 2.0, 3.0])) == 6.0
         with pytest.raises(TypeError, match="Can not cast"):
-            f(number([[1.0]]))
+            f(read_number([[1.0]]))
         with pytest.raises(TypeError, match="missing a required argument"):
             f()
 
@@ -78,7 +78,7 @@ class TestWhatRunsOnce:
         cube = tf.function(lambda x: x * x * x)
         f = tf.function(lambda x: cube(x) + cube(x + 1.0))
         for value in (1.0, 2.0):
-            x = number(value)
+            x = read_number(value)
             with tf.GradientTape() as tape:
                 tape.watch(x)
                 y = f(x)
@@ -90,7 +90,7 @@ class TestWhatRunsOnce:
         f = tf.function(lambda x: (ran.append(1), x + 1)[1])
         tf.config.run_functions_eagerly(True)
         try:
-            assert f(number(1)) == 2 and f(number(1)) == 2 and len(ran) == 2
+            assert f(read_number(1)) == 2 and f(read_number(1)) == 2 and len(ran) == 2
         finally:
             tf.config.run_functions_eagerly(False)
 
@@ -108,7 +108,7 @@ class TestWhatPythonBranchesOn:
             return 3.0 - 2.0 * x
 
         for value in (3.0, -2.0, 4.0, 0.0):
-            x = number(value)
+            x = read_number(value)
             with tf.GradientTape() as tape:
                 tape.watch(x)
                 y = f(x)
@@ -119,16 +119,16 @@ class TestWhatPythonBranchesOn:
     def test_each_number_of_turns_is_a_recording_and_32_are_the_most(self):
         @tf.function
         def f(n):
-            k = number(0)
+            k = read_number(0)
             while k < n:  # here
                 k = k + 1
             return k
 
         for n in [*range(32), 5, 31]:
-            assert f(number(n)) == n
+            assert f(read_number(n)) == n
         line = f.python_function.__code__.co_firstlineno + 3
         with pytest.raises(RuntimeError, match=rf"32 different ways .* line {line}: use tf.cond, tf.while_loop"):
-            f(number(40))
+            f(read_number(40))
 
     def test_nothing_is_done_twice_where_python_runs_again(self):
         out = io.StringIO()
@@ -147,7 +147,7 @@ class TestWhatPythonBranchesOn:
 
         seen = []
         tf.random.set_seed(4)
-        found = [f(number(value)) for value in (1.0, -2.0, 0.25, 3.0, -0.25)]
+        found = [f(read_number(value)) for value in (1.0, -2.0, 0.25, 3.0, -0.25)]
         tf.random.set_seed(4)
         drawn = [float(tf.random.uniform([])) for _ in range(5)]
         assert [float(u) for u, _, _ in found] == [float(y) for _, y, _ in found] == seen == drawn
@@ -180,7 +180,7 @@ class TestWhatPythonBranchesOn:
         with pytest.raises(
             TypeError, match=r"In the traced function 'asks' Python asked for the value .*tf.py_function"
         ):
-            tf.function(asks)(number(1.0))
+            tf.function(asks)(read_number(1.0))
         v = tf.Variable(1.0)
         with pytest.raises(TypeError, match="asked for the value"):
             tf.function(lambda: v.numpy())()
@@ -196,18 +196,18 @@ class TestWhatPythonBranchesOn:
 
         rng = np.random.default_rng(2)
         for i, n in [(0, 2), (1, 4), (1, 2), (0, 4), (1, 4)]:
-            x = number(rng.uniform(0, 2, 4).astype(np.float32))
-            got, want = f(x, number(i), number(n)), f.python_function(x, number(i), number(n))
+            x = read_number(rng.uniform(0, 2, 4).astype(np.float32))
+            got, want = f(x, read_number(i), read_number(n)), f.python_function(x, read_number(i), read_number(n))
             for a, b in zip(got, want, strict=True):
                 np.testing.assert_array_equal(a.numpy(), b.numpy())
 
     def test_a_gradient_passes_what_looks_at_values(self):
         f = tf.function(lambda x, n: tf.reduce_sum(tf.boolean_mask(x, x > 0.0) ** 2) + x[n] + tf.reduce_sum(x[:n]))
         for values, n in [([1.0, -2.0, 3.0], 1), ([4.0, 5.0, -6.0], 1), ([1.0, -2.0, -3.0], 2)]:
-            x = number(values)
+            x = read_number(values)
             with tf.GradientTape() as tape:
                 tape.watch(x)
-                y = f(x, number(n))
+                y = f(x, read_number(n))
             want = [2 * max(t, 0.0) + (k == n) + (k < n) for k, t in enumerate(values)]
             np.testing.assert_allclose(tape.gradient(y, x), want)
 
@@ -226,7 +226,7 @@ class TestVariablesAndCaptures:
 
         for _ in range(3):
             was = float(v)
-            before, after = f(number(3.0))
+            before, after = f(read_number(3.0))
             assert before == was and v == 3 * was + 1 and after == 10 * v and w[0] == v
 
     def test_a_variable_that_is_kept_is_made_once(self):
@@ -265,24 +265,24 @@ class TestVariablesAndCaptures:
             return tf.gather(x, 7)
 
         with pytest.raises(tf.errors.InvalidArgumentError):
-            f(number([1.0]))
+            f(read_number([1.0]))
         assert v == 1.0
 
     def test_a_tensor_from_outside_gets_a_gradient(self):
-        c = number([2.0, 3.0])
+        c = read_number([2.0, 3.0])
         f = tf.function(lambda x: x * c * c)
         for _ in range(3):
             with tf.GradientTape() as tape:
                 tape.watch(c)
-                y = f(number(5.0))
+                y = f(read_number(5.0))
             np.testing.assert_allclose(tape.gradient(y, c), [20.0, 30.0])
 
     def test_a_python_number_is_frozen(self):
         factor = 2.0
         f = tf.function(lambda x: x * factor)
-        assert f(number(3.0)) == 6.0
+        assert f(read_number(3.0)) == 6.0
         factor = 5.0
-        assert f(number(3.0)) == 6.0 and f(number([3.0])) == [15.0]
+        assert f(read_number(3.0)) == 6.0 and f(read_number([3.0])) == [15.0]
 
 
 class TestGradients:
@@ -300,7 +300,7 @@ class TestGradients:
 
     def test_any_order(self):
         f = tf.function(lambda x: tf.sin(x) * x**3)
-        x = number(0.7, tf.float64)
+        x = read_number(0.7, tf.float64)
         for _ in range(2):
             with tf.GradientTape() as a:
                 a.watch(x)
@@ -329,7 +329,7 @@ class TestGradients:
 
         f = tf.function(lambda x: clipped(x) * 3.0)
         for value, want in [(0.5, 30.0), (2.0, 0.0), (0.1, 30.0)]:
-            x = number(value)
+            x = read_number(value)
             with tf.GradientTape() as tape:
                 tape.watch(x)
                 y = f(x)
@@ -338,12 +338,12 @@ class TestGradients:
 
     def test_jacobians_and_forward_mode(self):
         f = tf.function(lambda x: x * x * tf.reduce_sum(x))
-        x = number([1.0, 2.0])
+        x = read_number([1.0, 2.0])
         with tf.GradientTape() as tape:
             tape.watch(x)
             y = f(x)
         np.testing.assert_allclose(tape.jacobian(y, x), [[7.0, 1.0], [4.0, 16.0]])
-        with tf.autodiff.ForwardAccumulator(x, number([1.0, 0.0])) as accumulator:
+        with tf.autodiff.ForwardAccumulator(x, read_number([1.0, 0.0])) as accumulator:
             y = f(x)
         np.testing.assert_allclose(accumulator.jvp(y), [7.0, 4.0])
 
@@ -409,7 +409,7 @@ class TestGradients:
 
     def test_none_where_nothing_connects(self):
         f = tf.function(lambda x, y: (x * 2.0, tf.round(y)))
-        x, y = number(1.0), number(2.0)
+        x, y = read_number(1.0), read_number(2.0)
         with tf.GradientTape(persistent=True) as tape:
             tape.watch([x, y])
             a, b = f(x, y)
@@ -420,7 +420,7 @@ class TestLeaks:
     @pytest.mark.parametrize(
         "use",
         [
-            lambda t: t + 1.0, lambda t: 1.0 + t, lambda t: number(1.0) * t, tf.sin, lambda t: tf.stack([t, t]),
+            lambda t: t + 1.0, lambda t: 1.0 + t, lambda t: read_number(1.0) * t, tf.sin, lambda t: tf.stack([t, t]),
             lambda t: t.numpy(), float, np.asarray, bool, lambda t: tf.function(lambda: t * 2.0)(), tf.print,
             lambda t: tf.Variable(1.0).assign(t), tf.Variable, lambda t: tf.cond(t > 0.0, lambda: 1, lambda: 2),
             lambda t: tf.function(lambda x: x)(t), lambda t: [*tf.stack([t])],
@@ -435,10 +435,10 @@ class TestLeaks:
             leaked.extend([x, x * 2.0, tf.constant(2.0) * 3.0])
             return x * 1.0
 
-        assert f(number(1.0)) == 1.0
+        assert f(read_number(1.0)) == 1.0
         with pytest.raises((TypeError, ValueError), match=r"is out of scope.* function 'f'"):
             use(leaked[which])
-        assert f(number(2.0)) == 2.0
+        assert f(read_number(2.0)) == 2.0
 
     def test_so_is_one_of_a_branch_and_one_in_an_init_scope(self):
         leaked = []
@@ -449,7 +449,7 @@ class TestLeaks:
             return leaked[0] + 1.0
 
         with pytest.raises(TypeError, match="is out of scope"):
-            f(number(1.0))
+            f(read_number(1.0))
 
         @tf.function
         def g(x):
@@ -457,12 +457,12 @@ class TestLeaks:
                 return x + 1.0
 
         with pytest.raises(TypeError, match="is out of scope"):
-            g(number(1.0))
+            g(read_number(1.0))
 
     def test_what_the_function_took_from_outside_stays_what_it_is(self):
-        c = number([1.0, 2.0])
+        c = read_number([1.0, 2.0])
         f = tf.function(lambda x: x + c)
-        f(number(1.0))
+        f(read_number(1.0))
         assert (c + 1.0).numpy().tolist() == [2.0, 3.0]
 
 
@@ -471,7 +471,7 @@ class TestPythonInside:
         seen = []
         f = tf.function(lambda x: tf.py_function(lambda t: (seen.append(float(t)), t * t)[1], [x], tf.float32) * 2.0)
         for value in (1.0, 3.0, 4.0):
-            x = number(value)
+            x = read_number(value)
             with tf.GradientTape() as tape:
                 tape.watch(x)
                 y = f(x)
@@ -492,9 +492,9 @@ class TestPythonInside:
     def test_numpy_function(self):
         f = tf.function(lambda x: tf.numpy_function(np.sinh, [x], tf.float32) + 1.0)
         for value in (0.0, 1.0):
-            np.testing.assert_allclose(f(number(value)), np.sinh(value) + 1.0, 1e-6)
+            np.testing.assert_allclose(f(read_number(value)), np.sinh(value) + 1.0, 1e-6)
         with pytest.raises(tf.errors.InvalidArgumentError):  # it promised another dtype
-            tf.function(lambda x: tf.numpy_function(np.float64, [x], tf.float32))(number(1.0))
+            tf.function(lambda x: tf.numpy_function(np.float64, [x], tf.float32))(read_number(1.0))
 
 
 def test_six_threads():
@@ -511,7 +511,7 @@ def test_six_threads():
     found = {}
 
     def work(k):
-        x = number(float(k))
+        x = read_number(float(k))
         total = []
         for _ in range(20):
             with tf.GradientTape() as tape:
@@ -561,10 +561,10 @@ def test_effects_of_an_error_in_a_first_run():
         return x
 
     with pytest.raises(ValueError, match="below"):
-        f(number(-1.0))
-    assert f(number(2.0)) == 2.0
+        f(read_number(-1.0))
+    assert f(read_number(2.0)) == 2.0
     with pytest.raises(ValueError, match="below"):
-        f(number(-1.0))
+        f(read_number(-1.0))
     with tf.GradientTape() as tape:
         x = tf.Variable(3.0)
         y = f(x * x)

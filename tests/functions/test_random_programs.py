@@ -43,7 +43,7 @@ if n > 1 and tf.reduce_max({b}) > {c}: {a} = tf.tanh({a}); {b} = {b} + {c}
 """.strip().split("\n")
 
 
-def program(seed: int) -> str:
+def write_program(seed: int) -> str:
     """The text of a function of a vector, a number and a variable."""
     rng = random.Random(seed)
     lines = []
@@ -54,7 +54,7 @@ def program(seed: int) -> str:
     return f"def f(x, n):\n    p, q = x, tf.cos(x)\n{body}\n    return tf.reduce_sum(p * q), p\n"
 
 
-def run(text: str, wrap) -> list:
+def run_program(text: str, wrap) -> list:
     """What the program gives for some arguments, one call after the other."""
     v = tf.Variable([0.3, -0.7, 1.1])
 
@@ -106,8 +106,8 @@ def run(text: str, wrap) -> list:
 @pytest.mark.parametrize("block", range(20))
 def test_functions_agree_with_eager_execution(block):
     for seed in range(10 * block, 10 * block + 10):
-        text = program(seed)
-        want, got = run(text, lambda f: f), run(text, tf.function)
+        text = write_program(seed)
+        want, got = run_program(text, lambda f: f), run_program(text, tf.function)
         for k, (a, b) in enumerate(zip(want, got, strict=True)):
             message = f"seed {seed}, result {k}\n{text}"
             if a is None:  # a branch that was not taken, or a state that was not read: zeros, as in TensorFlow
@@ -120,10 +120,10 @@ def test_functions_agree_with_eager_execution(block):
 @pytest.mark.parametrize("seed", [3, 14, 15])
 def test_a_program_that_runs_often_gives_the_same(seed):
     """After some runs sweeps are written out, and functions are compiled."""
-    text = program(seed)
+    text = write_program(seed)
     for wrap in (lambda f: f, tf.function):
-        first = run(text, wrap)
+        first = run_program(text, wrap)
         for _ in range(20):
-            again = run(text, wrap)
+            again = run_program(text, wrap)
         for a, b in zip(first, again, strict=True):
             np.testing.assert_array_equal(b, a)

@@ -3,9 +3,9 @@ page of credits says where.
 
 `documents.json` lists the programs: the number of the document, the program's lines (without comments, blank lines and
 the frame of a `try`), and what TensorFlow 2.21 prints. Of an error message that begins with a device's node,
-`{{function_node ...}}`, only the rest is listed. Blanks and the kind of quotes do not count. `mended` are slips of the
-pen in the documents, and how the lessons write them. The lines must follow one
-another in the code cells of one lesson; the printed lines must stand under those cells.
+`{{function_node ...}}`, only the rest is listed. Blanks and the kind of quotes do not count. `normalize_line` are slips
+of the pen in the documents, and how the lessons write them. The lines must follow one another in the code cells of one
+lesson; the printed lines must stand under those cells.
 """
 
 import json
@@ -19,23 +19,23 @@ from typing import Any
 import nbformat
 import pytest
 
-from minitape.cli.lessons import lesson_of, lessons_folder, notebooks_in
+from minitape.cli.lesson_files import find_lessons_folder, get_lesson_prefix, list_notebook_files
 
 LISTED = json.loads(Path(__file__).with_name("documents.json").read_text(encoding="utf-8"))
 PROGRAMS, MENDED = LISTED["programs"], LISTED["mended"]
 HOW_MANY = {"000": 5, "001": 6, "002": 2, "003": 2, "004": 34}
-LANGUAGES = {"en": lessons_folder(), "zh": lessons_folder().parent / "zh"}
+LANGUAGES = {"en": find_lessons_folder(), "zh": find_lessons_folder().parent / "zh"}
 ROOM = 40  # lines that a lesson may put between two lines of a program
 
 
-def mended(text: str) -> str:
+def normalize_line(text: str) -> str:
     """A line of a document as the lessons write it."""
     for wrong, right in MENDED.items():
         text = text.replace(wrong, right)
     return text
 
 
-def squeezed(text: str) -> str:
+def squeeze_text(text: str) -> str:
     """A text without blanks, and with one kind of quotes."""
     return "".join(text.split()).replace('"', "'")
 
@@ -46,22 +46,24 @@ class Lesson:
     def __init__(self, path: Path) -> None:
         cells = nbformat.read(path, as_version=4).cells
         self.code = [
-            (squeezed(line.partition(" #")[0]), number)
+            (squeeze_text(line.partition(" #")[0]), number)
             for number, cell in enumerate(cells)
             if cell.cell_type == "code"
             for line in cell.source.split("\n")
             if line.strip()
         ]
-        self.printed = {n: squeezed(_text(cell)) for n, cell in enumerate(cells) if cell.cell_type == "code"}
+        self.printed = {
+            n: squeeze_text(_read_output_text(cell)) for n, cell in enumerate(cells) if cell.cell_type == "code"
+        }
         self.prose = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
 
-    def places(self, lines: list[str]) -> Iterator[range]:
+    def iter_places(self, lines: list[str]) -> Iterator[range]:
         """The cells from the first to the last line of each occurrence of these lines, in this order."""
         for start, (line, cell) in enumerate(self.code):
-            if line == lines[0] and (end := self._follow(lines[1:], start)) is not None:
+            if line == lines[0] and (end := self._find_end_of_lines(lines[1:], start)) is not None:
                 yield range(cell, end + 1)
 
-    def _follow(self, lines: list[str], at: int) -> int | None:
+    def _find_end_of_lines(self, lines: list[str], at: int) -> int | None:
         """The cell of the last line, if the others follow from `at` on, close to one another."""
         for wanted in lines:
             near = (n for n in range(at + 1, min(at + ROOM, len(self.code))) if self.code[n][0] == wanted)
@@ -71,56 +73,58 @@ class Lesson:
             at = found
         return self.code[at][1]
 
-    def prints(self, cells: range, lines: list[str]) -> bool:
+    def has_printed(self, cells: range, lines: list[str]) -> bool:
         """Whether these lines stand among the outputs of these cells."""
         printed = "".join(self.printed.get(number, "") for number in cells)
         return all(line in printed for line in lines)
 
 
-def _text(cell: Any) -> str:
+def _read_output_text(cell: Any) -> str:
     """What a cell printed, and the text of what it shows."""
     texts = [output.get("text") or output.get("data", {}).get("text/plain", "") for output in cell.outputs]
     return "".join(texts)
 
 
 @cache
-def lessons(language: str) -> dict[str, Lesson]:
-    return {path.stem: Lesson(path) for path in notebooks_in(LANGUAGES[language]) if lesson_of(path)}
+def load_lessons(language: str) -> dict[str, Lesson]:
+    return {path.stem: Lesson(path) for path in list_notebook_files(LANGUAGES[language]) if get_lesson_prefix(path)}
 
 
 @cache
-def credits(language: str) -> dict[str, str]:
+def read_credits(language: str) -> dict[str, str]:
     """What the page of credits says of each document."""
     cells = nbformat.read(LANGUAGES[language] / "credits.ipynb", as_version=4).cells
     return {cell.id.removeprefix("document-"): cell.source for cell in cells}
 
 
-def links_of(text: str) -> list[str]:
+def list_links(text: str) -> list[str]:
     return re.findall(r"\((\w+\.ipynb)\)", text)
 
 
-def holding(program: dict[str, Any], prints: list[str], language: str = "en") -> list[str]:
+def list_lessons_with_program(program: dict[str, Any], prints: list[str], language: str = "en") -> list[str]:
     """The names of the lessons that hold the program and print these lines under it."""
-    lines = [squeezed(mended(line)) for line in program["lines"]]
-    printed = [squeezed(mended(line)) for line in prints]
+    lines = [squeeze_text(normalize_line(line)) for line in program["lines"]]
+    printed = [squeeze_text(normalize_line(line)) for line in prints]
     return [
         name
-        for name, lesson in lessons(language).items()
-        if any(lesson.prints(cells, printed) for cells in lesson.places(lines))
+        for name, lesson in load_lessons(language).items()
+        if any(lesson.has_printed(cells, printed) for cells in lesson.iter_places(lines))
     ]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: f"{p['document']}-{p['program'].replace(' ', '-')}")
 def test_a_lesson_holds_the_program_with_its_output_and_the_credits_say_so(program, language):
-    assert holding(program, [], language), "no lesson holds all lines of this program in their order"
-    found = holding(program, program["prints"], language)
+    assert list_lessons_with_program(program, [], language), "no lesson holds all lines of this program in their order"
+    found = list_lessons_with_program(program, program["prints"], language)
     assert found, f"a lesson holds this program, but none prints {program['prints']}"
     [named] = re.findall(
-        rf"^\| {re.escape(program['program'])} \| \[.*\]\((\w+)\.ipynb\) \|$", credits("en")[program["document"]], re.M
+        rf"^\| {re.escape(program['program'])} \| \[.*\]\((\w+)\.ipynb\) \|$",
+        read_credits("en")[program["document"]],
+        re.M,
     )
     assert named in found
-    assert "(credits.ipynb)" in lessons(language)[named].prose
+    assert "(credits.ipynb)" in load_lessons(language)[named].prose
 
 
 def test_the_list_is_whole():
@@ -132,17 +136,17 @@ def test_the_list_is_whole():
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_credits_name_each_slip_and_no_lesson_speaks_of_documents(language):
     for wrong, right in MENDED.items():
-        assert f"| `{wrong}` | `{right}` |" in credits(language)["mended"]
-    assert {name: links_of(said) for name, said in credits(language).items()} == {
-        name: links_of(said) for name, said in credits("en").items()
+        assert f"| `{wrong}` | `{right}` |" in read_credits(language)["mended"]
+    assert {name: list_links(said) for name, said in read_credits(language).items()} == {
+        name: list_links(said) for name, said in read_credits("en").items()
     }
-    for name, lesson in lessons(language).items():
+    for name, lesson in load_lessons(language).items():
         assert not re.findall(r"\b(?:[Dd]ocuments?|文档) 00\d", lesson.prose), name
 
 
 def test_a_program_that_is_missing_or_prints_something_else_is_noticed():
     program = PROGRAMS[-1]
-    assert holding(program, program["prints"])
-    assert not holding(program, ["Gradients of z wrt y:  14.0"])
-    assert not holding({**program, "lines": [*program["lines"], "print(dy, 'once more')"]}, [])
-    assert not holding({**program, "lines": program["lines"][::-1]}, [])
+    assert list_lessons_with_program(program, program["prints"])
+    assert not list_lessons_with_program(program, ["Gradients of z wrt y:  14.0"])
+    assert not list_lessons_with_program({**program, "lines": [*program["lines"], "print(dy, 'once more')"]}, [])
+    assert not list_lessons_with_program({**program, "lines": program["lines"][::-1]}, [])

@@ -9,18 +9,18 @@ each.
 
 import pytest
 
-from minitape.cli.check import check_notebook
-from minitape.cli.lessons import lessons_folder, notebooks_in
-from tests.warm import as_text, warm_check  # noqa: F401  # a fixture for all tests here
+from minitape.cli.check_notebooks import check_notebook
+from minitape.cli.lesson_files import find_lessons_folder, list_notebook_files
+from tests.warm import format_result_text, warm_check  # noqa: F401  # a fixture for all tests here
 
-LESSONS = notebooks_in(lessons_folder())
-CHINESE = notebooks_in(lessons_folder().parent / "zh")
+LESSONS = list_notebook_files(find_lessons_folder())
+CHINESE = list_notebook_files(find_lessons_folder().parent / "zh")
 SAMPLE = [(LESSONS[0], "blank"), (CHINESE[1], "solved")]
 LONG = [(lesson, "solved") for lesson in LESSONS + CHINESE[1::8]]
 RUNS = [(lesson, variant) for variant in ("solved", "blank") for lesson in LESSONS + CHINESE]
 
 
-def _param(run):
+def _build_param(run):
     lesson, variant = run
     return pytest.param(
         *run,
@@ -29,9 +29,9 @@ def _param(run):
     )
 
 
-@pytest.mark.parametrize(("lesson", "variant"), [_param(run) for run in RUNS])
+@pytest.mark.parametrize(("lesson", "variant"), [_build_param(run) for run in RUNS])
 def test_lesson(lesson, variant, tmp_path):
     copy = tmp_path / lesson.name
     copy.write_bytes(lesson.read_bytes())
-    result = check_notebook(lesson, [variant], run_at=copy)
-    assert result.exit_code == 0, as_text(result)
+    result = check_notebook(lesson, [variant], run_path=copy)
+    assert result.exit_code == 0, format_result_text(result)

@@ -16,15 +16,15 @@ from typing import Any
 import nbformat
 import pytest
 
-from minitape.cli.lesson_pages import headings_of
-from minitape.cli.lessons import lesson_of, lessons_folder, notebooks_in
-from minitape.cli.rules import is_exercise, outputs_text
-from minitape.common.texts import say, table
-from minitape.course.exercise import beliefs_of, exercises_of, explanations_of
+from minitape.cli.lesson_files import find_lessons_folder, get_lesson_prefix, list_notebook_files
+from minitape.cli.lesson_pages import map_cells_to_heading_anchors
+from minitape.cli.notebook_rules import format_outputs, is_exercise
+from minitape.common.translation import load_translations, say
+from minitape.course.exercise import collect_exercises, find_prediction_explanations, find_wrong_choice_beliefs
 
-FOLDERS = [lessons_folder(), lessons_folder().parent / "zh"]
-LESSONS = [path for path in notebooks_in(lessons_folder()) if lesson_of(path)]
-EVERYWHERE = [path for folder in FOLDERS for path in notebooks_in(folder) if lesson_of(path)]
+FOLDERS = [find_lessons_folder(), find_lessons_folder().parent / "zh"]
+LESSONS = [path for path in list_notebook_files(find_lessons_folder()) if get_lesson_prefix(path)]
+EVERYWHERE = [path for folder in FOLDERS for path in list_notebook_files(folder) if get_lesson_prefix(path)]
 WORDS = {  # of a language: the headings and phrases that a lesson must have, and how it names and links a lesson
     "en": {"parts": ("After this lesson you can", "minutes", "## Summary", "TensorFlow, PyTorch, JAX"),
         "read on": "### Where to read on\n\n", "unlinked": r"(?<!\[)[Ll]essons? (\d+)",
@@ -37,25 +37,25 @@ WORDS = {  # of a language: the headings and phrases that a lesson must have, an
 
 
 @cache
-def notebook(path: Path) -> tuple[Any, ...]:
+def read_cells(path: Path) -> tuple[Any, ...]:
     return tuple(nbformat.read(path, as_version=4).cells)
 
 
-def cells(path: Path, kind: str) -> list[Any]:
-    return [cell for cell in notebook(path) if cell.cell_type == kind]
+def list_cells(path: Path, kind: str) -> list[Any]:
+    return [cell for cell in read_cells(path) if cell.cell_type == kind]
 
 
-def prose(path: Path) -> str:
-    return "\n".join(cell.source for cell in cells(path, "markdown"))
+def read_prose(path: Path) -> str:
+    return "\n".join(cell.source for cell in list_cells(path, "markdown"))
 
 
-def anchors(path: Path) -> set[str]:
+def list_anchors(path: Path) -> set[str]:
     """The places of a notebook that a link of another may name.
 
     JupyterLab finds headings only once it has shown them, and so not in a notebook that the link opens; cells it finds.
     The pages of the lessons find headings only. So a cell that is linked to begins with a heading.
     """
-    return {f"cell-id={name}" for name in headings_of(cells(path, "markdown"))}
+    return {f"cell-id={name}" for name in map_cells_to_heading_anchors(list_cells(path, "markdown"))}
 
 
 @pytest.fixture(params=LESSONS, ids=lambda path: path.stem)
@@ -69,11 +69,11 @@ def text(request) -> Path:
     return request.param
 
 
-def words(path: Path) -> dict[str, Any]:
+def get_words(path: Path) -> dict[str, Any]:
     return WORDS[path.parent.name]
 
 
-def said(text: str, path: Path) -> str:
+def translate_sentence(text: str, path: Path) -> str:
     """What all lessons say, in the language of one."""
     return say(text, "check", path.parent.name)
 
@@ -82,7 +82,7 @@ SCREEN = 34  # lines of a notebook that are seen together, in a window of 1400 b
 WIDE = 140  # letters in such a line
 
 
-def height(cell: Any) -> int:
+def count_lines_on_screen(cell: Any) -> int:
     """How many lines a cell takes in a fresh copy, which has no outputs; of a folded question, as it is when it is
     seen, with its buttons.
     """
@@ -95,11 +95,11 @@ def height(cell: Any) -> int:
     )
 
 
-def on_screen(every: Sequence[Any], question: int) -> str:
+def collect_prose_on_screen(every: Sequence[Any], question: int) -> str:
     """The prose that is seen together with a question, above it or below it."""
     seen = []
     for steps in (range(question - 1, -1, -1), range(question + 1, len(every))):
-        left = SCREEN - height(every[question])
+        left = SCREEN - count_lines_on_screen(every[question])
         for place in steps:
             if left <= 0:
                 break
@@ -107,21 +107,21 @@ def on_screen(every: Sequence[Any], question: int) -> str:
                 lines = every[place].source.splitlines()  # of a long cell, only the part that is near
                 part = lines[-left:] if place < question else lines[:left]
                 seen.append("\n".join(part))
-            left -= height(every[place])
+            left -= count_lines_on_screen(every[place])
     return "\n".join(seen)
 
 
-def truths(path: Path) -> list[tuple[int, str, list[str], str]]:
+def list_prediction_truths(path: Path) -> list[tuple[int, str, list[str], str]]:
     """Of each prediction the place of its question, its name, its choices, and its truth: "" if no reveal follows at
     once.
     """
-    every = notebook(path)
-    found, answer = [], said("The answer: {truth}", path).partition("{")[0]
+    every = read_cells(path)
+    found, answer = [], translate_sentence("The answer: {truth}", path).partition("{")[0]
     for place, cell in enumerate(every):
         for name in re.findall(r'predict\(\s*"([^"]+)"', cell.source) if cell.cell_type == "code" else []:
-            choices = re.findall(r"^  - (.*)$", outputs_text(cell.outputs), re.MULTILINE)
+            choices = re.findall(r"^  - (.*)$", format_outputs(cell.outputs), re.MULTILINE)
             after = every[place + 1]
-            told = outputs_text(after.get("outputs", [])) if re.search(rf'reveal\(\s*"{name}"', after.source) else ""
+            told = format_outputs(after.get("outputs", [])) if re.search(rf'reveal\(\s*"{name}"', after.source) else ""
             found.append(
                 (place, name, choices, "".join(re.findall(rf"{answer}[*`]+(.*?)[*`]+$", told, re.MULTILINE)[:1]))
             )
@@ -129,19 +129,22 @@ def truths(path: Path) -> list[tuple[int, str, list[str], str]]:
 
 
 def test_what_follows_a_question_is_its_reveal_and_the_truth_was_a_choice(text):
-    for _, name, choices, truth in truths(text):
-        assert name.startswith(f"{lesson_of(text)}.p")
+    for _, name, choices, truth in list_prediction_truths(text):
+        assert name.startswith(f"{get_lesson_prefix(text)}.p")
         assert truth in choices, (name, truth, choices)
-    source = "\n".join(cell.source for cell in cells(text, "code"))
-    assert sorted(re.findall(r'reveal\(\s*"([^"]+)"', source)) == sorted(name for _, name, _, _ in truths(text))
+    source = "\n".join(cell.source for cell in list_cells(text, "code"))
+    assert sorted(re.findall(r'reveal\(\s*"([^"]+)"', source)) == sorted(
+        name for _, name, _, _ in list_prediction_truths(text)
+    )
 
 
 def test_each_answer_is_explained_by_its_reveal_alone(text):
     explained = {
-        name: say(why, lesson_of(text), text.parent.name) for name, why in explanations_of(lesson_of(text)).items()
+        name: say(why, get_lesson_prefix(text), text.parent.name)
+        for name, why in find_prediction_explanations(get_lesson_prefix(text)).items()
     }
-    assert [name for _, name, _, _ in truths(text) if name not in explained] == []
-    assert [why for why in explained.values() if re.split(r"\.\s|。", why)[0] in prose(text)] == []
+    assert [name for _, name, _, _ in list_prediction_truths(text) if name not in explained] == []
+    assert [why for why in explained.values() if re.split(r"\.\s|。", why)[0] in read_prose(text)] == []
 
 
 ANSWERED = ["01", "02", "03", "04", "05", "06", "07", "08", "09", "10", "11", "12", "13", "14", "appendix"]
@@ -150,9 +153,9 @@ ANSWERED = ["01", "02", "03", "04", "05", "06", "07", "08", "09", "10", "11", "1
 
 @pytest.mark.parametrize("number", ANSWERED)
 def test_each_wrong_choice_has_a_sentence_of_its_own(number):
-    for path in (path for path in EVERYWHERE if lesson_of(path) == number):
-        language, beliefs = path.parent.name, dict(beliefs_of(number))
-        for _, name, choices, truth in truths(path):
+    for path in (path for path in EVERYWHERE if get_lesson_prefix(path) == number):
+        language, beliefs = path.parent.name, dict(find_wrong_choice_beliefs(number))
+        for _, name, choices, truth in list_prediction_truths(path):
             told = {say(one, number, language): say(why, number, language) for one, why in beliefs.pop(name).items()}
             assert sorted(told) == sorted(choice for choice in choices if choice != truth), name
             assert all(told.values()) and len(set(told.values())) == len(told), name
@@ -170,48 +173,48 @@ ELSEWHERE = {  # where the words of the answer stand on the screen, and answer n
 }
 
 
-def told(every: Sequence[Any], question: int, truth: str) -> list[str]:
+def list_sentences_with_truth(every: Sequence[Any], question: int, truth: str) -> list[str]:
     """The sentences on the screen of a question that hold its truth."""
     counted = r"\]\(.*?\)|(lesson|row|exercise|step|练习)s? \d+|第 \d+ [行课步]|<summary>.*?</summary>"
-    said = re.sub(counted, "]", on_screen(every, question), flags=re.IGNORECASE)
+    said = re.sub(counted, "]", collect_prose_on_screen(every, question), flags=re.IGNORECASE)
     number = re.fullmatch(r"(-?\d+)(\.\d+)?", truth)
     whole = rf"{number[1]}(?:\.0)?" if number and float(truth) == int(float(truth)) else re.escape(truth)
     return re.findall(rf"[^.。]*(?<![\w.,-]){whole}(?![\w,-]|\.\d)[^.。]*", said, re.IGNORECASE)
 
 
 def test_no_text_on_the_screen_of_a_question_holds_its_answer(text):
-    every = notebook(text)
-    for place, name, _, truth in truths(text):
-        found = [sentence.strip() for sentence in told(every, place, truth)]
+    every = read_cells(text)
+    for place, name, _, truth in list_prediction_truths(text):
+        found = [sentence.strip() for sentence in list_sentences_with_truth(every, place, truth)]
         asked = ELSEWHERE.get(name, ["?", "？"])  # or it is a question itself
         assert [sentence for sentence in found if not any(part in sentence for part in asked)] == [], (name, truth)
 
 
 def test_a_text_that_tells_the_answer_is_noticed():
-    every = list(notebook(LESSONS[0]))
-    place, _, _, truth = truths(LESSONS[0])[0]
-    assert truth == "6.0" and told(every, place, truth) == []
+    every = list(read_cells(LESSONS[0]))
+    place, _, _, truth = list_prediction_truths(LESSONS[0])[0]
+    assert truth == "6.0" and list_sentences_with_truth(every, place, truth) == []
     for where, words in ((place, "It will be 6."), (place + 2, "So it is `6.0`.")):
         every.insert(where, nbformat.v4.new_markdown_cell(words))
         question = place + (where == place)
-        assert len(told(every, question, truth)) == 1, words
+        assert len(list_sentences_with_truth(every, question, truth)) == 1, words
         del every[where]
 
 
 def test_a_truth_is_computed(lesson):
     """A literal would be the answer, in the open below its question; and it would stay when the program is changed."""
-    for cell in cells(lesson, "code"):
+    for cell in list_cells(lesson, "code"):
         for call in ast.walk(ast.parse(cell.source)):
             if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "reveal":
                 names = [node for node in ast.walk(call.args[1]) if isinstance(node, ast.Name)]
                 assert names, f"the truth of {ast.unparse(call)} is a literal"
 
 
-def calls_of(name: str, tree: ast.AST) -> list[ast.Call]:
+def list_calls(name: str, tree: ast.AST) -> list[ast.Call]:
     return [node for node in ast.walk(tree) if isinstance(node, ast.Call) and getattr(node.func, "id", "") == name]
 
 
-def written_in(tree: ast.AST) -> tuple[list[str], list[str]]:
+def list_texts_in_program(tree: ast.AST) -> tuple[list[str], list[str]]:
     """The texts in a program, and the fixed parts of those with braces."""
     nodes = list(ast.walk(tree))
     formats = {
@@ -234,12 +237,12 @@ def test_a_cell_that_reveals_gives_no_choice_away(lesson):
     text.
     """
     choices: dict[str, list[str]] = {}
-    for cell in cells(lesson, "code"):
+    for cell in list_cells(lesson, "code"):
         tree = ast.parse(cell.source)
-        for question in calls_of("predict", tree):
+        for question in list_calls("predict", tree):
             choices[ast.literal_eval(question.args[0])] = [str(choice) for choice in ast.literal_eval(question.args[2])]
-        for call in calls_of("reveal", tree):
-            texts, parts = written_in(tree)
+        for call in list_calls("reveal", tree):
+            texts, parts = list_texts_in_program(tree)
             begun = [part for part in parts if len(part.split()) > 2]
             named = [
                 c
@@ -247,65 +250,69 @@ def test_a_cell_that_reveals_gives_no_choice_away(lesson):
                 if c in texts or any(c.startswith(part) for part in begun)
             ]
             assert len(named) != 1, f"{ast.unparse(call)} names {named[0]!r} alone"
-            assert not [part for part in written_in(call)[1] if re.search(r"\d", part)], ast.unparse(call)
+            assert not [part for part in list_texts_in_program(call)[1] if re.search(r"\d", part)], ast.unparse(call)
 
 
 def test_the_code_that_is_shown_fits_into_the_window_of_a_laptop(lesson):
-    for cell in cells(lesson, "code"):
+    for cell in list_cells(lesson, "code"):
         folded = cell.metadata.get("jupyter", {}).get("source_hidden", False)
         for line in cell.source.splitlines()[: 1 if folded else None]:
             assert len(line) <= 108, line
 
 
 def test_an_exercise_speaks_of_the_dots_where_there_are_some(text):
-    dots = said("Replace the ... with your answer, and run the cell again.", text)
-    change = said("Change the program, and run the cell again.", text)
-    for cell in cells(text, "code"):
+    dots = translate_sentence("Replace the ... with your answer, and run the cell again.", text)
+    change = translate_sentence("Change the program, and run the cell again.", text)
+    for cell in list_cells(text, "code"):
         if is_exercise(cell):
-            shown = outputs_text(cell.outputs)
+            shown = format_outputs(cell.outputs)
             assert (dots in shown) == ("..." in cell.source), cell.source
             assert (change in shown) == ("..." not in cell.source), cell.source
 
 
 def test_a_picture_that_is_to_be_stepped_through_has_a_way_back(lesson):
     before = None
-    for cell in notebook(lesson):
+    for cell in read_cells(lesson):
         if cell.cell_type == "code":
             before = cell
-        elif before and re.search(words(lesson)["step"], cell.source, re.IGNORECASE):
-            [picture] = re.findall("base64,([A-Za-z0-9+/=]+)", outputs_text(before.outputs))
+        elif before and re.search(get_words(lesson)["step"], cell.source, re.IGNORECASE):
+            [picture] = re.findall("base64,([A-Za-z0-9+/=]+)", format_outputs(before.outputs))
             assert "∂" in b64decode(picture).decode()
 
 
 def test_links_lead_somewhere(text):
     told = "\n".join(
-        [prose(text), *explanations_of(lesson_of(text)).values(), *table(lesson_of(text), text.parent.name).values()]
+        [
+            read_prose(text),
+            *find_prediction_explanations(get_lesson_prefix(text)).values(),
+            *load_translations(get_lesson_prefix(text), text.parent.name).values(),
+        ]
     )
     for file, anchor in re.findall(r"\]\(([\w.]+\.ipynb)(?:#([^)]*))?\)", told):
         assert (text.parent / file).is_file(), file
-        assert not anchor or anchor in anchors(text.parent / file), anchor
+        assert not anchor or anchor in list_anchors(text.parent / file), anchor
 
 
 def test_each_lesson_that_is_named_is_linked_and_the_next_one_comes_first_to_read_on(text):
-    files = {int(lesson_of(path)): path.name for path in LESSONS if lesson_of(path).isdigit()}
+    files = {int(get_lesson_prefix(path)): path.name for path in LESSONS if get_lesson_prefix(path).isdigit()}
     number = next((number for number, name in files.items() if name == text.name), None)
-    assert [int(n) for n in re.findall(words(text)["unlinked"], prose(text)) if int(n) != number] == []
-    for named, file in re.findall(words(text)["linked"], prose(text)):
+    assert [int(n) for n in re.findall(get_words(text)["unlinked"], read_prose(text)) if int(n) != number] == []
+    for named, file in re.findall(get_words(text)["linked"], read_prose(text)):
         assert files[int(named)] == file
-    read_on = prose(text).split(words(text)["read on"])[1]
+    read_on = read_prose(text).split(get_words(text)["read on"])[1]
     if number is not None and number + 1 in files:
         first = read_on[read_on.index("- ") :]
-        assert first.startswith(words(text)["first"].format(number=number + 1, file=files[number + 1]))
+        assert first.startswith(get_words(text)["first"].format(number=number + 1, file=files[number + 1]))
 
 
 def test_everything_to_read_on_is_a_link(text):
-    items = re.findall(r"^- (?:.+\n)(?:  .+\n)*", prose(text).split(words(text)["read on"])[1], re.MULTILINE)
+    items = re.findall(r"^- (?:.+\n)(?:  .+\n)*", read_prose(text).split(get_words(text)["read on"])[1], re.MULTILINE)
     assert len(items) >= 2
     assert [item for item in items if not re.search(r"\[[^]]+\]\(|\]\(", item)] == []
 
 
 def test_the_glossary_is_in_alphabetical_order_and_says_each_word_once():
-    first, *explained = cells(lessons_folder() / "glossary.ipynb", "markdown")
+    first, *explained = list_cells(find_lessons_folder() / "glossary.ipynb", "markdown")
     names = [cell.source.splitlines()[0].removeprefix("## ") for cell in explained]
     assert names == sorted(names, key=str.lower)
     assert len(set(names)) == len(names)
@@ -314,7 +321,7 @@ def test_the_glossary_is_in_alphabetical_order_and_says_each_word_once():
 
 
 def test_the_chinese_glossary_is_by_both_words():
-    english, (first, *explained) = (cells(folder / "glossary.ipynb", "markdown") for folder in FOLDERS)
+    english, (first, *explained) = (list_cells(folder / "glossary.ipynb", "markdown") for folder in FOLDERS)
     names = [cell.source.splitlines()[0].removeprefix("## ") for cell in english[1:]]
     heads = [re.fullmatch(r"## (.+?)（(.+)）", cell.source.splitlines()[0]).groups() for cell in explained]
     assert [word for _, word in heads] == names
@@ -331,25 +338,29 @@ def test_the_chinese_glossary_is_by_both_words():
 
 def test_the_chinese_glossary_lists_the_notebooks_by_their_titles():
     """Their files have English names."""
-    titles = {path.name: prose(path).partition("\n")[0].removeprefix("# ") for path in notebooks_in(FOLDERS[1])}
-    first, *_ = cells(FOLDERS[1] / "glossary.ipynb", "markdown")
+    titles = {
+        path.name: read_prose(path).partition("\n")[0].removeprefix("# ") for path in list_notebook_files(FOLDERS[1])
+    }
+    first, *_ = list_cells(FOLDERS[1] / "glossary.ipynb", "markdown")
     listed = {file: title for title, file in re.findall(r"\[(.*?)\]\((\w+\.ipynb)\)", first.source)}
     assert listed | {"glossary.ipynb": titles["glossary.ipynb"]} == titles
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 def test_each_word_of_the_glossary_has_an_example_or_a_picture(folder):
-    for cell in cells(folder / "glossary.ipynb", "markdown")[1:]:
+    for cell in list_cells(folder / "glossary.ipynb", "markdown")[1:]:
         assert re.search(r"^(?:Example: |例：).|^!\[.+\]\(attachment:", cell.source, re.MULTILINE), cell.source
 
 
 def test_a_lesson_has_all_its_parts(text):
-    for part in (*words(text)["parts"], words(text)["read on"]):
-        assert part in prose(text), part
+    for part in (*get_words(text)["parts"], get_words(text)["read on"]):
+        assert part in read_prose(text), part
 
 
 def test_a_lesson_asks_for_all_its_exercises(lesson):
-    asked = re.findall(r'check\(\s*"([^"]+)"', "\n".join(c.source for c in cells(lesson, "code") if is_exercise(c)))
-    assert asked == list(exercises_of(lesson_of(lesson)))
+    asked = re.findall(
+        r'check\(\s*"([^"]+)"', "\n".join(c.source for c in list_cells(lesson, "code") if is_exercise(c))
+    )
+    assert asked == list(collect_exercises(get_lesson_prefix(lesson)))
     assert len(asked) >= 3
-    assert sum("TapeView" in cell.source for cell in cells(lesson, "code")) >= 2  # its import, and a picture
+    assert sum("TapeView" in cell.source for cell in list_cells(lesson, "code")) >= 2  # its import, and a picture

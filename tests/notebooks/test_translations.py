@@ -13,20 +13,28 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from minitape.cli.lessons import lessons_folder, notebooks_in
-from minitape.cli.rules import outputs_text
-from minitape.common.texts import table
-from tests.cell_words import OF_OTHERS, pieces_of
-from tests.translate import as_po, built, domain_of, keep_in_step, texts_of_all, untranslated, updated
+from minitape.cli.lesson_files import find_lessons_folder, list_notebook_files
+from minitape.cli.notebook_rules import format_outputs
+from minitape.common.translation import load_translations
+from tests.cell_words import QUOTED_TAG, iter_pieces
+from tests.translate import (
+    collect_texts_by_domain,
+    format_po_file,
+    get_domain,
+    list_remaining_texts,
+    synchronize_translation,
+    translate_notebook,
+    update_catalog,
+)
 
-ENGLISH = lessons_folder()
+ENGLISH = find_lessons_folder()
 LANGUAGES = [folder for folder in sorted(ENGLISH.parent.iterdir()) if folder != ENGLISH and any(folder.glob("*.ipynb"))]
-PAIRS = [(path, language / path.name) for language in LANGUAGES for path in notebooks_in(ENGLISH)]
+PAIRS = [(path, language / path.name) for language in LANGUAGES for path in list_notebook_files(ENGLISH)]
 FILES = [file for language in LANGUAGES for file in sorted((language / "texts").glob("*.po"))]
 
 
 @cache
-def cells(path):
+def read_cells(path):
     return {cell.id: cell for cell in nbformat.read(path, as_version=4).cells}
 
 
@@ -45,7 +53,7 @@ def file(request) -> Path:
 @pytest.fixture(scope="module")
 def texts() -> dict:
     """All that is to be translated, by the name of its file."""
-    return texts_of_all(ENGLISH)
+    return collect_texts_by_domain(ENGLISH)
 
 
 def test_there_is_a_chinese_edition_with_a_file_for_each_lesson(texts):
@@ -55,54 +63,62 @@ def test_there_is_a_chinese_edition_with_a_file_for_each_lesson(texts):
 
 def test_each_text_has_a_translation_made_from_the_present_english(file, texts):
     """Where this fails: python -m tests.translate zh, then translate what it names in Poedit, and run it again."""
-    catalog = updated(file, texts[file.stem], file.parent.parent.name)
-    assert untranslated(catalog) == []
-    assert list(table(file.stem, file.parent.parent.name)) == list(texts[file.stem])
+    catalog = update_catalog(file, texts[file.stem], file.parent.parent.name)
+    assert list_remaining_texts(catalog) == []
+    assert list(load_translations(file.stem, file.parent.parent.name)) == list(texts[file.stem])
 
 
 def test_a_notebook_is_built_from_the_english_one_and_the_texts(pair):
     """Where this fails: python -m tests.translate zh, then minitape save."""
     english, translation = (json.loads(path.read_text(encoding="utf-8")) for path in pair)
     language = pair[1].parent.name
-    made, to_run = built(english, translation, table(domain_of(pair[0]), language), language)
+    made, to_run = translate_notebook(english, translation, load_translations(get_domain(pair[0]), language), language)
     assert to_run == []
     assert made == translation
 
 
-def code_in(text: str) -> set[str]:
+def list_code_in_sentence(text: str) -> set[str]:
     """What is code in a sentence: between backticks, but for words of the picture, and arguments with stars."""
     stars = re.findall(r"[(,] ?\*+\w+(?=[,)])|\(\*+\[", text)  # such as *things in f(name, *things)
     return {code for code in [*re.findall(r"`[^`\n]+`", text), *stars] if not re.search("[a-z]{2} ", code)}
 
 
 def test_code_in_a_sentence_is_that_of_the_english_sentence(file):
-    texts = table(file.stem, file.parent.parent.name)
+    texts = load_translations(file.stem, file.parent.parent.name)
     different = [
-        (text, translation) for text, translation in texts.items() if not code_in(text) <= code_in(translation)
+        (text, translation)
+        for text, translation in texts.items()
+        if not list_code_in_sentence(text) <= list_code_in_sentence(translation)
     ]
     assert different == []
-    assert code_in("`a` def apply(self, name, *things): f(*[1]) `g * row 0`") == {"(*[", ", *things", "`a`"}
+    assert list_code_in_sentence("`a` def apply(self, name, *things): f(*[1]) `g * row 0`") == {
+        "(*[",
+        ", *things",
+        "`a`",
+    }
 
 
 def test_a_translation_names_the_same_values(file):
     def values(text):
         return set(re.findall(r"\{[^{}]*\}", text))
 
-    texts = {text: t for text, t in table(file.stem, file.parent.parent.name).items() if "$" not in t}  # no formulas
+    texts = {
+        text: t for text, t in load_translations(file.stem, file.parent.parent.name).items() if "$" not in t
+    }  # no formulas
     assert [text for text, translation in texts.items() if values(text) != values(translation)] == []
 
 
 def test_code_is_the_same_but_for_words_to_people(pair):
-    ours, theirs = map(cells, pair)
+    ours, theirs = map(read_cells, pair)
     for name, cell in ours.items():
         if cell.cell_type == "code":
-            code = [piece for piece, words in pieces_of(cell) if not words]
+            code = [piece for piece, words in iter_pieces(cell) if not words]
             rest = theirs[name].source
             for piece in code:
                 assert piece in rest, name
                 rest = rest[rest.index(piece) + len(piece) :]
             ast.parse(theirs[name].source)
-            assert OF_OTHERS not in cell.metadata.get("tags", ()) or cell.source == theirs[name].source
+            assert QUOTED_TAG not in cell.metadata.get("tags", ()) or cell.source == theirs[name].source
 
 
 @pytest.fixture
@@ -113,7 +129,7 @@ def editions(tmp_path):
         folder.mkdir()
         shutil.copy(source / "01_the_first_tape.ipynb", folder)
     shutil.copytree(ENGLISH.parent / "zh" / "texts", zh / "texts")
-    assert keep_in_step(english, zh) == []
+    assert synchronize_translation(english, zh) == []
     return english / "01_the_first_tape.ipynb", zh
 
 
@@ -132,10 +148,10 @@ def test_a_changed_text_keeps_its_translation_and_says_what_it_was(editions):
         "01.po: new: 'A new cell.'",
         f"{path.name}: 1 cells to run: minitape save {zh / path.name}",
     ]
-    assert keep_in_step(path.parent, zh) == left
-    assert keep_in_step(path.parent, zh) == left, "and once more"
-    cells.cache_clear()
-    found = cells(zh / path.name)
+    assert synchronize_translation(path.parent, zh) == left
+    assert synchronize_translation(path.parent, zh) == left, "and once more"
+    read_cells.cache_clear()
+    found = read_cells(zh / path.name)
     assert found["first-tape-01"].source.startswith("# 1. 第一条磁带\n") and "you can" in found["first-tape-01"].source
     file = zh / "texts" / "01.po"
     text = file.read_text(encoding="utf-8")
@@ -145,27 +161,27 @@ def test_a_changed_text_keeps_its_translation_and_says_what_it_was(editions):
     file.write_text(
         text.replace("#, fuzzy\n", "").replace('msgid "A new cell."\nmsgstr ""', 'msgid "A new cell."\nmsgstr "新的"')
     )
-    assert keep_in_step(path.parent, zh) == left[1:2] + left[3:]
-    cells.cache_clear()
-    found = cells(zh / path.name)
+    assert synchronize_translation(path.parent, zh) == left[1:2] + left[3:]
+    read_cells.cache_clear()
+    found = read_cells(zh / path.name)
     assert found["new"].source == "新的" and "学完这一课，你能" in found["first-tape-01"].source
 
 
 def test_what_a_long_text_was_is_kept_until_it_is_translated_again(tmp_path):
     file, was = tmp_path / "01.po", 'A text that is so long that a file has it "in several lines", each in quotes. ' * 3
     now = was.replace("so long", "as long")
-    catalog = updated(file, {was: []}, "de")
+    catalog = update_catalog(file, {was: []}, "de")
     catalog[was].string = "Ein Text"
-    file.write_text(as_po(catalog))
+    file.write_text(format_po_file(catalog))
     for _ in range(3):
-        catalog = updated(file, {now: []}, "de")
-        file.write_text(as_po(catalog))
-        assert untranslated(catalog) == [f"was {was!r}, is {now!r}"] and catalog[now].string == "Ein Text"
+        catalog = update_catalog(file, {now: []}, "de")
+        file.write_text(format_po_file(catalog))
+        assert list_remaining_texts(catalog) == [f"was {was!r}, is {now!r}"] and catalog[now].string == "Ein Text"
     lines = [line for line in file.read_text().splitlines() if line.startswith("#|")]
     assert len(lines) > 3 and all(re.fullmatch(r'#\| (msgid )?"(\\"|[^"])*"', line) for line in lines)
 
 
-def programs(text):
+def list_programs(text):
     """The programs of a text, without their comments, the words in quotes and without blanks."""
     found = re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
     quoted = re.compile(r'"([^"\n]*)"')
@@ -177,7 +193,7 @@ def programs(text):
 
 
 def test_links_and_programs_are_those_of_the_english_text(pair):
-    ours, theirs = map(cells, pair)
+    ours, theirs = map(read_cells, pair)
     for name, cell in ours.items():
         if cell.cell_type == "markdown":
             links = [
@@ -185,7 +201,7 @@ def test_links_and_programs_are_those_of_the_english_text(pair):
             ]
             # its index goes by cells, since headings are in two languages
             assert links[0] == links[1] or name == "glossary", name
-            assert programs(cell.source) == programs(theirs[name].source), name
+            assert list_programs(cell.source) == list_programs(theirs[name].source), name
             assert cell.source.count("```") == theirs[name].source.count("```"), name
             assert list(cell.get("attachments", ())) == list(theirs[name].get("attachments", ())), name
 
@@ -202,10 +218,11 @@ ONE_WORD = {
 """Chinese terms, and what else these things were called in earlier editions."""
 
 
-def chinese_pages() -> dict[str, str]:
+def read_chinese_pages() -> dict[str, str]:
     """The Chinese texts and pages, by their files."""
     texts = {
-        file.stem: "\n".join(table(file.stem, "zh").values()) for file in (ENGLISH.parent / "zh/texts").glob("*.po")
+        file.stem: "\n".join(load_translations(file.stem, "zh").values())
+        for file in (ENGLISH.parent / "zh/texts").glob("*.po")
     }
     root = ENGLISH.parent.parent
     pages = [root / "README.zh.md", *(root / "docs").glob("*.zh.md")]
@@ -214,7 +231,7 @@ def chinese_pages() -> dict[str, str]:
 
 @pytest.mark.parametrize("term", ONE_WORD)
 def test_a_thing_has_one_word_in_chinese(term):
-    pages = chinese_pages()
+    pages = read_chinese_pages()
     assert any(term in page for page in pages.values())
     assert {
         name: re.findall(ONE_WORD[term], page) for name, page in pages.items() if re.search(ONE_WORD[term], page)
@@ -233,33 +250,35 @@ MESSAGES = re.compile(r"^\s*(?:\[[x ]\] |\w+(?:Error|Warning)\b).*", re.MULTILIN
 """Of an output: programs that were tried, and errors of Python and TensorFlow."""
 
 
-def english_in(text: str) -> list[str]:
+def list_english_sentences(text: str) -> list[str]:
     """The English sentences of a text."""
     return [found[0] for found in SENTENCE.finditer(OF_PROGRAMS.sub("", unescape(text)))]
 
 
 def test_no_english_sentence_is_left_in_the_texts(pair):
-    for name, cell in cells(pair[1]).items():
+    for name, cell in read_cells(pair[1]).items():
         if cell.cell_type == "markdown":
-            assert english_in(cell.source) == [], name
+            assert list_english_sentences(cell.source) == [], name
 
 
 def test_no_english_sentence_is_left_in_what_a_lesson_shows(pair):
     """What a program prints stays; what is shown in another way, and what `check` and `progress` say, is in the
     lesson's language.
     """
-    for name, cell in cells(pair[1]).items():
+    for name, cell in read_cells(pair[1]).items():
         shown = [
             output
             for output in cell.get("outputs", ())
             if output.output_type != "stream" or re.search(r"^(?:check|progress)\(", cell.source, re.MULTILINE)
         ]
-        assert english_in(MESSAGES.sub("", outputs_text(shown))) == [], name
+        assert list_english_sentences(MESSAGES.sub("", format_outputs(shown))) == [], name
 
 
 def test_a_sentence_that_is_left_is_noticed():
-    assert english_in("下面的程序 follows the path of x 到最后。") == ["follows the path of"]
+    assert list_english_sentences("下面的程序 follows the path of x 到最后。") == ["follows the path of"]
     assert (
-        english_in("伴随值（the adjoint of a row）：`for x in y` 和 [A title on the web](https://tensorflow.org)。")
+        list_english_sentences(
+            "伴随值（the adjoint of a row）：`for x in y` 和 [A title on the web](https://tensorflow.org)。"
+        )
         == []
     )

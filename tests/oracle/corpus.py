@@ -23,9 +23,9 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-HERE = Path(__file__).parent
-CASES = HERE / "cases"
-GOLDENS = HERE / "goldens"
+ORACLE_FOLDER = Path(__file__).parent
+CASES_FOLDER = ORACLE_FOLDER / "cases"
+GOLDENS_FOLDER = ORACLE_FOLDER / "goldens"
 
 
 @dataclass(frozen=True)
@@ -43,64 +43,64 @@ class Case:
         return hashlib.sha256(self.code.encode()).hexdigest()[:10]
 
 
-def areas() -> list[str]:
+def list_areas() -> list[str]:
     """Names of all areas, sorted: a folder for what the cases are about, and in it a file for each behaviour.
 
-    >>> "tape/persistent" in areas()
+    >>> "tape/persistent" in list_areas()
     True
     """
-    return sorted(path.relative_to(CASES).with_suffix("").as_posix() for path in CASES.rglob("*.txt"))
+    return sorted(path.relative_to(CASES_FOLDER).with_suffix("").as_posix() for path in CASES_FOLDER.rglob("*.txt"))
 
 
-def load(area: str) -> list[Case]:
+def load_cases(area: str) -> list[Case]:
     """All cases of an area in file order; ValueError if two have one name."""
-    text = (CASES / f"{area}.txt").read_text(encoding="utf-8")
+    text = (CASES_FOLDER / f"{area}.txt").read_text(encoding="utf-8")
     cases = []
     for block in ("\n" + text).split("\n== ")[1:]:
-        head, _, code = block.partition("\n")
-        cases.extend(_expand(area, head, code.strip("\n") + "\n"))
+        header, _, code = block.partition("\n")
+        cases.extend(_expand_case(area, header, code.strip("\n") + "\n"))
     names = [case.name for case in cases]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise ValueError(f"{area}.txt has two cases of one name: {', '.join(twice)}")
+    duplicates = sorted({name for name in names if names.count(name) > 1})
+    if duplicates:
+        raise ValueError(f"{area}.txt has two cases of one name: {', '.join(duplicates)}")
     return cases
 
 
-def goldens(area: str) -> dict:
+def get_goldens(area: str) -> dict:
     """What TensorFlow did, by the name of the case; empty where it has not run the area yet."""
-    return stored(area.partition("/")[0]).get(area, {})
+    return read_goldens(area.partition("/")[0]).get(area, {})
 
 
 @cache
-def stored(folder: str) -> dict[str, dict]:
+def read_goldens(folder: str) -> dict[str, dict]:
     """The goldens of a folder by area: in its file each area has a line."""
-    path = GOLDENS / f"{folder}.jsonl"
+    path = GOLDENS_FOLDER / f"{folder}.jsonl"
     return dict(map(json.loads, path.read_text(encoding="utf-8").splitlines())) if path.exists() else {}
 
 
-def _expand(area: str, head: str, code: str) -> list[Case]:
-    name, *words = [part.strip() for part in head.split(" | ")]
+def _expand_case(area: str, header: str, code: str) -> list[Case]:
+    name, *words = [part.strip() for part in header.split(" | ")]
     options, loops = {}, []
     for word in words:
         if word.startswith("for "):
-            loops.append(_loop(word))
+            loops.append(_parse_loop(word))
         else:
             key, _, value = word.partition("=")
             options[key] = value or True
     cases = []
     for choice in itertools.product(*loops):
         pairs = [pair for part in choice for pair in part]
-        cases.append(Case(area, _replace(name, pairs), _replace(code, pairs), options))
+        cases.append(Case(area, _replace_variables(name, pairs), _replace_variables(code, pairs), options))
     return cases
 
 
-def _loop(word: str) -> list[list[tuple[str, str]]]:
+def _parse_loop(word: str) -> list[list[tuple[str, str]]]:
     names, _, values = word[len("for ") :].partition(" in ")
     keys = names.split(",")
     return [list(zip(keys, value.split(",", len(keys) - 1), strict=True)) for value in values.split()]
 
 
-def _replace(text: str, pairs: list[tuple[str, str]]) -> str:
+def _replace_variables(text: str, pairs: list[tuple[str, str]]) -> str:
     for key, value in sorted(pairs, key=lambda pair: -len(pair[0])):
         text = text.replace("$" + key, value)
     return text

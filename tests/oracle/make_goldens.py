@@ -20,26 +20,30 @@ for _key, _value in {
 }.items():
     os.environ.setdefault(_key, _value)
 
-from corpus import GOLDENS, areas, goldens, load, stored  # noqa: E402
-from observe import compare, observe  # noqa: E402
+from corpus import GOLDENS_FOLDER, get_goldens, list_areas, load_cases, read_goldens  # noqa: E402
+from observe import compare_records, observe_case  # noqa: E402
 
-SLIPS = ("NameError", "SyntaxError", "IndentationError", "AttributeError", "CaseTimeout")
+SLIP_ERRORS = ("NameError", "SyntaxError", "IndentationError", "AttributeError", "CaseTimeout")
 
 
-def write(area: str, records: dict) -> None:
+def write_goldens(area: str, records: dict) -> None:
     """Puts the records of an area in the place of its old ones, in the file of its folder."""
     folder = area.partition("/")[0]
-    known = stored(folder) | {area: records}
-    lines = [json.dumps([name, known[name]], ensure_ascii=False) for name in sorted(known) if name in areas()]
-    (GOLDENS / f"{folder}.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    stored.cache_clear()
+    records_by_area = read_goldens(folder) | {area: records}
+    lines = [
+        json.dumps([name, records_by_area[name]], ensure_ascii=False)
+        for name in sorted(records_by_area)
+        if name in list_areas()
+    ]
+    (GOLDENS_FOLDER / f"{folder}.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    read_goldens.cache_clear()
 
 
-def slip(record: dict) -> str:
+def find_error_of_the_case(record: dict) -> str:
     """The first error in a record that looks like a mistake of the case itself, or ''."""
     errors = [value["error"] for value in record.get("values", []) if isinstance(value, dict) and "error" in value]
     errors += [record["error"]] if "error" in record else []
-    return next((name for (name,) in errors if name in SLIPS), "")
+    return next((name for (name,) in errors if name in SLIP_ERRORS), "")
 
 
 def main() -> int:
@@ -49,25 +53,25 @@ def main() -> int:
     args = parser.parse_args()
     import tensorflow as tf
 
-    differences = 0
-    for area in args.areas or areas():
+    difference_count = 0
+    for area in args.areas or list_areas():
         start, records = time.time(), {}
-        for case in load(area):
-            record = observe(tf, case, seconds=60)
+        for case in load_cases(area):
+            record = observe_case(tf, case, seconds=60)
             records[case.name] = {"code": case.digest, **record}
-            if slip(record):
-                print(f"  look at {area}/{case.name}: {slip(record)}"[:300])
+            if find_error_of_the_case(record):
+                print(f"  look at {area}/{case.name}: {find_error_of_the_case(record)}"[:300])
         if args.check:
-            want = goldens(area)
-            for case in load(area):
-                got = json.loads(json.dumps(records[case.name]))
-                misses = compare(case, got, want.get(case.name, {}))
-                differences += bool(misses)
+            expected = get_goldens(area)
+            for case in load_cases(area):
+                actual = json.loads(json.dumps(records[case.name]))
+                misses = compare_records(case, actual, expected.get(case.name, {}))
+                difference_count += bool(misses)
                 print("\n".join(f"{area}/{case.name}: {miss}" for miss in misses), end="\n" if misses else "")
         else:
-            write(area, records)
+            write_goldens(area, records)
         print(f"{area}: {len(records)} cases, {time.time() - start:.1f} s")
-    return 1 if differences else 0
+    return 1 if difference_count else 0
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Runs one case against a module spelled as TensorFlow and says what could be seen.
 
-`observe` gives a JSON-able record; `compare` says where two records differ.
+`observe_case` gives a JSON-able record; `compare_records` says where two records differ.
 Nothing here imports TensorFlow or minitape: values are told apart by the names
 of their classes, so the same code looks at both.
 """
@@ -33,7 +33,7 @@ class CaseTimeout(BaseException):
 
 
 # ---------------------------------------------------------------- text
-def normalise(text: str) -> str:
+def normalize_text(text: str) -> str:
     """Drops kernel names, memory addresses, the folder of libraries and blanks at line ends from a text."""
     text = re.sub(r"/\S+/(?=site-packages/)", "", text)
     text = re.sub(r"\{\{function_node [^}]*\}\} ?", "", text)
@@ -47,12 +47,12 @@ def normalise(text: str) -> str:
 
 
 # ---------------------------------------------------------------- values
-def describe(value, depth: int = 0):
+def describe_value(value, depth: int = 0):
     """A JSON-able description of a value: kind, dtype, shape and elements."""
     if value is None or (isinstance(value, (bool, int, str)) and type(value) in (bool, int, str)):
         return value
     if type(value) is float:
-        return {"float": _number(value)}
+        return {"float": _to_json_number(value)}
     if depth > 8:
         return {"object": "..."}
     for test, describer in _DESCRIBERS:
@@ -61,89 +61,95 @@ def describe(value, depth: int = 0):
     return {"object": type(value).__name__}
 
 
-def _is(*names):
+def _match_class_names(*names):
     return lambda value: any(cls.__name__ in names for cls in type(value).__mro__)
 
 
-def _array(value) -> dict:
+def _describe_array(value) -> dict:
     array = np.asarray(value)
-    texts = array.dtype.kind in "SU" or (array.dtype == object and all(isinstance(i, (bytes, str)) for i in array.flat))
-    name = "string" if texts else array.dtype.name
-    flat = [_number(item) for item in array.reshape(-1)[:SHOWN_ELEMENTS]]
-    return {"dtype": name, "shape": list(array.shape), "value": _nest(flat, array.shape)}
+    is_text = array.dtype.kind in "SU" or (
+        array.dtype == object and all(isinstance(i, (bytes, str)) for i in array.flat)
+    )
+    name = "string" if is_text else array.dtype.name
+    flat = [_to_json_number(item) for item in array.reshape(-1)[:SHOWN_ELEMENTS]]
+    return {"dtype": name, "shape": list(array.shape), "value": _nest_elements(flat, array.shape)}
 
 
-def _nest(flat, shape):
+def _nest_elements(flat, shape):
     if len(shape) == 0:
         return flat[0]
     if len(shape) == 1 or 0 in shape or int(np.prod(shape)) > SHOWN_ELEMENTS:
         return flat
     step = len(flat) // shape[0]
-    return [_nest(flat[i * step : (i + 1) * step], shape[1:]) for i in range(shape[0])]
+    return [_nest_elements(flat[i * step : (i + 1) * step], shape[1:]) for i in range(shape[0])]
 
 
-def _number(item):
+def _to_json_number(item):
     if isinstance(item, (bool, np.bool_)):
         return bool(item)
     if isinstance(item, np.ndarray):
-        return [_number(i) for i in item.reshape(-1)]
+        return [_to_json_number(i) for i in item.reshape(-1)]
     if isinstance(item, (int, np.integer)):
         return int(item)
     if isinstance(item, (bytes, str)):
         return repr(item)
     if isinstance(item, (complex, np.complexfloating)):
-        return [_number(item.real), _number(item.imag)]
+        return [_to_json_number(item.real), _to_json_number(item.imag)]
     if hasattr(item, "__float__"):
         number = float(str(item))
         return number if np.isfinite(number) else str(number)
     return repr(item)
 
 
-def _tensor(value, depth):
+def _describe_tensor(value, depth):
     try:
         array = value.numpy()
     except (AttributeError, NotImplementedError):
-        return {"symbolic": _dtype_name(value), "shape": _dims(value.shape)}
-    return {"tensor": _array(array) if _dtype_name(value) not in ("resource", "variant") else _dtype_name(value)}
+        return {"symbolic": _get_dtype_name(value), "shape": _list_sizes(value.shape)}
+    return {
+        "tensor": _describe_array(array)
+        if _get_dtype_name(value) not in ("resource", "variant")
+        else _get_dtype_name(value)
+    }
 
 
-def _dtype_name(value) -> str:
+def _get_dtype_name(value) -> str:
     return getattr(value.dtype, "name", str(value.dtype))
 
 
-def _dims(shape):
+def _list_sizes(shape):
     if getattr(shape, "rank", 0) is None:
         return None
     return [None if n is None else int(n) for n in shape]
 
 
-def _variable(value, depth):
-    return {"variable": _tensor(value, depth)}
+def _describe_variable(value, depth):
+    return {"variable": _describe_tensor(value, depth)}
 
 
-def _dict(value, depth):
-    return {"dict": [[str(key), describe(item, depth)] for key, item in value.items()]}
+def _describe_dict(value, depth):
+    return {"dict": [[str(key), describe_value(item, depth)] for key, item in value.items()]}
 
 
-def _tuple(value, depth):
+def _describe_tuple(value, depth):
     kind = "tuple" if type(value) is tuple or not hasattr(value, "_fields") else "namedtuple"
-    return {kind: [describe(item, depth) for item in value]}
+    return {kind: [describe_value(item, depth) for item in value]}
 
 
 _DESCRIBERS = [
-    (_is("SparseTensor"), lambda v,
-     d: {"sparse": {k: describe(getattr(v, k), d) for k in ("indices", "values", "dense_shape")}}),
-    (_is("RaggedTensor"), lambda v,
-     d: {"ragged": v.dtype.name, "shape": _dims(v.shape), "value": describe(v.to_list(), d)}),
-    (_is("TensorShape"), lambda v, d: {"TensorShape": _dims(v)}),
-    (_is("DType"), lambda v, d: {"DType": v.name}),
-    (_is("Variable", "KerasVariable", "BaseResourceVariable", "ResourceVariable"), _variable),
-    (_is("Tensor", "EagerTensor"), _tensor),
-    (lambda v: isinstance(v, np.ndarray), lambda v, d: {"ndarray": _array(v)}),
-    (lambda v: isinstance(v, (np.generic, bytes, complex)), lambda v, d: {"scalar": _array(v)}),
-    (lambda v: isinstance(v, dict), _dict),
-    (lambda v: isinstance(v, list), lambda v, d: [describe(item, d) for item in v]),
-    (lambda v: isinstance(v, tuple), _tuple),
+    (_match_class_names("SparseTensor"), lambda v,
+     d: {"sparse": {k: describe_value(getattr(v, k), d) for k in ("indices", "values", "dense_shape")}}),
+    (_match_class_names("RaggedTensor"), lambda v,
+     d: {"ragged": v.dtype.name, "shape": _list_sizes(v.shape), "value": describe_value(v.to_list(), d)}),
+    (_match_class_names("TensorShape"), lambda v, d: {"TensorShape": _list_sizes(v)}),
+    (_match_class_names("DType"), lambda v, d: {"DType": v.name}),
+    (_match_class_names("Variable", "KerasVariable", "BaseResourceVariable", "ResourceVariable"), _describe_variable),
+    (_match_class_names("Tensor", "EagerTensor"), _describe_tensor),
+    (lambda v: isinstance(v, np.ndarray), lambda v, d: {"ndarray": _describe_array(v)}),
+    (lambda v: isinstance(v, (np.generic, bytes, complex)), lambda v, d: {"scalar": _describe_array(v)}),
+    (lambda v: isinstance(v, dict), _describe_dict),
+    (lambda v: isinstance(v, list), lambda v, d: [describe_value(item, d) for item in v]),
+    (lambda v: isinstance(v, tuple), _describe_tuple),
     (lambda v: isinstance(v, (set, frozenset)), lambda v, d: {"set": sorted(map(str, v))}),
     (lambda v: isinstance(v, type), lambda v, d: {"class": v.__name__}),
 ]  # fmt: skip
@@ -162,67 +168,67 @@ class _LogTrap(logging.Handler):
 
 
 @contextlib.contextmanager
-def _logs():
+def _capture_logs():
     trap, loggers = _LogTrap(), [logging.getLogger(name) for name in (None, "tensorflow", "minitape")]
-    before = [(logger.handlers[:], logger.level) for logger in loggers]
+    saved_states = [(logger.handlers[:], logger.level) for logger in loggers]
     for logger in loggers:
         logger.handlers = [trap]
     try:
         yield trap
     finally:
-        for logger, (handlers, level) in zip(loggers, before, strict=True):
+        for logger, (handlers, level) in zip(loggers, saved_states, strict=True):
             logger.handlers = handlers
             logger.setLevel(level)
 
 
 @contextlib.contextmanager
-def _time_limit(seconds):
+def _limit_time(seconds):
     if not (seconds and hasattr(signal, "SIGALRM") and threading.current_thread() is threading.main_thread()):
         yield
         return
 
-    def stop(signum, frame):
+    def raise_timeout(signum, frame):
         raise CaseTimeout(f"took longer than {seconds:g} s")
 
-    old = signal.signal(signal.SIGALRM, stop)
+    old_handler = signal.signal(signal.SIGALRM, raise_timeout)
     signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, old)
+        signal.signal(signal.SIGALRM, old_handler)
 
 
 @contextlib.contextmanager
-def _stderr(record, wanted):
+def _capture_stderr(record, includes_process):
     """Python's and, when wanted, the process's stderr: TensorFlow's `tf.print` writes past Python."""
-    if not wanted:
+    if not includes_process:
         with contextlib.redirect_stderr(io.StringIO()):
             yield
         return
-    with contextlib.redirect_stderr(io.StringIO()) as high, tempfile.TemporaryFile() as low:
-        kept = os.dup(2)
-        os.dup2(low.fileno(), 2)
+    with contextlib.redirect_stderr(io.StringIO()) as python_stderr, tempfile.TemporaryFile() as process_stderr:
+        saved_descriptor = os.dup(2)
+        os.dup2(process_stderr.fileno(), 2)
         try:
             yield
         finally:
-            os.dup2(kept, 2)
-            os.close(kept)
-            low.seek(0)
-            record["stderr"] = low.read().decode() + high.getvalue()
+            os.dup2(saved_descriptor, 2)
+            os.close(saved_descriptor)
+            process_stderr.seek(0)
+            record["stderr"] = process_stderr.read().decode() + python_stderr.getvalue()
 
 
-LOGGED_ONCE = (  # module and counter: what was said already is not said again, also where another case was told
+LOG_COUNTERS = (  # module and counter: what was said already is not said again, also where another case was told
     ("tensorflow.python.platform.tf_logging", "_log_counter_per_token"),
     (
         "tensorflow.python.eager.polymorphic_function.polymorphic_function",
         "_frequent_tracing_detector_manager._detectors",
     ),
-    ("minitape.engine.recording.logs", "_logged"),
+    ("minitape.engine.record.log_warnings", "_log_counts"),
 )
 
 
-def reset(tf, code: str = "keras") -> None:
+def reset_state(tf, code: str = "keras") -> None:
     """Seeds, eager mode and log counters as in a fresh process; name counters if the code says keras."""
     random.seed(0)
     np.random.seed(0)
@@ -233,126 +239,130 @@ def reset(tf, code: str = "keras") -> None:
     if "keras" in code:
         with contextlib.suppress(Exception):
             tf.keras.utils.clear_session()
-    for module, counter in LOGGED_ONCE:
+    for module, counter in LOG_COUNTERS:
         if module in sys.modules:
             attrgetter(counter)(sys.modules[module]).clear()
 
 
-def observe(tf, case: Case, seconds: float = 20.0) -> dict:
+def observe_case(tf, case: Case, seconds: float = 20.0) -> dict:
     """Runs a case on module `tf`; gives printed text, values, errors, warnings and logs."""
-    reset(tf, case.code)
+    reset_state(tf, case.code)
     record = {"values": []}
     filename = f"<{case.area}/{case.name}>"
     linecache.cache[filename] = (len(case.code), None, case.code.splitlines(True), filename)
-    space = {"__name__": "__main__", "tf": tf, "np": np}
+    namespace = {"__name__": "__main__", "tf": tf, "np": np}
     printed = io.StringIO()
     with (
-        warnings.catch_warnings(record=True) as seen,
-        _logs() as logs,
+        warnings.catch_warnings(record=True) as caught_warnings,
+        _capture_logs() as logs,
         contextlib.redirect_stdout(printed),
-        _stderr(record, "tf.print" in case.code),
+        _capture_stderr(record, "tf.print" in case.code),
     ):
         warnings.simplefilter("always")
         try:
-            with _time_limit(seconds):
+            with _limit_time(seconds):
                 for node in ast.parse(case.code, filename).body:
-                    _step(node, filename, space, record)
+                    _run_statement(node, filename, namespace, record)
         except (Exception, CaseTimeout, SystemExit) as error:
             record["error"] = [type(error).__name__]
     record["printed"] = printed.getvalue()
     record["warnings"] = [
-        [w.category.__name__, normalise(str(w.message))]
-        for w in seen
+        [w.category.__name__, normalize_text(str(w.message))]
+        for w in caught_warnings
         if not issubclass(w.category, (DeprecationWarning, PendingDeprecationWarning, ResourceWarning))
     ]
-    record["logs"] = [normalise(text) for text in logs.texts]
+    record["logs"] = [normalize_text(text) for text in logs.texts]
     return {key: value for key, value in record.items() if value not in ([], "", None)}
 
 
-def _step(node, filename, space, record):
+def _run_statement(node, filename, namespace, record):
     if not isinstance(node, ast.Expr) or isinstance(node.value, ast.Constant):
-        exec(compile(ast.Module([node], []), filename, "exec"), space)
+        exec(compile(ast.Module([node], []), filename, "exec"), namespace)
         return
     try:
-        value = eval(compile(ast.Expression(node.value), filename, "eval"), space)
+        value = eval(compile(ast.Expression(node.value), filename, "eval"), namespace)
     except Exception as error:
         record["values"].append({"error": [type(error).__name__]})
         return
-    called = node.value.func if isinstance(node.value, ast.Call) else None
-    if not (isinstance(called, ast.Name) and called.id == "print"):
-        record["values"].append(describe(value))
+    function_node = node.value.func if isinstance(node.value, ast.Call) else None
+    if not (isinstance(function_node, ast.Name) and function_node.id == "print"):
+        record["values"].append(describe_value(value))
 
 
 # ---------------------------------------------------------------- comparing
-def compare(case: Case, got: dict, want: dict) -> list[str]:
-    """Lines saying where `got` differs from `want`; empty if it does not."""
+def compare_records(case: Case, actual: dict, expected: dict) -> list[str]:
+    """Lines saying where `actual` differs from `expected`; empty if it does not."""
     rtol = float(case.options["rtol"]) if "rtol" in case.options else None
-    misses = []
-    if not _same_text(got.get("printed", ""), want.get("printed", ""), rtol or 1e-5 if "tol" in case.options else None):
-        misses.append(f"printed {got.get('printed', '')!r}\n   want {want.get('printed', '')!r}")
-    if normalise(got.get("stderr", "")) != normalise(want.get("stderr", "")):
-        misses.append(f"stderr {got.get('stderr', '')!r}\n  want {want.get('stderr', '')!r}")
-    values, wanted = got.get("values", []), want.get("values", [])
-    if len(values) != len(wanted):
-        misses.append(f"{len(values)} observations, want {len(wanted)}")
-    for i, (a, b) in enumerate(zip(values, wanted, strict=False)):
-        if not _same(a, b, rtol):
-            misses.append(f"observation {i}: got {a}\n               want {b}")
-    if not _same(_error(got), _error(want), rtol):
-        misses.append(f"error {got.get('error')}\n   want {want.get('error')}")
-    return misses + _compare_warnings(got, want)
+    differences = []
+    if not _is_same_text(
+        actual.get("printed", ""), expected.get("printed", ""), rtol or 1e-5 if "tol" in case.options else None
+    ):
+        differences.append(f"printed {actual.get('printed', '')!r}\n   want {expected.get('printed', '')!r}")
+    if normalize_text(actual.get("stderr", "")) != normalize_text(expected.get("stderr", "")):
+        differences.append(f"stderr {actual.get('stderr', '')!r}\n  want {expected.get('stderr', '')!r}")
+    values, expected_values = actual.get("values", []), expected.get("values", [])
+    if len(values) != len(expected_values):
+        differences.append(f"{len(values)} observations, want {len(expected_values)}")
+    for i, (actual_value, expected_value) in enumerate(zip(values, expected_values, strict=False)):
+        if not _is_same_value(actual_value, expected_value, rtol):
+            differences.append(f"observation {i}: got {actual_value}\n               want {expected_value}")
+    if not _is_same_value(_select_error(actual), _select_error(expected), rtol):
+        differences.append(f"error {actual.get('error')}\n   want {expected.get('error')}")
+    return differences + _compare_warnings(actual, expected)
 
 
-def _error(record):
+def _select_error(record):
     return {"error": record["error"]} if "error" in record else None
 
 
-def _compare_warnings(got, want):
+def _compare_warnings(actual, expected):
     # Keras' warning of gradients that do not exist is followed, in minitape, by the reason on lines of its own.
-    warned = [
+    actual_warnings = [
         [kind, text.partition("\n")[0] if text.startswith("Gradients do not exist") else text]
-        for kind, text in got.get("warnings", [])
+        for kind, text in actual.get("warnings", [])
     ]
-    logged = got.get("logs", [])
-    misses = [f"no warning {w}; got {warned}" for w in want.get("warnings", []) if w not in warned]
-    texts = logged + [text for _, text in warned]
-    misses += [f"nothing logged {text!r}; got {texts}" for text in want.get("logs", []) if text not in texts]
-    known = want.get("logs", []) + [text for _, text in want.get("warnings", [])]
-    return misses + [f"unexpected warning {w}" for w in warned if w[1] not in known]
+    actual_logs = actual.get("logs", [])
+    differences = [
+        f"no warning {w}; got {actual_warnings}" for w in expected.get("warnings", []) if w not in actual_warnings
+    ]
+    texts = actual_logs + [text for _, text in actual_warnings]
+    differences += [f"nothing logged {text!r}; got {texts}" for text in expected.get("logs", []) if text not in texts]
+    expected_texts = expected.get("logs", []) + [text for _, text in expected.get("warnings", [])]
+    return differences + [f"unexpected warning {w}" for w in actual_warnings if w[1] not in expected_texts]
 
 
-def _same_text(got, want, tol):
-    got, want = normalise(got), normalise(want)
-    if got == want:
+def _is_same_text(actual, expected, tolerance):
+    actual, expected = normalize_text(actual), normalize_text(expected)
+    if actual == expected:
         return True
-    if tol is None:
+    if tolerance is None:
         return False
-    blank = [re.sub(r"\s+", "", NUMBER.sub("#", text)) for text in (got, want)]
-    if blank[0] != blank[1]:
+    text_patterns = [re.sub(r"\s+", "", NUMBER.sub("#", text)) for text in (actual, expected)]
+    if text_patterns[0] != text_patterns[1]:
         return False
     return all(
-        abs(float(a) - float(b)) <= tol * max(1.0, abs(float(b)))
-        for a, b in zip(NUMBER.findall(got), NUMBER.findall(want), strict=True)
+        abs(float(a) - float(b)) <= tolerance * max(1.0, abs(float(b)))
+        for a, b in zip(NUMBER.findall(actual), NUMBER.findall(expected), strict=True)
     )
 
 
-def _same(got, want, rtol=None):
-    if isinstance(want, dict) and "error" in want:
-        if not (isinstance(got, dict) and "error" in got):
+def _is_same_value(actual, expected, rtol=None):
+    if isinstance(expected, dict) and "error" in expected:
+        if not (isinstance(actual, dict) and "error" in actual):
             return False
-        return got["error"][0] == want["error"][0]  # the class; the words are minitape's own
-    if isinstance(want, dict):
-        if not isinstance(got, dict) or got.keys() != want.keys():
+        return actual["error"][0] == expected["error"][0]  # the class; the words are minitape's own
+    if isinstance(expected, dict):
+        if not isinstance(actual, dict) or actual.keys() != expected.keys():
             return False
-        inner = rtol or TOLERANCES.get(want.get("dtype"))
-        return all(_same(got[key], want[key], inner) for key in want)
-    if isinstance(want, list):
+        inner_rtol = rtol or TOLERANCES.get(expected.get("dtype"))
+        return all(_is_same_value(actual[key], expected[key], inner_rtol) for key in expected)
+    if isinstance(expected, list):
         return (
-            isinstance(got, list)
-            and len(got) == len(want)
-            and all(_same(a, b, rtol) for a, b in zip(got, want, strict=True))
+            isinstance(actual, list)
+            and len(actual) == len(expected)
+            and all(_is_same_value(a, b, rtol) for a, b in zip(actual, expected, strict=True))
         )
-    if isinstance(want, float) and isinstance(got, float):
+    if isinstance(expected, float) and isinstance(actual, float):
         rtol = rtol or 2e-5
-        return abs(got - want) <= rtol * abs(want) + rtol / 20
-    return type(got) is type(want) and got == want
+        return abs(actual - expected) <= rtol * abs(expected) + rtol / 20
+    return type(actual) is type(expected) and actual == expected

@@ -15,8 +15,8 @@ import pytest
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
-from corpus import areas, goldens, load  # noqa: E402
-from observe import compare, observe  # noqa: E402
+from corpus import get_goldens, list_areas, load_cases  # noqa: E402
+from observe import compare_records, observe_case  # noqa: E402
 
 KNOWN = dict(
     line.split(None, 1)
@@ -25,7 +25,7 @@ KNOWN = dict(
 )
 
 
-def _param(case):
+def _build_param(case):
     name = f"{case.area}/{case.name}"
     marks = [pytest.mark.xfail(reason=KNOWN[name], strict=True)] if name in KNOWN else []
     return pytest.param(case, id=name, marks=marks)
@@ -33,7 +33,7 @@ def _param(case):
 
 pytestmark = pytest.mark.usefixtures("nothing_has_left_yet")
 
-CASES = [_param(case) for area in areas() for case in load(area)]
+CASES = [_build_param(case) for area in list_areas() for case in load_cases(area)]
 
 
 @pytest.fixture(scope="session")
@@ -45,7 +45,7 @@ def module():
 @pytest.fixture(scope="session")
 def stored():
     """Goldens of all areas, by area."""
-    return {area: goldens(area) for area in areas()}
+    return {area: get_goldens(area) for area in list_areas()}
 
 
 @pytest.fixture(autouse=True)
@@ -53,33 +53,35 @@ def nothing_logged_or_registered_yet(monkeypatch):
     """A warning is logged the first few times only, and a gradient registered once: what other tests did does not count
     here.
     """
-    monkeypatch.setattr(importlib.import_module("minitape.engine.recording.logs"), "_logged", {})
-    gradients = importlib.import_module("minitape.functions.deferred").GRADIENTS
+    monkeypatch.setattr(importlib.import_module("minitape.engine.record.log_warnings"), "_log_counts", {})
+    gradients = importlib.import_module("minitape.functions.tf1_graph").REGISTERED_GRADIENTS
     before = dict(gradients)
     yield
     gradients.clear()
     gradients.update(before)
 
 
-def check(case, module, stored):
+def check_case(case, module, stored):
     """Runs a case, which gives what its golden has."""
     want = stored[case.area].get(case.name)
     assert want is not None and want["code"] == case.digest, "no golden for this code: run make_goldens.py"
-    misses = compare(case, json.loads(json.dumps(observe(module, case))), want)
+    misses = compare_records(case, json.loads(json.dumps(observe_case(module, case))), want)
     assert not misses, f"\n{case.code}\n" + "\n".join(misses)
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_case(case, module, stored):
-    check(case, module, stored)
+    check_case(case, module, stored)
 
 
 SWEPT = ("tape/", "programs/")
 
 
 @pytest.mark.long(sample=12)
-@pytest.mark.parametrize("case", [_param(case) for area in areas() if area.startswith(SWEPT) for case in load(area)])
+@pytest.mark.parametrize(
+    "case", [_build_param(case) for area in list_areas() if area.startswith(SWEPT) for case in load_cases(area)]
+)
 def test_case_where_no_array_is_kept_that_no_rule_reads(case, module, stored, monkeypatch):
     """As with large arrays: a rule that reads what its primitive does not name finds nothing."""
-    monkeypatch.setattr(importlib.import_module("minitape.engine.recording.record"), "SMALL", 1)
-    check(case, module, stored)
+    monkeypatch.setattr(importlib.import_module("minitape.engine.record.record"), "MAX_SMALL_SIZE", 1)
+    check_case(case, module, stored)

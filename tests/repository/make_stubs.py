@@ -18,46 +18,52 @@ from types import FunctionType
 from typing import Any
 
 import minitape
-from minitape.tf.api import NAMES, homes_of
+from minitape.tf.api import NAMES, collect_homes
 
 PACKAGE = Path(str(minitape.__file__)).parent
-OTHERS = {"explain": import_module("minitape.explain"), "bridges": import_module("minitape.bridges")}
-TYPES = {"name": "str | None", "keepdims": "_bool"}  # of the arguments of functions that a module makes
+EXTRA_MODULES = {"explain": import_module("minitape.explain"), "bridges": import_module("minitape.bridges")}
+ARGUMENT_TYPES = {"name": "str | None", "keepdims": "_bool"}  # of the arguments of functions that a module makes
 
 
-def stubs() -> dict[Path, str]:
-    """The text of each stub by its path."""
-    found = {path_of(space): stub(f"tf.{space}".removesuffix("."), homes_of(space)) for space in NAMES}
-    return found | {path_of(space): stub(f"tf.{space}", module.__getattr__.homes) for space, module in OTHERS.items()}
+def build_stubs() -> dict[Path, str]:
+    """Build the text of each stub, by its path."""
+    text_by_path = {
+        get_stub_path(namespace): build_stub(f"tf.{namespace}".removesuffix("."), collect_homes(namespace))
+        for namespace in NAMES
+    }
+    return text_by_path | {
+        get_stub_path(namespace): build_stub(f"tf.{namespace}", module.__getattr__.homes)
+        for namespace, module in EXTRA_MODULES.items()
+    }
 
 
-def path_of(space: str) -> Path:
-    """Where the stub of a namespace is: a folder has it as `__init__.pyi`."""
-    folder = not space or space in OTHERS or any(other.startswith(f"{space}.") for other in NAMES)
-    path = PACKAGE.joinpath(*space.split(".")) if space else PACKAGE
-    return path / "__init__.pyi" if folder else path.with_suffix(".pyi")
+def get_stub_path(namespace: str) -> Path:
+    """Return where the stub of a namespace is: a folder has it as `__init__.pyi`."""
+    is_folder = not namespace or namespace in EXTRA_MODULES or any(other.startswith(f"{namespace}.") for other in NAMES)
+    path = PACKAGE.joinpath(*namespace.split(".")) if namespace else PACKAGE
+    return path / "__init__.pyi" if is_folder else path.with_suffix(".pyi")
 
 
-def stub(label: str, homes: Mapping[str, tuple[str, str]]) -> str:
-    """The stub of a namespace: an import for each module that holds names of it.
+def build_stub(label: str, homes: Mapping[str, tuple[str, str]]) -> str:
+    """Build the stub of a namespace: an import for each module that holds names of it.
 
     `name as name` tells a type checker that the name is for others; one that has another name here is assigned.
     """
     imports: dict[str, list[str]] = {}
-    assigned, made = [], []
-    for name, (home, theirs) in sorted(homes.items()):
+    assignments, definitions = [], []
+    for name, (home, original_name) in sorted(homes.items()):
         module = f"minitape.{home}"
-        if not theirs:
-            package, _, last = module.rpartition(".")
-            imports.setdefault(package, []).append(f"{last} as {name}")
-        elif is_made(module, theirs):
-            made.append(definition(name, getattr(import_module(module), theirs)))
-        elif theirs == name:
+        if not original_name:
+            package, _, module_name = module.rpartition(".")
+            imports.setdefault(package, []).append(f"{module_name} as {name}")
+        elif is_created_at_import(module, original_name):
+            definitions.append(format_definition(name, getattr(import_module(module), original_name)))
+        elif original_name == name:
             imports.setdefault(module, []).append(f"{name} as {name}")
         else:
-            imports.setdefault(module, []).append(f"{theirs} as _{name}")
-            assigned.append(f"{name} = _{name}")
-    if made:
+            imports.setdefault(module, []).append(f"{original_name} as _{name}")
+            assignments.append(f"{name} = _{name}")
+    if definitions:
         imports.setdefault("builtins", []).append("bool as _bool")
         imports.setdefault("typing", []).append("Any as _Any")
         imports.setdefault("minitape.engine.tensor.tensor", []).append("Tensor as _Tensor")
@@ -65,41 +71,44 @@ def stub(label: str, homes: Mapping[str, tuple[str, str]]) -> str:
     for home, names in sorted(imports.items()):
         lines.append("\n    ".join([f"from {home} import (", *[f"{n}," for n in sorted(names)]]) + "\n)")
     if label == "tf":
-        assigned.append("__version__: str")
-    return "\n".join([*lines, *assigned, *made]) + "\n"
+        assignments.append("__version__: str")
+    return "\n".join([*lines, *assignments, *definitions]) + "\n"
 
 
-def is_made(module: str, name: str) -> bool:
-    """Whether a module makes a function while it loads, which its text does not show."""
-    found = getattr(import_module(module), name)
-    return isinstance(found, FunctionType) and name not in shown_in(Path(str(import_module(module).__file__)))
+def is_created_at_import(module: str, name: str) -> bool:
+    """Return whether a module creates a function while it is imported, which its text does not show."""
+    function = getattr(import_module(module), name)
+    return isinstance(function, FunctionType) and name not in list_defined_names(
+        Path(str(import_module(module).__file__))
+    )
 
 
 @cache
-def shown_in(path: Path) -> set[str]:
-    """The functions and classes that the text of a module defines."""
+def list_defined_names(path: Path) -> set[str]:
+    """List the functions and classes that the text of a module defines."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     return {node.name for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
 
 
-def definition(name: str, function: Any) -> str:
-    """A function as a stub has it: its arguments with their defaults, what it returns, and its first sentence."""
-    arguments = [
-        f"{p.name}: {TYPES.get(p.name, '_Any')}{'' if p.default is p.empty else f' = {default(p.default)}'}"
-        for p in inspect.signature(function).parameters.values()
-    ]
+def format_definition(name: str, function: Any) -> str:
+    """Format a function as a stub has it: its arguments with their defaults, what it returns, its first sentence."""
+    arguments = []
+    for parameter in inspect.signature(function).parameters.values():
+        default = "" if parameter.default is parameter.empty else f" = {format_default_value(parameter.default)}"
+        annotation = ARGUMENT_TYPES.get(parameter.name, "_Any")
+        arguments.append(f"{parameter.name}: {annotation}{default}")
     sentence = " ".join(function.__doc__.strip().partition("\n\n")[0].split())
     lines = textwrap.wrap(f'"""{sentence}"""', 116, subsequent_indent="    ", break_on_hyphens=False)
     return f"def {name}({', '.join(arguments)}) -> _Tensor:\n    " + "\n".join(lines)
 
 
-def default(value: Any) -> str:
-    """A default as a stub shows it: a number, a text or None as it is, anything else as an ellipsis."""
+def format_default_value(value: Any) -> str:
+    """Format a default as a stub shows it: a number, a text or None as it is, anything else as an ellipsis."""
     return repr(value) if value is None or type(value) in (bool, int, float, str) else "..."
 
 
 if __name__ == "__main__":
-    wanted = stubs()
+    wanted = build_stubs()
     for path in {*PACKAGE.rglob("*.pyi")} - {*wanted}:
         path.unlink()
     for path, text in wanted.items():

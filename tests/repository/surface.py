@@ -5,13 +5,13 @@ from pathlib import Path
 
 
 @cache
-def listed() -> dict[str, set[str]]:
-    """The names of each namespace, in the order in which the namespaces come first."""
-    found: dict[str, set[str]] = {}
+def read_names_by_namespace() -> dict[str, set[str]]:
+    """Read namespace -> names from surface.txt, in the order in which the namespaces come first."""
+    names_by_namespace: dict[str, set[str]] = {}
     for line in Path(__file__).with_name("surface.txt").read_text(encoding="utf-8").splitlines():
         if not line or line.startswith("#"):
             continue
         if not line.startswith(" "):
             namespace, _, line = line.partition(":")
-        found.setdefault(namespace, set()).update(line.split())
-    return found
+        names_by_namespace.setdefault(namespace, set()).update(line.split())
+    return names_by_namespace

@@ -11,7 +11,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from surface import listed
+from surface import read_names_by_namespace
 
 import minitape as tf
 
@@ -26,7 +26,7 @@ def api():
 
 
 API = api()
-names, is_namespace, NAMESPACES = API.public, API.is_namespace, API.namespaces()
+names, is_namespace, NAMESPACES = API.list_public_names, API.is_namespace, API.collect_namespaces()
 EVERY = pytest.mark.parametrize("path", sorted(NAMESPACES))
 
 
@@ -58,11 +58,11 @@ def test_every_listed_method_has_an_example(path):
         getattr(m, "__doc__", "") or "" for k in kinds for m in vars(k).values()
     ]
     lines = [line.strip() for text in texts for line in text.splitlines() if line.strip().startswith((">>>", "..."))]
-    listed_methods = [name for name in listed()[path] if inspect.isfunction(getattr(MADE[path], name))]
+    listed_methods = [name for name in read_names_by_namespace()[path] if inspect.isfunction(getattr(MADE[path], name))]
     assert [name for name in sorted(listed_methods) if not any(f".{name}(" in line for line in lines)] == []
 
 
-def public_functions(namespace, methods=True):
+def iter_public_functions(namespace, methods=True):
     """(function, its documentation) of what a namespace offers: functions, and the public methods of classes."""
     for name in names(namespace):
         value = getattr(namespace, name)
@@ -77,7 +77,7 @@ def public_functions(namespace, methods=True):
                         yield function, f"{inspect.getdoc(function)} {kind.__doc__}"
 
 
-def unread(function):
+def list_unread_arguments(function):
     """The arguments that a function never reads; a function that only raises reads none."""
     try:
         node = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
@@ -100,9 +100,9 @@ def test_an_argument_without_effect_is_documented(path):
     """
     silent = [
         f"{path}: {function.__qualname__}({argument})"
-        for function, text in public_functions(NAMESPACES[path], methods=not path.startswith("tf.keras"))
+        for function, text in iter_public_functions(NAMESPACES[path], methods=not path.startswith("tf.keras"))
         if (function.__module__ or "").startswith("minitape")
-        for argument in unread(function)
+        for argument in list_unread_arguments(function)
         if f"``{argument}``" not in text
     ]
     assert silent == []
@@ -120,12 +120,12 @@ def test_nothing_else_is_shown(path):
 
 def test_modules_of_the_engine_can_be_imported():
     code = """if True:
-        import minitape.engine.back.tape as tape
-        from minitape.engine.recording import record
+        import minitape.engine.backward.tape as tape
+        from minitape.engine.record import record
         import minitape.compat.v1 as v1, minitape.math, minitape.course
         from minitape.errors import OpError
         assert tape.GradientTape is minitape.GradientTape and v1 is minitape.compat.v1
-        assert record.__name__ == "minitape.engine.recording.record" and minitape.course.__name__ == "minitape.course"
+        assert record.__name__ == "minitape.engine.record.record" and minitape.course.__name__ == "minitape.course"
         assert "engine" not in dir(minitape) and callable(minitape.shape)
         print("all well")
     """

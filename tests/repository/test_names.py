@@ -8,12 +8,12 @@ import sys
 import types
 
 import pytest
-from surface import listed
+from surface import read_names_by_namespace
 
 import minitape as tf
-from minitape.common import habits
-from minitape.explain import error_texts, texts, value_texts
-from minitape.tf.api import not_here
+from minitape.common import api_suggestions
+from minitape.explain import cause_texts, error_texts, value_texts
+from minitape.tf.api import describe_missing_name
 
 CLASSES = {
     "tf.Tensor": type(tf.constant(1.0)),
@@ -23,17 +23,17 @@ CLASSES = {
 }
 
 
-def namespace(path):
+def import_namespace(path):
     """The namespace of this path: its first part is `minitape` itself."""
     return importlib.import_module(path.replace("tf", "minitape", 1))
 
 
-def walk():
+def collect_names_by_path():
     """Path -> names, for `tf` and every namespace below it; those of `tf.compat.v1` that are `tf`'s too left out."""
     found, waiting = {}, ["tf"]
     while waiting:
         path = waiting.pop()
-        space = namespace(path)
+        space = import_namespace(path)
         names = {name for name in dir(space) if not name.startswith("_")}
         inner = {name for name in names if isinstance(getattr(space, name), types.ModuleType)}
         if path == "tf.compat.v1":
@@ -43,21 +43,21 @@ def walk():
     return found
 
 
-FOUND = walk()
+FOUND = collect_names_by_path()
 
 
-@pytest.mark.parametrize("path", sorted({*FOUND, *listed()} - CLASSES.keys()))
+@pytest.mark.parametrize("path", sorted({*FOUND, *read_names_by_namespace()} - CLASSES.keys()))
 def test_a_namespace_has_the_names_of_the_list_and_no_others(path):
-    assert FOUND.get(path) == listed().get(path)
+    assert FOUND.get(path) == read_names_by_namespace().get(path)
 
 
 @pytest.mark.parametrize("path", CLASSES)
 def test_an_object_has_the_attributes_of_the_list(path):
-    assert {name for name in listed()[path] if not hasattr(CLASSES[path], name)} == set()
+    assert {name for name in read_names_by_namespace()[path] if not hasattr(CLASSES[path], name)} == set()
 
 
 def test_tensorflow_1_has_the_names_of_tf_too():
-    v1 = namespace("tf.compat.v1")
+    v1 = import_namespace("tf.compat.v1")
     assert v1.sin(0.5).numpy() == tf.sin(0.5).numpy() and v1.Graph is tf.Graph and v1.nn is tf.nn
     assert not hasattr(v1, "explain") and not hasattr(v1, "draw")
 
@@ -65,7 +65,7 @@ def test_tensorflow_1_has_the_names_of_tf_too():
 @pytest.mark.parametrize("path", sorted(FOUND.keys() - {"tf"}))
 def test_a_namespace_is_the_same_by_import_and_by_attribute(path):
     outer, _, name = path.rpartition(".")
-    assert getattr(namespace(outer), name) is namespace(path)
+    assert getattr(import_namespace(outer), name) is import_namespace(path)
 
 
 @pytest.mark.parametrize(
@@ -74,21 +74,24 @@ def test_a_namespace_is_the_same_by_import_and_by_attribute(path):
 def test_a_name_that_is_not_there_gets_the_sentence(name):
     outer, _, last = f"tf.{name}".rpartition(".")
     with pytest.raises(AttributeError) as caught:
-        getattr(namespace(outer), last)
-    assert str(caught.value) == not_here(name)
+        getattr(import_namespace(outer), last)
+    assert str(caught.value) == describe_missing_name(name)
     assert "minitape.bridges.tensorflow" in str(caught.value) and f"tf.{name}" in str(caught.value)
-    assert (caught.value.name, caught.value.obj) == (last, namespace(outer))  # of which Python suggests the nearest
+    assert (caught.value.name, caught.value.obj) == (
+        last,
+        import_namespace(outer),
+    )  # of which Python suggests the nearest
 
 
 def test_python_suggests_the_nearest_name():
     done = subprocess.run(
         [sys.executable, "-c", "import minitape as tf; tf.math.sine(1.0)"], capture_output=True, text=True
     )
-    assert done.stderr.splitlines()[-1] == f"AttributeError: {not_here('math.sine')}. Did you mean: 'sin'?"
+    assert done.stderr.splitlines()[-1] == f"AttributeError: {describe_missing_name('math.sine')}. Did you mean: 'sin'?"
 
 
 def test_a_notebook_is_told_the_nearest_name(monkeypatch):  # it does not show what Python suggests
-    monkeypatch.setattr(habits, "running_notebook", object)
+    monkeypatch.setattr(api_suggestions, "find_ipython_shell", object)
     with pytest.raises(AttributeError) as caught:
         tf.math.sine(1.0)
     assert caught.value.__notes__ == ["Did you mean tf.math.sin?"]
@@ -107,9 +110,18 @@ def test_habits_of_other_tools_hear_what_is_written_here(statement, instead):
 
 
 def test_what_people_are_told_to_write_exists():
-    tables = texts.TEXT, value_texts.ARRIVED, value_texts.OF_TENSORFLOW, value_texts.OF_TAPE, error_texts.ADVICE
-    said = [*(text for table in tables for pair in table.values() for text in pair), *value_texts.FUNCTIONS.values()]
-    said += habits.HABITS.values()
+    tables = (
+        cause_texts.TEXT,
+        value_texts.VALUE_TEXTS,
+        value_texts.TENSORFLOW_VALUE_TEXTS,
+        value_texts.TAPE_VALUE_TEXTS,
+        error_texts.ADVICE,
+    )
+    said = [
+        *(text for table in tables for pair in table.values() for text in pair),
+        *value_texts.FIX_FUNCTIONS.values(),
+    ]
+    said += api_suggestions.REPLACEMENTS.values()
     named = {name for text in said for name in re.findall(r"\btf\.([\w.]*\w)(?![\w{])", text)} - {"Variables"}
     assert len(named) > 40 and [operator.attrgetter(name)(tf) for name in named]  # AttributeError for one not there
 
@@ -124,7 +136,7 @@ def test_what_people_are_told_to_write_exists():
 def test_an_import_of_a_name_that_is_not_there_gets_the_sentence(statement, name):
     with pytest.raises(ImportError) as caught:
         exec(statement, {})
-    assert str(caught.value) == not_here(name)
+    assert str(caught.value) == describe_missing_name(name)
 
 
 @pytest.mark.parametrize("statement", [

@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from make_stubs import PACKAGE, stubs
+from make_stubs import PACKAGE, build_stubs
 
 PROGRAM = """
 import numpy as np
@@ -64,7 +64,7 @@ TYPES = {
 
 def test_the_stubs_say_what_the_tables_say():
     """`python tests/repository/make_stubs.py` writes them anew."""
-    wanted = stubs()
+    wanted = build_stubs()
     assert {*PACKAGE.rglob("*.pyi")} == {*wanted}
     assert [str(path) for path, text in wanted.items() if path.read_text(encoding="utf-8") != text] == []
 
@@ -80,14 +80,14 @@ def test_the_program_runs(tmp_path):
 def test_a_type_checker_finds_no_fault_in_it_and_knows_each_type(tmp_path):
     given = "x, v, tape = tf.constant([[1.0]]), tf.Variable([[1.0]]), tf.GradientTape()\nimport minitape.linalg\n"
     asked = "".join(f"reveal_type({value})\n" for value in TYPES)
-    told = checked(tmp_path, f"{PROGRAM}{given}{asked}tf.constnat(1.0)\ntf.math.sine(1.0)\n")
+    told = run_mypy(tmp_path, f"{PROGRAM}{given}{asked}tf.constnat(1.0)\ntf.math.sine(1.0)\n")
     found = [re.sub(r"[\w.]*\.(?=\w)", "", text) for text in re.findall(r'Revealed type is "(.+)"', told)]
     assert dict(zip(TYPES, found, strict=True)) == TYPES
     assert re.findall(r'error: Module has no attribute "(\w+)"', told) == ["constnat", "sine"]
     assert told.count("error:") == 2, told
 
 
-def checked(folder, program):
+def run_mypy(folder, program):
     """What mypy says of a program."""
     (folder / "program.py").write_text(program)
     command = [sys.executable, "-m", "mypy", "--check-untyped-defs", "--cache-dir", str(folder), "program.py"]

@@ -8,7 +8,7 @@ import pytest
 
 import minitape as tf
 from minitape.engine.table.primitives import TABLE
-from minitape.speed import blocks
+from minitape.speed import array_blocks
 
 SHAPE = (300, 301)
 
@@ -36,20 +36,20 @@ def test_blocks_agree_with_small_arrays(primitive, real):
 
 
 def test_a_buffer_is_used_again_only_when_nobody_refers_to_it():
-    first = blocks.buffer((123_457,), np.float32)
+    first = array_blocks.create_buffer((123_457,), np.float32)
     place = first.__array_interface__["data"][0]
     view = first[5:10].reshape(5, 1)
     del first
-    assert blocks.buffer((123_457,), np.float32).__array_interface__["data"][0] != place
+    assert array_blocks.create_buffer((123_457,), np.float32).__array_interface__["data"][0] != place
     del view
-    assert blocks.buffer((123_457,), np.float32).__array_interface__["data"][0] == place
+    assert array_blocks.create_buffer((123_457,), np.float32).__array_interface__["data"][0] == place
 
 
 def test_the_pool_is_bounded(monkeypatch):
-    monkeypatch.setattr(blocks, "POOL_BYTES", 10_000_000)
-    monkeypatch.setattr(blocks, "_pool", [])  # what others left would be used again
-    held = [blocks.buffer((1_000_000,), np.float32) for _ in range(6)]
-    assert sum(b.nbytes for b in blocks._pool) <= 10_000_000
+    monkeypatch.setattr(array_blocks, "POOL_BYTES", 10_000_000)
+    monkeypatch.setattr(array_blocks, "_pool", [])  # what others left would be used again
+    held = [array_blocks.create_buffer((1_000_000,), np.float32) for _ in range(6)]
+    assert sum(b.nbytes for b in array_blocks._pool) <= 10_000_000
     assert len({b.__array_interface__["data"][0] for b in held}) == 6
 
 
@@ -82,7 +82,7 @@ def test_adjoints_are_added_up_without_touching_what_others_hold():
     assert np.allclose(first, 5 * seed, rtol=1e-5) and (second.numpy() == seed).all()
 
 
-def gradients_of_inputs_that_share_an_adjoint(x, z):
+def compute_gradients_sharing_an_adjoint(x, z):
     v, w = tf.Variable(x), tf.Variable(z)
     with tf.GradientTape() as tape:
         a = v + w  # one adjoint is handed to both, and v gets another share
@@ -94,7 +94,7 @@ def test_an_adjoint_that_two_inputs_share_stays_as_it_is():
     rng = np.random.default_rng(3)
     x, z = (rng.standard_normal(SHAPE).astype(np.float32) for _ in range(2))
     for _ in range(12):  # the plan is walked at first, then written
-        dv, dw = gradients_of_inputs_that_share_an_adjoint(x, z)
+        dv, dw = compute_gradients_sharing_an_adjoint(x, z)
         assert np.allclose(dv, 8 * (4 * x + z), atol=1e-4) and np.allclose(dw, 2 * (4 * x + z), atol=1e-4)
 
 
@@ -103,7 +103,7 @@ import sys
 import numpy as np
 
 def look(frame, event, argument):  # as debuggers do, at every line
-    if frame.f_code.co_filename.endswith("blocks.py"):
+    if frame.f_code.co_filename.endswith("array_blocks.py"):
         frame.f_locals
         return look
 
@@ -164,7 +164,7 @@ def test_a_sweep_writes_over_no_adjoint_that_is_asked_for_or_held():
             assert np.allclose(g, wide[place], rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.skipif(not blocks._COUNTS, reason="this Python does not count all references")
+@pytest.mark.skipif(not array_blocks._COUNTS_VARIABLES, reason="this Python does not count all references")
 def test_a_sweep_computes_in_the_memory_of_its_adjoints():
     v = tf.Variable(np.ones((401, 301), np.float32))
     with tf.GradientTape() as tape:
@@ -172,7 +172,7 @@ def test_a_sweep_computes_in_the_memory_of_its_adjoints():
         for _ in range(6):
             y = tf.tanh(y) * v
     size = v.numpy().nbytes
-    before = sum(raw.nbytes == size for raw in blocks._pool)
+    before = sum(raw.nbytes == size for raw in array_blocks._pool)
     gradient = tape.gradient(y, v)
     assert gradient.shape == v.shape
-    assert sum(raw.nbytes == size for raw in blocks._pool) - before <= 2  # of 24 shares and sums
+    assert sum(raw.nbytes == size for raw in array_blocks._pool) - before <= 2  # of 24 shares and sums

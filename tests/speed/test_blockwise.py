@@ -5,18 +5,18 @@ import pytest
 
 import minitape as tf
 from minitape.engine.table.primitives import TABLE
-from minitape.functions import program
-from minitape.speed import fuse, kernels
+from minitape.functions import row_program
+from minitape.speed import fusion, kernels
 
 SHAPES = [(65_536,), (300, 301), (7, 100, 101)]  # one block fits, or does not
 ELEMENTWISE = [p for p in TABLE.values() if p.code]
 
 
-def values(shape, seed=0, real=np.float32):
+def draw_values(shape, seed=0, real=np.float32):
     return tf.constant((0.1 + 0.8 * np.random.default_rng(seed).random(shape)).astype(real))
 
 
-def agree(function, *inputs):
+def check_compiled_agrees(function, *inputs):
     """Also after many calls, when compiled loops may take over."""
     compiled = tf.function(function)
     want = [np.asarray(t) for t in tf.nest.flatten(function(*inputs))]
@@ -31,13 +31,13 @@ def agree(function, *inputs):
 @pytest.mark.parametrize("primitive", ELEMENTWISE, ids=lambda p: p.name)
 @pytest.mark.parametrize("real", [np.float32, np.float64])
 def test_each_function_between_others(primitive, real):
-    x, y = values((66_000,), 1, real), values((66_000,), 2, real)
+    x, y = draw_values((66_000,), 1, real), draw_values((66_000,), 2, real)
 
     def function(x, y):
         a, b = x * 0.5 + 0.25, y * 0.5 + 0.25
         return primitive(*(a, b)[: len(primitive.texts) - 1]) * 2.0 - x
 
-    agree(function, x, y)
+    check_compiled_agrees(function, x, y)
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
@@ -51,7 +51,7 @@ def test_gradients(shape):
             loss = tf.reduce_sum(y)
         return loss, tape.gradient(loss, x)
 
-    agree(function, values(shape))
+    check_compiled_agrees(function, draw_values(shape))
 
 
 def test_a_sum_that_later_blocks_need():
@@ -60,7 +60,7 @@ def test_a_sum_that_later_blocks_need():
         p = e / tf.reduce_sum(e)
         return p, tf.reduce_mean(p * tf.math.log(p)), tf.reduce_sum(e)
 
-    agree(function, values((70_000,)))
+    check_compiled_agrees(function, draw_values((70_000,)))
 
 
 def test_values_that_are_read_elsewhere():
@@ -70,33 +70,33 @@ def test_values_that_are_read_elsewhere():
         rows = tf.reduce_sum(tf.reshape(b, [100, 700]), axis=1)
         return tf.sin(b - 1.0) * a, rows, b
 
-    agree(function, values((70_000,)), tf.constant(0.7))
+    check_compiled_agrees(function, draw_values((70_000,)), tf.constant(0.7))
 
 
 def test_unlike_shapes_and_dtypes_side_by_side():
-    x, y, z = values((70_000,)), values((300, 300)), values((70_000,), 3, np.float64)
+    x, y, z = draw_values((70_000,)), draw_values((300, 300)), draw_values((70_000,), 3, np.float64)
 
     def function(x, y, z):
         a, b, c = tf.sin(x) + 1.0, tf.cos(y) * 2.0, tf.exp(z) - 1.0
         a, b, c = a * a - x, b / (y + 1.0), tf.sqrt(c) + z
         return tf.tanh(a), tf.tanh(b), tf.tanh(c), tf.reduce_sum(a) * tf.reduce_sum(b)
 
-    agree(function, x, y, z)
+    check_compiled_agrees(function, x, y, z)
 
 
 def test_constant_arrays_and_what_is_not_contiguous():
-    noise = values((300, 301), 5)
+    noise = draw_values((300, 301), 5)
 
     def function(x):
         t = tf.transpose(x)
         y = tf.exp(t * noise) + tf.ones_like(t) * 3.0
         return tf.sin(y) - noise
 
-    agree(function, values((301, 300)))
+    check_compiled_agrees(function, draw_values((301, 300)))
 
 
 def test_what_the_caller_holds_is_not_written_to():
-    x = values((80_000,))
+    x = draw_values((80_000,))
     before = x.numpy()
     compiled = tf.function(lambda x: tf.sin(tf.exp(x) + x) * 2.0)
     first = compiled(x)
@@ -106,16 +106,24 @@ def test_what_the_caller_holds_is_not_written_to():
 
 
 def test_an_array_that_is_one_number_is_an_array_where_nothing_else_is():
-    agree(lambda s: tf.reduce_sum(tf.exp(tf.sin(tf.ones([70_000]) * s))), tf.constant(0.5))
-    agree(lambda x, s: tf.sin(tf.fill([70_000], s) * 2.0) ** tf.ones([70_000]) + x, values((70_000,)), tf.constant(0.5))
+    check_compiled_agrees(lambda s: tf.reduce_sum(tf.exp(tf.sin(tf.ones([70_000]) * s))), tf.constant(0.5))
+    check_compiled_agrees(
+        lambda x, s: tf.sin(tf.fill([70_000], s) * 2.0) ** tf.ones([70_000]) + x,
+        draw_values((70_000,)),
+        tf.constant(0.5),
+    )
 
 
-@pytest.mark.skipif(not kernels.available(), reason="numba is switched off, or missing")
+@pytest.mark.skipif(not kernels.can_compile_kernels(), reason="numba is switched off, or missing")
 @pytest.mark.parametrize("real", [np.float32, np.float64])
 def test_compiled_loops_between_numpys_functions_give_the_same_bits(real, monkeypatch):
     loops = []
-    monkeypatch.setattr(program, "OFTEN", 3)
-    monkeypatch.setattr(fuse, "compiled", lambda *given, make=fuse.compiled: loops.append(given[0]) or make(*given))
+    monkeypatch.setattr(row_program, "FUSE_AFTER_RUNS", 3)
+    monkeypatch.setattr(
+        fusion,
+        "compile_fused_function",
+        lambda *given, make=fusion.compile_fused_function: loops.append(given[0]) or make(*given),
+    )
 
     def function(x, c):
         with tf.GradientTape() as tape:
@@ -126,7 +134,7 @@ def test_compiled_loops_between_numpys_functions_give_the_same_bits(real, monkey
         return z, loss, tape.gradient(loss, x)
 
     for shape in [(66_001,), (300, 301)]:
-        x, noise, c = values(shape, 1, real), values(shape, 2, real), tf.constant(0.75, real)
+        x, noise, c = draw_values(shape, 1, real), draw_values(shape, 2, real), tf.constant(0.75, real)
         compiled, plain = tf.function(function), [t.numpy() for t in function(x, c)]
         calls = [[t.numpy() for t in compiled(x, c)] for _ in range(6)]
         for got in calls[1:]:

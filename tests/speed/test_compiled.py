@@ -8,10 +8,10 @@ import pytest
 
 import minitape as tf
 from minitape.engine.table.primitives import TABLE
-from minitape.engine.table.primitives.elementwise import BY_CODE, FIRST_CODE, form_of
-from minitape.functions import program
-from minitape.speed import fuse, kernels, programs
-from minitape.speed.rolled import rolled
+from minitape.engine.table.primitives.elementwise import BY_CODE, FIRST_CODE, select_form_for_kind
+from minitape.functions import row_program
+from minitape.speed import compiled_rows, fusion, kernels
+from minitape.speed.loop_detection import compile_repeated_rows
 
 pytest.importorskip("numba")
 
@@ -19,8 +19,8 @@ pytest.importorskip("numba")
 @pytest.fixture
 def eager_to_fuse(monkeypatch):
     """Programs are fused on their first run, however few operations they have."""
-    monkeypatch.setattr(program, "OFTEN", 1)
-    monkeypatch.setattr(fuse, "LEAST", 1)
+    monkeypatch.setattr(row_program, "FUSE_AFTER_RUNS", 1)
+    monkeypatch.setattr(fusion, "MIN_CALLS", 1)
 
 
 def rosenbrock(v):
@@ -38,7 +38,7 @@ def short_functions(v):
     return tf.reduce_sum(tf.sin(w) * tf.exp(-w) + tf.tanh(w) ** 3.0) * tf.reduce_mean(v * v, axis=[0])
 
 
-def with_gradient(f):
+def add_gradient(f):
     """The function that returns the value of ``f`` and its gradient."""
 
     def both(x):
@@ -57,11 +57,11 @@ def mixed(v):
 
 
 @pytest.mark.long(sample=3)
-@pytest.mark.skipif(not kernels.available(), reason="numba is switched off")
+@pytest.mark.skipif(not kernels.can_compile_kernels(), reason="numba is switched off")
 @pytest.mark.parametrize("f", [rosenbrock, plane, short_functions, mixed], ids=lambda f: f.__name__)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_fused_loops(f, dtype, eager_to_fuse):
-    both = with_gradient(f)
+    both = add_gradient(f)
     traced = tf.function(both)
     tolerance = 2e-5 if dtype == np.float32 else 1e-12
     for seed in range(3):
@@ -139,17 +139,19 @@ def irregular(x):
 
 
 @pytest.mark.long(sample=3)
-@pytest.mark.skipif(not kernels.available(), reason="numba is switched off")
+@pytest.mark.skipif(not kernels.can_compile_kernels(), reason="numba is switched off")
 @pytest.mark.parametrize("dtype", [tf.float32, tf.float64])
 @pytest.mark.parametrize(
     "f, repeats", [(polynomial, True), (newton, True), (far_back, True), (nested_loops, True), (irregular, False)]
 )
 def test_loops_of_single_numbers(f, repeats, dtype, eager_to_fuse, monkeypatch):
-    kernels.kernel(np.float32)  # so that short runs earn them
+    kernels.find_or_compile_kernel(np.float32)  # so that short runs earn them
     made = []
-    monkeypatch.setattr(programs, "rolled", lambda *args: made.append(rolled(*args)) or made[-1])
+    monkeypatch.setattr(
+        compiled_rows, "compile_repeated_rows", lambda *args: made.append(compile_repeated_rows(*args)) or made[-1]
+    )
 
-    both = with_gradient(f)
+    both = add_gradient(f)
     traced = tf.function(both)
     for value in (0.75, -0.3, 0.0, np.inf):
         x = tf.constant(value, dtype)
@@ -183,7 +185,7 @@ def _random_rows(rng):
 
 
 @pytest.mark.long(sample=4)
-@pytest.mark.skipif(not kernels.available(), reason="numba is switched off")
+@pytest.mark.skipif(not kernels.can_compile_kernels(), reason="numba is switched off")
 @pytest.mark.parametrize("seed", range(12))
 def test_rolled_rows_are_those_of_one_operation_after_the_other(seed):
     rng = np.random.default_rng(seed)
@@ -193,12 +195,12 @@ def test_rolled_rows_are_those_of_one_operation_after_the_other(seed):
     want = values.copy()
     for row, (code, a, b, _) in enumerate(rows[leaves:], leaves):
         p = BY_CODE[code - FIRST_CODE]
-        want[row] = form_of(code, want[a]).forward(*(want[a], want[b])[: len(p.texts) - 1])
-    rolled(rows, leaves, np.float32)(values)
+        want[row] = select_form_for_kind(code, want[a]).forward(*(want[a], want[b])[: len(p.texts) - 1])
+    compile_repeated_rows(rows, leaves, np.float32)(values)
     np.testing.assert_array_equal(values, want)
 
 
-@pytest.mark.skipif(not kernels.available(), reason="numba is switched off")
+@pytest.mark.skipif(not kernels.can_compile_kernels(), reason="numba is switched off")
 def test_threads_share_a_function_and_not_its_values(eager_to_fuse):
     @tf.function
     def both(x, v):

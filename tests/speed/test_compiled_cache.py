@@ -15,11 +15,11 @@ import numpy as np
 import pytest
 
 from minitape.speed import kernels
-from minitape.speed.cache import private, write_source
-from minitape.speed.compiled import compiled
+from minitape.speed.code_cache import is_private_folder, write_source_if_changed
+from minitape.speed.compilation import compile_function
 
 pytest.importorskip("numba")
-if not kernels.available():
+if not kernels.can_compile_kernels():
     pytest.skip("numba is switched off", allow_module_level=True)
 
 ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
@@ -41,7 +41,7 @@ def gradient():
 def compiled():
     import numpy
     from minitape.speed import kernels
-    return bool(getattr(kernels.kernel(numpy.float32), "signatures", ()))
+    return bool(getattr(kernels.find_or_compile_kernel(numpy.float32), "signatures", ()))
 
 def tell(*said):
     print(json.dumps([*said, gradient(), compiled()]))
@@ -54,10 +54,10 @@ version, none = (ctypes.c_uint32 * 2)(0x20080522), (ctypes.c_uint32 * 6)()
 assert ctypes.CDLL(None).capset(version, none) == 0
 """
 NO_HOME = """
-import os, tempfile, minitape.speed.cache as cache
+import os, tempfile, minitape.speed.code_cache as cache
 tempfile.tempdir = {nowhere!r}
-cache.shared = lambda: cache.Path({shared!r}, "__pycache__")
-cache.trusted = lambda: {{0, os.getuid(), 65534}}  # who installed the package
+cache.get_shared_cache_folder = lambda: cache.Path({shared!r}, "__pycache__")
+cache.collect_trusted_owner_ids = lambda: {{0, os.getuid(), 65534}}  # who installed the package
 """
 NO_COMPILER = """
 import numba.core.dispatcher as dispatcher
@@ -67,7 +67,7 @@ dispatcher._FunctionCompiler.compile = refuse
 """
 
 
-def python(code, options, drop, environment):
+def run_python(code, options, drop, environment):
     if drop and not PERMISSIONS:
         pytest.skip("permissions do not apply to who runs the tests")
     if drop and ROOT:
@@ -78,23 +78,23 @@ def python(code, options, drop, environment):
     )  # fmt: skip
 
 
-def run(before="", after="tell()", options=(), drop=False, **environment):
+def run_program(before="", after="tell()", options=(), drop=False, **environment):
     """What a program told, and what else it said, line by line. ``drop``: permissions apply to it, also as root."""
     kept = {k: v for k, v in os.environ.items() if k not in ("MINITAPE_CACHE", "XDG_CACHE_HOME", "NUMBA_CACHE_DIR")}
-    done = python(before + GRADIENT + after, options, drop, {**kept, **environment})
+    done = run_python(before + GRADIENT + after, options, drop, {**kept, **environment})
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout), done.stderr.splitlines()
 
 
-def warmup(folder, drop=False):
+def run_warmup(folder, drop=False):
     code = "import os, sys; os.umask(0o022); from minitape.cli import main; sys.argv[1:] = ['warmup']; main()"
-    return python(code, (), drop, {**os.environ, "MINITAPE_CACHE": str(folder), "NO_COLOR": "1"})
+    return run_python(code, (), drop, {**os.environ, "MINITAPE_CACHE": str(folder), "NO_COLOR": "1"})
 
 
 @pytest.fixture(scope="module")
 def right():
     """The gradient as it is without numba."""
-    (gradient, compiled), said = run(NUMBA_DISABLE_JIT="1")
+    (gradient, compiled), said = run_program(NUMBA_DISABLE_JIT="1")
     assert not compiled and not said
     return gradient
 
@@ -114,7 +114,7 @@ def folder():
 def warm(right):
     """A cache with all kernels in it."""
     made = Path(tempfile.mkdtemp())
-    done = warmup(made / "cache")
+    done = run_warmup(made / "cache")
     assert done.stdout.startswith("kernels are ready (") and done.stderr == ""
     yield made / "cache"
     shutil.rmtree(made)
@@ -129,7 +129,7 @@ def cache(warm, folder):
 # -- damaged files ---------------------------------------------------------------------------------
 
 
-def flip(path):
+def change_bits(path):
     content = bytearray(path.read_bytes())
     for place in random.Random(3).sample(range(len(content)), 20):
         content[place] ^= 1 << place % 8
@@ -145,7 +145,7 @@ DAMAGES = {
     "truncated": lambda path: path.write_bytes(path.read_bytes()[: path.stat().st_size // 2]),
     "empty": lambda path: path.write_bytes(b""),
     "random bytes": lambda path: path.write_bytes(random.Random(1).randbytes(2000)),
-    "flipped bits": flip,
+    "flipped bits": change_bits,
     "another pickle": lambda path: path.write_bytes(pickle.dumps({"not": "what was kept"})),
     "a folder": replace_by_folder,
     "unreadable": lambda path: path.chmod(0),
@@ -160,9 +160,9 @@ CASES += [(text, "py") for text in TEXTS]
 EACH = """
 import tempfile, numba, numpy
 from minitape.speed import kernels
-from minitape.speed.cache import private, write_source
+from minitape.speed.code_cache import is_private_folder, write_source_if_changed
 numba.njit(lambda: 0)()  # what is not tried here is loaded once for all
-assert kernels.kernel(numpy.float64)
+assert kernels.find_or_compile_kernel(numpy.float64)
 
 def child(folder, program):
     told, said = tempfile.TemporaryFile("w+"), tempfile.TemporaryFile("w+")
@@ -202,7 +202,7 @@ def spoiled(warm, request):
                     DAMAGES[damage](path)
         after = EACH.format(programs=["tell()", NO_COMPILER + "tell()"], folders=[*map(str, folders)])
         yield dict(zip(
-            cases, zip(run(after=after, drop=PERMISSIONS, MINITAPE_CACHE=str(warm))[0], folders, strict=True),
+            cases, zip(run_program(after=after, drop=PERMISSIONS, MINITAPE_CACHE=str(warm))[0], folders, strict=True),
             strict=True,
         ))  # fmt: skip
 
@@ -228,11 +228,11 @@ def test_damaged_files(damage, suffix, spoiled, right):
 # -- folders ---------------------------------------------------------------------------------------
 
 
-def is_told_how(said):
+def is_advice_given(said):
     return len(said) == 1 and "cannot be kept" in said[0] and "Set MINITAPE_CACHE" in said[0]
 
 
-def lock(folder):
+def lock_folder(folder):
     for place in (folder, folder / "__pycache__"):
         place.chmod(0o555)
 
@@ -242,18 +242,18 @@ def lock(folder):
 def test_a_folder_that_can_not_be_written(cache, right):
     for path in cache.rglob("*backward*"):
         path.unlink()
-    lock(cache)
-    told, said = run(drop=True, MINITAPE_CACHE=str(cache))
+    lock_folder(cache)
+    told, said = run_program(drop=True, MINITAPE_CACHE=str(cache))
     assert told == [right, True]
-    assert is_told_how(said) and str(cache) in said[0], said
+    assert is_advice_given(said) and str(cache) in said[0], said
 
 
 @pytest.mark.long
 @POSIX
 def test_a_full_disk(folder, right):
     full = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))\n"
-    told, said = run(full, options=["-W", "error"], MINITAPE_CACHE=str(folder))
-    assert told == [right, True] and is_told_how(said), said
+    told, said = run_program(full, options=["-W", "error"], MINITAPE_CACHE=str(folder))
+    assert told == [right, True] and is_advice_given(said), said
     assert [path for path in folder.rglob("*") if path.is_file()] == []
 
 
@@ -262,8 +262,8 @@ def test_a_full_disk(folder, right):
 def test_a_home_that_can_not_be_written(folder, right):
     before = NO_HOME.format(nowhere=str(folder / "nowhere"), shared=str(folder))
     folder.chmod(0o555)
-    told, said = run(before, drop=True, HOME=str(folder))
-    assert told == [right, True] and is_told_how(said), said
+    told, said = run_program(before, drop=True, HOME=str(folder))
+    assert told == [right, True] and is_advice_given(said), said
 
 
 @pytest.mark.long
@@ -271,13 +271,13 @@ def test_a_home_that_can_not_be_written(folder, right):
 def test_what_the_administrator_warmed_for_all(folder, warm, right):
     """Nothing can be written, and nothing must be."""
     shared = shutil.copytree(warm, folder / "__pycache__")
-    lock(shared)
+    lock_folder(shared)
     folder.chmod(0o555)
     if ROOT:  # then it is ours to give away
         for path in (shared, *shared.rglob("*")):
             os.chown(path, 65534, 65534)
     before = NO_HOME.format(nowhere=str(folder / "nowhere"), shared=str(folder)) + NO_COMPILER
-    assert run(before, drop=True, HOME=str(folder)) == ([right, True], [])
+    assert run_program(before, drop=True, HOME=str(folder)) == ([right, True], [])
 
 
 @pytest.mark.long
@@ -289,10 +289,10 @@ def test_what_was_warmed_for_another_machine(folder, warm, right):
         path.unlink()
     home = folder / "home"
     home.mkdir()
-    lock(folder / "__pycache__")
+    lock_folder(folder / "__pycache__")
     before = NO_HOME.format(nowhere=str(folder / "nowhere"), shared=str(folder))
     for _ in range(2):
-        assert run(before, drop=True, HOME=str(home)) == ([right, True], [])
+        assert run_program(before, drop=True, HOME=str(home)) == ([right, True], [])
         before += NO_COMPILER
 
 
@@ -306,19 +306,24 @@ class Evil:
         return os.mkdir, (self.path,)
 
 
-def mode(bits, *parts):
+def build_mode_change(bits, *parts):
     return lambda cache: Path(cache, *parts).chmod(bits)
 
 
-def given_away(*parts):
+def build_owner_change(*parts):
     return pytest.param(
         lambda cache: os.chown(Path(cache, *parts), 65534, 65534),
         marks=pytest.mark.skipif(not ROOT, reason="only root gives folders away"),
     )
 
 
-LOOSE = [mode(0o777, "__pycache__"), mode(0o775, "__pycache__"), mode(0o775), mode(0o777, "..")]
-LOOSE += [given_away("__pycache__"), given_away(), given_away("..")]
+LOOSE = [
+    build_mode_change(0o777, "__pycache__"),
+    build_mode_change(0o775, "__pycache__"),
+    build_mode_change(0o775),
+    build_mode_change(0o777, ".."),
+]
+LOOSE += [build_owner_change("__pycache__"), build_owner_change(), build_owner_change("..")]
 
 
 @POSIX
@@ -328,9 +333,11 @@ def test_a_folder_that_others_can_change_is_not_private(folder, loosen):
     (kept / "__pycache__").mkdir(mode=0o755, parents=True)
     kept.chmod(0o755)
     (folder / "link").symlink_to(kept)
-    assert private(kept) and private(folder / "link") and private(folder / "not there yet")
+    assert (
+        is_private_folder(kept) and is_private_folder(folder / "link") and is_private_folder(folder / "not there yet")
+    )
     loosen(kept)
-    assert not private(kept) and not private(folder / "link")
+    assert not is_private_folder(kept) and not is_private_folder(folder / "link")
 
 
 @POSIX
@@ -338,29 +345,29 @@ def test_a_folder_that_others_can_change_is_not_private(folder, loosen):
 def test_a_link_of_others_is_not_private(folder):
     (folder / "link").symlink_to(folder)
     os.chown(folder / "link", 65534, 65534, follow_symlinks=False)
-    assert private(folder) and not private(folder / "link")
+    assert is_private_folder(folder) and not is_private_folder(folder / "link")
 
 
 @POSIX
 def test_a_folder_that_is_made_is_private(folder):
     before = os.umask(0o002)
     try:
-        write_source(folder / "a" / "b", "minitape_kernels_x", "")
+        write_source_if_changed(folder / "a" / "b", "minitape_kernels_x", "")
     finally:
         os.umask(before)
-    assert private(folder / "a" / "b")
+    assert is_private_folder(folder / "a" / "b")
 
 
 @pytest.mark.long
 @POSIX
-@pytest.mark.parametrize("loosen", [mode(0o777, "__pycache__"), given_away()])
+@pytest.mark.parametrize("loosen", [build_mode_change(0o777, "__pycache__"), build_owner_change()])
 def test_a_folder_that_others_can_write_is_not_read(warm, folder, loosen, right):
     cache = shutil.copytree(warm, folder / "cache")
     for path in cache.rglob("*.nb?"):
         path.write_bytes(pickle.dumps(Evil(str(cache / "evil"))))
     loosen(cache)
-    told, said = run(MINITAPE_CACHE=str(cache))
-    assert told == [right, True] and is_told_how(said) and "others" in said[0], said
+    told, said = run_program(MINITAPE_CACHE=str(cache))
+    assert told == [right, True] and is_advice_given(said) and "others" in said[0], said
     assert not (cache / "evil").exists()
 
 
@@ -384,9 +391,9 @@ def test_numba_that_fails(how, folder, right):
         (folder / "numba").mkdir()
         (folder / "numba" / "__init__.py").write_text("raise ImportError('Numba needs NumPy 2.2 or less')")
     before = NO_COMPILER if how == "compile" else f"import sys; sys.path.insert(0, {str(folder)!r})\n"
-    told, said = run(before, IN_A_FUNCTION, MINITAPE_CACHE=str(folder / "cache"))
+    told, said = run_program(before, IN_A_FUNCTION, MINITAPE_CACHE=str(folder / "cache"))
     assert told[1:] == [right, False]
-    assert told == run(after=IN_A_FUNCTION, NUMBA_DISABLE_JIT="1")[0]
+    assert told == run_program(after=IN_A_FUNCTION, NUMBA_DISABLE_JIT="1")[0]
     assert len(said) == 1 and "numba" in said[0] and "NUMBA_DISABLE_JIT=1" in said[0], said
 
 
@@ -397,10 +404,10 @@ def test_numba_that_fails(how, folder, right):
 def test_the_command_mends_what_is_damaged(cache):
     for path in cache.rglob("*backward*"):
         path.write_bytes(b"")
-    done = warmup(cache)
+    done = run_warmup(cache)
     assert done.returncode == 0 and done.stdout.startswith("kernels are ready ("), done
     assert len(done.stderr.splitlines()) == 1 and "cannot be read" in done.stderr
-    assert warmup(cache).stderr == ""
+    assert run_warmup(cache).stderr == ""
 
 
 @pytest.mark.long
@@ -408,10 +415,10 @@ def test_the_command_mends_what_is_damaged(cache):
 def test_the_command_says_what_is_wrong(cache):
     for path in cache.rglob("*backward*"):
         path.unlink()
-    lock(cache)
-    done = warmup(cache, drop=True)
+    lock_folder(cache)
+    done = run_warmup(cache, drop=True)
     said, error = done.stderr.splitlines()
-    assert done.returncode == 1 and is_told_how([said])
+    assert done.returncode == 1 and is_advice_given([said])
     assert error.startswith("Error: the kernels are not ready: they could not be kept for the next process.")
 
 
@@ -448,7 +455,10 @@ tell(outcome)
 @pytest.mark.parametrize("at", [20_000, *(pytest.param(at, marks=pytest.mark.longest) for at in (300, 202_000))])
 def test_an_interrupt_while_the_kernels_are_compiled(at, folder, right):
     """The signal comes at the so manieth call of a function that compiling takes, from the import of numba on."""
-    assert run(after=INTERRUPTED.format(at=at), MINITAPE_CACHE=str(folder)) == (["interrupted", right, True], [])
+    assert run_program(after=INTERRUPTED.format(at=at), MINITAPE_CACHE=str(folder)) == (
+        ["interrupted", right, True],
+        [],
+    )
 
 
 def test_all_is_compiled_in_a_thread_of_its_own(tmp_path, monkeypatch):
@@ -461,7 +471,7 @@ def test_all_is_compiled_in_a_thread_of_its_own(tmp_path, monkeypatch):
         _FunctionCompiler, "compile", lambda *args: threads.append(threading.current_thread()) or step(*args)
     )
     text = "def double(x):\n    return x * 2\n"
-    double = compiled(text, "test", "double", [np.ones(4)])
+    double = compile_function(text, "test", "double", [np.ones(4)])
     assert double(np.ones(4)[::2]).tolist() == [2.0, 2.0] and double(3) == 6
-    assert compiled(text, "test", "double", [1.5])(1.5) == 3.0
+    assert compile_function(text, "test", "double", [1.5])(1.5) == 3.0
     assert len(threads) >= 4 and threading.current_thread() not in threads

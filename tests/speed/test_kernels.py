@@ -14,7 +14,7 @@ import pytest
 
 import minitape as tf
 
-cache = import_module("minitape.speed.cache")
+cache = import_module("minitape.speed.code_cache")
 
 PROGRAM = """
 import sys
@@ -29,10 +29,15 @@ with tf.GradientTape() as tape:
 print([float(g) for g in tape.gradient(v, [x, w])], "numba" in sys.modules and sys.modules["numba"] is not None)
 """
 
-KERNELS = "import numpy\nfrom minitape.speed.kernels import kernel\nkernel(numpy.float32)"  # as a long program does
+# as a long program does
+KERNELS = """
+import numpy
+from minitape.speed.kernels import find_or_compile_kernel
+find_or_compile_kernel(numpy.float32)
+"""
 
 
-def run(before=KERNELS, lines=0, **environment):
+def run_program(before=KERNELS, lines=0, **environment):
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM.format(before=before)],
         capture_output=True,
@@ -46,20 +51,20 @@ def run(before=KERNELS, lines=0, **environment):
 
 @pytest.fixture(scope="module")
 def usual():
-    return run()
+    return run_program()
 
 
 def test_numba_switched_off_gives_the_same_numbers(usual):
     assert usual[1]
-    assert run(NUMBA_DISABLE_JIT="1") == (usual[0], False)
+    assert run_program(NUMBA_DISABLE_JIT="1") == (usual[0], False)
 
 
 def test_without_numba_the_same_numbers(usual):
-    assert run("sys.modules['numba'] = None\n" + KERNELS) == (usual[0], False)
+    assert run_program("sys.modules['numba'] = None\n" + KERNELS) == (usual[0], False)
 
 
 def test_a_short_program_does_not_wait_for_numba(usual):
-    assert run("") == (usual[0], False)
+    assert run_program("") == (usual[0], False)
 
 
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="folders have no owners here")
@@ -67,24 +72,24 @@ def test_a_temporary_folder_that_others_can_write_is_not_used(tmp_path, monkeypa
     """numba unpickles what it finds beside the generated code."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     folder = tmp_path / f"minitape-{os.getuid()}"
-    assert [*cache._temporary()] == [folder]
+    assert [*cache._iter_temporary_folders()] == [folder]
     folder.chmod(0o777)
-    assert [*cache._temporary()] == []
+    assert [*cache._iter_temporary_folders()] == []
     folder.rmdir()
     folder.symlink_to(tmp_path)
-    assert [*cache._temporary()] == []
+    assert [*cache._iter_temporary_folders()] == []
 
 
 def test_modules_that_were_used_last_are_kept(tmp_path, monkeypatch):
     monkeypatch.setenv("MINITAPE_CACHE", str(tmp_path))
-    monkeypatch.setattr(cache, "KEPT", 2)
+    monkeypatch.setattr(cache, "MAX_MODULES", 2)
     beside = tmp_path / "__pycache__"
     beside.mkdir()
     for number in range(4):
-        path = Path(str(cache.module_of(f"number = {number}", "test").__file__))
+        path = Path(str(cache.load_generated_module(f"number = {number}", "test").__file__))
         (beside / f"{path.stem}.numbers-1.nbi").touch()
         os.utime(path, (number, number))
-        first = cache.module_of("number = 0", "test")  # which is used each time
+        first = cache.load_generated_module("number = 0", "test")  # which is used each time
     kept = {path.stem for path in tmp_path.glob("*.py")}
     assert kept == {first.__name__, path.stem}
     assert {file.name.split(".")[0] for file in beside.iterdir()} == kept
@@ -109,7 +114,7 @@ def test_warmup_reports_its_progress():
     from minitape.speed import kernels
 
     seen = []
-    kernels.warmup(lambda name, done, total: seen.append((name, done, total)))
+    kernels.warm_up(lambda name, done, total: seen.append((name, done, total)))
     assert seen == [("float32", 0, 2), ("float64", 1, 2), ("done", 2, 2)]
 
 
@@ -118,10 +123,10 @@ def test_kernel_calls_of_a_gradient(rows, monkeypatch):
     """One call for each block of rows, however long the tape is; no kernel is called while recording."""
     x = tf.Variable(0.5)
     kernels = import_module("minitape.speed.kernels")
-    kernel, calls = kernels.kernel(np.float32), []
+    kernel, calls = kernels.find_or_compile_kernel(np.float32), []
     if kernel is None:
         pytest.skip("numba is switched off")
-    monkeypatch.setitem(kernels._loaded, np.float32, lambda *a: calls.append(a) or kernel(*a))
+    monkeypatch.setitem(kernels._kernels, np.float32, lambda *a: calls.append(a) or kernel(*a))
     with tf.GradientTape() as tape:
         y = x
         for _ in range(rows):

@@ -9,18 +9,18 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import minitape as tf
-from minitape.engine.back import backward
-from minitape.engine.back.row_values import operations, values_of_rows
-from minitape.engine.recording.array_spec import ArraySpec
-from minitape.engine.recording.arrays import large_arrays
-from minitape.engine.recording.rows import CALL, LEAF, Call
+from minitape.engine.backward import gradient
+from minitape.engine.backward.row_values import get_row_values, iter_operations_backward
+from minitape.engine.record.array_spec import ArraySpec
+from minitape.engine.record.kept_arrays import iter_large_arrays
+from minitape.engine.record.row_parts import CALL, LEAF, Call
 from minitape.engine.table.accelerator import fast
 from minitape.engine.table.primitives import TABLE
 from minitape.engine.table.primitives.elementwise import FIRST_CODE
-from minitape.engine.tensor.functions import recorded_functions
-from minitape.functions.program import Rows  # noqa: F401 - its fast form is made when it is loaded
-from minitape.recording.nodes import operation_of
-from minitape.speed import kernels, sweeps
+from minitape.engine.tensor.rule_functions import build_recorded_functions
+from minitape.functions.row_program import Rows  # noqa: F401 - its fast form is made when it is loaded
+from minitape.recording.graph_nodes import find_operation_and_inputs
+from minitape.speed import fast_sweeps, kernels
 
 # the same examples in each run: seeds are fixed
 quick = settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck), derandomize=True)
@@ -28,12 +28,12 @@ SHAPES = [(), (1,), (3,), (2, 3), (2, 1), (5000,), (40_000,)]
 NUMBERS = [0.0, -0.0, 1.0, -2.5, 0.3, 1e30, float("inf"), float("nan")]
 
 
-def bits(value):
+def read_bits(value):
     """What a value is, to the last bit; a NaN is a NaN."""
     if value is None or isinstance(value, (str, int)):
         return value
     if isinstance(value, (list, tuple)):
-        return [bits(v) for v in value]
+        return [read_bits(v) for v in value]
     if isinstance(value, ArraySpec):
         return ["outline", value.shape, str(value.dtype)]
     array = value if isinstance(value, (np.ndarray, np.generic)) else np.asarray(value)
@@ -42,10 +42,10 @@ def bits(value):
     return [str(array.dtype), array.shape, array.tobytes()]
 
 
-def answer(function, *arguments):
+def run_or_catch(function, *arguments):
     """What a function gives, or how it fails."""
     try:
-        return bits(function(*arguments))
+        return read_bits(function(*arguments))
     except Exception as error:
         return [type(error).__name__, str(error)]
 
@@ -70,29 +70,38 @@ def test_each_pair_has_a_test_here():
 # -- operators and apply ---------------------------------------------------------------------------
 
 tf.Variable(1.0)  # its operators are made with the first one
-recorded_functions()  # what rules call
+build_recorded_functions()  # what rules call
 FUNCTIONS = {f"{primitive.name}-{k}": how for k, (primitive, *how) in enumerate(fast.functions)}
 
 
-def operands(values, reads=False):
+def build_operands(values, reads=False):
     """Arrays as tensors that are new, the first as a variable for an operator that ``reads`` it."""
     given = [tf.constant(v) if isinstance(v, np.ndarray) else v for v in values]
     return [tf.Variable(given[0]), *given[1:]] if reads else given
 
 
-def recorded(function, tensors, watched, reads=False):
+def run_and_list_rows(function, tensors, watched, reads=False):
     """What a function gives under a tape, and the rows that it writes, in any order of the leaves."""
-    given = operands(tensors, reads)
+    given = build_operands(tensors, reads)
     with tf.GradientTape() as tape:
         for t in given[:watched]:
             if isinstance(t, tf.Tensor):
                 tape.watch(t)
-        found = answer(function, *given)
+        found = run_or_catch(function, *given)
         record = tape._record
         rows = []
         for row in range(len(record)):
-            inputs = [record.value_or_spec(i) for i in operation_of(record, row)[1]]
-            rows.append(bits([record.cell(row)[0], record.value_or_spec(row), inputs, int(row in record.untracked)]))
+            inputs = [record.get_value_or_spec(i) for i in find_operation_and_inputs(record, row)[1]]
+            rows.append(
+                read_bits(
+                    [
+                        record.read_integer_cells(row)[0],
+                        record.get_value_or_spec(row),
+                        inputs,
+                        int(row in record.untracked),
+                    ]
+                )
+            )
     return found, sorted(rows, key=repr), record.has_calls
 
 
@@ -111,7 +120,7 @@ def test_a_recording_knows_what_depends_on_nothing_watched(value):
         x * tf.reduce_sum(tf.exp(e * e))
     record, found = outer._record, set()
     for row in range(len(record)):
-        if row not in outer.watched and found.issuperset(operation_of(record, row)[1]):
+        if row not in outer.watched and found.issuperset(find_operation_and_inputs(record, row)[1]):
             found.add(row)
     assert record.untracked == found and len(found) > 9 and max(found) < record.untracked_end
 
@@ -130,9 +139,9 @@ def test_a_function_of_the_table(name, data):
     watched = 2 if how.get("inside") else data.draw(st.integers(0, 2))  # what rules read has a row already
     with np.errstate(all="ignore"):
         reads = how.get("reads", False)
-        assert recorded(quick, tensors, watched, reads) == recorded(plain, tensors, watched, reads)
-        outside = operands(tensors, reads)
-        assert answer(quick, *outside) == answer(plain, *outside)
+        assert run_and_list_rows(quick, tensors, watched, reads) == run_and_list_rows(plain, tensors, watched, reads)
+        outside = build_operands(tensors, reads)
+        assert run_or_catch(quick, *outside) == run_or_catch(plain, *outside)
 
 
 CALLS = {
@@ -150,8 +159,10 @@ def test_apply(name, dtypes):
     arrays = [np.full(shape, 1 + k, dtypes[k % len(dtypes)]) for k, shape in enumerate(shapes)]
     found = []
     for apply in fast.pairs["apply"]:
-        found.append(recorded(lambda *t, apply=apply: apply(TABLE[name], t, attrs), arrays, 1))
-        found[-1] += (answer(lambda *a, apply=apply: apply(TABLE[name], tuple(map(tf.constant, a)), attrs), *arrays),)
+        found.append(run_and_list_rows(lambda *t, apply=apply: apply(TABLE[name], t, attrs), arrays, 1))
+        found[-1] += (
+            run_or_catch(lambda *a, apply=apply: apply(TABLE[name], tuple(map(tf.constant, a)), attrs), *arrays),
+        )
     assert found[0] == found[1]
 
 
@@ -176,21 +187,23 @@ def test_a_packed_recording_reads_as_the_plain_one(rows, packs, span):
             store.rows += op, max(row - 1, 0), max(row - 2, 0), call, site, value
             store.next = row + 1
         if row in packs:
-            packed.pack()
+            packed.pack_rows()
     low, high = span
     assert len(plain) == len(packed) == len(rows) and plain.calls == packed.calls
     for row in range(len(rows)):
-        assert plain.cell(row) == packed.cell(row) and plain.call_at(row) is packed.call_at(row)
-        assert bits(plain.value_or_spec(row)) == bits(packed.value_or_spec(row)) and plain.shape_dtype(
+        assert plain.read_integer_cells(row) == packed.read_integer_cells(row) and plain.get_call(
             row
-        ) == packed.shape_dtype(row)
-    assert dict(large_arrays(plain)).keys() == dict(large_arrays(packed)).keys()
-    for a, b in zip(plain.columns(low, high), packed.columns(low, high), strict=True):
-        assert len(a) == len(b) and all(v is w or bits(v) == bits(w) for v, w in zip(a, b, strict=True))
+        ) is packed.get_call(row)
+        assert read_bits(plain.get_value_or_spec(row)) == read_bits(
+            packed.get_value_or_spec(row)
+        ) and plain.get_shape_and_dtype(row) == packed.get_shape_and_dtype(row)
+    assert dict(iter_large_arrays(plain)).keys() == dict(iter_large_arrays(packed)).keys()
+    for a, b in zip(plain.read_columns(low, high), packed.read_columns(low, high), strict=True):
+        assert len(a) == len(b) and all(v is w or read_bits(v) == read_bits(w) for v, w in zip(a, b, strict=True))
     if low < high <= len(rows):
-        assert [*operations(plain, low, high - 1)] == [*operations(packed, low, high - 1)]
-    values = values_of_rows(packed)
-    assert bits([values[row] for row in range(len(rows))]) == bits(plain.column(5))
+        assert [*iter_operations_backward(plain, low, high - 1)] == [*iter_operations_backward(packed, low, high - 1)]
+    values = get_row_values(packed)
+    assert read_bits([values[row] for row in range(len(rows))]) == read_bits(plain.read_column(5))
 
 
 @pytest.mark.parametrize(("real", "size"), [(np.float32, 20), (np.float64, 24)])
@@ -202,7 +215,7 @@ def test_a_packed_row_holds_16_bytes_and_its_number(real, size):
         tracemalloc.start()
         for _ in range(20_000):
             y = y * x
-        tape._record.pack()
+        tape._record.pack_rows()
         held = tracemalloc.get_traced_memory()[0] / len(tape._record)
         tracemalloc.stop()
     assert size <= held < size + 0.5, f"a row of {real.__name__}: got {held:.2f} bytes, expected {size}"
@@ -228,7 +241,7 @@ TWO = [tf.add, tf.subtract, tf.multiply, tf.divide, tf.maximum, tf.atan2, lambda
 STEPS = st.lists(st.tuples(st.integers(0, 99), st.integers(0, 99), st.integers(0, 99)), min_size=1, max_size=12)
 
 
-def program(values, steps):
+def run_steps(values, steps):
     values = list(values)
     for kind, i, j in steps:
         x, y = values[i % len(values)], values[j % len(values)]
@@ -243,12 +256,12 @@ def program(values, steps):
     return values[-1]
 
 
-def gradients(given, steps, order, unconnected, long):
+def compute_gradients(given, steps, order, unconnected, long):
     sources = [tf.Variable(g) if k % 2 else tf.constant(g) for k, g in enumerate(given)]
 
     def derivative(order):
         if order == 0:
-            y = program(sources, steps)
+            y = run_steps(sources, steps)
             for _ in range(long):
                 y = tf.reduce_sum(y * 0.9) + tf.reduce_sum(sources[0])
             return y
@@ -263,7 +276,7 @@ def gradients(given, steps, order, unconnected, long):
     all_found = []
     with np.errstate(all="ignore"):
         derivative(order)
-    return bits(all_found)
+    return read_bits(all_found)
 
 
 @pytest.mark.parametrize("compiled", [False, True])  # what a process earns with the rows that it has swept
@@ -279,22 +292,25 @@ def gradients(given, steps, order, unconnected, long):
 )
 def test_run_sweep(compiled, given, steps, order, unconnected, long):
     plain, quick = fast.pairs["run_sweep"]
-    assert backward.run_sweep is quick
-    with patch.object(kernels, "_earned", lambda *_: compiled), patch.object(sweeps, "FEW", 1):
-        got = gradients(given, steps, order, unconnected, long)
-    with patch.object(backward, "run_sweep", plain):
-        assert got == gradients(given, steps, order, unconnected, long)
+    assert gradient.run_sweep is quick
+    with (
+        patch.object(kernels, "_does_kernel_pay", lambda *_: compiled),
+        patch.object(fast_sweeps, "MIN_NUMBER_ROWS", 1),
+    ):
+        got = compute_gradients(given, steps, order, unconnected, long)
+    with patch.object(gradient, "run_sweep", plain):
+        assert got == compute_gradients(given, steps, order, unconnected, long)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_a_compiled_sweep_keeps_the_sign_of_a_zero(dtype, monkeypatch):
-    monkeypatch.setattr(kernels, "_earned", lambda *_: True)
+    monkeypatch.setattr(kernels, "_does_kernel_pay", lambda *_: True)
     x = tf.Variable(np.array(1.5, dtype))
     with tf.GradientTape() as tape:
         y = x * -0.0
         for _ in range(30):
             y = y * 1.0
-    assert bits(tape.gradient(y, x)) == bits(np.array(-0.0, dtype))
+    assert read_bits(tape.gradient(y, x)) == read_bits(np.array(-0.0, dtype))
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -309,8 +325,8 @@ def test_run_sweep_over_a_long_recording(dtype, shape):
             for k in range(3000 if shape == () else 30):
                 y = tf.sin(y * w) + x / (2.0 + y * y) - float(k % 5)
             y = tf.reduce_sum(y * w)
-        return bits(tape.gradient(y, [x, w]))
+        return read_bits(tape.gradient(y, [x, w]))
 
     got = found()
-    with patch.object(backward, "run_sweep", plain):
+    with patch.object(gradient, "run_sweep", plain):
         assert got == found()

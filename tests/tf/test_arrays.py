@@ -22,7 +22,7 @@ def arrays(shapes=SHAPES, dtypes=DTYPES):
     )
 
 
-def same(tensor, array):
+def check_same(tensor, array):
     """Value, shape and dtype agree."""
     assert tensor.dtype == np.asarray(array).dtype and tuple(tensor.shape) == np.shape(array)
     np.testing.assert_array_equal(tensor.numpy(), array)
@@ -32,8 +32,8 @@ def same(tensor, array):
 @given(arrays(), st.randoms(use_true_random=False))
 def test_transpose(x, random):
     perm = random.sample(range(x.ndim), x.ndim)
-    same(tf.transpose(x, perm), np.transpose(x, perm))
-    same(tf.transpose(x), np.transpose(x))
+    check_same(tf.transpose(x, perm), np.transpose(x, perm))
+    check_same(tf.transpose(x), np.transpose(x))
 
 
 @QUICK
@@ -41,14 +41,14 @@ def test_transpose(x, random):
 def test_concat_split_stack_unstack(x, data):
     axis = data.draw(st.integers(-x.ndim, x.ndim - 1))
     x, t = np.array(x), tf.constant(x)
-    same(tf.concat([t, t, t], axis), np.concatenate([x, x, x], axis))
-    same(tf.stack([t, t], axis), np.stack([x, x], axis))
+    check_same(tf.concat([t, t, t], axis), np.concatenate([x, x, x], axis))
+    check_same(tf.stack([t, t], axis), np.stack([x, x], axis))
     for part, want in zip(tf.unstack(t, axis=axis), np.moveaxis(x, axis, 0), strict=True):
-        same(part, want)
+        check_same(part, want)
     cut = data.draw(st.integers(0, x.shape[axis]))
     parts = tf.split(x, [cut, -1], axis)
-    same(tf.concat(parts, axis), x)
-    same(parts[0], np.take(x, range(cut), axis))
+    check_same(tf.concat(parts, axis), x)
+    check_same(parts[0], np.take(x, range(cut), axis))
 
 
 @QUICK
@@ -57,8 +57,8 @@ def test_gather(x, data):
     axis = data.draw(st.integers(-x.ndim, x.ndim - 1))
     shapes = hnp.array_shapes(min_dims=0, max_dims=2, min_side=0, max_side=3)
     places = data.draw(hnp.arrays(np.int32, shapes, elements=st.integers(0, x.shape[axis] - 1)))
-    same(tf.gather(x, places, axis=axis), np.take(x, places, axis))
-    same(tf.gather_nd(x, np.argwhere(np.ones(x.shape))), x.reshape(-1))
+    check_same(tf.gather(x, places, axis=axis), np.take(x, places, axis))
+    check_same(tf.gather_nd(x, np.argwhere(np.ones(x.shape))), x.reshape(-1))
 
 
 def test_gather_reads_a_variable_as_any_tensor():
@@ -75,12 +75,12 @@ def test_unique(values):
     x = np.array(values, np.int32)
     y, idx = tf.unique(x)
     assert y.numpy().tolist() == list(dict.fromkeys(values))
-    same(tf.gather(y, idx) if values else y, x)
+    check_same(tf.gather(y, idx) if values else y, x)
 
 
 @pytest.mark.parametrize(("sizes", "shape"), [([0, -1], [0, 3]), ([-1, 3], [0, 3]), ([3, 0, -1], [3, 0, 1])])
 def test_an_empty_tensor_has_many_shapes(sizes, shape):
-    same(tf.reshape(tf.zeros([0, 3]), sizes), np.zeros(shape, np.float32))
+    check_same(tf.reshape(tf.zeros([0, 3]), sizes), np.zeros(shape, np.float32))
 
 
 # -- slices ----------------------------------------------------------------------------------------
@@ -102,10 +102,10 @@ def test_a_slice_is_numpys_and_its_gradient_puts_the_adjoint_back(case):
     with tf.GradientTape() as tape:
         tape.watch(x)
         y = x[index]
-    same(y, array[index])
+    check_same(y, array[index])
     want = np.zeros(shape)
     want[index] += 1
-    same(tape.gradient(y, x), want)
+    check_same(tape.gradient(y, x), want)
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)
@@ -128,19 +128,19 @@ def test_tensors_as_bounds(start, stop, step):
 def test_sorting(shape, data, dtype):
     axis = data.draw(st.integers(-len(shape), len(shape) - 1))
     x = np.random.default_rng(3).integers(0, 9, shape).astype(dtype)
-    same(tf.sort(x, axis), np.sort(x, axis))
-    same(tf.sort(x, axis, "DESCENDING"), np.flip(np.sort(x, axis), axis))
-    same(tf.argsort(x, axis), np.argsort(x, axis, kind="stable").astype(np.int32))
+    check_same(tf.sort(x, axis), np.sort(x, axis))
+    check_same(tf.sort(x, axis, "DESCENDING"), np.flip(np.sort(x, axis), axis))
+    check_same(tf.argsort(x, axis), np.argsort(x, axis, kind="stable").astype(np.int32))
     k = data.draw(st.integers(0, shape[-1]))
     values, indices = tf.math.top_k(x, k)
-    same(values, np.flip(np.sort(x, -1), -1)[..., :k])
+    check_same(values, np.flip(np.sort(x, -1), -1)[..., :k])
     np.testing.assert_array_equal(np.take_along_axis(x, indices.numpy(), -1), values.numpy())
 
 
 def test_the_smallest_and_the_largest_integers_are_sorted_too():
     for dtype in (np.int32, np.int64, np.uint8, np.uint64):
         limits = np.array([np.iinfo(dtype).max, np.iinfo(dtype).min, 1], dtype)
-        same(tf.sort(limits), np.sort(limits))
+        check_same(tf.sort(limits), np.sort(limits))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16, np.int32, np.int64, np.uint8])
@@ -165,6 +165,6 @@ def test_nothing_to_reduce(name, want):
 
 
 def test_ranges_count_in_steps_and_linspace_ends_where_it_is_told():
-    same(tf.range(0, 1, 0.1), np.arange(10, dtype=np.float32) * np.float32(0.1))
+    check_same(tf.range(0, 1, 0.1), np.arange(10, dtype=np.float32) * np.float32(0.1))
     assert [tf.range(*ends).numpy().tolist() for ends in ((5, 0, -2), (2, 2), (1, 4, 2))] == [[5, 3, 1], [], [1, 3]]
     assert tf.linspace(0.0, 1.0, 7).numpy()[-1] == 1

@@ -9,9 +9,9 @@ import inspect
 
 import pytest
 
-from minitape.common.lazy import load
+from minitape.common.lazy_names import load_name
 from minitape.tf import elementwise, nn, reductions
-from minitape.tf.api import NAMES, homes_of
+from minitape.tf.api import NAMES, collect_homes
 
 MADE = {
     f"{module.__name__}.{name}": value
@@ -30,8 +30,8 @@ def test_an_example_is_true(name):
 
 @pytest.mark.parametrize("space", NAMES)
 def test_each_public_name_says_what_it_is(space):
-    for name, (home, theirs) in homes_of(space).items():
-        found = load(home, theirs)
+    for name, (home, theirs) in collect_homes(space).items():
+        found = load_name(home, theirs)
         if callable(found):
             text = inspect.getdoc(found) or ""
             assert len(text.partition("\n")[0]) > 15, name

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 import minitape as tf
-from minitape.tf.api import homes_of
+from minitape.tf.api import collect_homes
 
 sys.path.append(str(Path(__file__).parents[1] / "repository"))
-from surface import listed
+from surface import read_names_by_namespace
 
 # one operand, at three shapes: the NumPy function, and from where to where it is asked
 ONE = {
@@ -312,21 +312,21 @@ OTHERS = {
 CLASSES = {"tf.Tensor", "tf.Variable", "tf.GradientTape", "tf.Module"}  # lines of the list that are of objects
 
 
-def lines(table):
+def parse_lines(table):
     return [[part.strip() for part in line.split(" | ")] for line in table.strip().splitlines()]
 
 
-def xent(p, logits):
+def compute_cross_entropy(p, logits):
     return -np.sum(p * (logits - np.log(np.sum(np.exp(logits), -1, keepdims=True))), -1)
 
 
-def put(x, places, values):
+def replace_elements(x, places, values):
     out = np.array(x)
     out[places] = values
     return out
 
 
-def arguments(names):
+def draw_arguments(names):
     """Arrays for the letters of the tables; no two elements are near each other, none is near zero."""
     rng = np.random.default_rng(1)
     shapes = {"s": (), "v": (3,), "x": (2, 3), "y": (2, 3), "t": (2, 3, 4), "m": (2, 3, 3)}
@@ -338,21 +338,21 @@ def arguments(names):
     return {letter: made[letter] for letter in made if letter in names}
 
 
-def letters(text):
+def collect_letters(text):
     return {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name) and len(node.id) == 1}
 
 
-def as_list(found):
+def to_list(found):
     return list(found) if isinstance(found, (list, tuple)) else [found]
 
 
-def compare(ours, theirs, arrays, name):
+def check_against_numpy(ours, theirs, arrays, name):
     """The value, and gradients with random weights and Jacobians beside central differences of NumPy's values."""
     tensors = {key: tf.constant(a) for key, a in arrays.items()}
     with tf.GradientTape(persistent=True) as tape:
         tape.watch(list(tensors.values()))
-        found = as_list(ours(**tensors))
-    wanted = as_list(theirs(**arrays))
+        found = to_list(ours(**tensors))
+    wanted = to_list(theirs(**arrays))
     if name == "math.top_k":
         found = found[:1]
     for t, want in zip(found, wanted, strict=True):
@@ -371,7 +371,7 @@ def compare(ours, theirs, arrays, name):
             up, down = np.array(a), np.array(a)
             up[place] += 1e-6
             down[place] -= 1e-6
-            above, below = (as_list(theirs(**arrays | {key: moved})) for moved in (up, down))
+            above, below = (to_list(theirs(**arrays | {key: moved})) for moved in (up, down))
             for i in flowing:
                 jacobians[i][(..., *place)] = (above[i] - below[i]) / 2e-6
         wanted = sum(np.tensordot(weights[i], jacobians[i], weights[i].ndim) for i in flowing) + np.zeros(a.shape)
@@ -383,7 +383,7 @@ def compare(ours, theirs, arrays, name):
             np.testing.assert_allclose(each.numpy(), jacobians[i], rtol=1e-5, atol=1e-7)
 
 
-def function_of(name):
+def find_function(name):
     if name in WRAPPED:
         return WRAPPED[name]
     return eval(f"tf.{name}")
@@ -394,7 +394,7 @@ def function_of(name):
 def test_a_function_of_one_operand(name, shape):
     numpy, low, high = ONE[name]
     x = np.random.default_rng(0).uniform(low, high, shape)
-    compare(lambda x: function_of(name)(x), lambda x: numpy(x), {"x": x}, name)
+    check_against_numpy(lambda x: find_function(name)(x), lambda x: numpy(x), {"x": x}, name)
 
 
 @pytest.mark.parametrize("shapes", [((), (3,)), ((2, 3), (3,)), ((2, 1), (1, 3))])
@@ -402,14 +402,14 @@ def test_a_function_of_one_operand(name, shape):
 def test_a_function_of_two_operands(name, shapes):
     rng = np.random.default_rng(0)
     x, y = rng.uniform(2.1, 2.9, shapes[0]), rng.uniform(0.3, 0.9, shapes[1])
-    compare(lambda x, y: function_of(name)(x, y), lambda x, y: TWO[name](x, y), {"x": x, "y": y}, name)
+    check_against_numpy(lambda x, y: find_function(name)(x, y), lambda x, y: TWO[name](x, y), {"x": x, "y": y}, name)
 
 
-@pytest.mark.parametrize(("name", "given", "numpy"), lines(MORE))
+@pytest.mark.parametrize(("name", "given", "numpy"), parse_lines(MORE))
 def test_a_function_of_more_arguments(name, given, numpy):
-    space = {"tf": tf, "np": np, "xent": xent, "put": put}
-    arrays = arguments(letters(f"f({given})"))
-    compare(
+    space = {"tf": tf, "np": np, "xent": compute_cross_entropy, "put": replace_elements}
+    arrays = draw_arguments(collect_letters(f"f({given})"))
+    check_against_numpy(
         lambda **values: eval(f"tf.{name}({given})", space | values),
         lambda **values: eval(numpy, space | arrays | values),
         arrays,
@@ -417,16 +417,16 @@ def test_a_function_of_more_arguments(name, given, numpy):
     )
 
 
-@pytest.mark.parametrize(("name", "given", "numpy"), lines(NONE))
+@pytest.mark.parametrize(("name", "given", "numpy"), parse_lines(NONE))
 def test_a_function_without_a_gradient(name, given, numpy):
-    space, arrays = {"tf": tf, "np": np}, arguments(letters(f"f({given})"))
+    space, arrays = {"tf": tf, "np": np}, draw_arguments(collect_letters(f"f({given})"))
     tensors = {key: tf.constant(a) for key, a in arrays.items()}
     with tf.GradientTape() as tape:
         tape.watch(list(tensors.values()))
         found = eval(f"tf.{name}({given})", space | tensors)
-        flowing = [t for t in as_list(found) if t.dtype == tf.float64]
+        flowing = [t for t in to_list(found) if t.dtype == tf.float64]
     wanted = eval(numpy, space | arrays)
-    for t, want in zip(as_list(found), [wanted] if not isinstance(wanted, tuple) else wanted, strict=True):
+    for t, want in zip(to_list(found), [wanted] if not isinstance(wanted, tuple) else wanted, strict=True):
         np.testing.assert_array_equal(t.numpy(), want)
     for g in tape.gradient(flowing, list(tensors.values())) if flowing else []:
         assert (g is not None and not g.numpy().any()) if name in ZERO else g is None
@@ -439,7 +439,7 @@ def test_floats_of_each_size_stay_what_they_are(name):
         given = [x, x] if name in TWO or name == "matmul" else [x]
         with tf.GradientTape() as tape:
             tape.watch(x)
-            out = function_of(name)(*given)
+            out = find_function(name)(*given)
         assert (out.dtype, tape.gradient(out, x).dtype) == (dtype, dtype)
 
 
@@ -448,40 +448,44 @@ def test_integers_are_divided_towards_zero_and_refused_where_only_floats_make_se
     assert tf.reduce_mean(numbers).numpy() == -3 and tf.reduce_mean(numbers).dtype == tf.int32
     for name in ("math.sin", "math.exp", "math.log", "math.sqrt", "nn.softmax", "norm", "math.sigmoid"):
         with pytest.raises(tf.errors.InvalidArgumentError, match=r"cast it with tf\.cast"):
-            function_of(name)(numbers)
+            find_function(name)(numbers)
 
 
-def in_tables():
+def collect_table_names():
     """Namespace -> the names that stand in a table."""
     found = {space: set(names.split()) for space, names in OTHERS.items()}
-    for name in [*ONE, *TWO, *SAME, *(line[0].partition("(")[0] for line in lines(MORE) + lines(NONE))]:
+    for name in [*ONE, *TWO, *SAME, *(line[0].partition("(")[0] for line in parse_lines(MORE) + parse_lines(NONE))]:
         outer, _, last = f"tf.{name}".rpartition(".")
         found.setdefault(outer, set()).add(last)
     return found
 
 
 def test_each_public_name_is_in_a_table():
-    have, objects = in_tables(), {}
+    have, objects = collect_table_names(), {}
     for space, names in have.items():
         for name in names:
             if space != "tf.compat.v1" or name not in have["tf"]:
                 objects.setdefault(name, set()).add(space)
     missing = {
         f"{space}.{name}"
-        for space, names in listed().items()
+        for space, names in read_names_by_namespace().items()
         if space not in CLASSES
         for name in names
         # the same function under two paths, such as tf.sin and tf.math.sin, is asked once
-        if name not in have.get(space, set()) and not _same_elsewhere(space, name, objects.get(name, ()))
+        if name not in have.get(space, set()) and not _is_same_elsewhere(space, name, objects.get(name, ()))
     }
     assert missing == set()
 
 
-def _same_elsewhere(space, name, others):
-    homes = [homes_of(path.partition(".")[2]) for path in (space, *others)]
+def _is_same_elsewhere(space, name, others):
+    homes = [collect_homes(path.partition(".")[2]) for path in (space, *others)]
     return any(home.get(name) == homes[0].get(name) for home in homes[1:])
 
 
 def test_no_table_names_what_is_gone():
-    gone = {f"{space}.{name}" for space, found in in_tables().items() for name in found - listed().get(space, set())}
+    gone = {
+        f"{space}.{name}"
+        for space, found in collect_table_names().items()
+        for name in found - read_names_by_namespace().get(space, set())
+    }
     assert gone - {"tf.compat.v1.sin"} == set()

@@ -109,7 +109,7 @@ def test_losses(shapes):
 # -- optimizers ------------------------------------------------------------------------------------
 
 
-def descend(optimizer, variable):
+def run_steps(optimizer, variable):
     for g in GRADIENTS:
         optimizer.apply_gradients([(tf.constant(g), variable)])
     return variable.numpy()
@@ -122,7 +122,7 @@ def test_sgd(rate, momentum, nesterov):
     for g in GRADIENTS:
         velocity = momentum * velocity - rate * g
         w = w + (momentum * velocity - rate * g if nesterov else velocity)
-    found = descend(K.optimizers.SGD(rate, momentum, nesterov), tf.Variable(tf.ones(3)))
+    found = run_steps(K.optimizers.SGD(rate, momentum, nesterov), tf.Variable(tf.ones(3)))
     np.testing.assert_allclose(found, w, rtol=1e-4, atol=1e-5)
 
 
@@ -133,7 +133,7 @@ def test_adam(rate, beta_1, beta_2):
     for t, g in enumerate(GRADIENTS, 1):
         m, v = beta_1 * m + (1 - beta_1) * g, beta_2 * v + (1 - beta_2) * g * g
         w = w - rate * np.sqrt(1 - beta_2**t) / (1 - beta_1**t) * m / (np.sqrt(v) + 1e-7)
-    found = descend(K.optimizers.Adam(rate, beta_1, beta_2), tf.Variable(tf.ones(3)))
+    found = run_steps(K.optimizers.Adam(rate, beta_1, beta_2), tf.Variable(tf.ones(3)))
     np.testing.assert_allclose(found, w, rtol=1e-3, atol=1e-4)
 
 

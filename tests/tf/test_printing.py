@@ -9,7 +9,7 @@ import pytest
 import minitape as tf
 
 
-def printed(capsys, *values, **options):
+def capture_print(capsys, *values, **options):
     tf.print(*values, output_stream=sys.stdout, **options)
     return capsys.readouterr().out
 
@@ -23,12 +23,12 @@ def printed(capsys, *values, **options):
     (np.array([1, 2]), "array([1, 2])"), (tf.zeros([2, 1, 1]), "[[[0]]\n\n [[0]]]"),
 ])  # fmt: skip
 def test_text(capsys, value, text):
-    assert printed(capsys, value) == text + "\n"
+    assert capture_print(capsys, value) == text + "\n"
 
 
 def test_options(capsys):
-    assert printed(capsys, "a", 1, sep="|", end="!") == "a|1!"
-    assert printed(capsys, tf.range(9), summarize=-1) == "[0 1 2 3 4 5 6 7 8]\n"
+    assert capture_print(capsys, "a", 1, sep="|", end="!") == "a|1!"
+    assert capture_print(capsys, tf.range(9), summarize=-1) == "[0 1 2 3 4 5 6 7 8]\n"
     stream = io.StringIO()
     tf.print("x", tf.constant(2), output_stream=stream)
     assert stream.getvalue() == "x 2\n"

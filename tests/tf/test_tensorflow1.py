@@ -5,7 +5,7 @@ import logging
 import pytest
 
 import minitape as tf
-from minitape.engine.recording import logs
+from minitape.engine.record import log_warnings
 
 v1 = tf.compat.v1
 
@@ -40,7 +40,7 @@ def test_a_scope_of_names():
 
 
 def test_py_func_says_once_that_it_is_deprecated(caplog, monkeypatch):
-    monkeypatch.setattr(logs, "_logged", {})
+    monkeypatch.setattr(log_warnings, "_log_counts", {})
     with caplog.at_level(logging.WARNING, "tensorflow"):
         found = [v1.py_func(lambda x, n=n: x * n, [2.0], tf.float32).numpy() for n in (2, 3)]
     assert found == [4.0, 6.0]

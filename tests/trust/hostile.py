@@ -31,10 +31,10 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 import minitape as tf
-import minitape_widgets.page
-import minitape_widgets.wire
+import minitape_widgets.saved_page
+import minitape_widgets.wire_format
 from minitape import course
-from minitape.course.progress import last_lesson
+from minitape.course.progress import find_last_lesson
 
 FOLDER, OUTSIDE = Path("given").absolute(), Path("outside").absolute()
 SECRET = OUTSIDE / "secret.txt"
@@ -48,7 +48,7 @@ HARMLESS = {"sys._getframe", "sys._getframemodulename", "builtins.id", "object._
 ON_FILES = "open os.chmod os.listdir os.scandir os.walk os.rename fcntl.flock glob.glob glob.glob/2 pathlib.Path.glob"
 
 
-def hook(event: str, args: tuple[Any, ...]) -> None:
+def on_audit_event(event: str, args: tuple[Any, ...]) -> None:
     """Notes what is neither harmless nor the compilation of minitape's own formulas."""
     if not watching or event.startswith("gc."):
         return
@@ -56,7 +56,7 @@ def hook(event: str, args: tuple[Any, ...]) -> None:
     try:
         if event in ON_FILES.split():
             named = args[:2] if event == "os.rename" else args[:1]
-            fine = all(_inside(path, allowed) for path in named if isinstance(path, (str, bytes, os.PathLike)))
+            fine = all(_is_inside(path, allowed) for path in named if isinstance(path, (str, bytes, os.PathLike)))
         elif event == "compile":
             fine = str(args[1]).startswith("<formula ") and SIGN not in repr(args)
         elif event == "exec":
@@ -69,7 +69,7 @@ def hook(event: str, args: tuple[Any, ...]) -> None:
         watching[:] = [allowed]
 
 
-def _inside(path: Any, folder: Path) -> bool:
+def _is_inside(path: Any, folder: Path) -> bool:
     return Path(os.path.realpath(os.fsdecode(path))).is_relative_to(os.path.realpath(folder))
 
 
@@ -91,7 +91,7 @@ def lay_out_lures() -> None:
 
 
 @contextlib.contextmanager
-def watched(folder: Path = FOLDER) -> Iterator[None]:
+def watch_reads(folder: Path = FOLDER) -> Iterator[None]:
     """In the block files are read; errors are all right, whatever they are."""
     watching[:] = [folder]
     try:
@@ -124,7 +124,7 @@ numbers = st.sampled_from([None, True, 0, 1, 2, 3, -1, 0.5, float("nan")])
 KEYS = "class_name module name what args function code value dtype kind label site file scope text".split()
 
 
-def objects(inner: Any) -> Any:
+def build_object_strategy(inner: Any) -> Any:
     """What a reader could take for a description of an object."""
     calls = st.fixed_dictionaries(
         {"class_name": attributes, "module": modules, "what": attributes | joined, "args": st.lists(inner, max_size=3)}
@@ -132,28 +132,28 @@ def objects(inner: Any) -> Any:
     return calls | st.dictionaries(st.sampled_from(KEYS), inner, max_size=3) | st.lists(inner, max_size=3)
 
 
-evil = st.recursive(texts | numbers, objects, max_leaves=5)
+evil = st.recursive(texts | numbers, build_object_strategy, max_leaves=5)
 aimed = st.tuples(st.integers(0, 10**6), st.just("aim"), st.sampled_from(KEYS), texts)
 blind = st.tuples(st.integers(0, 10**6), st.sampled_from(["replace", "add", "wrap"]), st.sampled_from(KEYS), evil)
 changes = st.lists(aimed | blind, min_size=1, max_size=3)
 
 
-def places(value: Any) -> Iterator[tuple[Any, Any]]:
+def iter_places(value: Any) -> Iterator[tuple[Any, Any]]:
     """Every container in a structure, with each of its keys."""
     items = (
         list(value.items()) if isinstance(value, dict) else list(enumerate(value)) if isinstance(value, list) else []
     )
     for key, inner in items:
         yield value, key
-        yield from places(inner)
+        yield from iter_places(inner)
 
 
-def changed(text: str, how: Any) -> Any:
+def replace_parts(text: str, how: Any) -> Any:
     """A structure of JSON in which somebody replaced some parts."""
     about = json.loads(text)
     for at, what, name, value in how:
         value = copy.deepcopy(value)  # else a part could come to hold itself
-        known = list(places(about))
+        known = list(iter_places(about))
         known = [place for place in known if what == "aim" and place[1] == name] or known
         holder, key = known[at % len(known)]
         if what == "add" and isinstance(holder[key], dict):
@@ -168,7 +168,7 @@ def changed(text: str, how: Any) -> Any:
 # -- the readers -----------------------------------------------------------------------------------
 
 
-def progress_files(value: Any, name: str) -> None:
+def read_progress_files(value: Any, name: str) -> None:
     """A learner's progress, and where JupyterLab begins."""
     entries = {name: value, f"{name}.1": {"tries": 1, "solved": True}}
     for kept in (
@@ -181,28 +181,28 @@ def progress_files(value: Any, name: str) -> None:
             course.progress,
             lambda: course.check("01.1", 2.0),
             lambda: course.reveal(name, 1.0),
-            lambda: last_lesson(FOLDER),
+            lambda: find_last_lesson(FOLDER),
         ):
-            with watched():
+            with watch_reads():
                 read()
 
 
-def snapshots(how: Any) -> None:
+def read_snapshots(how: Any) -> None:
     """What pictures are made of."""
-    about = changed(SNAPSHOT[0], how)
-    with watched(Path(minitape_widgets.page.BUNDLE).parent):
-        if "<" in minitape_widgets.page.page(about).split('id="data">')[1].split("</script>")[0]:
+    about = replace_parts(SNAPSHOT[0], how)
+    with watch_reads(Path(minitape_widgets.saved_page.BUNDLE).parent):
+        if "<" in minitape_widgets.saved_page.build_html_page(about).split('id="data">')[1].split("</script>")[0]:
             seen.append("a snapshot ends its element of the page")
-    with watched():
-        minitape_widgets.wire.decode(minitape_widgets.wire.compress(about))
+    with watch_reads():
+        minitape_widgets.wire_format.decode_snapshot(minitape_widgets.wire_format.compress_json(about))
 
 
-def recordings(how: Any) -> None:
+def read_recordings(how: Any) -> None:
     """Recordings that another machine kept."""
     from minitape.bridges import Replay
 
-    about, known = changed(RECORDING[0], how), {*linecache.cache}
-    with watched():
+    about, known = replace_parts(RECORDING[0], how), {*linecache.cache}
+    with watch_reads():
         replay = Replay(about)
         if "<script" in tf.draw(replay).html():
             seen.append("a name is markup in a picture")
@@ -210,13 +210,13 @@ def recordings(how: Any) -> None:
         seen.append("a text became that of a file")
 
 
-def hand_ins(how: Any, value: Any, text: str, name: str) -> None:
+def read_hand_ins(how: Any, value: Any, text: str, name: str) -> None:
     """What `minitape class` reads, of one learner beside others: that must not end with an error."""
-    from minitape.cli import class_report, figures, handins, rules
+    from minitape.cli import class_figures, class_report, handins, notebook_rules
 
     # else the course's own lessons are looked at
-    handins.lessons_folder, handins.notebooks_in = lambda: None, lambda folder: []
-    rules.in_english("")  # and their tables
+    handins.find_lessons_folder, handins.list_notebook_files = lambda: None, lambda folder: []
+    notebook_rules.translate_verdicts_to_english("")  # and their tables
     folder = FOLDER / "class" / "eve"
     folder.mkdir(parents=True, exist_ok=True)
     text += "<script>"
@@ -229,13 +229,15 @@ def hand_ins(how: Any, value: Any, text: str, name: str) -> None:
     }
     notebook = {"cells": [{"cell_type": "code", "outputs": [{"text": [said]}, {"data": value}]}]}
     for file, about in (("a.ipynb", notebook), ("progress.json", progress), ("b.ipynb", value)):
-        (folder / file).write_text(json.dumps(changed(json.dumps(about), how) if how and any(places(about)) else about))
-    with watched():
+        (folder / file).write_text(
+            json.dumps(replace_parts(json.dumps(about), how) if how and any(iter_places(about)) else about)
+        )
+    with watch_reads():
         try:
-            found = handins.read(handins.find([folder.parent]))
-            figured = figures.figures(found)
-            class_report.as_csv(figured, found)
-            class_report.print_class(figured, found)
+            found = handins.read_hand_ins(handins.find_hand_in_files_by_learner([folder.parent]))
+            figured = class_figures.compute_class_figures(found)
+            class_report.format_class_csv(figured, found)
+            class_report.print_class_figures(figured, found)
         except Exception as error:
             seen.append(f"a hand-in ended the report: {error!r}")
 
@@ -249,17 +251,17 @@ def write_snapshot() -> None:
     x = tf.Variable(2.0)
     with tf.GradientTape(persistent=True) as tape:
         y = tf.sin(x) * x
-    from minitape.picture.reading import Reader
+    from minitape.picture.reader import Reader
     from minitape.picture.snapshots import snapshot
 
     part = snapshot(tape, y, x)
-    part["rows"], part["sweep"] = Reader(tape).read(), None
+    part["rows"], part["sweep"] = Reader(tape).read_new_rows(), None
     RECORDING.append(json.dumps(tf.snapshot(tape, y, x)))
-    SNAPSHOT.append(zlib.decompress(minitape_widgets.wire.encode(part)).decode())
-    minitape_widgets.page.page({})
+    SNAPSHOT.append(zlib.decompress(minitape_widgets.wire_format.encode_snapshot(part)).decode())
+    minitape_widgets.saved_page.build_html_page({})
 
 
-def bait() -> None:
+def try_forbidden_actions() -> None:
     """What no reader does: were this not seen, nothing would be."""
     for act in (
         lambda: SECRET.read_text(),
@@ -269,19 +271,19 @@ def bait() -> None:
         lambda: os.system("true"),
         lambda: getattr(tf.constant(1.0), SIGN),
     ):
-        with watched():
+        with watch_reads():
             act()
 
 
 READERS: dict[str, tuple[Callable[..., None], tuple[Any, ...], int]] = {
-    "progress": (progress_files, (evil, texts), 80),
-    "snapshots": (snapshots, (changes,), 60),
-    "recordings": (recordings, (changes,), 60),
-    "hand_ins": (hand_ins, (changes | st.just([]), evil, texts, texts), 60),
+    "progress": (read_progress_files, (evil, texts), 80),
+    "snapshots": (read_snapshots, (changes,), 60),
+    "recordings": (read_recordings, (changes,), 60),
+    "hand_ins": (read_hand_ins, (changes | st.just([]), evil, texts, texts), 60),
 }
 
 
-def tried(read: Callable[..., None], arguments: tuple[Any, ...], count: int) -> None:
+def run_reader(read: Callable[..., None], arguments: tuple[Any, ...], count: int) -> None:
     """Reads so many files, the same ones each time."""
     fixed = settings(
         max_examples=count, derandomize=True, database=None, deadline=None, suppress_health_check=[*HealthCheck]
@@ -289,7 +291,7 @@ def tried(read: Callable[..., None], arguments: tuple[Any, ...], count: int) -> 
     fixed(given(*arguments)(read))()
 
 
-def tried_for(read: Callable[..., None], arguments: tuple[Any, ...], minutes: float, start: int) -> int:
+def run_reader_for(read: Callable[..., None], arguments: tuple[Any, ...], minutes: float, start: int) -> int:
     """Reads other files for so long, from a first seed on; how many."""
     fixed = settings(max_examples=50, database=None, deadline=None, suppress_health_check=[*HealthCheck])
     count, end = 0, time.monotonic() + 60 * minutes
@@ -328,20 +330,20 @@ def main() -> None:
                 importlib.import_module(name)
     write_snapshot()
     for read, arguments, _ in READERS.values():  # unwatched, for what Python itself loads late
-        tried(read, arguments, 5)
+        run_reader(read, arguments, 5)
     cell_len("漢")  # rich loads a table with the first wide character
     seen.clear()
     lay_out_lures()
-    sys.addaudithook(hook)
-    bait()
+    sys.addaudithook(on_audit_event)
+    try_forbidden_actions()
     found = {"guard": [] if len(seen) >= 6 else [f"it saw only {seen}"]}
     seen.clear()
     counts: dict[str, int] = {"seed": options.seed}
     for name in options.kinds:
         read, arguments, whole = READERS[name]
         count = max(1, round(options.part * whole))
-        tried(read, arguments, count)
-        counts[name] = count + tried_for(read, arguments, options.minutes, options.seed)
+        run_reader(read, arguments, count)
+        counts[name] = count + run_reader_for(read, arguments, options.minutes, options.seed)
         found[name] = sorted(set(seen))
         seen.clear()
     if (OUTSIDE / SIGN).exists() or [p.name for p in OUTSIDE.iterdir()] != [SECRET.name]:

@@ -11,26 +11,26 @@ import pytest
 from click.testing import CliRunner
 
 from minitape.cli import main
-from minitape.cli.handins import MOST_EXERCISES
-from minitape.course.progress import FILE_NAME, MOST_WRONG
+from minitape.cli.handins import MAX_EXERCISES
+from minitape.course.progress import FILE_NAME, MAX_WRONG_ANSWERS
 
 
-def kept(exercises, times=None):
+def format_progress(exercises, times=None):
     return json.dumps({"version": 1, "exercises": exercises, "predictions": {}, "times": times or {}})
 
 
-def entry(**other):
+def build_entry(**other):
     return {"tries": 1, "solved": True, **other}
 
 
-def notebook(text):
+def format_notebook(text):
     return json.dumps({"cells": [{"cell_type": "code", "outputs": [{"text": text}]}]})
 
 
-def told(folder, name, text):
+def run_class_report(folder, name, text):
     """The report, with a table, of a class in which Eve handed in this file, and Ann solved 01.1."""
     (folder / "class" / "ann").mkdir(parents=True)
-    (folder / "class" / "ann" / FILE_NAME).write_text(kept({"01.1": entry()}))
+    (folder / "class" / "ann" / FILE_NAME).write_text(format_progress({"01.1": build_entry()}))
     (folder / "class" / "eve").mkdir()
     with open(os.path.join(os.fsencode(folder / "class" / "eve"), os.fsencode(name)), "w") as file:
         file.write(text)
@@ -44,18 +44,20 @@ def told(folder, name, text):
 
 HUGE = 10**4000
 FILES = {
-    "a number of 4,000 digits": (FILE_NAME, kept({"01.1": entry(tries=HUGE, right_at=HUGE)}), "is not a progress file"),
-    "a number below zero": (FILE_NAME, kept({"01.1": entry(tries=-5)}), "is not a progress file"),
-    "times that nobody can subtract": (FILE_NAME, kept({"01.1": entry()}, {"01.1": [HUGE, HUGE]}),
+    "a number of 4,000 digits": (FILE_NAME, format_progress({"01.1": build_entry(tries=HUGE, right_at=HUGE)}),
         "is not a progress file"),
-    "many exercises": (FILE_NAME, kept({f"{i}.1": entry() for i in range(30_000)}),
-        f"more than {MOST_EXERCISES} exercises"),
-    "many exercises in a notebook": ("a.ipynb", notebook("".join(f"Exercise {i}.1: correct.\n" for i in range(30_000))),
-        f"more than {MOST_EXERCISES} exercises"),
-    "empty lines": ("a.ipynb", notebook("Exercise 01.1: not yet.\n" + "\n" * 2_000_000), None),
-    "a line of blanks": ("a.ipynb", notebook("Exercise 01.1: not yet.\n  given:" + " " * 2_000_000), None),
-    "a long name": ("a.ipynb", notebook(f"Exercise {'a' * 2_000_000}.1: correct."), None),
-    "colours that never end": ("a.ipynb", notebook("\x1b[" * 500_000 + ";" * 500_000), None),
+    "a number below zero": (FILE_NAME, format_progress({"01.1": build_entry(tries=-5)}), "is not a progress file"),
+    "times that nobody can subtract": (FILE_NAME, format_progress({"01.1": build_entry()}, {"01.1": [HUGE, HUGE]}),
+        "is not a progress file"),
+    "many exercises": (FILE_NAME, format_progress({f"{i}.1": build_entry() for i in range(30_000)}),
+        f"more than {MAX_EXERCISES} exercises"),
+    "many exercises in a notebook": ("a.ipynb",
+        format_notebook("".join(f"Exercise {i}.1: correct.\n" for i in range(30_000))),
+        f"more than {MAX_EXERCISES} exercises"),
+    "empty lines": ("a.ipynb", format_notebook("Exercise 01.1: not yet.\n" + "\n" * 2_000_000), None),
+    "a line of blanks": ("a.ipynb", format_notebook("Exercise 01.1: not yet.\n  given:" + " " * 2_000_000), None),
+    "a long name": ("a.ipynb", format_notebook(f"Exercise {'a' * 2_000_000}.1: correct."), None),
+    "colours that never end": ("a.ipynb", format_notebook("\x1b[" * 500_000 + ";" * 500_000), None),
     "a nest": ("a.ipynb", "[" * 200_000, "is nested too deeply"),
     "a large file": ("a.ipynb", "[" + " " * 20_000_000 + "]", "is larger than 20 MB"),
 }  # fmt: skip
@@ -64,7 +66,7 @@ FILES = {
 @pytest.mark.parametrize("case", FILES)
 def test_one_file_stops_no_report(tmp_path, case):
     name, text, why = FILES[case]
-    said, _ = told(tmp_path, name, text)
+    said, _ = run_class_report(tmp_path, name, text)
     assert ("not counted" in said) == (why is not None)
     assert why is None or why in " ".join(said.split())
 
@@ -72,14 +74,14 @@ def test_one_file_stops_no_report(tmp_path, case):
 @pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="such names of files are refused here")
 @pytest.mark.parametrize("name", [b"\xff\xfe<b>.ipynb", b"a\nnot counted: b\x1b]0;title\x07.ipynb"])
 def test_a_name_of_a_file_is_one_harmless_line(tmp_path, name):
-    said, _ = told(tmp_path, name, "[")
+    said, _ = run_class_report(tmp_path, name, "[")
     assert said.count("\nnot counted: ") == 1 and "\x1b" not in said and "\x07" not in said
 
 
 def test_only_so_many_wrong_answers_are_kept_of_an_exercise(tmp_path):
     wrong = {f"a{i}": {"times": 1, "hint": "h" * 1000} for i in range(5_000)}
-    _, table = told(tmp_path, FILE_NAME, kept({"01.1": entry(solved=False, wrong=wrong)}))
-    assert table.count(" | ") == MOST_WRONG - 1
+    _, table = run_class_report(tmp_path, FILE_NAME, format_progress({"01.1": build_entry(solved=False, wrong=wrong)}))
+    assert table.count(" | ") == MAX_WRONG_ANSWERS - 1
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="links have no owner here")
@@ -87,7 +89,7 @@ def test_only_so_many_wrong_answers_are_kept_of_an_exercise(tmp_path):
 def test_a_learners_link_brings_no_other_ones_work(tmp_path, monkeypatch, owner):
     folders = [tmp_path / name / "minitape-lessons" for name in ("ann", "eve")]
     folders[0].mkdir(parents=True)
-    (folders[0] / FILE_NAME).write_text(kept({"01.1": entry()}))
+    (folders[0] / FILE_NAME).write_text(format_progress({"01.1": build_entry()}))
     folders[1].parent.mkdir()
     folders[1].symlink_to(folders[0])
     if owner == "the learner":

@@ -35,13 +35,13 @@ check("01.1", {RUN!r})
 print("all", "shown")"""
 
 
-def opened(page: Any, start_lab: Any, path: Path, *cells: str | dict[str, Any]) -> Notebook:
+def open_notebook(page: Any, start_lab: Any, path: Path, *cells: str | dict[str, Any]) -> Notebook:
     """Opens a notebook of these cells."""
     write_notebook(path, *cells, title=RUN)
     return Notebook(page, start_lab(path.parent), path.stem)
 
 
-def held(page: Any) -> None:
+def check_nothing_ran(page: Any) -> None:
     """Nothing ran, and nothing waits to. JupyterLab makes a link of an address that is printed, which is no harm."""
     page.evaluate(HOVER)
     page.wait_for_timeout(200)  # for what would come late
@@ -65,13 +65,13 @@ def test_what_a_notebook_has_saved_runs_nothing(start_lab, page, tmp_path):
     outputs += [{"output_type": "stream", "name": "stdout", "text": text} for text in HOSTILE]
     text = {"cell_type": "markdown", "metadata": TRUSTED, "source": "\n\n".join(HOSTILE)}
     code = {"cell_type": "code", "metadata": TRUSTED, "source": "'saved'", "execution_count": None, "outputs": outputs}
-    opened(page, start_lab, tmp_path / "saved.ipynb", text, code)
+    open_notebook(page, start_lab, tmp_path / "saved.ipynb", text, code)
     page.locator(".jp-CodeCell .jp-OutputArea-child").nth(30).wait_for(state="attached")
-    held(page)
+    check_nothing_ran(page)
 
 
 def test_names_that_a_program_shows_run_nothing(start_lab, page, tmp_path):
-    opened(page, start_lab, tmp_path / "shown.ipynb", SHOWS).run(0)
+    open_notebook(page, start_lab, tmp_path / "shown.ipynb", SHOWS).run_cell(0)
     page.locator(".jp-CodeCell .jp-OutputArea").get_by_text("all shown").wait_for(state="attached")
     page.locator(".mt-node").first.wait_for(state="attached")
-    held(page)
+    check_nothing_ran(page)

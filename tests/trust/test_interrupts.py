@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import minitape as tf
-from minitape.engine.recording.state import state
+from minitape.engine.record.thread_state import state
 from minitape.explain import caller
 
 ENGINE = str(Path(tf.__file__).parent)
@@ -22,7 +22,7 @@ WARNED = np.geterr()
 
 
 @functools.cache
-def passed(file):
+def find_unchecked_lines(file):
     """The lines before which Python does not look for Ctrl-C, as nothing was called: a ``try`` after an index, the
     begin of a ``finally``.
     """
@@ -49,24 +49,26 @@ class Lines:
 
     def __call__(self, frame, event, arg):
         code = frame.f_code
-        if event == "call" and ((code is not self.own and not code.co_filename.startswith(ENGINE)) or released(frame)):
+        if event == "call" and (
+            (code is not self.own and not code.co_filename.startswith(ENGINE)) or is_in_finalizer(frame)
+        ):
             return None
         closing = code.co_name == "<genexpr>"  # Python drops what comes while it closes one
-        if event == "line" and not closing and frame.f_lineno not in passed(code.co_filename):
+        if event == "line" and not closing and frame.f_lineno not in find_unchecked_lines(code.co_filename):
             if len(self.seen) == self.stop:
                 raise KeyboardInterrupt
             self.seen.append((code, frame.f_lineno))
         return self
 
 
-def released(frame):
+def is_in_finalizer(frame):
     """Whether an object is let go of there: what is raised then comes a moment later, see GradientTape.__del__."""
     while frame is not None and frame.f_code.co_name != "__del__":
         frame = frame.f_back
     return frame is not None
 
 
-def interrupted(scenario, subject, stop, tracer=Lines):
+def run_until_interrupt(scenario, subject, stop, tracer=Lines):
     """Runs a scenario up to an interrupt. The error holds on to all frames, as a notebook does after Ctrl-C."""
     found = tracer(scenario, stop)
     sys.settrace(found)
@@ -80,7 +82,7 @@ def interrupted(scenario, subject, stop, tracer=Lines):
     return found, None
 
 
-def places(seen):
+def select_first_and_last(seen):
     """Each line where it is run first and where it is run last: loops and helpers are not followed turn by turn."""
     first = {}
     last = {place: number for number, place in enumerate(seen)}
@@ -89,7 +91,7 @@ def places(seen):
     return sorted({*first.values(), *last.values()})
 
 
-def told_how_many(stops):
+def print_stop_count(stops):
     """The stops; ``pytest -rP`` shows how many they are."""
     print(len(stops), "interrupts")
     return stops
@@ -127,7 +129,7 @@ def accumulated(x):
 
 
 def asked(x):
-    with caller.asked_by(sys._getframe()):
+    with caller.use_asking_frame(sys._getframe()):
         pass
 
 
@@ -186,10 +188,10 @@ def traced(subject):
     tape.gradient(y, subject.v)
 
 
-def check_clean():
+def check_state_is_clean():
     assert state.record is None and state.fixed_site is None
     assert state.tapes == [] and state.scope == () and state.read_variables == ()
-    assert caller._asking.frame is None
+    assert caller._current.frame is None
     assert np.geterr() == WARNED
     x = tf.Variable(3.0)
     with tf.GradientTape() as tape:
@@ -202,11 +204,13 @@ def check_clean():
 def test_ctrl_c_at_every_line_leaves_eager_mode(scenario, long):
     x = tf.constant(3.0)
     scenario(x)
-    seen = interrupted(scenario, x, None)[0].seen
-    for stop in told_how_many(range(len(seen)) if len(seen) < 1000 else places(seen)[:: 1 if long else 10]):
-        lines, _caught = interrupted(scenario, x, stop)
+    seen = run_until_interrupt(scenario, x, None)[0].seen
+    for stop in print_stop_count(
+        range(len(seen)) if len(seen) < 1000 else select_first_and_last(seen)[:: 1 if long else 10]
+    ):
+        lines, _caught = run_until_interrupt(scenario, x, stop)
         try:
-            check_clean()
+            check_state_is_clean()
         except AssertionError as error:
             raise AssertionError(f"after {lines.seen[-1:]}") from error
 
@@ -215,11 +219,11 @@ def test_ctrl_c_at_every_line_leaves_eager_mode(scenario, long):
 def test_ctrl_c_while_a_function_is_traced_and_called_first(kind, step, long, longest):
     traced(kind())
     step *= 1 if longest else 3 if long else 31
-    for stop in told_how_many(places(interrupted(traced, kind(), None)[0].seen)[::step]):
+    for stop in print_stop_count(select_first_and_last(run_until_interrupt(traced, kind(), None)[0].seen)[::step]):
         subject = kind()
-        lines, _caught = interrupted(traced, subject, stop)
+        lines, _caught = run_until_interrupt(traced, subject, stop)
         try:
-            check_clean()
+            check_state_is_clean()
             assert subject.f(subject.x).numpy() == subject.want
         except Exception as error:
             raise AssertionError(f"after {lines.seen[-1:]}") from error

@@ -8,8 +8,8 @@ import gc
 import sys
 
 import pytest
-from test_interrupts import interrupted, told_how_many
-from test_interrupts_bytecode import Instructions, looks, told
+from test_interrupts import print_stop_count, run_until_interrupt
+from test_interrupts_bytecode import Instructions, describe_last_place, find_interrupt_offsets
 
 from minitape.bridges import Recording
 from tests.bridges.frameworks import FRAMEWORKS
@@ -25,7 +25,7 @@ CASES = [
 WHERE = ("/minitape/", "/torch/", "/tensorflow/", "/keras/", "/contextlib.py")
 
 
-def in_sweep(frame):
+def is_in_sweep(frame):
     """Whether TensorFlow's sweep runs, whose C++ may crash where a function of Python's that it calls ends in an
     error.
     """
@@ -41,17 +41,17 @@ class Everywhere(Instructions):
         if event == "call":
             if not any(part in frame.f_code.co_filename for part in WHERE) and frame.f_code.co_name != "disable_jit":
                 return None  # JAX traces and computes: what it does at Ctrl-C is its own
-            if in_sweep(frame):
+            if is_in_sweep(frame):
                 return None
             frame.f_trace_opcodes, frame.f_trace_lines = True, False
-        elif event == "opcode" and frame.f_lasti in looks(frame.f_code):
+        elif event == "opcode" and frame.f_lasti in find_interrupt_offsets(frame.f_code):
             if len(self.seen) == self.stop:
                 raise KeyboardInterrupt
             self.seen.append((frame.f_code, frame.f_lasti))
         return self
 
 
-def contents(name, known=()):
+def list_mappings(name, known=()):
     """What the modules and classes of a framework hold, and what their dictionaries hold: (a mapping, its values by
     name).
     """
@@ -73,16 +73,16 @@ def contents(name, known=()):
     ]
 
 
-def different(before):
+def find_changed_mappings(before):
     """The mappings that hold something else by now."""
     return [
         held
-        for (held, then), (_, now) in zip(before, contents("", [held for held, _ in before]), strict=True)
+        for (held, then), (_, now) in zip(before, list_mappings("", [held for held, _ in before]), strict=True)
         if then.keys() != now.keys() or any(now[key] is not value for key, value in then.items())
     ]
 
 
-def hidden(name, w):
+def read_hidden_state(name, w):
     """What a framework keeps for a thread, or for a tensor."""
     if name == "torch":
         import torch
@@ -104,7 +104,7 @@ def hidden(name, w):
     )
 
 
-def subject(framework):
+def build_subject(framework):
     """A leaf, and a function with a block in which a program may run."""
     module = framework.module
     if framework.name == "jax":
@@ -125,20 +125,22 @@ def subject(framework):
 @pytest.mark.parametrize(("name", "what", "text"), CASES, ids=[f"{name}-{what}" for name, what, _ in CASES])
 def test_ctrl_c_leaves_the_framework_as_it_was(name, what, text, longest):
     framework, program = NAMED[name], compile(text, "program", "exec")
-    w, recorded = subject(framework)
+    w, recorded = build_subject(framework)
     recorded(program)  # what is made at the first use is there
-    before, threads = contents(name), hidden(name, w)
+    before, threads = list_mappings(name), read_hidden_state(name, w)
     if what != "function":
         with framework.bridge.record():
-            changed = {id(held) for held in different(before)}
-        assert len(changed) > 4 and not different(before)
+            changed = {id(held) for held in find_changed_mappings(before)}
+        assert len(changed) > 4 and not find_changed_mappings(before)
         before = [(held, then) for held, then in before if id(held) in changed]
     else:
         before = []
-    seen = interrupted(recorded, program, None, Everywhere)[0].seen
-    for stop in told_how_many(range(0, len(seen), 1 if longest or what == "block" else 1 + len(seen) // 50)):
-        found, _caught = interrupted(recorded, program, stop, Everywhere)
-        assert not different(before) and hidden(name, w) == threads, told(found.seen)
+    seen = run_until_interrupt(recorded, program, None, Everywhere)[0].seen
+    for stop in print_stop_count(range(0, len(seen), 1 if longest or what == "block" else 1 + len(seen) // 50)):
+        found, _caught = run_until_interrupt(recorded, program, stop, Everywhere)
+        assert not find_changed_mappings(before) and read_hidden_state(name, w) == threads, describe_last_place(
+            found.seen
+        )
     del _caught
     gc.collect()
     assert not [one for one in gc.get_objects() if Recording in type(one).__mro__]
@@ -149,9 +151,9 @@ def test_ctrl_c_leaves_the_framework_as_it_was(name, what, text, longest):
 )
 def test_a_block_that_ends_late_leaves_alone_what_a_later_one_has_changed(name, text):
     framework = NAMED[name]
-    w, recorded = subject(framework)
+    w, recorded = build_subject(framework)
     recorded(text)
-    before, threads = contents(name), hidden(name, w)
+    before, threads = list_mappings(name), read_hidden_state(name, w)
 
     def waiting():
         with framework.bridge.record() as recording:
@@ -163,4 +165,4 @@ def test_a_block_that_ends_late_leaves_alone_what_a_later_one_has_changed(name, 
         late.close()
         exec(text, {framework.short: framework.module, "w": w})
     assert (len(first.sweeps), len(second.sweeps)) == (0, 1)
-    assert not different(before) and hidden(name, w) == threads
+    assert not find_changed_mappings(before) and read_hidden_state(name, w) == threads

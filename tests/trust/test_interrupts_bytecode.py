@@ -13,12 +13,12 @@ from test_interrupts import (
     SCENARIOS,
     Plain,
     WithTapes,
-    check_clean,
-    interrupted,
-    passed,
-    places,
-    released,
-    told_how_many,
+    check_state_is_clean,
+    find_unchecked_lines,
+    is_in_finalizer,
+    print_stop_count,
+    run_until_interrupt,
+    select_first_and_last,
     traced,
 )
 
@@ -28,7 +28,7 @@ LOOKS = ("RESUME", "CALL", "CALL_FUNCTION_EX", "CALL_KW")
 _looks: dict[object, set[int]] = {}
 
 
-def looks(code):
+def find_interrupt_offsets(code):
     """The places of a code before which Python has just looked whether somebody pressed Ctrl-C.
 
     What comes right after the call of ``return f()`` in a ``try`` comes into its ``finally``, where a tracer cannot
@@ -38,7 +38,7 @@ def looks(code):
         found, before, line = set(), "", None
         for instruction in dis.get_instructions(code):
             here = instruction.positions.lineno
-            if before in LOOKS and (here == line or here not in passed(code.co_filename)):
+            if before in LOOKS and (here == line or here not in find_unchecked_lines(code.co_filename)):
                 found.add(instruction.offset)
             before, line = instruction.opname, here
             if "JUMP_BACKWARD" in before and "NO_INTERRUPT" not in before:
@@ -56,17 +56,19 @@ class Instructions:
     def __call__(self, frame, event, arg):
         code = frame.f_code
         if event == "call":
-            if (code is not self.own and not code.co_filename.startswith((ENGINE, "<formula"))) or released(frame):
+            if (code is not self.own and not code.co_filename.startswith((ENGINE, "<formula"))) or is_in_finalizer(
+                frame
+            ):
                 return None
             frame.f_trace_opcodes, frame.f_trace_lines = True, False
-        elif event == "opcode" and code.co_name != "<genexpr>" and frame.f_lasti in looks(code):
+        elif event == "opcode" and code.co_name != "<genexpr>" and frame.f_lasti in find_interrupt_offsets(code):
             if len(self.seen) == self.stop:
                 raise KeyboardInterrupt
             self.seen.append((code, frame.f_lasti))
         return self
 
 
-def told(seen):
+def describe_last_place(seen):
     """The place where it came."""
     if not seen:
         return "at the first place"
@@ -78,27 +80,29 @@ def told(seen):
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda s: s.__name__)
 def test_ctrl_c_wherever_python_looks_for_it_leaves_eager_mode(scenario, longest):
     x = tf.constant(3.0)
-    interrupted(scenario, x, None, Instructions)  # from Python 3.12 on a code is watched from its second run on
-    seen = interrupted(scenario, x, None, Instructions)[0].seen
+    run_until_interrupt(scenario, x, None, Instructions)  # from Python 3.12 on a code is watched from its second run on
+    seen = run_until_interrupt(scenario, x, None, Instructions)[0].seen
     assert len(seen) > 20
-    for stop in told_how_many(range(0, len(seen), 1 if longest or len(seen) < 300 else 1 + len(seen) // 40)):
-        found, _caught = interrupted(scenario, x, stop, Instructions)
+    for stop in print_stop_count(range(0, len(seen), 1 if longest or len(seen) < 300 else 1 + len(seen) // 40)):
+        found, _caught = run_until_interrupt(scenario, x, stop, Instructions)
         try:
-            check_clean()
+            check_state_is_clean()
         except AssertionError as error:
-            raise AssertionError(told(found.seen)) from error
+            raise AssertionError(describe_last_place(found.seen)) from error
 
 
 @pytest.mark.parametrize(("kind", "step"), [(Plain, 301), (WithTapes, 1801)])
 def test_ctrl_c_wherever_python_looks_for_it_while_a_function_is_traced(kind, step, longest):
     traced(kind())
-    for stop in told_how_many(
-        places(interrupted(traced, kind(), None, Instructions)[0].seen)[:: 1 if longest else step]
+    for stop in print_stop_count(
+        select_first_and_last(run_until_interrupt(traced, kind(), None, Instructions)[0].seen)[
+            :: 1 if longest else step
+        ]
     ):
         subject = kind()
-        found, _caught = interrupted(traced, subject, stop, Instructions)
+        found, _caught = run_until_interrupt(traced, subject, stop, Instructions)
         try:
-            check_clean()
+            check_state_is_clean()
             assert subject.f(subject.x).numpy() == subject.want
         except Exception as error:
-            raise AssertionError(told(found.seen)) from error
+            raise AssertionError(describe_last_place(found.seen)) from error

@@ -9,10 +9,10 @@ import pytest
 from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
 from nbformat.sign import MemorySignatureStore, NotebookNotary
 
-from minitape.cli.check import check_notebook
-from minitape.cli.contents import Notebooks
-from minitape.cli.lessons import notebooks_in
-from minitape.cli.rules import WIDGET_VIEW
+from minitape.cli.check_notebooks import check_notebook
+from minitape.cli.contents_manager import Notebooks
+from minitape.cli.lesson_files import list_notebook_files
+from minitape.cli.notebook_rules import WIDGET_VIEW
 from minitape.common.read_data import read_bytes
 
 
@@ -35,9 +35,12 @@ def test_a_pipe_is_no_notebook(tmp_path):
     """It is in no list, and who names it is told at once: nothing would ever come out of it."""
     os.mkfifo(tmp_path / "pipe.ipynb")
     (tmp_path / "one.ipynb").write_text("{}")
-    assert [path.name for path in notebooks_in(tmp_path)] == ["one.ipynb"]
+    assert [path.name for path in list_notebook_files(tmp_path)] == ["one.ipynb"]
     result = check_notebook(tmp_path / "pipe.ipynb")
-    assert "pipe.ipynb is not a readable notebook" in result.broken and "a pipe or a device" in result.broken
+    assert (
+        "pipe.ipynb is not a readable notebook" in result.failure_reason
+        and "a pipe or a device" in result.failure_reason
+    )
     for place in (tmp_path / "pipe.ipynb", tmp_path, "/dev/null"):
         with pytest.raises(OSError):
             read_bytes(place)

@@ -34,25 +34,25 @@ GIVEN = {  # for what has this shape and dtype
 }
 
 
-def computed(text, x):
+def evaluate_expression(text, x):
     return eval(text, {"tf": tf, "x": x})
 
 
-def gradient(text, name):
+def compute_gradient(text, name):
     """The gradient, with these output gradients; None: with none."""
     x = tf.constant(X)
     with tf.GradientTape() as tape:
         tape.watch(x)
-        y = computed(text, x)
+        y = evaluate_expression(text, x)
     given = None if name is None else tf.constant(GIVEN[name](list(y.shape), y.dtype.as_numpy_dtype))
     return tape.gradient(y, x, output_gradients=given).numpy()
 
 
-def product(text, name):
+def compute_jvp(text, name):
     """The Jacobian-vector product, with these tangents; None: with ones."""
     x, given = tf.constant(X), np.ones_like(X) if name is None else GIVEN[name]([2, 3], np.float32)
     with tf.autodiff.ForwardAccumulator(x, tf.constant(given)) as accumulator:
-        y = computed(text, x)
+        y = evaluate_expression(text, x)
     return accumulator.jvp(y).numpy()
 
 
@@ -63,14 +63,16 @@ def fits(ask, name, like):
         whole = np.broadcast_shapes(given.shape, like.shape)
     except ValueError:
         return False
-    return given.dtype == like.dtype and (whole == like.shape or (ask is gradient and np.prod(whole) == like.size))
+    return given.dtype == like.dtype and (
+        whole == like.shape or (ask is compute_gradient and np.prod(whole) == like.size)
+    )
 
 
 @pytest.mark.parametrize("text", TEXTS)
-@pytest.mark.parametrize("ask", [gradient, product])
+@pytest.mark.parametrize("ask", [compute_gradient, compute_jvp])
 def test_what_fits_stands_for_its_broadcast_and_all_else_is_an_error(ask, text):
-    like = computed(text, tf.constant(X)).numpy()
-    wanted, expected = (like, X) if ask is gradient else (X, like)
+    like = evaluate_expression(text, tf.constant(X)).numpy()
+    wanted, expected = (like, X) if ask is compute_gradient else (X, like)
     whole = 2.0 * ask(text, None)
     for name in GIVEN:
         if fits(ask, name, wanted):
@@ -87,6 +89,6 @@ def test_the_class_of_the_error_is_tensorflows(name):
     """InvalidArgumentError for output gradients, ValueError for most tangents, as TensorFlow raises where it raises."""
     for text in TEXTS:
         with pytest.raises(tf.errors.InvalidArgumentError):
-            gradient(text, name)
+            compute_gradient(text, name)
         with pytest.raises(ValueError):
-            product(text, name)
+            compute_jvp(text, name)

@@ -15,11 +15,11 @@ from minitape.bridges import Recording, Replay
 from minitape_widgets import TapeView
 
 
-def snapshot(**changes):
+def build_snapshot(**changes):
     """One as somebody might send it: two results of one call, and a backward pass."""
     recording = Recording("by hand")
     x = recording.leaf(3.0, name="x", site=("program.py", 1))
-    parts = [recording.operation("split", [x], 1.0, call=1, output=k, site=("program.py", 2)) for k in (0, 1)]
+    parts = [recording.operation("split", [x], 1.0, call_id=1, output=k, site=("program.py", 2)) for k in (0, 1)]
     y = recording.operation("mul", parts, 9.0, site=("program.py", 3))
     sweep = recording.sweep([y])
     sweep.arrive(y, 1.0)
@@ -32,7 +32,7 @@ def snapshot(**changes):
     return json.loads(json.dumps(recording.snapshot())) | changes
 
 
-def shown(replay):
+def render_pictures(replay):
     picture = tf.draw(replay)
     return [
         picture.svg, picture.alt, picture.html(), repr(picture), repr(TapeView(replay)),
@@ -44,7 +44,7 @@ def test_its_texts_are_no_source_of_a_function(tmp_path, monkeypatch):
     """AutoGraph makes functions of what Python knows as the text of their file."""
     file = tmp_path / "learners_own.py"
     file.write_text("def f(x):\n    if x > 0.0:\n        x += 1.0\n    return x\n")
-    Replay(snapshot(sources_text={str(file): "def f(x):\n    if x > 0.0:\n        x += 666.0\n    return x\n"}))
+    Replay(build_snapshot(sources_text={str(file): "def f(x):\n    if x > 0.0:\n        x += 666.0\n    return x\n"}))
     monkeypatch.syspath_prepend(tmp_path)
     import learners_own
 
@@ -56,10 +56,10 @@ def test_its_texts_are_no_source_of_a_function(tmp_path, monkeypatch):
 def test_no_file_is_read_that_it_names(tmp_path):
     secret = tmp_path / "secret.txt"
     secret.write_text("secret words\n" * 3)
-    sent = snapshot(sources_text={})
+    sent = build_snapshot(sources_text={})
     for row in sent["rows"]:
         row["file"] = str(secret)
-    assert not any("secret words" in text for text in shown(Replay(sent)))
+    assert not any("secret words" in text for text in render_pictures(Replay(sent)))
 
 
 CHANGES = {
@@ -84,24 +84,24 @@ CHANGES = {
 
 @pytest.mark.parametrize("what", CHANGES)
 def test_what_is_no_snapshot_is_refused(what):
-    sent = copy.deepcopy(snapshot())
+    sent = copy.deepcopy(build_snapshot())
     CHANGES[what](sent)
     with pytest.raises(ValueError, match=r"^This (is no snapshot of a recording|snapshot has 40000 rows)"):
         Replay(sent)
 
 
 def test_no_array_is_made_of_its_shapes():
-    sent = snapshot()
+    sent = build_snapshot()
     for row in sent["rows"]:
         row["shape"] = [10**6] * 5
     for step in sent["sweep"]["steps"]:
         step.pop("others", None)
     assert Replay(sent).snapshot()["rows"][0]["shape"] == [10**6] * 5
-    shown(Replay(sent))
+    render_pictures(Replay(sent))
 
 
 def test_long_names_are_cut_and_bring_no_markup():
-    sent = snapshot()
+    sent = build_snapshot()
     for row in sent["rows"]:
         row.update(
             name="<script>" + "n" * 1_000_000,
@@ -109,7 +109,7 @@ def test_long_names_are_cut_and_bring_no_markup():
             op="o" * 1_000_000,
             scope=["s" * 1_000_000],
         )
-    svg, dot, alt, html, *_, kept = shown(Replay(sent))
+    svg, dot, alt, html, *_, kept = render_pictures(Replay(sent))
     assert max(map(len, (svg, dot, alt, html, kept))) < 30_000
     assert "<script" not in svg + html
 

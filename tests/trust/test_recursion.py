@@ -6,9 +6,9 @@ from operator import attrgetter
 import pytest
 
 import minitape as tf
-from minitape.engine.recording.block import InterruptSafeExit
-from minitape.engine.recording.rows import CHUNK
-from minitape.engine.recording.state import state
+from minitape.engine.record.interrupt_safe import InterruptSafeExit
+from minitape.engine.record.row_parts import CHUNK
+from minitape.engine.record.thread_state import state
 
 
 @pytest.fixture(autouse=True)

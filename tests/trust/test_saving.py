@@ -16,14 +16,14 @@ from click import ClickException
 from nbformat.sign import MemorySignatureStore, NotebookNotary
 from nbformat.v4 import new_markdown_cell, new_notebook
 
-from minitape.cli.contents import Notebooks
-from minitape.cli.save import write
-from minitape.common.write_beside import replace_file
+from minitape.cli.contents_manager import Notebooks
+from minitape.cli.save import write_notebook
+from minitape.common.atomic_write import open_replacement_file
 
 KILLED_WHILE_SAVING = """
 import asyncio, os, signal, sys
 import nbformat
-from minitape.cli.contents import Notebooks
+from minitape.cli.contents_manager import Notebooks
 
 def half(notebook, file, **options):
     text = nbformat.writes(notebook)
@@ -37,35 +37,35 @@ asyncio.run(manager.save({"type": "notebook", "content": nbformat.v4.new_noteboo
 """
 
 
-def notebook(text="old"):
+def build_notebook(text="old"):
     return new_notebook(cells=[new_markdown_cell(text, id="only")])
 
 
 @pytest.fixture
 def mine(tmp_path):
     path = tmp_path / "mine.ipynb"
-    nbformat.write(notebook(), path)
+    nbformat.write(build_notebook(), path)
     return path
 
 
-def names(folder):
+def list_file_names(folder):
     return sorted(child.name for child in folder.iterdir() if child.name != ".ipynb_checkpoints")
 
 
-def through_jupyterlab(path, text="new"):
+def save_through_jupyterlab(path, text="new"):
     manager = Notebooks(
         root_dir=str(path.parent), notary=NotebookNotary(store_factory=MemorySignatureStore), parent=None
     )
-    saving = manager.save({"type": "notebook", "content": notebook(text)}, path.name)
+    saving = manager.save({"type": "notebook", "content": build_notebook(text)}, path.name)
     with ThreadPoolExecutor(1) as elsewhere:  # the browser of other tests has a loop running here
         elsewhere.submit(asyncio.run, saving).result()
 
 
-def from_the_shell(path, text="new"):
-    write(notebook(text), path)
+def save_from_shell(path, text="new"):
+    write_notebook(build_notebook(text), path)
 
 
-both = pytest.mark.parametrize("save", [from_the_shell, through_jupyterlab])
+both = pytest.mark.parametrize("save", [save_from_shell, save_through_jupyterlab])
 posix = pytest.mark.skipif(os.name != "posix", reason="modes and links are those of POSIX")
 
 
@@ -76,7 +76,7 @@ def test_the_mode_stays(mine, save, mode):
     mine.chmod(mode)
     save(mine)
     assert stat.S_IMODE(mine.stat().st_mode) == mode
-    assert "new" in mine.read_text() and names(mine.parent) == ["mine.ipynb"]
+    assert "new" in mine.read_text() and list_file_names(mine.parent) == ["mine.ipynb"]
 
 
 @posix
@@ -88,13 +88,13 @@ def test_a_link_stays_one(mine, save, tmp_path):
     link.symlink_to("../mine.ipynb")
     save(link)
     assert link.is_symlink() and "new" in mine.read_text()
-    assert names(folder) == ["link.ipynb"] and "mine.ipynb" in names(tmp_path)
+    assert list_file_names(folder) == ["link.ipynb"] and "mine.ipynb" in list_file_names(tmp_path)
 
 
 @posix
 def test_a_new_file_has_the_usual_mode(tmp_path):
     (tmp_path / "usual").touch()
-    from_the_shell(tmp_path / "new.ipynb")
+    save_from_shell(tmp_path / "new.ipynb")
     assert (tmp_path / "new.ipynb").stat().st_mode == (tmp_path / "usual").stat().st_mode
 
 
@@ -108,20 +108,20 @@ def test_what_cannot_be_written_leaves_the_old_file_and_nothing_else(mine, save,
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(Exception, match="No space left on device"):
         save(mine)
-    assert mine.read_bytes() == before and names(mine.parent) == ["mine.ipynb"]
+    assert mine.read_bytes() == before and list_file_names(mine.parent) == ["mine.ipynb"]
 
 
 def test_a_file_that_may_not_be_written_is_not_replaced(mine, monkeypatch):
     monkeypatch.setattr(os, "access", lambda path, how: False)  # for root everything may be
     with pytest.raises(ClickException, match=r"cannot write .*mine\.ipynb: Permission denied"):
-        from_the_shell(mine)
+        save_from_shell(mine)
     assert "old" in mine.read_text()
 
 
 def test_the_name_of_the_file_beside_it_cannot_be_known(mine):
     seen = set()
     for _ in range(3):
-        with replace_file(mine) as file:
+        with open_replacement_file(mine) as file:
             seen.add(file.name)
     assert len(seen) == 3
 
@@ -130,8 +130,8 @@ def test_the_name_of_the_file_beside_it_cannot_be_known(mine):
 @pytest.mark.parametrize("character", ["n", "\u0436"])
 def test_a_name_as_long_as_names_may_be(tmp_path, character):
     path = tmp_path / (character * (240 // len(character.encode())) + ".ipynb")
-    from_the_shell(path)
-    assert names(tmp_path) == [path.name]
+    save_from_shell(path)
+    assert list_file_names(tmp_path) == [path.name]
 
 
 @pytest.mark.long

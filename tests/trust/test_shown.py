@@ -7,49 +7,49 @@ import pytest
 
 import minitape as tf
 from minitape_widgets import TapeView
-from minitape_widgets.page import page as page_text
+from minitape_widgets.saved_page import build_html_page as page_text
 
 NAME = "v\x01\x1b[31m\x7f\x9f\u202e\u2028<script>"
 
 
-def recorded():
+def record_named_tape():
     v, whole = tf.Variable(1.0, name=NAME), tf.Variable(2, name=NAME)
     with tf.GradientTape() as tape:
         y = v * 2.0 + tf.cast(whole, tf.float32)
     return tape, y, v, whole
 
 
-def unfit(text):
+def find_unprintable_characters(text):
     return sorted({character for character in text if not character.isprintable() and character not in "\n\t"})
 
 
 @pytest.mark.parametrize("form", ["svg", "html", "alt", "repr"])
 def test_pictures(form):
-    tape, y, v, _ = recorded()
+    tape, y, v, _ = record_named_tape()
     picture = tf.draw(tape, y, v)
     text = {"html": picture.html, "repr": picture.__repr__}.get(form, lambda: getattr(picture, form))()
-    assert unfit(text) == [] and "<script>" not in (text if form in ("svg", "html") else "")
+    assert find_unprintable_characters(text) == [] and "<script>" not in (text if form in ("svg", "html") else "")
 
 
 def test_explanations():
-    tape, y, _, whole = recorded()
+    tape, y, _, whole = record_named_tape()
     explanation = tape.explain(y, whole)
     for text in (explanation._repr_html_(), str(explanation)):
-        assert unfit(text) == []
+        assert find_unprintable_characters(text) == []
 
 
 def test_pages(tmp_path):
-    tape, y, v, _ = recorded()
+    tape, y, v, _ = record_named_tape()
     view = TapeView(tape, y, v)
     view.save(tmp_path / "page.html")
     view.close()
     text = (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert unfit(text) == [] and r"\u202e" in text
+    assert find_unprintable_characters(text) == [] and r"\u202e" in text
 
 
 def test_a_closed_view_leaves_no_widget():
     def shown():
-        tape, y, v, _ = recorded()
+        tape, y, v, _ = record_named_tape()
         view = TapeView(tape, y, v)
         view.close()
         view.close()
@@ -82,17 +82,17 @@ MARKS = """() => [...document.querySelectorAll("*")].flatMap(e => [...e.attribut
 /hacked|example/.test(a.value)).map(a => a.name + "=" + a.value)"""
 
 
-def named(text):
+def open_named_scope(text):
     """A block whose rows have this name, as those of a layer have it."""
     module = tf.Module()
-    module._scope = (text,)
+    module._open_name_scope = (text,)
     return module.name_scope
 
 
-def pages(text):
+def iter_pages(text):
     """All that minitape makes for a browser, with a stranger's text wherever a text can stand."""
     v, whole, texts = tf.Variable(1.0, name=text), tf.Variable(2, name=text), tf.constant([text])
-    with tf.GradientTape() as tape, named(text):
+    with tf.GradientTape() as tape, open_named_scope(text):
         y = v * 2.0
         tape.watch(texts)
         tf.identity(texts)
@@ -110,19 +110,19 @@ def pages(text):
 @pytest.mark.long(sample=20)
 @pytest.mark.parametrize("text", HOSTILE)
 def test_a_strangers_text_runs_nothing_in_a_browser(text, page):
-    for what, content in pages(text):
+    for what, content in iter_pages(text):
         page.set_content(content)
         page.evaluate(HOVER)
         page.wait_for_timeout(50)  # for what would come late
         assert page.evaluate("window.hacked") is None and page.evaluate(MARKS) == [], what
 
 
-def poisoned(part, text):
+def replace_texts(part, text):
     """The same with a stranger's text in the place of each text."""
     if isinstance(part, list):
-        return [poisoned(one, text) for one in part]
+        return [replace_texts(one, text) for one in part]
     if isinstance(part, dict):
-        return {key: poisoned(one, text) for key, one in part.items()}
+        return {key: replace_texts(one, text) for key, one in part.items()}
     return text if isinstance(part, str) else part
 
 
@@ -132,7 +132,7 @@ def test_a_snapshot_of_strangers_texts_alone_is_refused_in_words(text, page):
     v = tf.Variable(1.0)
     with tf.GradientTape() as tape:
         y = tf.sin(v) * v
-    page.set_content(page_text(poisoned(tf.snapshot(tape, y, v), text)))
+    page.set_content(page_text(replace_texts(tf.snapshot(tape, y, v), text)))
     page.get_by_text("This picture cannot be drawn: TypeError").wait_for()
     assert page.evaluate("window.hacked") is None and page.evaluate(MARKS) == []
 
@@ -153,7 +153,7 @@ LOADS = """async () => {
 
 @pytest.mark.browser
 def test_a_saved_page_draws_its_picture_and_can_load_nothing(page_with_policy, tmp_path):
-    tape, y, v, _ = recorded()
+    tape, y, v, _ = record_named_tape()
     view = TapeView(tape, y, v)
     view.save(tmp_path / "page.html")
     view.close()

@@ -16,13 +16,13 @@ import pytest
 import minitape as tf
 from minitape.course import Exercise, add_exercise, check, predict, reveal
 from minitape.engine.table.primitives import TABLE
-from minitape.picture.short import LINE, LINES, NAME
-from minitape.picture.values import show_value
+from minitape.picture.shown_values import to_value_fields
+from minitape.picture.truncation import MAX_LINE_LETTERS, MAX_LINES, MAX_NAME_LETTERS
 
 LONG = "n" * 1_000_000
 
 
-def shown(tape, *ends):
+def render_pictures(tape, *ends):
     """All that pictures say of a tape."""
     picture = tf.draw(tape, *ends)
     return [picture.svg, picture.alt, picture.html(), repr(picture)]
@@ -30,32 +30,32 @@ def shown(tape, *ends):
 
 def test_a_long_name_is_cut_in_pictures():
     module = tf.Module()
-    module._scope = (LONG,)
+    module._open_name_scope = (LONG,)
     v = tf.Variable(2.0, name=LONG)
     with tf.GradientTape() as tape, module.name_scope:
         y = tf.custom_gradient(lambda x: (x * x, lambda g: g))(v)
         v.assign_add(1.0)
         y += v
-    for text in shown(tape, y, v):
+    for text in render_pictures(tape, y, v):
         assert len(text) < 20_000
     snapshot = tf.snapshot(tape, y, v)
     assert len(json.dumps(snapshot)) < 30_000
     name = next(row["name"] for row in snapshot["rows"] if row["kind"] == "variable")
-    assert len(name) == NAME and "…" in name and name.startswith("nnn") and name.endswith(":0")
+    assert len(name) == MAX_NAME_LETTERS and "…" in name and name.startswith("nnn") and name.endswith(":0")
 
 
 def test_a_name_of_many_parts_is_cut_to_the_last_ones():
     v = tf.Variable(2.0, name="a/" * 500_000 + "kernel")
     with tf.GradientTape() as tape:
         y = v * v
-    assert max(map(len, shown(tape, y, v))) < 10_000
+    assert max(map(len, render_pictures(tape, y, v))) < 10_000
     assert "/a/a/kernel" in tf.draw(tape).svg
 
 
 def test_long_strings_in_tensors_are_cut_in_pictures():
     for value in (tf.constant([LONG] * 4).numpy(), np.array([LONG])):
-        assert len(json.dumps(show_value(value))) < 20_000
-    assert "000 characters)" in show_value(np.array(LONG))["text"]
+        assert len(json.dumps(to_value_fields(value))) < 20_000
+    assert "000 characters)" in to_value_fields(np.array(LONG))["text"]
 
 
 def test_long_lines_and_files_are_cut_but_keep_their_numbers():
@@ -68,9 +68,14 @@ def test_long_lines_and_files_are_cut_but_keep_their_numbers():
     tape = space["f"](tf, tf.Variable(1.0))
     snapshot = tf.snapshot(tape)
     lines = snapshot["sources_text"]["<long lines>"].splitlines()
-    assert len(lines[1]) < LINE + 50 and lines[1].endswith("characters)")
+    assert len(lines[1]) < MAX_LINE_LETTERS + 50 and lines[1].endswith("characters)")
     assert lines[snapshot["rows"][-1]["line"] - 1] == "        y = v * v"
-    linecache.cache["<long lines>"] = len(text), None, text.splitlines(keepends=True) + ["#\n"] * LINES, "<long lines>"
+    linecache.cache["<long lines>"] = (
+        len(text),
+        None,
+        text.splitlines(keepends=True) + ["#\n"] * MAX_LINES,
+        "<long lines>",
+    )
     assert tf.snapshot(tape)["sources_text"]["<long lines>"].endswith("#\n… (the file is longer)\n")
 
 
@@ -78,7 +83,7 @@ def test_an_operation_with_very_many_inputs_is_drawn_and_explained():
     sources = [tf.Variable(float(i)) for i in range(200)]
     with tf.GradientTape() as tape:
         y = tf.add_n(sources)
-    svg, alt, _, _ = shown(tape, y, sources)
+    svg, alt, _, _ = render_pictures(tape, y, sources)
     assert len(svg) < 100_000 and len(alt) < 5_000
     assert "171 rows" in svg and "and 150 more rows" not in alt
     answers = tape.explain(y, sources)
@@ -115,7 +120,7 @@ def test_a_snapshot_ends_after_so_many_rows_and_says_how_many_there_are(long_tap
     part = tf.snapshot(tape, since=7, most=3)
     assert [row["row"] for row in part["rows"]] == [7, 8, 9] and part["first"] == 7
     assert tf.snapshot(tape, since=24_000)["rows"][-1]["row"] == snapshot["total"] - 1
-    assert max(map(len, shown(tape, y, x))) < 1_000_000
+    assert max(map(len, render_pictures(tape, y, x))) < 1_000_000
     assert len(repr(tape)) < 100 and sum(map(len, tape._repr_mimebundle_().values())) < 200_000
 
 
@@ -194,7 +199,7 @@ def test_a_structure_that_is_too_deep_is_an_error():
         deep = deep[0]
 
 
-def nested(wrap):
+def build_nested_value(wrap):
     """100,000 deep."""
     deep = 1.0
     for _ in range(100_000):
@@ -218,8 +223,8 @@ ANSWERS = {
     "a long text": lambda: "a" * 10**7,
     "long texts": lambda: np.array(["a" * 10**5] * 50),
     "a large array": lambda: np.zeros((2000, 2000)),
-    "a nest": lambda: nested(lambda inner: [inner]),
-    "a nest of names": lambda: nested(lambda inner: {"a": inner}),
+    "a nest": lambda: build_nested_value(lambda inner: [inner]),
+    "a nest of names": lambda: build_nested_value(lambda inner: {"a": inner}),
     "a number of 100,000 digits": lambda: 10**100_000,
     "one that holds itself": lambda: (loop := [], loop.append(loop))[0],
     "one without an end": lambda: iter(int, 1),
@@ -258,4 +263,4 @@ def test_shapes_that_no_memory_holds_are_drawn():
         tape.watch(none)
         y = none * none
         z = deep * deep
-    assert max(map(len, shown(tape, [y, z], [none, deep]))) < 20_000
+    assert max(map(len, render_pictures(tape, [y, z], [none, deep]))) < 20_000

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 import minitape as tf
-from tests.jupyterlab_page import frame
+from tests.jupyterlab_page import wait_for_frame
 
 
-def scope(name: str) -> Any:
+def open_scope(name: str) -> Any:
     """A block whose rows have this name, as those of a layer have it."""
     module = tf.Module()
-    module._scope = (*module._scope[:-1], name)
+    module._open_name_scope = (*module._open_name_scope[:-1], name)
     return module.name_scope
 
 
@@ -169,7 +169,7 @@ PROGRAMS: dict[str, Callable[[], tuple[Any, Any, Any]]] = {f.__name__: f for f i
 )}  # fmt: skip
 
 
-def chain(n: int) -> dict[str, Any]:
+def build_chain_snapshot(n: int) -> dict[str, Any]:
     """A snapshot of a loop of n turns, with its sweep."""
     x, w = tf.Variable(1.0, name="x"), tf.Variable(0.999, name="w")
     with tf.GradientTape() as tape:
@@ -179,7 +179,7 @@ def chain(n: int) -> dict[str, Any]:
     return tf.snapshot(tape, y, w)
 
 
-def rounded(text: str, digits: int = 4) -> str:
+def round_text(text: str, digits: int = 4) -> str:
     """A number as the picture has it: with four digits, whole ones and short ones as they are."""
     if not any(mark in text for mark in ".e") or (len(text) <= 6 and digits == 4):
         return text
@@ -187,77 +187,83 @@ def rounded(text: str, digits: int = 4) -> str:
     if number and not 1e-4 <= abs(number) < 1e6:
         mantissa, power = f"{number:.{digits - 1}e}".split("e")
         return f"{mantissa.rstrip('0').rstrip('.')}e{int(power)}"
-    whole = len(str(int(abs(number)))) if abs(number) >= 1 else 0
-    short = repr(float(f"{number:.{max(digits, whole)}g}"))
-    return short if number.is_integer() else short.removesuffix(".0")  # "2.0" is exact, "2" is not
+    whole_digits = len(str(int(abs(number)))) if abs(number) >= 1 else 0
+    short_text = repr(float(f"{number:.{max(digits, whole_digits)}g}"))
+    return short_text if number.is_integer() else short_text.removesuffix(".0")  # "2.0" is exact, "2" is not
 
 
-def shortened(data: Any, digits: int) -> str:
+def shorten_array(data: Any, digits: int) -> str:
     """An array in a line, its numbers with so many digits."""
     if isinstance(data, list):
-        return f"[{' '.join(shortened(one, digits) for one in data)}]"
+        return f"[{' '.join(shorten_array(element, digits) for element in data)}]"
     return (
-        rounded(repr(data), digits).removesuffix("0")
+        round_text(repr(data), digits).removesuffix("0")
         if isinstance(data, float) and data == int(data)
         else data
         if isinstance(data, str)
-        else rounded(repr(data), digits)
+        else round_text(repr(data), digits)
     )
 
 
-def written(value: dict[str, Any], room: int) -> str | None:
+def format_short_value(value: dict[str, Any], max_length: int) -> str | None:
     """A value in a line: a number, or an array of at most eight with as many digits as fit; None where it is longer."""
     if not isinstance(value.get("data"), list):
-        found = (rounded(value["text"], digits) for digits in (4, 3, 2, 1))
-        return next((text for text in found if len(text) <= room), None)
+        candidates = (round_text(value["text"], digits) for digits in (4, 3, 2, 1))
+        return next((text for text in candidates if len(text) <= max_length), None)
     if np.size(value["data"]) > 8:
         return None
-    return next((text for digits in (4, 3, 2) if len(text := shortened(value["data"], digits)) <= room), None)
+    return next((text for digits in (4, 3, 2) if len(text := shorten_array(value["data"], digits)) <= max_length), None)
 
 
-def alike(value: dict[str, Any], row: dict[str, Any], room: int) -> str | None:
+def format_uniform_array(value: dict[str, Any], row: dict[str, Any], max_length: int) -> str | None:
     """Of an array with one number everywhere its shape and that number; None where it has several, or no room."""
     stats, data = value.get("stats"), np.ravel(value.get("data", []))
-    all_of_it = {stats["min"], stats["max"]} if stats else set(data.tolist())
-    if len(all_of_it) != 1 or (data.size < 2 and not stats) or isinstance((one := all_of_it.pop()), (bool, str)):
+    distinct = {stats["min"], stats["max"]} if stats else set(data.tolist())
+    if len(distinct) != 1 or (data.size < 2 and not stats) or isinstance((number := distinct.pop()), (bool, str)):
         return None
-    text = f"{tuple(row['shape'])} each {rounded(repr(one)).removesuffix('.0')}"
-    return text if len(text) <= room else None
+    text = f"{tuple(row['shape'])} each {round_text(repr(number)).removesuffix('.0')}"
+    return text if len(text) <= max_length else None
 
 
-def brief(value: dict[str, Any] | None, row: dict[str, Any], room: int = 18) -> str:
+def format_brief(value: dict[str, Any] | None, row: dict[str, Any], max_length: int = 18) -> str:
     """What a node shows of a value: of an array that does not fit its shape, and what it is everywhere."""
     if value is None:
         return ""
     return (
-        written(value, room) or alike(value, row, room) or (str(tuple(row["shape"])) if row["shape"] else value["text"])
+        format_short_value(value, max_length)
+        or format_uniform_array(value, row, max_length)
+        or (str(tuple(row["shape"])) if row["shape"] else value["text"])
     )
 
 
-def size_of(value: dict[str, Any], room: int = 18) -> str:
+def format_adjoint_size(value: dict[str, Any], max_length: int = 18) -> str:
     """What stands for an adjoint: a number, a small array written out; of a larger one how large its numbers are."""
-    text = written(value, room)
+    text = format_short_value(value, max_length)
     if text is not None or not isinstance(value.get("data"), list):
         return text or value["text"]
     flat = np.ravel(value["data"]).astype(float)
     if not np.isfinite(flat).all():
         return "NaN" if np.isnan(flat).any() else "inf"
-    one = f"each {rounded(repr(float(flat[0]))).removesuffix('.0')}"
-    most = float(f"{np.abs(flat).max():.3g}")
-    return one if len(set(flat)) == 1 and len(one) <= room else f"±{rounded(repr(most), 3).removesuffix('.0')}"
+    uniform_text = f"each {round_text(repr(float(flat[0]))).removesuffix('.0')}"
+    largest = float(f"{np.abs(flat).max():.3g}")
+    return (
+        uniform_text
+        if len(set(flat)) == 1 and len(uniform_text) <= max_length
+        else f"±{round_text(repr(largest), 3).removesuffix('.0')}"
+    )
 
 
-def position(page: Any) -> str:
+def read_position(page: Any) -> str:
     """Where a page stands, as its bar says it."""
-    frame(page)
+    wait_for_frame(page)
     return page.locator(".mt-count").inner_text()
 
 
-def press(page: Any, *keys: str) -> None:
+def type_keys(page: Any, *keys: str) -> None:
     """Presses keys, one after the other, and waits until what they change is drawn."""
     for key in keys:
         page.keyboard.press(key)
-    frame(page)
+    wait_for_frame(page)
 
 
 @pytest.fixture(params=list(PROGRAMS))
@@ -269,7 +275,7 @@ def program(request: pytest.FixtureRequest) -> tuple[Any, Any, Any]:
 @pytest.fixture
 def show(page: Any) -> Callable[[dict[str, Any]], Any]:
     """Shows a snapshot in a page of its own; the page fails the test when it reports an error."""
-    from minitape_widgets.page import page as page_text
+    from minitape_widgets.saved_page import build_html_page as page_text
 
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))

@@ -8,7 +8,7 @@ import random
 from pathlib import Path
 from typing import Any
 
-from minitape.picture.placement import Item, Placement
+from minitape.picture.placement import Placement, PlacementItem
 
 FILE = Path(__file__).parent / "placements.json"
 
@@ -61,8 +61,8 @@ def with_gradient(items: list[Any]) -> list[Any]:
 
 
 def place(items: list[Any]) -> dict[str, Any]:
-    placement = Placement([Item(*item) for item in items])
-    via = [[start, end, [*map(list, points)]] for (start, end), points in sorted(placement.via.items())]
+    placement = Placement([PlacementItem(*item) for item in items])
+    via = [[start, end, [*map(list, points)]] for (start, end), points in sorted(placement.passed_points.items())]
     return {"items": items, "column": placement.column, "slot": placement.slot, "via": via}
 
 

@@ -15,14 +15,14 @@ from typing import Any
 from playwright.sync_api import Browser, sync_playwright
 
 import minitape as tf
-from benchmarks.view import open_notebook, start_lab
-from minitape.common.texts import ENGLISH, language, say
+from benchmarks.view import open_notebook_and_run_first_cell, start_jupyterlab
+from minitape.common.translation import ENGLISH, detect_language, say
 from minitape_widgets import TapeView
 from tests.jupyterlab_page import write_notebook
 
 DOCS = Path(__file__).parents[2] / "docs"
 CHROMIUMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
-END = "" if language() == ENGLISH else f".{language()}"  # of the name of a picture
+END = "" if detect_language() == ENGLISH else f".{detect_language()}"  # of the name of a picture
 HEAD = "import minitape as tf\nfrom minitape_widgets import TapeView\n"
 NEURON = """x = tf.constant([[0.5, -1.0, 2.0]])
 w = tf.Variable([[0.1], [0.2], [-0.3]], name="w")
@@ -132,7 +132,7 @@ def picture(browser: Browser, address: str, folder: Path, name: str) -> None:
     page: Any = browser.new_page(viewport={"width": 1120, "height": 1300}, device_scale_factor=1.5)
     dialog = page.locator("dialog.jp-Dialog")  # on a busy machine JupyterLab asks which kernel
     page.add_locator_handler(dialog, lambda: dialog.locator("button.jp-mod-accept").click())
-    open_notebook(page, address, f"{name}.ipynb")
+    open_notebook_and_run_first_cell(page, address, f"{name}.ipynb")
     page.wait_for_selector(".mt-node")
     if dark and not page.locator(".mt-dark").count():
         page.get_by_role("menuitem", name="Settings").click()
@@ -207,7 +207,7 @@ def main() -> None:
             names.remove("sweep")
         if not names:
             return
-        server, address = start_lab(Path(name))
+        server, address = start_jupyterlab(Path(name))
         try:
             for picture_name in names:
                 picture(browser, address, Path(name), picture_name)

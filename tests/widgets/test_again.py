@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 import minitape as tf
-from minitape_widgets.page import page as page_text
+from minitape_widgets.saved_page import build_html_page as page_text
 
-from .conftest import frame, position, press
+from .conftest import read_position, type_keys, wait_for_frame
 
 pytestmark = pytest.mark.browser
 SAID = "The tape began anew: its with block ran again."
@@ -40,13 +40,13 @@ def test_a_cell_that_runs_again(same, page):
     page.wait_for_selector(".mt-node")
     page.evaluate(LIVE, parts)
     page.locator(".mt-view").focus()
-    press(page, "End")
-    before, said = position(page), page.locator(".mt-help")
+    type_keys(page, "End")
+    before, said = read_position(page), page.locator(".mt-help")
     page.evaluate("next(1)")
-    frame(page)
+    wait_for_frame(page)
     assert said.inner_text() == SAID and said.is_visible()
-    assert position(page) == (before if same else "forward 6 / 6")
-    press(page, "Home", "?", "ArrowRight")
+    assert read_position(page) == (before if same else "forward 6 / 6")
+    type_keys(page, "Home", "?", "ArrowRight")
     assert said.is_visible() and "one step" in said.inner_text()
     page.evaluate("next(2)")
-    assert position(page).startswith("forward 1 ")
+    assert read_position(page).startswith("forward 1 ")

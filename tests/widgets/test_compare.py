@@ -6,10 +6,10 @@ import pytest
 
 import minitape as tf
 from minitape_widgets import TapeView
-from minitape_widgets.wire import encode
-from tests.jupyterlab_page import frame
+from minitape_widgets.wire_format import encode_snapshot
+from tests.jupyterlab_page import wait_for_frame
 
-from .conftest import accumulation, press
+from .conftest import accumulation, type_keys
 
 
 def rate(factor: float, more: bool = False) -> Any:
@@ -26,7 +26,7 @@ def test_the_first_row_with_another_value_is_named():
     found = TapeView.compare(rate(2.0), rate(2.5))
     assert found.row == 4
     assert repr(found) == "Row 4 is the first that differs: const = 2.0, but const = 2.5."
-    assert [view._snapshot()["differs"]["row"] for view in found.views] == [4, 4]
+    assert [view._build_snapshot()["differs"]["row"] for view in found.views] == [4, 4]
 
 
 def test_a_tape_that_goes_on_differs_where_the_other_ends():
@@ -40,7 +40,7 @@ def test_tapes_and_rows_have_the_names_of_the_program():
         y = x * 2.0
     with tf.GradientTape() as fast:
         z = x * 3.0
-    found = [view._snapshot() for view in TapeView.compare(slow, fast).views]
+    found = [view._build_snapshot() for view in TapeView.compare(slow, fast).views]
     assert [one["tapes"][0]["name"] for one in found] == ["slow", "fast"]
     assert [one["rows"][-1]["name"] for one in found] == ["y", "z"] and y is not z
 
@@ -72,16 +72,16 @@ def test_rows_behind_another_operation_that_compute_the_same_from_other_values_a
         tape.gradient(y, x)
         tapes.append(tape)
     one, _ = TapeView.compare(*tapes).views
-    rows = one._snapshot()["rows"]
+    rows = one._build_snapshot()["rows"]
     assert [row["label"] for row in rows] == ["x:0", "const", "×", "sin", "×", "const", "+"]
-    assert one._snapshot()["differs"]["rows"] == [4, 6]  # of row 3 it is the operation
+    assert one._build_snapshot()["differs"]["rows"] == [4, 6]  # of row 3 it is the operation
 
 
 @pytest.mark.browser
 def test_later_rows_of_other_values_are_marked(show):
     both = rate(2.0, more=True), rate(2.5)
-    assert [view._snapshot()["differs"]["rows"] for view in TapeView.compare(*both).views] == [[4, 5]] * 2
-    page = show(TapeView.compare(*both).views[0]._snapshot())
+    assert [view._build_snapshot()["differs"]["rows"] for view in TapeView.compare(*both).views] == [[4, 5]] * 2
+    page = show(TapeView.compare(*both).views[0]._build_snapshot())
     marked = {one: page.locator(f".mt-node.mt-{one}") for one in ("differs", "unlike")}
     assert {one: found.evaluate_all("all => all.map(one => one.dataset.id)") for one, found in marked.items()} == {
         "differs": ["r4"],
@@ -92,13 +92,13 @@ def test_later_rows_of_other_values_are_marked(show):
 @pytest.mark.browser
 def test_the_row_is_marked_and_gone_to(show):
     view = TapeView.compare(rate(2.0), rate(2.5)).views[0]
-    page = show(view._snapshot())
+    page = show(view._build_snapshot())
     assert page.locator(".mt-lines .mt-current").get_attribute("data-row") == "4"
     assert "mt-differs" in page.locator(".mt-node[data-id=r4]").get_attribute("class")
     assert "The first difference: const = 2.0 here, const = 2.5 there." in page.locator(".mt-step").inner_text()
     page.get_by_role("button", name="First (Home)").click()
     page.get_by_role("button", name="first difference: row 4").click()
-    frame(page)
+    wait_for_frame(page)
     assert page.locator(".mt-lines .mt-current").get_attribute("data-row") == "4"
 
 
@@ -111,11 +111,11 @@ def test_two_tapes_step_together_on_a_page_that_is_saved(show, page, tmp_path):
     counts = page.locator(".mt-count")
     page.locator(".mt-view").first.focus()
     for keys in (["Home"], ["ArrowRight"], ["End"], ["ArrowLeft"]):
-        press(page, *keys)
+        type_keys(page, *keys)
         assert len(set(counts.all_inner_texts())) == 1
     assert counts.first.inner_text().startswith("backward")
     page.locator(".mt-view").nth(1).focus()
-    press(page, "Home")
+    type_keys(page, "Home")
     assert counts.all_inner_texts()[0].startswith("forward 0")
     with pytest.raises(ValueError, match="saved as a page"):
         found.save(tmp_path / "both.svg")
@@ -142,7 +142,9 @@ def test_they_stand_side_by_side_where_both_have_room(page, tmp_path):
 
 def test_the_browser_hears_with_the_first_rows_that_they_go_together(monkeypatch):
     sent = []
-    monkeypatch.setattr("minitape_widgets.view.encode", lambda part: sent.append(part) or encode(part))
+    monkeypatch.setattr(
+        "minitape_widgets.view.encode_snapshot", lambda part: sent.append(part) or encode_snapshot(part)
+    )
     TapeView.compare(rate(2.0), rate(2.5))
     assert [part["differs"]["row"] for part in sent] == [4, 4] and sent[0]["linked"] == sent[1]["linked"] != ""
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import minitape as tf
-from minitape_widgets.page import page as page_text
-from tests.jupyterlab_page import frame
+from minitape_widgets.saved_page import build_html_page as page_text
+from tests.jupyterlab_page import wait_for_frame
 
 from .conftest import custom_pair, nested, states
 
@@ -119,7 +119,7 @@ def test_forced_colours_are_those_of_the_system_in_the_drawing_too(scheme, brows
         page.locator(".mt-view").focus()
         for keys in ("End", "ArrowLeft"):
             page.keyboard.press(keys)
-            frame(page)
+            wait_for_frame(page)
         ratios = page.evaluate(LINES)
         assert len(ratios) > 10 and min(ratios) >= 3
         widths = "els => els.map(el => parseFloat(getComputedStyle(el).strokeWidth))"
@@ -157,7 +157,7 @@ def test_texts_stand_out_from_what_is_behind_them(theme, program, browser):
         page.locator(".mt-view").focus()
         for keys in ("Home", "ArrowRight", "End", "ArrowLeft", "ArrowUp", "?"):
             page.keyboard.press(keys)
-            frame(page)
+            wait_for_frame(page)
             ratios = page.evaluate(RATIOS)
             assert len(ratios) > 20
             faint = [f"{ratio:.2f}  {text}" for ratio, text in ratios if ratio < LEAST]

@@ -12,8 +12,8 @@ import pytest
 
 import minitape as tf
 from minitape.picture import drawing as draw_module
-from minitape.picture import ink
-from minitape.picture.marks import rounded
+from minitape.picture import svg_elements
+from minitape.picture.value_display import round_number_text
 
 from .conftest import accumulation, square
 
@@ -29,7 +29,7 @@ def test_it_shows_values_and_adjoints():
     gradient = tape.gradient(d, a)
     found = texts(tf.draw(tape).svg)
     assert {"a", "2.0", "a × a", "4.0", "① + ①", "8.0", "sin(① + ①)"} <= set(found)
-    assert "∂ " + rounded(str(gradient.numpy())) in found
+    assert "∂ " + round_number_text(str(gradient.numpy())) in found
 
 
 def test_every_program_gives_a_well_formed_picture(program):
@@ -136,7 +136,7 @@ def test_a_figure_has_what_went_over_each_edge_and_what_the_gradient_gave():
     tape.gradient(d, a)
     found = texts(tf.draw(tape).svg)
     for step in tf.snapshot(tape)["sweep"]["steps"]:
-        assert {rounded(edge["product"]["text"]) for edge in step["edges"]} <= set(found)
+        assert {round_number_text(edge["product"]["text"]) for edge in step["edges"]} <= set(found)
     assert {"∂d/∂a", "= -0.6986"} <= set(found)
 
 
@@ -150,7 +150,7 @@ def test_an_assigned_value_has_a_crossed_way_to_the_new_state():
         q = z * w * tf.cos(u)
     picture = tf.draw(tape, q, w)
     assert picture.svg.count('stroke-dasharray="4 4"') == 4
-    assert picture.svg.count(f'stroke="{ink.CUT}" stroke-width="2.2"') == 2
+    assert picture.svg.count(f'stroke="{svg_elements.CUT_COLOR}" stroke-width="2.2"') == 2
 
 
 def test_a_figure_has_what_the_optimizer_assigned():
@@ -188,7 +188,7 @@ def test_a_very_long_tape_is_drawn_at_once():
             y = y * x
     picture = tf.draw(tape)
     assert repr(picture) == "Picture(3,003 rows, 1 tape)"
-    assert len(picture.snapshot["rows"]) == draw_module.WHOLE
+    assert len(picture.snapshot["rows"]) == draw_module.MAX_FIGURE_ROWS
     last = picture.snapshot["rows"][-1]
     assert (last["row"], last["value"]["text"], last["tapes"]) == (3002, str(y.numpy()), [0])
     assert "2,972 rows" in texts(picture.svg)
@@ -208,8 +208,12 @@ def test_a_gradient_that_is_not_a_number_is_marked_where_it_went():
     with tf.GradientTape() as tape:
         y = x + tf.where(zero > 0.0, tf.math.log(zero), 0.0)
     svg = tf.draw(tape, y, [x, zero]).svg
-    marked = re.findall(rf'fill="{ink.CUT}"[^>]*>([^<]+)<', svg)
-    assert {"nan", "∂ nan"} <= {*marked} <= {"nan", "∂ nan", "False"} and f'fill="{ink.BACK}">1.0<' in svg
+    marked = re.findall(rf'fill="{svg_elements.CUT_COLOR}"[^>]*>([^<]+)<', svg)
+    assert {"nan", "∂ nan"} <= {*marked} <= {
+        "nan",
+        "∂ nan",
+        "False",
+    } and f'fill="{svg_elements.ADJOINT_COLOR}">1.0<' in svg
 
 
 def test_operations_have_their_python_names_and_numbers_are_rounded_to_what_fits():

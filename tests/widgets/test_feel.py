@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 import minitape as tf
-from tests.jupyterlab_page import frame
+from tests.jupyterlab_page import wait_for_frame
 
-from .conftest import press
+from .conftest import type_keys
 from .test_page import table
 
 pytestmark = pytest.mark.browser
@@ -46,14 +46,14 @@ def test_a_leaf_that_is_moved_takes_rows_and_sweep_along(program, show, page):
     page.set_viewport_size({"width": 1200, "height": 2400})
     shown = show(tf.snapshot(*program(1.5)))
     shown.locator(".mt-below").evaluate("el => { el.style.height = '1400px' }")
-    press(shown, "End")
+    type_keys(shown, "End")
     shown.locator(".mt-lines [data-row='0']").click()
-    press(shown, "End")
+    type_keys(shown, "End")
     before = numbers(shown)
     for value in (0.25, 2.75):
         shown.get_by_label("value of x").fill(str(value))
         shown.get_by_label("value of x").press("Enter")
-        frame(shown)
+        wait_for_frame(shown)
         again = tf.snapshot(*program(value))
         adjoints = {step["row"]: step["adjoint"]["data"] for step in again["sweep"]["steps"]}
         adjoints |= {e["input"]: e["sum"]["data"] for step in again["sweep"]["steps"] for e in step["edges"]}
@@ -72,9 +72,9 @@ def test_a_leaf_that_is_moved_takes_rows_and_sweep_along(program, show, page):
 def test_a_small_step_does_what_the_gradient_says(show):
     tape, y, sources = mixed(1.5)
     page = show(tf.snapshot(tape, y, sources))
-    press(page, "End")
+    type_keys(page, "End")
     page.locator(".mt-lines [data-row='0']").click()
-    press(page, "End")
+    type_keys(page, "End")
     gradient = float(tape.gradient(y, sources)[0].numpy())
     assert f"slope {gradient:.4g}" in page.locator(".mt-feel figcaption").inner_text()
     said = page.locator(".mt-ghoststep").inner_text()
@@ -89,7 +89,7 @@ def test_a_selected_operation_draws_its_function_with_the_slope_on_its_edge(show
     page = show(snapshot)
     (step,) = (s for s in snapshot["sweep"]["steps"] if snapshot["rows"][s["row"]]["op"] == "sin")
     page.locator(f".mt-lines [data-row='{step['row']}']").click()
-    frame(page)
+    wait_for_frame(page)
     local = float(step["edges"][0]["local"]["text"])
     assert page.locator(".mt-feel figcaption").inner_text() == f"sin(x), at x = 0.75: slope {local:.4g}"
     slope = page.locator(".mt-curve-tangent").evaluate(
@@ -137,30 +137,30 @@ def test_predictions_hide_the_products_until_they_are_typed(show):
     tape, y, x = mixed(1.5)
     page = show(tf.snapshot(tape, y, x))
     steps = tf.snapshot(tape, y, x)["sweep"]["steps"]
-    press(page, "q", "End")
+    type_keys(page, "q", "End")
     assert not any(line["adjoint"] for line in table(page).values())
     assert "?" in page.locator(".mt-results").inner_text()
     field = page.get_by_label("your number")
-    press(page, "1", "2", "3", "Enter")
+    type_keys(page, "1", "2", "3", "Enter")
     assert "not yet" in page.locator(".mt-said").inner_text()
     assert page.locator(".mt-count").inner_text().startswith("forward")
     product = next(edge["product"]["data"] for edge in steps[0]["edges"])
     field.fill(f"{product:.3g}")
     field.press("Enter")
-    frame(page)
+    wait_for_frame(page)
     assert page.locator(".mt-count").inner_text() == f"backward 1 / {len(steps)}"
-    press(page, "ArrowRight")
+    type_keys(page, "ArrowRight")
     second = 1
     while (wrong := steps[second]["edges"][0]["product"]["data"]) == 0:
         page.get_by_role("button", name="show it").click()
-        press(page, "ArrowRight")
+        type_keys(page, "ArrowRight")
         second += 1
     page.get_by_label("your number").fill(f"{-wrong:.4g}")
     page.get_by_role("button", name="check").click()
-    frame(page)
+    wait_for_frame(page)
     assert "sign" in page.locator(".mt-said").inner_text()
     page.get_by_role("button", name="show it").click()
-    frame(page)
+    wait_for_frame(page)
     assert page.locator(".mt-count").inner_text() == f"backward {second + 1} / {len(steps)}"
-    press(page, "q", "End")
+    type_keys(page, "q", "End")
     assert page.locator(".mt-count").inner_text() == f"backward {len(steps)} / {len(steps)}"

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import minitape as tf
-from tests.jupyterlab_page import frame
+from tests.jupyterlab_page import wait_for_frame
 
-from .conftest import position, press, scope, size_of
+from .conftest import format_adjoint_size, open_scope, read_position, type_keys
 from .twelve_programs import TWELVE
 
 pytestmark = pytest.mark.browser
@@ -38,7 +38,7 @@ def test_weights_stand_beside_the_loop_that_reads_them(show):
     page = show(tf.snapshot(*recurrent()))
     assert set(titles(page)) >= {"Wx", "Wh", "b", f"loop × {TURNS}"}
     assert page.locator(".mt-frame-group").count() == 0  # nothing is open
-    press(page, "End")
+    type_keys(page, "End")
     for row in page.locator(".mt-node.mt-variable").all():
         assert row.locator(".mt-adjoint").text_content().startswith("∂")
 
@@ -51,12 +51,12 @@ def test_a_folded_loop_says_which_turn_it_is_in(show):
     for turn in (2, 17, TURNS):
         page.get_by_label("Go to row").fill(str(ends[turn - 1]))
         page.get_by_label("Go to row").press("Enter")
-        frame(page)
+        wait_for_frame(page)
         assert loop.locator(".mt-adjoint").text_content().startswith(f"{turn}/{TURNS} ")
     steps = snapshot["sweep"]["steps"]
     at = next(k for k, step in enumerate(steps) if step["row"] == ends[16])
     page.get_by_label("Step", exact=True).fill(str(len(snapshot["rows"]) + at + 1))
-    frame(page)
+    wait_for_frame(page)
     assert loop.locator(".mt-adjoint").text_content().startswith(f"17/{TURNS} ∂")
 
 
@@ -67,16 +67,16 @@ def test_shift_and_an_arrow_step_over_a_turn_of_the_loop_and_back(show):
     page.get_by_label("Go to row").fill(str(last))
     page.get_by_label("Go to row").press("Enter")
     page.locator(".mt-view").focus()
-    press(page, "Shift+ArrowRight")
+    type_keys(page, "Shift+ArrowRight")
     ends = [row["row"] for row in snapshot["rows"] if row["op"] == "tanh"]
-    assert position(page) == f"forward {ends[0] + 1} / {len(snapshot['rows'])}"
+    assert read_position(page) == f"forward {ends[0] + 1} / {len(snapshot['rows'])}"
     for end in ends[1:]:
-        press(page, "Shift+ArrowRight")
-        assert position(page) == f"forward {end + 1} / {len(snapshot['rows'])}"
-    press(page, "ArrowRight")
+        type_keys(page, "Shift+ArrowRight")
+        assert read_position(page) == f"forward {end + 1} / {len(snapshot['rows'])}"
+    type_keys(page, "ArrowRight")
     for before, end in list(pairwise(ends))[:-4:-1]:
-        press(page, "Shift+ArrowLeft")
-        assert before + 1 < int(position(page).split()[1]) <= end + 1
+        type_keys(page, "Shift+ArrowLeft")
+        assert before + 1 < int(read_position(page).split()[1]) <= end + 1
 
 
 def test_the_pane_grows_when_something_is_unfolded(show):
@@ -107,20 +107,22 @@ def test_layers_are_a_level(show):
     snapshot = tf.snapshot(*model())
     page = show(snapshot)
     page.get_by_label("Folding").select_option("layers")
-    frame(page)
+    wait_for_frame(page)
     page.locator(".mt-view").focus()
     groups = page.locator(".mt-node.mt-group")
     assert groups.locator(".mt-title").all_text_contents() == ["first", "second", "third"]
     assert page.locator(".mt-frame-group text").all_text_contents()[0].endswith("net")  # around them
     assert page.locator(".mt-node.mt-variable").count() == 6
-    press(page, "End")
+    type_keys(page, "End")
     outputs = {row["scope"][-1]: row for row in snapshot["rows"] if row["scope"]}  # the last row of each layer
     adjoints = {step["row"]: step["adjoint"] for step in snapshot["sweep"]["steps"]}
     assert groups.filter(has_text="first").locator(".mt-value").text_content() == "@"  # where the sweep has ended
     for name, text in (("second", "(4, 3)"), ("third", "(4, 1)")):
         node = groups.filter(has_text=name)
         assert outputs[name]["row"] in adjoints and node.locator(".mt-value").text_content() == text
-        assert node.locator(".mt-adjoint").text_content() == f"∂ {size_of(adjoints[outputs[name]['row']], 13)}"
+        assert (
+            node.locator(".mt-adjoint").text_content() == f"∂ {format_adjoint_size(adjoints[outputs[name]['row']], 13)}"
+        )
         assert node.locator(".mt-map").count() == 2
 
 
@@ -132,13 +134,13 @@ def test_layers_are_stepped_over_and_into(show):
     page.locator(".mt-view").focus()
     ends = [max(row["row"] for row in rows if row["scope"] == ["net", name]) for name in ("first", "second")]
     first = min(row["row"] for row in rows if row["scope"] == ["net", "first"])
-    press(page, "Home", *["ArrowRight"] * first, "Shift+ArrowRight")
-    assert position(page) == f"forward {ends[0] + 1} / {len(rows)}"
-    press(page, "Enter")
+    type_keys(page, "Home", *["ArrowRight"] * first, "Shift+ArrowRight")
+    assert read_position(page) == f"forward {ends[0] + 1} / {len(rows)}"
+    type_keys(page, "Enter")
     page.wait_for_function("document.querySelectorAll('.mt-node.mt-group').length === 2")
     assert {"@", "+", "tanh"} <= set(titles(page))
-    press(page, "ArrowLeft")
-    assert position(page) == f"forward {ends[0]} / {len(rows)}"
+    type_keys(page, "ArrowLeft")
+    assert read_position(page) == f"forward {ends[0]} / {len(rows)}"
 
 
 def built_inside() -> tuple[Any, Any, Any]:
@@ -170,7 +172,7 @@ def test_what_leaves_a_folded_layer_stands_on_its_edges(show):
     steps = snapshot["sweep"]["steps"]
     inside = {row["row"]: tuple(row["scope"]) for row in snapshot["rows"] if row["scope"]}
     scope = inside[steps[-1]["row"]]  # of the first layer, which the sweep meets last
-    press(page, "End")
+    type_keys(page, "End")
     page.locator(".mt-view").focus()
     at = max(k for k, step in enumerate(steps) if inside.get(step["row"]) == scope)
     assert at == len(steps) - 1
@@ -184,14 +186,14 @@ def test_what_leaves_a_folded_layer_stands_on_its_edges(show):
     labels = page.locator(".mt-product")
     assert labels.count() == len(sent) == 2  # its kernel and its bias
     sums = {edge["input"]: edge["sum"] for step in steps for edge in step["edges"]}
-    assert set(labels.locator("text").all_text_contents()) == {size_of(sums[row], 11) for row in sent}
+    assert set(labels.locator("text").all_text_contents()) == {format_adjoint_size(sums[row], 11) for row in sent}
     assert labels.locator(".mt-map").count() == 2
 
 
 def test_the_sums_on_the_edges_of_a_folded_loop(show):
     snapshot = tf.snapshot(*recurrent())
     page = show(snapshot)
-    press(page, "End")
+    type_keys(page, "End")
     texts = page.locator(".mt-product text").all_text_contents()
     assert (
         texts
@@ -304,7 +306,7 @@ def test_a_layer_of_many_weights_is_one_node_with_its_weights_and_numbers_inside
     with tf.GradientTape() as tape:
         y = x
         for k, layer in enumerate(weights):
-            with scope(f"layer_{k}"):
+            with open_scope(f"layer_{k}"):
                 for w in layer:
                     y = tf.sin(y * w) + 0.5
     page = show(tf.snapshot(tape, y, weights[0][0]), "layers")
@@ -320,5 +322,5 @@ def test_a_stack_of_equal_layers_has_its_input_beside_it_and_its_adjoints_by_lay
     given = page.locator(f"path.mt-edge[data-edge$='>{stack.get_attribute('data-index')}:0']")
     node = page.locator(f".mt-node[data-index='{given.get_attribute('data-from')}']")
     assert node.locator(".mt-value").text_content() == "(6, 8)"
-    press(page, "End", "ArrowLeft")
+    type_keys(page, "End", "ArrowLeft")
     assert re.search(r"1/3 ∂ ±0\.\d+", stack.text_content())

@@ -11,7 +11,7 @@ import pytest
 import minitape as tf
 from minitape.bridges.recording import Recording
 
-from .conftest import PROGRAMS, chain, press
+from .conftest import PROGRAMS, build_chain_snapshot, type_keys
 from .test_inside import branching, only
 from .twelve_programs import TWELVE
 
@@ -45,16 +45,16 @@ def lines_of(page: Any) -> list[tuple[str, ...]]:
 
 def test_numbers_are_as_in_the_program_the_target_has_its_lines_name_and_no_brackets_are_doubled(show):
     page = show(TWELVE["chain"]())
-    press(page, "End", "ArrowLeft")
+    type_keys(page, "End", "ArrowLeft")
     assert formulas(page)[0][0] == "∂loss/∂(w × 3) = 2 × (p − 0.2) × p × (1 − p)"
     page = show(tf.snapshot(*PROGRAMS["layers"]()))
-    press(page, "End")
+    type_keys(page, "End")
     assert formulas(page)[0][0].startswith("∂y/∂w0 = ")
     x = tf.Variable(2.0, name="x")
     with tf.GradientTape() as tape:
         y = tf.sin(x * 3.0)
     page = show(tf.snapshot(tape, y, x))
-    press(page, "End")
+    type_keys(page, "End")
     assert formulas(page)[0][0] == "∂y/∂x = cos(x × 3) × 3"
 
 
@@ -68,7 +68,7 @@ def test_a_framework_that_sent_something_else_has_no_formula(sent, show):
     sweep.send(z, x, 0, *[np.full(3, sent, np.float32)] * 2)
     recording.close()
     page = show(recording.snapshot())
-    press(page, "End")
+    type_keys(page, "End")
     assert len(formulas(page)) == (sent == 1.0)
 
 
@@ -84,17 +84,17 @@ def test_what_a_hook_has_changed_on_its_way_has_a_name_of_its_own(show):
     sweep.send(h, x, 0, 1.5, 1.5)
     recording.close()
     page = show(recording.snapshot())
-    press(page, "End")
+    type_keys(page, "End")
     assert formulas(page) == [("∂(row 2 × y)/∂x = ∂(row 2 × y)/∂(x × y) × y", "= 0.5 × 3.0 = 1.5")]
 
 
 def test_it_grows_with_the_steps(show):
     page = show(chained())
-    press(page, "Home")
+    type_keys(page, "Home")
     assert formulas(page) == []
-    press(page, "End", "ArrowLeft", "ArrowLeft", "ArrowLeft", "ArrowLeft")
+    type_keys(page, "End", "ArrowLeft", "ArrowLeft", "ArrowLeft", "ArrowLeft")
     assert formulas(page)[0][0] == "∂loss/∂(p − t) = 2 × (p − t)"
-    press(page, "End")
+    type_keys(page, "End")
     assert [text for text, _ in formulas(page)] == [
         "∂loss/∂x = 2 × (p − t) × p × (1 − p) × w",
         "∂loss/∂w = 2 × (p − t) × p × (1 − p) × x",
@@ -128,21 +128,25 @@ def test_what_the_sweep_began_with_is_a_factor(show):
         y = x * x * 1.5
     tape.gradient(y, x, output_gradients=tf.constant(2.0))
     page = show(tf.snapshot(tape))
-    press(page, "End", "ArrowLeft")
+    type_keys(page, "End", "ArrowLeft")
     assert formulas(page)[0] == ("∂(2.0 × y)/∂(x × x) = 2.0 × 1.5", "= 2.0 × 1.5 = 3.0")
 
 
 @pytest.mark.long(sample=6)
 @pytest.mark.parametrize("name", ["square", "accumulation", "states", "nested", "cut", "loop", "weighted", "inside"])
 def test_the_numbers_of_the_factors_give_what_arrived(name, show):
-    made: dict[str, Callable[[], Any]] = {"loop": lambda: chain(6), "weighted": weighted, "inside": within}
+    made: dict[str, Callable[[], Any]] = {
+        "loop": lambda: build_chain_snapshot(6),
+        "weighted": weighted,
+        "inside": within,
+    }
     snapshot = made[name]() if name in made else tf.snapshot(*PROGRAMS[name]())
     page = show(snapshot, "none")
-    press(page, "Home")
+    type_keys(page, "Home")
     seen = 0
     page.wait_for_timeout(100)
     for _ in range(len(snapshot["rows"]) + len(snapshot["sweep"]["steps"])):
-        press(page, "ArrowRight")
+        type_keys(page, "ArrowRight")
         for _, numbers in formulas(page):
             factors, arrived = re.fullmatch(r"= (.*) = (\S+)", numbers).groups()
             total = sum(math.prod(float(n.strip("()")) for n in term.split(" × ")) for term in factors.split(" + "))
@@ -220,10 +224,10 @@ def test_matrices_multiply_to_what_arrived(program, show):
         return eval(text, given | known)
 
     page = show(snapshot, "none")
-    press(page, "Home", *["ArrowRight"] * len(rows))
+    type_keys(page, "Home", *["ArrowRight"] * len(rows))
     seen = []
     for step in snapshot["sweep"]["steps"]:
-        press(page, "ArrowRight")
+        type_keys(page, "ArrowRight")
         arrived[step["row"]] = np.array(step["adjoint"]["data"])
         sums = {edge["input"]: np.array(edge["sum"]["data"]) for edge in step["edges"]}
         for text, shapes in formulas(page):

@@ -7,9 +7,9 @@ import pytest
 
 import minitape as tf
 from minitape_widgets import TapeView
-from tests.jupyterlab_page import frame
+from tests.jupyterlab_page import wait_for_frame
 
-from .conftest import position, press
+from .conftest import read_position, type_keys
 
 
 def branching() -> tuple[Any, Any, Any]:
@@ -157,7 +157,7 @@ def test_the_kernel_answers_who_asks_for_an_inside(monkeypatch):
     monkeypatch.setattr(view, "send", lambda content, buffers=None: sent.append(content))
     row = only(tf.snapshot(tape, y, w))["row"]
     for at, expected in ((row, "walk"), (0, None), ("x", None), (99, None)):
-        view._asked(view, {"kind": "inside", "row": at, "ask": 4}, [])
+        view.on_request(view, {"kind": "inside", "row": at, "ask": 4}, [])
         assert (sent[-1]["kind"], sent[-1]["ask"]) == ("inside", 4)
         assert (sent[-1]["inside"] or {}).get("name") == expected
 
@@ -168,22 +168,22 @@ def test_enter_looks_inside_and_escape_comes_back(show):
     snapshot = tf.snapshot(tape, y, w)
     row = only(snapshot)["row"]
     page = show(snapshot)
-    press(page, "Home", *["ArrowRight"] * (row + 1), "Enter")
+    type_keys(page, "Home", *["ArrowRight"] * (row + 1), "Enter")
     inner = page.locator(".mt-view .mt-view")
     inner.wait_for()
     assert "inside of walk, called at row" in page.locator(".mt-crumb").inner_text()
     steps = only(snapshot)["snapshot"]["sweep"]["steps"]
-    press(page, "End")
+    type_keys(page, "End")
     assert inner.locator(".mt-count").inner_text() == f"backward {len(steps)} / {len(steps)}"
     assert page.locator(".mt-pane:visible").count() == 1
     adjoints = {name: inner.locator(f".mt-node[data-id=r{at}] .mt-adjoint").text_content() for at, name in ((0, "x"),)}
     assert adjoints["x"] == "∂ 4.0"
-    press(page, "Escape")
+    type_keys(page, "Escape")
     inner.wait_for(state="detached")
-    assert position(page) == f"forward {row + 1} / {len(snapshot['rows'])}"
+    assert read_position(page) == f"forward {row + 1} / {len(snapshot['rows'])}"
     page.get_by_role("button", name="look inside").click()
     page.get_by_role("button", name="Back to the tape (Esc)").click()
-    frame(page)
+    wait_for_frame(page)
     assert page.locator(".mt-view .mt-view").count() == 0
 
 
@@ -192,5 +192,5 @@ def test_without_a_kernel_an_unknown_inside_is_said_to_be_so(show):
     snapshot = tf.snapshot(*branching())
     row = only(snapshot)["row"]
     page = show(snapshot | {"insides": []})
-    press(page, "Home", *["ArrowRight"] * (row + 1), "Enter")
+    type_keys(page, "Home", *["ArrowRight"] * (row + 1), "Enter")
     page.locator(".mt-help", has_text="The inside of this call cannot be shown").wait_for()

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from minitape.cli.save import save
-from tests.jupyterlab_page import Notebook, frame, write_notebook
+from minitape.cli.save import run_and_save_notebook
+from tests.jupyterlab_page import Notebook, wait_for_frame, write_notebook
 
 pytestmark = pytest.mark.browser
 
@@ -61,7 +61,7 @@ class Views(Notebook):
         self.page.goto(self.url)
         while not waiting:
             self.page.wait_for_timeout(20)
-        self.start(cell)
+        self.start_cell(cell)
         self.page.wait_for_timeout(300)  # what JupyterLab does too early is done by now
         over.append(True)
         for route in waiting:
@@ -69,13 +69,13 @@ class Views(Notebook):
 
     def shows(self, rows: str) -> None:
         """Waits until a view says how many rows it shows."""
-        self.until(f"[...document.querySelectorAll('.mt-name')].some(e => e.textContent === '{rows}')")
+        self.wait_until(f"[...document.querySelectorAll('.mt-name')].some(e => e.textContent === '{rows}')")
 
     def name(self) -> str:
         return self.page.locator(".mt-name").first.inner_text()
 
     def count(self) -> str:
-        frame(self.page)
+        wait_for_frame(self.page)
         return self.page.locator(".mt-count").first.inner_text()
 
 
@@ -89,7 +89,7 @@ CLOSE = """async () => {
 class Tab(Views):
     """Such a notebook in a page that was there before."""
 
-    def open(self) -> None:
+    def open_page(self) -> None:
         self.page.evaluate("async path => { await jupyterapp.commands.execute('docmanager:open', {path}); }", self.file)
         self.page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status='idle']", timeout=300_000)
 
@@ -142,11 +142,11 @@ def notebook(page: Any, address: str, folder: Path, request: pytest.FixtureReque
 
 def test_it_grows_while_the_cell_runs_and_steps_with_the_arrow_keys(tab):
     book = tab(SHOW, GROW)
-    book.run(0)
-    book.until("document.querySelector('.mt-view')")
+    book.run_cell(0)
+    book.wait_until("document.querySelector('.mt-view')")
     empty = book.page.locator(".mt-view").bounding_box()["height"]
     assert empty < 580  # it fits below the cell that records, in a window of 900 pixels
-    book.start(1)
+    book.start_cell(1)
     seen: list[str] = []
     while not seen or seen[-1] != "26 rows":
         assert len(seen) < 400
@@ -156,16 +156,16 @@ def test_it_grows_while_the_cell_runs_and_steps_with_the_arrow_keys(tab):
     assert len(seen) > 6, seen
     # more rows want more room, and fit into the window; the output is drawn anew when the cell has ended
     height = "(document.querySelector('.mt-view')?.getBoundingClientRect().height ?? 0)"
-    book.until(f"{empty} < {height} && {height} < 860")
-    book.until("document.querySelector('.mt-slider').max > 26")
-    gradient = book.printed(1).split()[1]
+    book.wait_until(f"{empty} < {height} && {height} < 860")
+    book.wait_until("document.querySelector('.mt-slider').max > 26")
+    gradient = book.read_output(1).split()[1]
     book.page.locator(".mt-view").focus()
     book.page.keyboard.press("Home")
     assert book.count() == "forward 0 / 26"
     book.page.keyboard.press("ArrowRight")
     assert book.count() == "forward 1 / 26"
     book.page.keyboard.press("End")
-    book.until("document.querySelector('.mt-lines [data-row=\"0\"] .mt-c-adjoint')?.textContent")
+    book.wait_until("document.querySelector('.mt-lines [data-row=\"0\"] .mt-c-adjoint')?.textContent")
     assert float(book.page.locator(".mt-lines [data-row='0'] .mt-c-adjoint").inner_text()) == pytest.approx(
         float(gradient), rel=5e-4
     )
@@ -180,7 +180,7 @@ def test_a_page_that_was_too_slow_for_anywidget_still_hears_the_kernel(notebook,
     question = 'from minitape.course import predict\npredict("slow.p1", "Which?", ["this", "that"])'
     book = notebook(IMPORTS + question, SHOW, GROW)
     for cell in (0, 1, 2):
-        book.run(cell)
+        book.run_cell(cell)
     page.get_by_role("button", name="that").click()
     page.get_by_text("You predict: that. Now run the next cell: Shift+Enter, twice.").wait_for()
     book.shows("26 rows")
@@ -189,14 +189,14 @@ def test_a_page_that_was_too_slow_for_anywidget_still_hears_the_kernel(notebook,
 @pytest.mark.long
 def test_stepping_needs_no_kernel_and_a_reload_brings_the_view_back(notebook):
     book = notebook(SHOW, GROW)
-    book.run(0)
-    book.run(1)
+    book.run_cell(0)
+    book.run_cell(1)
     book.shows("26 rows")
-    book.until("document.querySelector('.mt-slider').max > 26")
+    book.wait_until("document.querySelector('.mt-slider').max > 26")
     book.page.locator(".mt-view").focus()
     book.page.keyboard.press("Control+s")  # the view takes the keys, but not this one
-    book.until("!document.querySelector('.jp-mod-dirty')")
-    book.open()
+    book.wait_until("!document.querySelector('.jp-mod-dirty')")
+    book.open_page()
     book.shows("26 rows")
     book.page.locator(".mt-view").focus()
     book.page.keyboard.press("End")
@@ -213,10 +213,10 @@ def started(page: Any) -> list[str]:
 @pytest.mark.long
 def test_a_cell_that_is_run_before_the_kernel_is_found_waits_for_it(notebook, page):
     book = notebook(SHOW, "print('x is', x.numpy())")
-    book.run(0)
+    book.run_cell(0)
     kernels = started(page)
     book.open_and_run_early(1)
-    book.until(
+    book.wait_until(
         "document.body.textContent.includes('x is 2.0')"
     )  # JupyterLab alone starts another kernel, and ends this one
     assert not kernels
@@ -249,7 +249,7 @@ def test_the_picture_comes_also_where_the_first_start_of_a_kernel_failed(noteboo
     page.get_by_text("too busy").wait_for()
     page.locator("dialog.jp-Dialog button.jp-mod-accept").click()  # "Ok"; then JupyterLab asks for a kernel
     page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status='idle']")
-    book.run(0)
+    book.run_cell(0)
     book.shows("0 rows")
     assert NO_SESSION in book.errors  # what it did not do is made good
     book.errors.clear()
@@ -260,10 +260,10 @@ def test_a_closed_view_and_a_restarted_kernel_leave_no_error(tab):
     book = tab(
         SHOW, GROW, "view.close()\nwith tf.GradientTape() as t2:\n    v2 = TapeView(t2)\n    display(v2)\n    z = x * x"
     )
-    book.run(0)
-    book.run(1)
+    book.run_cell(0)
+    book.run_cell(1)
     book.shows("26 rows")
-    book.run(2)
+    book.run_cell(2)
     book.shows("2 rows")
     book.page.get_by_role("menuitem", name="Kernel").click()
     book.page.get_by_text("Restart Kernel…").click()
@@ -271,7 +271,7 @@ def test_a_closed_view_and_a_restarted_kernel_leave_no_error(tab):
     book.page.wait_for_timeout(4000)  # longer than a restart, and a view before it asks whether it has everything
     book.page.locator(".mt-view").last.focus()
     book.page.keyboard.press("Home")
-    book.run(0)
+    book.run_cell(0)
     book.shows("0 rows")
 
 
@@ -279,16 +279,16 @@ def test_a_closed_view_and_a_restarted_kernel_leave_no_error(tab):
 def test_a_slider_runs_the_function_again(tab):
     cell = IMPORTS + 'x = tf.Variable(3.0, name="x")\nTapeView.interact(lambda: x * x, x, -5, 5, 0.5)'
     book = tab(cell)
-    book.run(0)
+    book.run_cell(0)
     slider = book.page.get_by_role("slider", name="x")
     slider.wait_for()
     node = book.page.locator(".mt-node[data-id=r1]")
     before = node.get_attribute("transform")
     slider.fill("-2.5")
-    book.until("document.querySelector('.mt-node[data-id=r1] .mt-value').textContent === '6.25'")
+    book.wait_until("document.querySelector('.mt-node[data-id=r1] .mt-value').textContent === '6.25'")
     book.page.locator(".mt-view").focus()
     book.page.keyboard.press("End")
-    frame(book.page)
+    wait_for_frame(book.page)
     assert "∂ -5.0" in book.page.locator(".mt-node[data-id=r0]").text_content()
     assert node.get_attribute("transform") == before
 
@@ -300,12 +300,12 @@ def test_paths_ask_the_engine_why_no_gradient_flows(tab):
         "    y = tf.stop_gradient(w) * 2.0\nTapeView(tape, y, w)"
     )
     book = tab(cell, "e = tape.explain(y, w)\nprint(e.message, e.fix)")
-    book.run(0)
-    book.run(1)
-    book.until("document.querySelector('.mt-view')")
+    book.run_cell(0)
+    book.run_cell(1)
+    book.wait_until("document.querySelector('.mt-view')")
     book.page.locator(".mt-view").focus()
     book.page.keyboard.press("p")
-    said = book.printed(1).strip()
+    said = book.read_output(1).strip()
     book.page.locator(".mt-pathtext p").nth(1).wait_for()
     assert book.page.locator(".mt-pathtext p").nth(1).text_content() == said
 
@@ -314,9 +314,9 @@ def test_paths_ask_the_engine_why_no_gradient_flows(tab):
 def test_twenty_views_share_one_bundle(notebook):
     cell = IMPORTS + "x = tf.Variable(2.0)\nwith tf.GradientTape() as tape:\n    y = x * x"
     book = notebook(cell, "display(*[TapeView(tape) for _ in range(20)])")
-    book.run(0)
-    book.run(1)
-    book.until("document.querySelectorAll('.mt-view .mt-node').length === 40")
+    book.run_cell(0)
+    book.run_cell(1)
+    book.wait_until("document.querySelectorAll('.mt-view .mt-node').length === 40")
     assert book.page.evaluate("Object.keys(globalThis.__minitape_engines).length") == 1
     assert book.page.evaluate("document.querySelectorAll('style[data-minitape]').length") == 1
 
@@ -334,12 +334,12 @@ view.send = sometimes"""
 @pytest.mark.long
 def test_messages_that_the_server_drops_are_asked_for_again(tab):
     book = tab(SHOW + "\n", LOSE + "\n" + GROW + "\nprint('lost', len(lost) > 2)")
-    book.run(0)
-    book.until("document.querySelector('.mt-view')")
-    book.run(1)
-    assert "lost True" in book.printed(1)
+    book.run_cell(0)
+    book.wait_until("document.querySelector('.mt-view')")
+    book.run_cell(1)
+    assert "lost True" in book.read_output(1)
     book.shows("26 rows")
-    book.until("document.querySelector('.mt-slider').max > 26")
+    book.wait_until("document.querySelector('.mt-slider').max > 26")
 
 
 @pytest.mark.long
@@ -350,15 +350,15 @@ def test_nothing_is_dropped_of_a_long_recording(tab):
         "    for _ in range(10000): y = y * w + x\nprint(y.numpy())"
     )
     book = tab(cell, run)
-    book.run(0)
-    book.until("document.querySelector('.mt-view')")
-    book.run(1)
+    book.run_cell(0)
+    book.wait_until("document.querySelector('.mt-view')")
+    book.run_cell(1)
     book.shows("20,003 rows")
     book.page.locator(".mt-view").focus()
     book.page.keyboard.press("End")
     book.page.wait_for_selector(".mt-lines [data-row='20002']")
     last = book.page.locator(".mt-lines [data-row='20002'] .mt-c-value").inner_text()
-    assert float(last) == shown(book.printed(1))
+    assert float(last) == shown(book.read_output(1))
 
 
 @pytest.mark.long
@@ -368,13 +368,13 @@ def test_a_long_sweep_is_stepped_into_page_by_page(tab):
         "    y = x * w\n    for _ in range(15000): y = y * w + x\nprint(tape.gradient(y, w).numpy())\nTapeView(tape)"
     )
     book = tab(IMPORTS + run)
-    book.run(0)
+    book.run_cell(0)
     book.shows("30,003 rows")
     book.page.locator(".mt-view").focus()
     book.page.keyboard.press("End")  # to the end of the rows; the steps behind it are computed now
-    book.until("document.querySelector('.mt-count').textContent === 'backward 30001 / 30001'")
+    book.wait_until("document.querySelector('.mt-count').textContent === 'backward 30001 / 30001'")
     gradient = book.page.locator(".jp-OutputArea-output").first.inner_text()
-    book.until(
+    book.wait_until(
         "Number(document.querySelector('.mt-lines [data-row=\"1\"] .mt-c-adjoint').textContent) === "
         f"{shown(gradient)!r}"
     )
@@ -393,13 +393,13 @@ def test_without_subshells_and_in_the_dark_theme_it_works_the_same(page, start_l
     folder.mkdir()
     write_notebook(folder / "plain.ipynb", SHOW, GROW)
     book = Views(page, start_lab(folder), "plain")
-    book.run(0)
-    book.until("document.querySelector('.mt-view')")
-    book.run(1)
+    book.run_cell(0)
+    book.wait_until("document.querySelector('.mt-view')")
+    book.run_cell(1)
     book.shows("26 rows")
     assert "mt-dark" in page.locator(".mt-view").get_attribute("class")
     page.evaluate("document.body.dataset.jpThemeLight = 'true'")  # what JupyterLab does when the theme is changed
-    book.until("!document.querySelector('.mt-view').classList.contains('mt-dark')")
+    book.wait_until("!document.querySelector('.mt-view').classList.contains('mt-dark')")
     assert not book.errors
 
 
@@ -416,7 +416,7 @@ TapeView(tape)"""
 def saved(folder: Path) -> Path:
     """A notebook as lessons are saved: run, its widgets taken out, the pictures left."""
     write_notebook(folder / "saved.ipynb", SAVED)
-    save(folder / "saved.ipynb")
+    run_and_save_notebook(folder / "saved.ipynb")
     return folder / "saved.ipynb"
 
 

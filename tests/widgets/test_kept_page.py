@@ -10,10 +10,10 @@ import zlib
 import pytest
 
 import minitape as tf
-from minitape_widgets import TapeView, kept_page
-from minitape_widgets.page import page as page_text
-from minitape_widgets.page import playground_link
-from minitape_widgets.wire import decode
+from minitape_widgets import TapeView, kept_view
+from minitape_widgets.saved_page import build_html_page as page_text
+from minitape_widgets.saved_page import build_playground_field
+from minitape_widgets.wire_format import decode_snapshot
 
 from .conftest import accumulation
 
@@ -31,16 +31,16 @@ def test_it_has_the_picture_and_is_the_same_each_time():
 
 
 def test_a_page_that_is_too_large_is_not_kept_and_that_is_said(monkeypatch):
-    monkeypatch.setattr(kept_page, "MOST", 1000)
+    monkeypatch.setattr(kept_view, "MAX_LETTERS", 1000)
     html = shown().kept().html()
     assert "<script" not in html and "<img" in html and re.search(r"would add 0\.1 MB to the notebook", html)
 
 
 def test_with_a_switch_each_view_of_a_notebook_is_kept(monkeypatch):
     view = shown()
-    assert "<script" not in view._bundle()[0]["text/html"]
+    assert "<script" not in view.build_mime_bundle()[0]["text/html"]
     monkeypatch.setattr(TapeView, "keep_pages", True)
-    assert view._bundle()[0]["text/html"] == view.kept().html()
+    assert view.build_mime_bundle()[0]["text/html"] == view.kept().html()
 
 
 def test_a_closed_view_keeps_nothing():
@@ -116,7 +116,7 @@ def test_a_tape_of_many_rows_is_kept():
             y = tf.sin(y) + 0.1
     tape.gradient(y, x)
     html = TapeView(tape).kept().html()
-    assert "<script" in html and len(html) < kept_page.MOST * 1.1
+    assert "<script" in html and len(html) < kept_view.MAX_LETTERS * 1.1
 
 
 @pytest.mark.browser
@@ -125,7 +125,7 @@ def test_a_view_leads_to_the_playground_of_the_site_that_is_named(tmp_path, page
     monkeypatch.setenv("MINITAPE_SITE", "https://example.org/run/")
     tape, d, a = accumulation()
     view = TapeView(tape, d, a)
-    assert decode(view._wire)["playground"].startswith("https://example.org/run/playground/index.html#p=")
+    assert decode_snapshot(view._wire)["playground"].startswith("https://example.org/run/playground/index.html#p=")
     view.save(tmp_path / "a.html")
     page.set_content((tmp_path / "a.html").read_text(encoding="utf-8"))
     link = page.get_by_role("link", name="open in the playground")
@@ -137,11 +137,11 @@ def test_a_view_leads_to_the_playground_of_the_site_that_is_named(tmp_path, page
 def test_cells_become_one_program_in_the_playground_and_files_that_import_each_other_do_not(monkeypatch):
     monkeypatch.setenv("MINITAPE_SITE", "https://example.org/run")
     cells = {"/tmp/ipykernel_1/2.py": "import minitape as tf\n", "/tmp/ipykernel_1/3.py": "x = tf.Variable(1.0)\n"}
-    letters = playground_link(cells)["playground"].partition("#p=")[2]
+    letters = build_playground_field(cells)["playground"].partition("#p=")[2]
     program = zlib.decompress(base64.urlsafe_b64decode(letters + "=" * (-len(letters) % 4)), wbits=-zlib.MAX_WBITS)
     assert program.decode() == "import minitape as tf\n\nx = tf.Variable(1.0)"
-    assert playground_link({__file__: "import minitape"}) != {}
-    assert playground_link({__file__: "from model import loss", kept_page.__file__: "def loss(): ..."}) == {}
+    assert build_playground_field({__file__: "import minitape"}) != {}
+    assert build_playground_field({__file__: "from model import loss", kept_view.__file__: "def loss(): ..."}) == {}
 
 
 @pytest.mark.browser

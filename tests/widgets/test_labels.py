@@ -7,7 +7,7 @@ import pytest
 
 import minitape as tf
 
-from .conftest import PROGRAMS, press
+from .conftest import PROGRAMS, type_keys
 from .twelve_programs import TWELVE
 
 pytestmark = pytest.mark.browser
@@ -136,9 +136,9 @@ def test_every_product_stands_on_its_own_edge(name, show, page):
     tape, target, sources = {**PROGRAMS, **MORE}[name]()
     snapshot = tf.snapshot(tape, target, sources)
     page = show(snapshot, fold="none")
-    press(page, "End")
+    type_keys(page, "End")
     page.locator(".mt-pane").evaluate(TALL)
-    press(page, "0")
+    type_keys(page, "0")
     page.evaluate(DRAWN)
     seen, foreign = 0, []
     for step in reversed(snapshot["sweep"]["steps"]):
@@ -147,7 +147,7 @@ def test_every_product_stands_on_its_own_edge(name, show, page):
         assert [label for label in labels if label["covers"]] == [], step["row"]
         foreign += [label for label in labels if label["foreign"]]
         seen += len(labels)
-        press(page, "ArrowLeft")
+        type_keys(page, "ArrowLeft")
         page.evaluate(DRAWN)
     assert seen and foreign == []
 
@@ -166,11 +166,11 @@ def test_no_number_meets_another_label_and_few_lie_over_a_second_edge(show):
     for name, program in made.items():
         snapshot = program()
         page = show(snapshot)
-        press(page, "End")
+        type_keys(page, "End")
         for _ in range(min(STEPS, len((snapshot["sweep"] or {"steps": ()})["steps"]))):
             page.evaluate(DRAWN)
             labels |= {(name, label["edge"], label["at"]): label for label in page.evaluate(CROWDED)}
-            press(page, "ArrowLeft")
+            type_keys(page, "ArrowLeft")
     assert len(labels) > 150
     assert [key for key, label in labels.items() if label["meets"]] == []
     assert len([key for key, label in labels.items() if label["over"]]) <= FEW * len(labels)

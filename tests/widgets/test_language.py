@@ -9,12 +9,12 @@ from xml.etree import ElementTree
 import pytest
 
 import minitape as tf
-from minitape.common.texts import table
-from minitape.picture.short import elide, short_name, wide
+from minitape.common.translation import load_translations
+from minitape.picture.truncation import elide_text, measure_width, shorten_name
 from minitape_widgets import TapeView
-from minitape_widgets.wire import decode
-from tests.jupyterlab_page import frame
-from tests.translate import said_in
+from minitape_widgets.wire_format import decode_snapshot
+from tests.jupyterlab_page import wait_for_frame
+from tests.translate import collect_said_texts
 
 from .conftest import states
 
@@ -96,8 +96,8 @@ text.trim())"""
 
 
 def test_every_word_has_a_translation_with_its_values() -> None:
-    translated = table("picture", "zh")
-    by_python = {text for text, _ in said_in("minitape/picture", "widgets/minitape_widgets")}
+    translated = load_translations("picture", "zh")
+    by_python = {text for text, _ in collect_said_texts("minitape/picture", "widgets/minitape_widgets")}
     wanted = [*by_python, *said_by_the_view()]
     assert len(wanted) > 250 and [text for text in wanted if not translated.get(text)] == []
     assert [
@@ -142,7 +142,7 @@ def test_what_is_wrong_leads_to_its_row(shown: Any) -> None:
 def test_words_stay_in_their_boxes(shown: Any) -> None:
     """Chinese letters are twice as wide: nothing is wider than its box, and no button is cut off."""
     shown.keyboard.press("End")
-    frame(shown)
+    wait_for_frame(shown)
     over = shown.evaluate(
         """() => [...document.querySelectorAll(".mt-node")].flatMap(node => {
             const box = node.querySelector(".mt-box").getBoundingClientRect();
@@ -159,13 +159,13 @@ def test_words_stay_in_their_boxes(shown: Any) -> None:
 @pytest.mark.usefixtures("chinese")
 def test_a_live_view_is_sent_the_words_once() -> None:
     view = TapeView(broken())
-    first = decode(view._wire)
+    first = decode_snapshot(view._wire)
     assert first["texts"]["▶ go backward"] == "▶ 往回走"
-    assert "texts" not in view._part(view._rows, 0, [])
+    assert "texts" not in view._build_message_part(view._rows, 0, [])
 
 
 def test_in_english_no_words_travel() -> None:
-    assert "texts" not in decode(TapeView(broken())._wire)
+    assert "texts" not in decode_snapshot(TapeView(broken())._wire)
 
 
 @pytest.mark.usefixtures("chinese")
@@ -197,7 +197,7 @@ def test_a_comparison_says_where_the_tapes_differ() -> None:
     [("偏置", 12, "偏置"), ("隐藏层的偏置和它的名字", 12, "隐藏层的偏…"), ("模型/隐藏层/核", 9, "模型/隐…")],
 )
 def test_wide_letters_take_the_room_of_two(name: str, room: int, short: str) -> None:
-    assert short_name(name, room) == elide(name, room) == short and wide(short) <= room
+    assert shorten_name(name, room) == elide_text(name, room) == short and measure_width(short) <= room
 
 
 def test_a_figure_holds_chinese_letters(tmp_path: Path) -> None:

@@ -3,9 +3,9 @@
 import pytest
 
 import minitape as tf
-from tests.jupyterlab_page import frame
+from tests.jupyterlab_page import wait_for_frame
 
-from .conftest import accumulation, chain, nested, press
+from .conftest import accumulation, build_chain_snapshot, nested, type_keys
 from .test_labels import DRAWN, MEASURE, network, polynomial
 
 pytestmark = pytest.mark.browser
@@ -38,13 +38,13 @@ def within(box, pane):
 @pytest.mark.parametrize("turns, width", [(15, 1100), (60, 1100), (145, 1100), (30, 400), (30, 2000)])
 def test_a_program_of_30_to_300_rows_is_read_at_nearly_natural_size(turns, width, show, page):
     page.set_viewport_size({"width": width, "height": 900})
-    shown = show(chain(turns))
+    shown = show(build_chain_snapshot(turns))
     shown.get_by_label("Folding").select_option("none")
-    frame(shown)
+    wait_for_frame(shown)
     shown.locator(".mt-view").focus()
-    press(shown, "Home")
+    type_keys(shown, "Home")
     for _ in range(8):
-        press(shown, *["PageDown"] * (turns // 15), "ArrowRight")
+        type_keys(shown, *["PageDown"] * (turns // 15), "ArrowRight")
         shown.evaluate(DRAWN)
         seen = shown.evaluate(LOOK)
         assert seen["scale"] >= (0.75 if width > 500 else 0.6) and within(seen["current"], seen["pane"])
@@ -88,20 +88,20 @@ def test_products_stand_on_their_own_edges_across_lines(program, show, page):
     tape, target, sources = program()
     snapshot = tf.snapshot(tape, target, sources)
     shown = show(snapshot, fold="none")
-    press(shown, "End")
+    type_keys(shown, "End")
     for step in reversed(snapshot["sweep"]["steps"]):
         shown.evaluate(DRAWN)
         labels = shown.evaluate(MEASURE)
         assert len(labels) == len(step["edges"])
         assert [label for label in labels if label["foreign"] or label["covers"]] == [], step["row"]
-        press(shown, "ArrowLeft")
+        type_keys(shown, "ArrowLeft")
 
 
 def test_a_frame_goes_on_in_the_next_line_around_its_own_rows(show, page):
     page.set_viewport_size({"width": 700, "height": 900})
     snapshot = tf.snapshot(*nested())
     shown = show(snapshot)
-    press(shown, "0")
+    type_keys(shown, "0")
     shown.evaluate(DRAWN)
     held = shown.evaluate("""() => {
       const box = e => e.getBoundingClientRect();
@@ -119,8 +119,8 @@ def test_a_frame_goes_on_in_the_next_line_around_its_own_rows(show, page):
 
 def test_a_narrower_page_holds_fewer_columns_and_keeps_the_current_row(show, page):
     page.set_viewport_size({"width": 1400, "height": 900})
-    shown = show(chain(30), "none")
-    press(shown, "Home", *["ArrowRight"] * 20)
+    shown = show(build_chain_snapshot(30), "none")
+    type_keys(shown, "Home", *["ArrowRight"] * 20)
     columns = (
         "() => new Set([...document.querySelectorAll('.mt-node .mt-box')].map(e => "
         "Math.round(e.getBoundingClientRect().left))).size"
@@ -136,12 +136,12 @@ def test_a_narrower_page_holds_fewer_columns_and_keeps_the_current_row(show, pag
 
 def test_a_graph_larger_than_its_pane_opens_at_its_target_and_follows_who_steps(show, page):
     page.set_viewport_size({"width": 900, "height": 500})
-    shown = show(chain(60), "none")
+    shown = show(build_chain_snapshot(60), "none")
     shown.evaluate(DRAWN)
     opened = shown.evaluate(LOOK)
     assert min(node["top"] for node in opened["nodes"]) < opened["pane"]["top"]
     assert within(opened["current"], opened["pane"])
-    press(shown, "Home", "ArrowRight")
+    type_keys(shown, "Home", "ArrowRight")
     shown.evaluate(DRAWN)
     page.wait_for_function(
         f"() => {{ const seen = ({LOOK})(); return seen.current && seen.current.bottom <= seen.pane.bottom && "
@@ -151,8 +151,8 @@ def test_a_graph_larger_than_its_pane_opens_at_its_target_and_follows_who_steps(
 
 def test_the_wheel_scrolls_the_graph_for_its_reader_and_else_the_page(show, page):
     page.set_viewport_size({"width": 900, "height": 500})
-    shown = show(chain(40), "none")
-    press(shown, "Home")
+    shown = show(build_chain_snapshot(40), "none")
+    type_keys(shown, "Home")
     shown.evaluate(DRAWN)
     top = "document.querySelector('.mt-scene > g').getCTM().f"
     before = shown.evaluate(top)
@@ -167,7 +167,7 @@ def test_the_wheel_scrolls_the_graph_for_its_reader_and_else_the_page(show, page
 
 def test_dividers_resize_the_graph_and_the_table(show, page):
     page.set_viewport_size({"width": 1000, "height": 900})
-    shown = show(chain(20))
+    shown = show(build_chain_snapshot(20))
     for name, part, side, key in (
         ("the graph's height", ".mt-pane", "height", "ArrowUp"),
         ("the table's width", ".mt-table", "width", "ArrowLeft"),
@@ -186,8 +186,8 @@ def test_dividers_resize_the_graph_and_the_table(show, page):
 
 
 def test_the_graph_can_be_given_more_of_the_whole_screen(show):
-    shown = show(chain(20))
-    press(shown, "f")
+    shown = show(build_chain_snapshot(20))
+    type_keys(shown, "f")
     shown.wait_for_function("document.fullscreenElement?.classList.contains('mt-view')")
     before = shown.locator(".mt-pane").bounding_box()["height"]
     divider = shown.get_by_role("separator", name="the graph's height")

@@ -9,29 +9,29 @@ import pytest
 
 import minitape as tf
 from minitape_widgets import TapeView
-from minitape_widgets import page as pages
+from minitape_widgets import saved_page as pages
 
-from .conftest import chain, position, press, rounded
+from .conftest import build_chain_snapshot, read_position, round_text, type_keys
 
 pytestmark = pytest.mark.browser
 
 
 def test_a_loop_is_folded_and_opens_on_enter(show):
-    page = show(chain(300))
+    page = show(build_chain_snapshot(300))
     assert "loop × 300" in page.locator(".mt-scene").text_content()
     assert page.locator(".mt-node").count() == 4
-    press(page, "ArrowUp", "Enter")
+    type_keys(page, "ArrowUp", "Enter")
     page.wait_for_function("document.querySelectorAll('.mt-node').length > 4")
     page.get_by_label("Folding").select_option("none")
     page.wait_for_function("document.querySelectorAll('.mt-node').length > 5")
-    press(page, "Home", "ArrowRight")
-    assert position(page) == "forward 1 / 603"
+    type_keys(page, "Home", "ArrowRight")
+    assert read_position(page) == "forward 1 / 603"
 
 
 @pytest.mark.long
 def test_numbers_of_rows_are_never_cut(show, page):
     page.set_viewport_size({"width": 760, "height": 860})
-    show(chain(6000))
+    show(build_chain_snapshot(6000))
     cut = page.locator(".mt-c-row, .mt-c-line").evaluate_all(
         "cells => cells.filter(cell => cell.scrollWidth > cell.clientWidth).map(cell => cell.textContent)"
     )
@@ -56,7 +56,7 @@ FORBID = "<meta http-equiv='Content-Security-Policy' content=\"worker-src 'none'
 @pytest.mark.long(sample=2)
 @pytest.mark.parametrize("forbidden", [False, True], ids=["worker", "no worker"])
 def test_a_long_recording_is_placed_in_a_worker_or_here_where_workers_are_forbidden(forbidden, request):
-    from minitape_widgets.page import page as page_text
+    from minitape_widgets.saved_page import build_html_page as page_text
 
     page = request.getfixturevalue("page_with_policy" if forbidden else "page")
     text = page_text(bush(1500))
@@ -65,7 +65,7 @@ def test_a_long_recording_is_placed_in_a_worker_or_here_where_workers_are_forbid
     assert len(page.workers) == (0 if forbidden else 1)
     page.get_by_label("Folding").select_option("none")
     page.locator(".mt-view").focus()
-    press(page, "0")  # before or after the nodes were placed: the order does not matter
+    type_keys(page, "0")  # before or after the nodes were placed: the order does not matter
     page.locator(".mt-node").nth(500).wait_for(state="attached")
 
 
@@ -82,7 +82,7 @@ def press_while_nodes_are_placed(page, *keys):
     stop = page.get_by_role("button", name="placing… stop")
     stop.wait_for()
     page.locator(".mt-view").focus()
-    press(page, *keys)
+    type_keys(page, *keys)
     page.evaluate("window.held.forEach(send => send())")
     stop.wait_for(state="hidden")
 
@@ -101,7 +101,7 @@ def test_zooming_while_nodes_are_placed_is_kept(show):
     press_while_nodes_are_placed(page, "0", "+", "+", "+")
     page.wait_for_function("document.querySelectorAll('.mt-node').length > 100")
     seen = page.locator(".mt-node").count()
-    press(page, "-", "-", "-")
+    type_keys(page, "-", "-", "-")
     page.wait_for_function(f"document.querySelectorAll('.mt-node').length > {max(500, seen)}")  # all is seen again
 
 
@@ -117,24 +117,24 @@ def test_placing_can_be_stopped(show):
     page.get_by_label("Folding").select_option("all")
     stop.wait_for()
     page.locator(".mt-view").focus()
-    press(page, "Escape")
+    type_keys(page, "Escape")
     stop.wait_for(state="hidden")
     assert page.locator(".mt-node").count() == before
 
 
 def test_a_page_without_a_kernel_says_that_it_has_no_steps_of_a_long_sweep(show, monkeypatch):
-    monkeypatch.setattr(import_module("minitape.picture.stepping"), "MOST", 10)
-    page = show(chain(10))
-    press(page, "End", "ArrowRight")
-    assert position(page) == "forward 23 / 23"
+    monkeypatch.setattr(import_module("minitape.picture.stepper"), "MAX_EAGER_ROWS", 10)
+    page = show(build_chain_snapshot(10))
+    type_keys(page, "End", "ArrowRight")
+    assert read_position(page) == "forward 23 / 23"
     assert "visits 22 more rows. Without a kernel its steps cannot be computed" in page.locator(".mt-step").inner_text()
 
 
 def test_nodes_fitted_from_afar_keep_a_width_on_the_screen(show):
-    page = show(chain(300))
+    page = show(build_chain_snapshot(300))
     page.get_by_label("Folding").select_option("none")
     page.locator(".mt-view").focus()
-    press(page, "0")
+    type_keys(page, "0")
     page.wait_for_function("document.querySelectorAll('.mt-node').length === 603")
     assert page.locator(".mt-node .mt-box").nth(300).bounding_box()["height"] >= 2
 
@@ -149,21 +149,21 @@ def test_a_large_page_travels_compressed_and_then_as_summaries(tmp_path, show, p
             h = tf.tanh(h @ w + x)
         loss = tf.reduce_mean(h * h)
     gradient = tape.gradient(loss, w)
-    for most in (pages.MOST, 250_000):
-        monkeypatch.setattr(pages, "MOST", most)
+    for most in (pages.MAX_PAGE_LETTERS, 250_000):
+        monkeypatch.setattr(pages, "MAX_PAGE_LETTERS", most)
         TapeView(tape).save(tmp_path / "tape.html")
         page.set_content((tmp_path / "tape.html").read_text(encoding="utf-8"))
         page.locator(".mt-node").first.wait_for()
-        assert page.locator(".mt-lines .mt-current .mt-c-value").inner_text() == rounded(str(loss.numpy()))
+        assert page.locator(".mt-lines .mt-current .mt-c-value").inner_text() == round_text(str(loss.numpy()))
         page.locator(".mt-view").focus()
-        press(page, "End")
+        type_keys(page, "End")
         node = page.locator(".mt-node.mt-variable")
         assert node.locator(".mt-adjoint").text_content().startswith("∂ ±") and node.locator(".mt-map").count() == 2
     snapshot, sizes = tf.snapshot(tape, loss, w), []
     for most in (10**9, 250_000):
-        monkeypatch.setattr(pages, "MOST", most)
-        sizes.append(len(pages.page(snapshot)))
+        monkeypatch.setattr(pages, "MAX_PAGE_LETTERS", most)
+        sizes.append(len(pages.build_html_page(snapshot)))
     assert sizes[1] < sizes[0] / 2 and gradient is not None
     strongest = np.abs(gradient.numpy()).max()
-    kept = pages.summary(snapshot["sweep"])["gradients"][0]["thumb"]
+    kept = pages.summarize_arrays(snapshot["sweep"])["gradients"][0]["thumb"]
     assert np.abs(kept).max() <= strongest * 1.001

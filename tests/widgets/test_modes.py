@@ -7,7 +7,7 @@ import pytest
 
 import minitape as tf
 
-from .conftest import accumulation, chain, nested, press
+from .conftest import accumulation, build_chain_snapshot, nested, type_keys
 from .test_labels import rosenbrock
 from .twelve_programs import TWELVE
 
@@ -42,7 +42,7 @@ def test_the_sum_over_a_cut_is_the_gradient_wherever_one_cuts(program, show):
     gradient = float(snapshot["sweep"]["gradients"][0]["data"])
     page = show(snapshot, "none")
     assert page.locator(".mt-cutline").count() == 0  # it is off until it is asked for
-    press(page, "k", *["["] * 30)
+    type_keys(page, "k", *["["] * 30)
     sums, places = [], []
     while not places or page.locator(".mt-cutline").get_attribute("d") != places[-1]:
         products = page.locator(".mt-crossing").evaluate_all("all => all.map(one => Number(one.dataset.product))")
@@ -50,9 +50,9 @@ def test_the_sum_over_a_cut_is_the_gradient_wherever_one_cuts(program, show):
         places.append(page.locator(".mt-cutline").get_attribute("d"))
         shown = re.search(r"Σ = (\S+) = ", page.evaluate(SUM))[1]
         assert float(shown) == pytest.approx(sums[-1], rel=1e-3)
-        press(page, "]")
+        type_keys(page, "]")
     assert len({*places}) == len(places) > 2 and sums == pytest.approx([gradient] * len(sums), rel=1e-5)
-    press(page, "k")
+    type_keys(page, "k")
     assert page.locator(".mt-cutline").count() == 0
 
 
@@ -60,7 +60,7 @@ def test_each_factor_of_a_cut_is_a_tangent_and_a_share_of_the_sweep(show):
     tape, target, source = accumulation()
     snapshot = tf.snapshot(tape, target, source)
     page = show(snapshot)
-    press(page, "k", *["["] * 9)
+    type_keys(page, "k", *["["] * 9)
     shares = [edge["product"]["data"] for edge in snapshot["sweep"]["steps"][-1]["edges"]]
     found = page.locator(".mt-crossing tspan").all_text_contents()
     assert found[::2] == ["1.0", "1.0"]  # the source moves as it is moved
@@ -68,8 +68,8 @@ def test_each_factor_of_a_cut_is_a_tangent_and_a_share_of_the_sweep(show):
 
 
 def test_the_line_is_dragged_and_says_where_there_is_none(show):
-    page = show(chain(6), "none")
-    press(page, "k")
+    page = show(build_chain_snapshot(6), "none")
+    type_keys(page, "k")
     before = page.locator(".mt-cutline").get_attribute("d")
     box = page.locator(".mt-cutline").bounding_box()
     page.mouse.move(box["x"], box["y"] + 3)
@@ -78,7 +78,7 @@ def test_the_line_is_dragged_and_says_where_there_is_none(show):
     page.mouse.up()
     assert page.locator(".mt-cutline").get_attribute("d") != before
     page = show(TWELVE["network"]())
-    press(page, "k")
+    type_keys(page, "k")
     assert page.locator(".mt-cutline").count() == 0
     assert "over single numbers" in page.locator(".mt-help").inner_text()
 
@@ -86,15 +86,15 @@ def test_the_line_is_dragged_and_says_where_there_is_none(show):
 def test_on_a_phone_the_cards_of_a_cut_are_whole_and_why_a_cell_is_as_it_is_comes_into_view(show, page):
     page.set_viewport_size({"width": 390, "height": 844})
     page = show(tf.snapshot(*rosenbrock()))
-    press(page, "k", *["["] * 9)
+    type_keys(page, "k", *["["] * 9)
     pane = page.locator(".mt-pane").bounding_box()
     for _ in range(7):
         for card in page.locator(".mt-crossing rect").all():
             box = card.bounding_box()
             assert pane["x"] <= box["x"] and box["x"] + box["width"] <= pane["x"] + pane["width"]
-        press(page, "]")
+        type_keys(page, "]")
     page = show(tf.snapshot(*dense()))
-    press(page, "End", "w")
+    type_keys(page, "End", "w")
     page.locator("button.mt-cell").nth(3).click()
     said, bar = (page.locator(one).bounding_box() for one in (".mt-cellsum", ".mt-stepbar"))
     assert said["y"] + said["height"] <= bar["y"]
@@ -103,7 +103,7 @@ def test_on_a_phone_the_cards_of_a_cut_are_whole_and_why_a_cell_is_as_it_is_come
 def test_presented_a_cell_is_said_in_large_type(show, page):
     page.set_viewport_size({"width": 1920, "height": 1080})
     page = show(tf.snapshot(*dense()))
-    press(page, "End", "w", "v")
+    type_keys(page, "End", "w", "v")
     page.locator("button.mt-cell").nth(3).click()
     size = page.locator(".mt-cellsum p").first.evaluate("one => parseFloat(getComputedStyle(one).fontSize)")
     said = page.locator(".mt-cellsum").bounding_box()
@@ -114,24 +114,24 @@ def test_slopes_are_drawn_in_the_nodes_and_bars_on_the_edges(show):
     tape, target, source = accumulation()
     snapshot = tf.snapshot(tape, target, source)
     page = show(snapshot)
-    press(page, "s")
+    type_keys(page, "s")
     operations = [row["row"] for row in snapshot["rows"] if row["kind"] == "operation"]
     assert page.locator(".mt-slopes [data-row]").count() == len(operations)
     edges = sum(len(step["edges"]) for step in snapshot["sweep"]["steps"])
     assert (page.locator(".mt-nudge").count(), page.locator(".mt-sentback").count()) == (edges, 0)
-    press(page, "End")
+    type_keys(page, "End")
     sent = page.locator(".mt-sentback").evaluate_all("all => all.map(one => Number(one.dataset.size))")
     products = [edge["product"]["data"] for step in snapshot["sweep"]["steps"] for edge in step["edges"]]
     assert sorted(sent) == pytest.approx(sorted(products), rel=1e-6)
     nudges = page.locator(".mt-nudge").evaluate_all("all => all.map(one => Number(one.dataset.size))")
-    press(page, "s")
+    type_keys(page, "s")
     assert page.locator(".mt-slopes > *").count() == 0 and nudges[:2] == [1, 1]  # the source moves as it is moved
 
 
 def test_slopes_tilt_when_the_source_is_moved(show):
     tape, target, source = accumulation()
     page = show(tf.snapshot(tape, target, source))
-    press(page, "s")
+    type_keys(page, "s")
     line = page.locator(".mt-slopes [data-row='3'] .mt-curve-tangent")
     before = line.get_attribute("d")
     page.locator(".mt-node.mt-variable").click()
@@ -147,7 +147,7 @@ def test_a_cell_of_a_gradient_is_the_product_of_a_column_and_a_column(show):
     tape, loss, w = dense()
     snapshot = tf.snapshot(tape, loss, w)
     page = show(snapshot)
-    press(page, "End", "w")
+    type_keys(page, "End", "w")
     step = snapshot["sweep"]["steps"][-1]
     x = np.array(next(row for row in snapshot["rows"] if row["shape"] == [4, 3])["value"]["data"])
     g = np.array(step["adjoint"]["data"])
@@ -160,19 +160,19 @@ def test_a_cell_of_a_gradient_is_the_product_of_a_column_and_a_column(show):
         assert np.array(terms, float) == pytest.approx(np.stack([x[:, i], g[:, j]], 1), rel=1e-3)
         assert page.locator(".mt-layer").count() == 4  # one for each example
         assert page.locator(".mt-cell-chosen").count() == 1 + 4 + 4
-    press(page, "Escape")
+    type_keys(page, "Escape")
     assert page.locator(".mt-cells").is_hidden()
 
 
 def test_where_no_numbers_were_sent_the_cell_says_so(show):
     page = show(TWELVE["network"]())
-    press(page, "w")
+    type_keys(page, "w")
     assert "at most 64 elements" in page.locator(".mt-cells").inner_text()
 
 
 def test_the_sum_over_a_cut_through_frames_can_be_read(show, page):
     page.set_viewport_size({"width": 1280, "height": 800})
     page = show(TWELVE["newton"]())
-    press(page, "End", "k")
+    type_keys(page, "End", "k")
     pane, head = (page.locator(name).bounding_box() for name in (".mt-pane", ".mt-cutsum"))
     assert head["y"] >= pane["y"]

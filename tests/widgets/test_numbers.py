@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import minitape as tf
-from tests.jupyterlab_page import frame
+from tests.jupyterlab_page import wait_for_frame
 
-from .conftest import scope
+from .conftest import open_scope
 
 pytestmark = pytest.mark.browser
 
@@ -125,7 +125,7 @@ def scopes() -> tuple[Any, Any, Any]:
     with tf.GradientTape() as tape:
         y = x * 1.0
         for k in range(4):
-            with scope(f"part_{k}"):
+            with open_scope(f"part_{k}"):
                 y = tf.sin(y) * x + y
     return tape, y, x
 
@@ -243,7 +243,7 @@ def test_each_number_of_each_step(name: str, fold: str, show: Any) -> None:
     page.get_by_label("Folding").select_option(fold)
     page.wait_for_timeout(100)
     page.get_by_role("button", name="Fit (0)").click()
-    frame(page)
+    wait_for_frame(page)
     engine = Engine(snapshot["sweep"]["steps"])
     rows, forward = snapshot["rows"], len(snapshot["rows"])
     seen = page.evaluate(WALK)

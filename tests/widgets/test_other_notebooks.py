@@ -12,7 +12,7 @@ from ipywidgets.embed import embed_data
 import minitape as tf
 from minitape_widgets import TapeView
 
-from .conftest import press
+from .conftest import type_keys
 
 PACKAGES = {"@jupyter-widgets/html-manager@1.0.14": "dist/embed-amd.js", "requirejs@2.3.7": "require.js"}
 PAGE = """<!doctype html>
@@ -60,6 +60,6 @@ def test_a_view_steps_in_ipywidgets_own_manager(manager, page, tmp_path):
     page.goto((tmp_path / "page.html").as_uri())
     page.locator(".mt-node").first.wait_for(timeout=300_000)
     page.locator(".mt-view").focus()
-    press(page, "End")
+    type_keys(page, "End")
     assert page.locator(".mt-node").count() == 3
     assert "-2.8288574" in page.locator(".mt-node").first.text_content()

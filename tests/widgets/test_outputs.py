@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from jupyter_client import KernelManager
 
-from minitape.cli.check import check_notebook
-from minitape.cli.save import save
+from minitape.cli.check_notebooks import check_notebook
+from minitape.cli.save import run_and_save_notebook
 from tests.jupyterlab_page import write_notebook
 
 IMPORTS = "import minitape as tf\nfrom minitape_widgets import TapeView\nfrom IPython.display import display\n"
@@ -21,7 +21,7 @@ def test_a_view_that_was_shown_early_is_saved_with_the_picture_of_the_end(tmp_pa
     write_notebook(
         tmp_path / "early.ipynb", EARLY, "with tape:\n    y = x * x * x", "print(tape.gradient(y, x).numpy())"
     )
-    save(tmp_path / "early.ipynb")
+    run_and_save_notebook(tmp_path / "early.ipynb")
     (output,) = json.loads((tmp_path / "early.ipynb").read_text(encoding="utf-8"))["cells"][0]["outputs"]
     assert "".join(output["data"]["text/plain"]) == "TapeView(3 rows, 1 tape)"
     html = "".join(output["data"]["text/html"])

@@ -7,10 +7,21 @@ import pytest
 
 import minitape as tf
 from minitape.bridges import Recording
-from minitape.picture.readable import readable
-from tests.jupyterlab_page import frame
+from minitape.picture.readable_formulas import format_readable_formula
+from tests.jupyterlab_page import wait_for_frame
 
-from .conftest import PROGRAMS, accumulation, brief, chain, nested, position, press, scope, size_of, written
+from .conftest import (
+    PROGRAMS,
+    accumulation,
+    build_chain_snapshot,
+    format_adjoint_size,
+    format_brief,
+    format_short_value,
+    nested,
+    open_scope,
+    read_position,
+    type_keys,
+)
 
 pytestmark = pytest.mark.browser
 
@@ -32,7 +43,7 @@ def in_rows(rule: str, row: dict[str, Any]) -> str:
     numbers = dict(zip("xy", row["inputs"], strict=False), z=row["row"])
     row_text = "conj(row {})" if row["dtype"].startswith("complex") else "row {}"
 
-    rule = re.sub(r"^(−?)g × (.+)$", r"\1\2 × g", readable(rule))  # as its numbers are
+    rule = re.sub(r"^(−?)g × (.+)$", r"\1\2 × g", format_readable_formula(rule))  # as its numbers are
 
     def said(name: re.Match[str]) -> str:
         power, text = name[0][1:], row_text.format(numbers[name[0][0]])
@@ -46,11 +57,15 @@ def on_edges(step: dict[str, Any], rows: list[dict[str, Any]], before: dict[int,
     found, seen = [], set(before)
     for edge in step["edges"]:
         here, there = rows[step["row"]], rows[edge["input"]]
-        factors = edge["local"] and (not here["shape"] or (written(edge["local"], 11) and written(step["adjoint"], 11)))
-        lines = [brief(edge["local"], here, 11), f"× {brief(step['adjoint'], here, 11)}"] if factors else []
-        lines.append(f"{'= ' * bool(lines)}{size_of(edge['product'], 11)}")
+        factors = edge["local"] and (
+            not here["shape"] or (format_short_value(edge["local"], 11) and format_short_value(step["adjoint"], 11))
+        )
+        lines = (
+            [format_brief(edge["local"], here, 11), f"× {format_brief(step['adjoint'], here, 11)}"] if factors else []
+        )
+        lines.append(f"{'= ' * bool(lines)}{format_adjoint_size(edge['product'], 11)}")
         if edge["input"] in seen and there["shape"]:
-            lines.append(f"Σ {size_of(edge['sum'], 11)}")
+            lines.append(f"Σ {format_adjoint_size(edge['sum'], 11)}")
         seen.add(edge["input"])
         found.append(lines)
     if len(found) == 2 and found[0] == found[1] and step["edges"][0]["input"] == step["edges"][1]["input"]:
@@ -69,11 +84,11 @@ def test_a_tangent_stands_beside_value_and_adjoint(show):
     sweep.arrive(x, [4.0, 6.0])
     recording.close()
     page = show(recording.snapshot())
-    press(page, "Home")
+    type_keys(page, "Home")
     for value, tangent in (("value [2.0, 3.0]", "[1.0, 0.0]"), ("(row 0)² = [4.0, 9.0]", "[4.0, 0.0]")):
-        press(page, "ArrowRight")
+        type_keys(page, "ArrowRight")
         assert f"{value}tangent {tangent}" in page.locator(".mt-step").inner_text().replace("\n", "")
-    press(page, "End")
+    type_keys(page, "End")
     page.locator(".mt-node[data-id=r0]").click()
     chosen = page.locator(".mt-chosen", has_text="tangent")
     chosen.wait_for()
@@ -93,21 +108,21 @@ def test_every_step_shows_the_engines_numbers(name, show):
     snapshot = tf.snapshot(tape, target, sources)
     rows, steps = snapshot["rows"], snapshot["sweep"]["steps"]
     page = show(snapshot, fold="none")
-    press(page, "Home")
+    type_keys(page, "Home")
     assert {line["value"] for line in table(page).values()} == {""}
     for row in rows:
-        press(page, "ArrowRight")
+        type_keys(page, "ArrowRight")
         shown = table(page)[row["row"]]
-        assert shown["value"] == in_table(brief(row["value"], row))
+        assert shown["value"] == in_table(format_brief(row["value"], row))
         assert shown["inputs"] == " ".join(map(str, row["inputs"]))
         assert page.locator(".mt-lines .mt-current").get_attribute("data-row") == str(row["row"])
     adjoints: dict[int, str] = {}
     for k, step in enumerate(steps, 1):
-        press(page, "ArrowRight")
-        assert position(page) == f"backward {k} / {len(steps)}"
-        adjoints[step["row"]] = size_of(step["adjoint"], 13)
+        type_keys(page, "ArrowRight")
+        assert read_position(page) == f"backward {k} / {len(steps)}"
+        adjoints[step["row"]] = format_adjoint_size(step["adjoint"], 13)
         for other in step.get("others", ()):
-            adjoints[other["row"]] = size_of(other["adjoint"], 13)
+            adjoints[other["row"]] = format_adjoint_size(other["adjoint"], 13)
         words = page.locator(".mt-step").text_content()
         for one in (step, *step.get("others", ())):
             assert one["adjoint"]["text"].split("\n")[0] in words
@@ -130,13 +145,13 @@ def test_every_step_shows_the_engines_numbers(name, show):
         assert sorted(map(sorted, labels)) == sorted(map(sorted, wanted))
         for edge in step["edges"]:
             more = any(later["input"] == edge["input"] for s in steps[k:] for later in s["edges"])
-            adjoints[edge["input"]] = size_of(edge["sum"], 13) + " + …" * more
+            adjoints[edge["input"]] = format_adjoint_size(edge["sum"], 13) + " + …" * more
             assert edge["product"]["text"].split("\n")[0] in words
             assert edge["local"] is None or edge["local"]["text"].split("\n")[0] in words
         sent = {row: line["adjoint"] for row, line in table(page).items() if line["adjoint"]}
         assert sent == {row: in_table(text) for row, text in adjoints.items()}
-    press(page, "ArrowRight")
-    assert position(page) == f"backward {len(steps)} / {len(steps)}"
+    type_keys(page, "ArrowRight")
+    assert read_position(page) == f"backward {len(steps)} / {len(steps)}"
 
 
 def test_of_a_long_sum_at_the_left_the_result_is_below_and_the_card_stays_at_its_edge(show):
@@ -147,7 +162,7 @@ def test_of_a_long_sum_at_the_left_the_result_is_below_and_the_card_stays_at_its
         # get more
         y = x * tf.sin(x)
     page = show(tf.snapshot(tape, y, x))
-    press(page, "End")
+    type_keys(page, "End")
     assert page.evaluate(LINE_IN_VIEW)
     assert page.locator(".mt-addends tspan").all_text_contents() == ["0.1411 + (-2.97)", " = -2.829"]
     card, edge = (page.locator(one).bounding_box() for one in (".mt-product rect", "path.mt-edge.mt-active"))
@@ -158,7 +173,7 @@ def test_products_and_sums_stand_on_the_edges(show):
     tape, d, a = accumulation()
     snapshot = tf.snapshot(tape, d, a)
     page = show(snapshot)
-    press(page, "End", "ArrowLeft")  # the step at which b = a * a has both its readers' shares
+    type_keys(page, "End", "ArrowLeft")  # the step at which b = a * a has both its readers' shares
     texts = page.locator(".mt-product text").all_text_contents()
     step = snapshot["sweep"]["steps"][-2]
     assert sorted(texts) == ["1.0", "= -0.582", "both", "× -0.582"] and len(step["edges"]) == 2
@@ -169,7 +184,7 @@ def test_products_and_sums_stand_on_the_edges(show):
     for card in page.locator(".mt-product rect").all():
         box = card.bounding_box()
         assert left < box["x"] and box["x"] + box["width"] < right
-    press(page, "Home")
+    type_keys(page, "Home")
     assert page.locator(".mt-product").count() == 0
 
 
@@ -184,23 +199,23 @@ def test_keys_move_through_rows_and_sweep_and_the_source_line_follows(show):
     page = show(tf.snapshot(*accumulation()))
     seen = []
     for key in ("Home", "ArrowRight", "ArrowRight", "ArrowLeft", "End", "ArrowLeft", "PageUp", "Home"):
-        press(page, key)
-        seen.append(position(page))
+        type_keys(page, key)
+        seen.append(read_position(page))
         assert page.evaluate(LINE_IN_VIEW)
     forward = [f"forward {k} / 5" for k in (0, 1, 2, 1)]
     assert seen == [*forward, "backward 4 / 4", "backward 3 / 4", "forward 0 / 5", "forward 0 / 5"]
-    press(page, "ArrowDown", "ArrowDown", "b")
-    assert position(page) == "backward 4 / 4"
-    press(page, "Enter")
-    assert position(page) == "forward 2 / 5"
-    press(page, "ArrowRight")
+    type_keys(page, "ArrowDown", "ArrowDown", "b")
+    assert read_position(page) == "backward 4 / 4"
+    type_keys(page, "Enter")
+    assert read_position(page) == "forward 2 / 5"
+    type_keys(page, "ArrowRight")
     assert "c = b + b" in page.locator(".mt-codeline.mt-current").inner_text()
 
 
 def test_the_picture_is_where_the_last_of_quick_steps_is(show, page):
     page.set_viewport_size({"width": 760, "height": 860})
     show(tf.snapshot(*nested()))
-    press(page, "End", "ArrowLeft")  # the second while the picture still glides to where the first step is
+    type_keys(page, "End", "ArrowLeft")  # the second while the picture still glides to where the first step is
     page.wait_for_function(
         """() => {
             const pane = document.querySelector(".mt-pane").getBoundingClientRect();
@@ -219,11 +234,11 @@ def test_a_tape_whose_arrays_were_released_says_why_it_has_no_steps_backwards(sh
         y = tf.reduce_sum(tf.sigmoid(x))
     tape.gradient(y, x)
     page = show(tf.snapshot(tape))
-    press(page, "End")
+    type_keys(page, "End")
     assert "released the large arrays of this tape, so" in page.locator(".mt-step").inner_text()
     assert page.locator(".mt-node[data-id=r1] .mt-value").text_content() == "(3000, 2000)"
     assert "not computed here" in page.locator(".mt-results").inner_text()
-    press(page, "Home", "ArrowRight")
+    type_keys(page, "Home", "ArrowRight")
     assert "let go of" not in page.locator(".mt-step").inner_text()
 
 
@@ -231,19 +246,19 @@ def test_buttons_slider_and_row_number_do_the_same_and_hovering_lights_up_node_a
     page = show(tf.snapshot(*accumulation()))
     page.get_by_role("button", name="First (Home)").click()
     page.get_by_role("button", name="Next (right arrow)").click()
-    assert position(page) == "forward 1 / 5"
+    assert read_position(page) == "forward 1 / 5"
     page.get_by_label("Go to row").fill("3")
     page.get_by_label("Go to row").press("Enter")
-    assert position(page) == "forward 4 / 5"
+    assert read_position(page) == "forward 4 / 5"
     page.get_by_label("Step", exact=True).fill("7")
-    assert position(page) == "backward 2 / 4"
+    assert read_position(page) == "backward 2 / 4"
     page.get_by_role("button", name="Last (End)").click()
-    assert position(page) == "backward 4 / 4"
+    assert read_position(page) == "backward 4 / 4"
     page.locator(".mt-lines [data-row='2']").hover()
-    frame(page)
+    wait_for_frame(page)
     assert "mt-hover" in page.locator(".mt-node[data-id=r2]").get_attribute("class")
     page.locator(".mt-node[data-id=r3]").hover()
-    frame(page)
+    wait_for_frame(page)
     assert "mt-hover" in page.locator(".mt-lines [data-row='3']").get_attribute("class")
 
 
@@ -251,9 +266,9 @@ def test_playing_goes_to_the_end_and_stops(show):
     tape, y, x = PROGRAMS["square"]()
     page = show(tf.snapshot(tape, y, x))
     page.get_by_label("Playing speed").select_option("30")
-    press(page, "Home")
+    type_keys(page, "Home")
     page.locator(".mt-view").focus()
-    press(page, " ")
+    type_keys(page, " ")
     page.wait_for_function("document.querySelector('.mt-count').textContent === 'backward 1 / 1'")
     page.get_by_role("button", name="Play (space)").wait_for()
 
@@ -280,7 +295,7 @@ def test_names_from_the_program_stay_text(show):
         snapshot["rows"][-1]["file"]: f"x = 1 # {HOSTILE}\n</script><script>window.hacked=1</script>"
     }
     page = show(snapshot)
-    press(page, "Home", "ArrowRight", "ArrowRight", "ArrowRight", "ArrowRight", "p", "ArrowDown")
+    type_keys(page, "Home", "ArrowRight", "ArrowRight", "ArrowRight", "ArrowRight", "p", "ArrowDown")
     page.locator(".mt-node").first.click()
     assert page.evaluate("window.hacked") is None
     assert page.locator(".mt-view img, .mt-view script").count() == 0
@@ -304,13 +319,13 @@ def test_from_afar_the_names_of_scopes_can_be_read_and_cover_no_node(show):
     y = x = tf.Variable(0.5, name="x")
     with tf.GradientTape() as tape:
         for name in ("first", "second", "third"):
-            with scope(name), scope("inner"):
+            with open_scope(name), open_scope("inner"):
                 for _ in range(8):
                     y = tf.sin(y) * x
     page = show(tf.snapshot(tape, y, x), "none")
-    press(page, "0")
+    type_keys(page, "0")
     while not page.locator(".mt-scene.mt-plain").count():
-        press(page, "-")
+        type_keys(page, "-")
     boxes = """what => [...document.querySelectorAll(what)].filter(e => getComputedStyle(e).visibility == \
 "visible").map(e => {
         const box = e.getBoundingClientRect();
@@ -324,7 +339,7 @@ def test_from_afar_the_names_of_scopes_can_be_read_and_cover_no_node(show):
 
 
 def test_the_heads_of_the_columns_stand_above_them_also_beside_a_scroll_bar(show):
-    page = show(chain(40))
+    page = show(build_chain_snapshot(40))
     left = """name => [".mt-head", ".mt-lines"].map(
         part => document.querySelector(`${part} .mt-c-${name}`).getBoundingClientRect().left)"""
     assert page.evaluate(
@@ -337,17 +352,17 @@ def test_the_heads_of_the_columns_stand_above_them_also_beside_a_scroll_bar(show
 
 def test_parts_longer_than_their_room_scroll_with_the_keys(show, page):
     page = show(tf.snapshot(*accumulation()))
-    press(page, "ArrowUp", "p")
+    type_keys(page, "ArrowUp", "p")
     inspector = page.get_by_label("Step and selection in words")
     inspector.evaluate("el => { el.style.height = '40px'; el.scrollTop = 0 }")
-    before = position(page), page.locator(".mt-node.mt-selected .mt-number").text_content()
+    before = read_position(page), page.locator(".mt-node.mt-selected .mt-number").text_content()
     inspector.focus()
-    press(page, "ArrowDown")
+    type_keys(page, "ArrowDown")
     page.wait_for_function("document.querySelector('.mt-inspector').scrollTop > 0")
-    press(page, "PageDown")
-    assert (position(page), page.locator(".mt-node.mt-selected .mt-number").text_content()) == before
-    press(page, "ArrowLeft")
-    assert position(page) != before[0]
+    type_keys(page, "PageDown")
+    assert (read_position(page), page.locator(".mt-node.mt-selected .mt-number").text_content()) == before
+    type_keys(page, "ArrowLeft")
+    assert read_position(page) != before[0]
 
 
 def test_a_product_grows_along_a_path_and_ends_in_the_gradient(show, page):
@@ -355,9 +370,9 @@ def test_a_product_grows_along_a_path_and_ends_in_the_gradient(show, page):
     tape, d, a = accumulation()
     snapshot = tf.snapshot(tape, d, a)
     page = show(snapshot)
-    press(page, "p")
+    type_keys(page, "p")
     page.locator(".mt-path").last.click()
-    frame(page)
+    wait_for_frame(page)
     chain = page.locator(".mt-chain")
     assert chain.inner_text().startswith("∂d / ∂sin (row 3) along this path = 4")  # the first factor
     page.get_by_text("Σ of all 6 paths").wait_for()
@@ -381,12 +396,12 @@ def test_search_focus_and_paths_with_their_sum_before_them(show):
     tape, d, a = accumulation()
     page = show(tf.snapshot(tape, d, a))
     page.get_by_label("Search rows").fill("sin")
-    frame(page)
+    wait_for_frame(page)
     assert page.locator(".mt-found-count").inner_text() == "1 found"
     page.get_by_label("Search rows").press("Enter")
     page.locator(".mt-node.mt-selected[data-id=r3]").wait_for()
     page.locator(".mt-view").focus()
-    press(page, "Escape", "p")
+    type_keys(page, "Escape", "p")
     texts = page.locator(".mt-pathtext p").all_text_contents()
     assert texts == [
         "Sum over 6 paths: -0.6985681, which is what tape.gradient returned",
@@ -397,7 +412,7 @@ def test_search_focus_and_paths_with_their_sum_before_them(show):
     words = page.locator(".mt-pathtext").inner_text()
     gradient = float(tape.gradient(d, a))
     assert float(re.search(r"Sum over 6 paths: ([-.\d]+)", words)[1]) == pytest.approx(gradient, rel=1e-5)
-    press(page, "p")
+    type_keys(page, "p")
     assert page.locator(".mt-pathtext").is_hidden()
 
 
@@ -408,9 +423,9 @@ def test_escape_ends_the_search_and_closes_the_keys_and_a_click_shows_that_keys_
     page.get_by_label("Search rows").press("Escape")
     page.wait_for_function("!document.querySelector('.mt-node.mt-found')")
     assert page.locator(".mt-found-count").inner_text() == "" == page.get_by_label("Search rows").input_value()
-    press(page, "?")
+    type_keys(page, "?")
     assert page.locator(".mt-help").is_visible()
-    press(page, "Escape")
+    type_keys(page, "Escape")
     assert page.locator(".mt-help").is_hidden()
     page.locator(".mt-view").evaluate("view => view.blur()")
     ring = "getComputedStyle(document.querySelector('.mt-view'), '::after').borderTopWidth"
@@ -424,11 +439,11 @@ def test_backwards_only_the_edges_that_hand_something_on_are_lit(show):
     with tf.GradientTape() as tape:
         y = w * tf.constant(3.0) + 1.0
     page = show(tf.snapshot(tape, y, w))
-    press(page, "End")
+    type_keys(page, "End")
     (lit,) = page.locator(".mt-edge.mt-active").all()
     (fed,) = [row["row"] for row in tf.snapshot(tape)["rows"] if row["name"] == "w:0"]
     assert lit.get_attribute("data-from") == str(fed)
-    press(page, "ArrowLeft", "ArrowLeft")
+    type_keys(page, "ArrowLeft", "ArrowLeft")
     assert page.locator(".mt-edge.mt-active").count() == 2  # forwards both inputs are read
 
 
@@ -439,7 +454,7 @@ def test_paths_say_where_a_gradient_breaks(show):
     (stop,) = (row["row"] for row in snapshot["rows"] if row["cut"])
     page.locator(f".mt-node[data-id=r{stop}]").click()
     page.get_by_role("button", name="path to here").click()
-    frame(page)
+    wait_for_frame(page)
     assert f"Broken at row {stop} (stop): stop_gradient cuts it." in page.locator(".mt-pathtext").inner_text()
 
 
@@ -459,7 +474,7 @@ EXPORTS = {"svg": b"<svg", "png": b"\x89PNG", "gif": b"GIF89a", "html": b"<!doc"
 
 def test_exports(show, tmp_path):
     page = show(tf.snapshot(*accumulation()))
-    press(page, "End")
+    type_keys(page, "End")
     for kind, start in EXPORTS.items():
         with page.expect_download() as download:
             page.get_by_label("Export").select_option(kind)
@@ -472,8 +487,8 @@ def test_exports(show, tmp_path):
     page.set_content(file.read_text(encoding="utf-8"))
     page.wait_for_selector(".mt-node")
     page.locator(".mt-view").focus()
-    press(page, "End")
-    assert position(page) == "backward 4 / 4"
+    type_keys(page, "End")
+    assert read_position(page) == "backward 4 / 4"
 
 
 def test_everything_has_a_role_and_a_name(show):
@@ -484,7 +499,7 @@ def test_everything_has_a_role_and_a_name(show):
     assert nameless == []
     assert page.get_by_role("table", name="Rows of the tape").get_attribute("aria-rowcount") == "6"
     assert page.get_by_role("listitem", name=re.compile("row 3: sin, of row 2, float32 scalar")).count() == 1
-    press(page, "Home", "ArrowRight")
+    type_keys(page, "Home", "ArrowRight")
     assert "Forward, row 0" in page.get_by_role("status").filter(has_text="Forward").inner_text()
 
 
@@ -499,5 +514,5 @@ def test_every_button_shows_something(show):
     page = show(tf.snapshot(*PROGRAMS["accumulation"]()))
     assert page.locator("button").count() > 15
     assert page.evaluate(EMPTY) == []
-    press(page, "p", "?", "End", "ArrowDown")
+    type_keys(page, "p", "?", "End", "ArrowDown")
     assert page.evaluate(EMPTY) == []

@@ -4,7 +4,7 @@ import pytest
 
 import minitape as tf
 
-from .conftest import chain, layers, press
+from .conftest import build_chain_snapshot, layers, type_keys
 from .test_storeys import cubic
 from .twelve_programs import TWELVE
 
@@ -16,11 +16,11 @@ SMALL = """() => [...document.querySelectorAll(".mt-toolbar *, .mt-stepbar *")]
   .map(el => el.getAttribute("aria-label") ?? el.textContent)"""
 
 
-@pytest.mark.parametrize("snapshot", [lambda: tf.snapshot(*layers()), lambda: chain(200)])
+@pytest.mark.parametrize("snapshot", [lambda: tf.snapshot(*layers()), lambda: build_chain_snapshot(200)])
 def test_a_finger_hits_what_is_pressed_and_the_player_stays_at_the_bottom_beside_the_words(snapshot, show, page):
     page.set_viewport_size(PHONE)
     show(snapshot())
-    press(page, "End", "ArrowLeft")
+    type_keys(page, "End", "ArrowLeft")
     assert page.evaluate(SMALL) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
     assert page.locator(".mt-toolbar").bounding_box()["height"] <= 60
@@ -52,7 +52,7 @@ def test_a_graph_is_turned_by_ninety_degrees_and_as_wide_as_the_screen(name, sho
     page.set_viewport_size(PHONE)
     show(TWELVE[name]())
     for keys in ([], ["End", "ArrowLeft"], ["ArrowLeft", "ArrowLeft"]):
-        press(page, *keys)
+        type_keys(page, *keys)
         page.wait_for_timeout(250)
         found = page.evaluate(TURNED)
         assert found["drawn"] and (found["up"], found["outside"], found["cut"]) == (0, 0, 0)
@@ -72,14 +72,14 @@ def test_two_sums_beside_each_other_both_can_be_read(show, page):
         u = x * z + x
         v = tf.exp(z) * u
     show(tf.snapshot(tape, v, [x, z]))
-    press(page, "End")
+    type_keys(page, "End")
     (one, _, to, top, _), (other, begin, _, above, _) = page.evaluate(SUMS)
     assert (one, other) == ("2.718 + 2.718 = 5.437", "10.87 + 5.437")  # e + e, and 4 e + 2 e, which its node says
     assert to <= begin and min(top, above) >= 0
 
 
 def test_a_button_has_its_word_where_there_is_room_and_a_name_everywhere(show, page):
-    page = show(chain(10))
+    page = show(build_chain_snapshot(10))
     words = page.locator(".mt-word")
     for width, seen in ((1500, True), (900, False), (PHONE["width"], False)):
         page.set_viewport_size({"width": width, "height": 844})
@@ -103,9 +103,9 @@ COVERED = """() => {
 def test_no_card_lies_over_the_caption_of_a_frame(show, page):
     page.set_viewport_size(PHONE)
     show(cubic())
-    press(page, "End")
+    type_keys(page, "End")
     seen = [page.evaluate(COVERED)]
     for _ in range(6):
-        press(page, "ArrowLeft")
+        type_keys(page, "ArrowLeft")
         seen.append(page.evaluate(COVERED))
     assert sum(cards for cards, _ in seen) > 6 and sum(covered for _, covered in seen) == 0

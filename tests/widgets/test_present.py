@@ -9,7 +9,7 @@ import pytest
 
 import minitape as tf
 
-from .conftest import accumulation, chain, layers, position, press
+from .conftest import accumulation, build_chain_snapshot, layers, read_position, type_keys
 from .twelve_programs import TWELVE
 
 pytestmark = pytest.mark.browser
@@ -19,7 +19,7 @@ def test_presenting_shows_the_graph_one_line_and_the_product_in_large_type(show)
     tape, d, a = accumulation()
     snapshot = tf.snapshot(tape, d, a)
     page = show(snapshot)
-    press(page, "End", "v")
+    type_keys(page, "End", "v")
     assert page.locator(".mt-table").is_hidden() and page.locator(".mt-toolbar").is_hidden()
     step = snapshot["sweep"]["steps"][-1]
     words = page.locator(".mt-big-words").inner_text()
@@ -27,36 +27,36 @@ def test_presenting_shows_the_graph_one_line_and_the_product_in_large_type(show)
     assert page.locator(".mt-big-code").inner_text() == "b = a * a"
     size = page.locator(".mt-node.mt-current .mt-value").evaluate("el => el.getBoundingClientRect().height")
     assert size > 20  # pixels, of a line that has 13 else
-    press(page, "PageUp")
+    type_keys(page, "PageUp")
     steps = len(snapshot["sweep"]["steps"])
-    assert position(page) == f"backward {steps - 1} / {steps}" and step["row"] == 1
-    press(page, "v", "PageUp")
-    assert page.locator(".mt-table").is_visible() and position(page).startswith("forward")
+    assert read_position(page) == f"backward {steps - 1} / {steps}" and step["row"] == 1
+    type_keys(page, "v", "PageUp")
+    assert page.locator(".mt-table").is_visible() and read_position(page).startswith("forward")
 
 
 def test_an_array_is_said_with_its_range_and_not_as_a_product_of_shapes(show):
     page = show(TWELVE["network"]())
-    press(page, "End", "ArrowLeft", "v")
+    type_keys(page, "End", "ArrowLeft", "v")
     words = page.locator(".mt-big-words").inner_text()
     assert " to " in words and "×" not in words and "(16,), " in words
 
 
 def test_parts_of_the_view_hide(show):
-    page = show(chain(10))
+    page = show(build_chain_snapshot(10))
     for key, part in (("t", ".mt-table"), ("c", ".mt-side > .mt-source")):
-        press(page, key)
+        type_keys(page, key)
         assert page.locator(part).is_hidden()
-        press(page, key)
+        type_keys(page, key)
         assert page.locator(part).is_visible()
 
 
 def test_the_way_back_begins_at_a_button_in_words(show):
-    page = show(chain(3))
+    page = show(build_chain_snapshot(3))
     button = page.get_by_role("button", name="▶ go backward")
     button.click()
     page.wait_for_function("document.querySelector('.mt-count').textContent.startsWith('backward')")
     assert button.is_hidden()
-    press(page, "Home")
+    type_keys(page, "Home")
     assert button.is_hidden()  # who went knows the way
 
 
@@ -81,11 +81,11 @@ def test_a_picture_saved_from_a_dark_page_is_light_and_a_film_is_whole(show, pag
 def test_a_graph_that_nearly_fits_is_whole_and_what_is_wrong_is_large(show, page):
     page.set_viewport_size({"width": 1920, "height": 1080})
     page = show(TWELVE["newton"]())
-    press(page, "End", "v")
+    type_keys(page, "End", "v")
     pane = page.locator(".mt-pane").bounding_box()
     for node in page.locator(".mt-node .mt-box").all():
         box = node.bounding_box()
         assert pane["x"] <= box["x"] and box["x"] + box["width"] <= pane["x"] + pane["width"]
     page = show(TWELVE["none"]())
-    press(page, "v")
+    type_keys(page, "v")
     assert float(page.locator(".mt-alarm").evaluate("one => parseFloat(getComputedStyle(one).fontSize)")) >= 20

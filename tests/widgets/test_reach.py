@@ -3,9 +3,9 @@
 import pytest
 
 import minitape as tf
-from tests.jupyterlab_page import frame
+from tests.jupyterlab_page import wait_for_frame
 
-from .conftest import chain, press
+from .conftest import build_chain_snapshot, type_keys
 
 pytestmark = pytest.mark.browser
 
@@ -25,23 +25,23 @@ g").getAttribute("transform"))[1]);
 
 
 def test_two_fingers_zoom(show):
-    page = show(chain(10))
+    page = show(build_chain_snapshot(10))
     assert page.locator(".mt-pane").evaluate(PINCH) == pytest.approx(2.0)
 
 
 def test_the_view_fills_the_screen(show):
-    page = show(chain(10))
-    press(page, "f")
+    page = show(build_chain_snapshot(10))
+    type_keys(page, "f")
     page.wait_for_function("document.fullscreenElement?.classList.contains('mt-view')")
     heights = [page.locator(part).bounding_box()["height"] for part in (".mt-view", ".mt-pane", ".mt-below")]
     assert heights[0] == page.viewport_size["height"] and heights[1] > heights[2] > 200
-    press(page, "f")
+    type_keys(page, "f")
     page.wait_for_function("document.fullscreenElement === null")
 
 
 def test_links_to_rows_can_be_touched(show):
-    page = show(chain(3))
-    press(page, "End")
+    page = show(build_chain_snapshot(3))
+    type_keys(page, "End")
     for box in [link.bounding_box() for link in page.locator(".mt-step .mt-link").all()]:
         assert box["height"] >= 24
 
@@ -51,7 +51,7 @@ def test_screen_readers_hear_the_adjoint(show):
     with tf.GradientTape() as tape:
         y = x * x
     page = show(tf.snapshot(tape, y, x))
-    press(page, "End")
+    type_keys(page, "End")
     assert page.locator(".mt-node[data-id=r0]").get_attribute("aria-label").endswith("adjoint 6.0")
 
 
@@ -73,10 +73,10 @@ def test_a_source_under_the_pointer_lights_its_ways(show):
         "e.dataset.edge).sort()"
     )
     page.locator(f".mt-node[data-id=r{rows['a']}]").hover()
-    frame(page)
+    wait_for_frame(page)
     of_a = page.evaluate(lit)
     page.locator(f".mt-node[data-id=r{rows['b']}]").hover()
-    frame(page)
+    wait_for_frame(page)
     of_b = page.evaluate(lit)
     assert len(of_a) == 3 and len(of_b) == 4  # a by p and sin; b by both
     assert (
@@ -84,7 +84,7 @@ def test_a_source_under_the_pointer_lights_its_ways(show):
         and len(set(of_b) - set(of_a)) == 2
     )
     page.mouse.move(5, 5)
-    frame(page)
+    wait_for_frame(page)
     assert page.evaluate(lit) == []
 
 
@@ -105,6 +105,6 @@ Error("no kernel") } };
 
 
 def test_a_slider_without_a_kernel_says_so_and_keeps_its_number(show):
-    page = show(chain(3))
+    page = show(build_chain_snapshot(3))
     value, shown, said = page.evaluate(WITHOUT_A_KERNEL)
     assert (value, shown) == ("3", "3") and "No kernel answers" in said

@@ -8,7 +8,7 @@ import pytest
 
 from minitape.engine.table.primitives import TABLE
 from minitape.engine.table.primitives.elementwise import ARRAY
-from minitape.picture.readable import WRITTEN, readable
+from minitape.picture.readable_formulas import READABLE_FORMULAS, format_readable_formula
 
 TEXTS = sorted({text for primitive in TABLE.values() for text in primitive.texts} - {"-"})
 NAMES = (
@@ -23,7 +23,7 @@ PYTHON = {
 
 @pytest.mark.parametrize("text", TEXTS)
 def test_no_name_of_the_table_reaches_a_reader(text):
-    said = readable(text)
+    said = format_readable_formula(text)
     assert set(re.findall(r"[A-Za-z_][A-Za-z_0-9]*", said)) <= set(NAMES.split()) and "*" not in said
 
 
@@ -33,7 +33,7 @@ def test_what_is_written_has_the_value_of_the_rule(text, sign):
     given: dict[str, float] = {"x": 0.37 * sign, "y": 0.61 * sign, "z": 0.45 * sign, "g": 1.3}
     if re.search("acosh|pow|log|sqrt", text):
         given |= {name: abs(value) + (name == "x") * ("acosh" in text) for name, value in given.items()}
-    written = readable(text)
+    written = format_readable_formula(text)
     for found, python in PYTHON.items():
         written = re.sub(found, python, written)
     functions = {name: getattr(math, name) for name in vars(math) if name in NAMES.split()} | ARRAY
@@ -44,7 +44,7 @@ def test_what_is_written_has_the_value_of_the_rule(text, sign):
 
 
 def test_every_line_is_one_of_the_table():
-    assert {*WRITTEN} <= {*TEXTS}
+    assert {*READABLE_FORMULAS} <= {*TEXTS}
 
 
 @pytest.mark.parametrize("text, written", [
@@ -52,4 +52,4 @@ def test_every_line_is_one_of_the_table():
     ("select(x >= y, 0, g)", "g if x < y, else 0"), ("2 * g * (x - y)", "2 × g × (x − y)"),
 ])  # fmt: skip
 def test_rules_are_written_as_in_a_book(text, written):
-    assert readable(text) == written
+    assert format_readable_formula(text) == written

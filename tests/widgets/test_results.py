@@ -6,9 +6,9 @@ import pytest
 import minitape as tf
 from minitape.bridges.recording import Recording
 from minitape_widgets import TapeView
-from tests.jupyterlab_page import frame
+from tests.jupyterlab_page import wait_for_frame
 
-from .conftest import position, press
+from .conftest import read_position, type_keys
 
 pytestmark = pytest.mark.browser
 
@@ -39,9 +39,9 @@ def test_what_another_tape_of_the_block_gave_is_a_result_with_its_own_steps(show
         g_loss = -d_loss
     view = TapeView(tape)
     tape.gradient(d_loss, d)
-    assert len(view._fresh()["results"]) == 1
+    assert len(view.read_snapshot()["results"]) == 1
     assert other.gradient(g_loss, g).numpy() == -4.0
-    live, snapshot = view._fresh(), tf.snapshot(tape)
+    live, snapshot = view.read_snapshot(), tf.snapshot(tape)
     for results in (live["results"], snapshot["results"]):
         assert [(one["sources"][0]["gradient"]["text"], one["shown"]) for one in results] == [
             ("-4.0", False),
@@ -50,7 +50,7 @@ def test_what_another_tape_of_the_block_gave_is_a_result_with_its_own_steps(show
     page = show(snapshot)
     assert page.locator(".mt-node.mt-current[data-id=r4]").count() == 1  # d_loss, the target of the tape that is shown
     page.get_by_role("button", name="show its steps").click()
-    press(page, "End")
+    type_keys(page, "End")
     page.locator(".mt-node[data-id=r0] .mt-adjoint", has_text="∂ -4.0").wait_for(timeout=10_000)
 
 
@@ -73,15 +73,15 @@ def test_the_last_step_is_the_optimizers(how, show):
         == [[3.0, 6.0], -6.0]
     )
     page = show(snapshot)
-    press(page, "End")
-    assert position(page) == "update"
+    type_keys(page, "End")
+    assert read_position(page) == "update"
     assert page.locator(".mt-node[data-id=r0] .mt-value").text_content() == "→ [3. 6.]"
     assert page.locator(".mt-node.mt-variable .mt-value").all_text_contents()[1] == "-1.0 → -6.0"
     words = " ".join(page.locator(".mt-step").inner_text().split())
     assert "(w) [2. 4.] − 0.25 × [-4. -8.] = [3. 6.]" in words and "(b) -1.0 − 0.25 × 20.0 = -6.0" in words
-    press(page, "ArrowLeft")
+    type_keys(page, "ArrowLeft")
     assert (
-        position(page).startswith("backward")
+        read_position(page).startswith("backward")
         and page.locator(".mt-node[data-id=r0] .mt-value").text_content() == "[2. 4.]"
     )
 
@@ -94,7 +94,7 @@ def test_another_rule_of_update_is_shown_without_a_rate(show):
     for factor in (0.5, 0.25):
         w.assign(w * tf.constant([factor, 1.0]) - gradient)
     page = show(tf.snapshot(tape))
-    press(page, "End")
+    type_keys(page, "End")
     words = " ".join(page.locator(".mt-step").inner_text().split())
     assert "(w), assigned 2 times value [2. 4.], gradient [4. 8.], new value [ -4.75 -12. ]" in words
 
@@ -107,11 +107,11 @@ def test_many_sources_are_shown_when_somebody_asks(show):
     page = show(tf.snapshot(tape))
     assert page.locator(".mt-result-source").count() == 8
     page.get_by_role("button", name="4 more").click()
-    frame(page)
+    wait_for_frame(page)
     assert page.locator(".mt-result-source").count() == 12
-    press(page, "End")
+    type_keys(page, "End")
     page.get_by_role("button", name="fewer").click()
-    frame(page)
+    wait_for_frame(page)
     assert page.locator(".mt-result-source").count() == 8
 
 
@@ -124,18 +124,18 @@ def test_an_earlier_call_shows_its_own_sweep(show):
     second = tape.gradient(z, x)
     snapshot = tf.snapshot(tape)
     page = show(snapshot)
-    press(page, "End")
+    type_keys(page, "End")
     at_x = page.locator(".mt-node[data-id=r0] .mt-adjoint")
     steps = len(snapshot["sweep"]["steps"])
-    assert position(page) == f"backward {steps} / {steps}"
+    assert read_position(page) == f"backward {steps} / {steps}"
     assert float(at_x.text_content()[2:]) == pytest.approx(float(second), rel=5e-4)
     page.get_by_role("button", name="show its steps").click()
-    press(page, "End")
-    assert position(page) == "backward 1 / 1" and at_x.text_content() == "∂ 6.0"
+    type_keys(page, "End")
+    assert read_position(page) == "backward 1 / 1" and at_x.text_content() == "∂ 6.0"
     assert page.locator(".mt-result.mt-shown").inner_text().endswith("= 6.0")
     page.get_by_role("button", name="show its steps").click()
     page.locator(".mt-view").focus()
-    press(page, "End")
+    type_keys(page, "End")
     assert float(at_x.text_content()[2:]) == pytest.approx(float(second), rel=5e-4)
 
 
@@ -182,7 +182,7 @@ def test_the_last_backward_pass_of_another_framework_is_the_result(show):
     y = recording.operation("square", [x], 9.0, label="x²")
     for adjoint in (1.0, 2.0):
         sweep = recording.sweep([y])
-        sweep.asked = "backward"
+        sweep.function_name = "backward"
         sweep.arrive(y, adjoint)
         sweep.send(y, x, 0, 6.0 * adjoint, 6.0 * adjoint)
         sweep.arrive(x, 6.0 * adjoint)
@@ -190,4 +190,4 @@ def test_the_last_backward_pass_of_another_framework_is_the_result(show):
     page = show(recording.snapshot())
     lines = [" ".join(text.split()) for text in page.locator(".mt-result").all_inner_texts()]
     assert lines == ["backward ∂(row 1) / ∂x = 12.0"]
-    assert [one["shown"] for one in TapeView(recording)._snapshot()["results"]] == [True]
+    assert [one["shown"] for one in TapeView(recording)._build_snapshot()["results"]] == [True]

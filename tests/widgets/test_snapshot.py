@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import minitape as tf
-from minitape.engine.recording.arrays import large_arrays
+from minitape.engine.record.kept_arrays import iter_large_arrays
 from minitape.engine.table.primitives.reduce import unbroadcast
-from minitape.picture.stepping import stepper_of
+from minitape.picture.stepper import build_tape_stepper
 from minitape_widgets import TapeView
 
-from .conftest import PROGRAMS, broadcasting, custom, custom_pair, gathering, nested, scope, square, states
+from .conftest import PROGRAMS, broadcasting, custom, custom_pair, gathering, nested, open_scope, square, states
 
 
 @pytest.mark.parametrize("name", ["softplus", "div_no_nan"])
@@ -248,9 +248,9 @@ def test_a_variable_without_a_name_goes_by_its_python_name():
 
 def test_rows_know_their_name_scope():
     x = tf.Variable(2.0)
-    with scope("outer"), tf.GradientTape() as tape:
+    with open_scope("outer"), tf.GradientTape() as tape:
         y = x * 2.0
-        with scope("inner"):
+        with open_scope("inner"):
             z = tf.sin(y) + tf.reduce_sum([y, y])
         z = z * 3.0
     rows = rows_of(tf.snapshot(tape, z, x), kind="operation")
@@ -344,12 +344,12 @@ def test_arrays_that_somebody_kept_serve_the_sweep_of_a_tape_that_let_go_of_them
         y = tf.reduce_sum(tf.exp(x) * tf.exp(x))
         for _ in range(rows):
             y = y * 1.0
-    held = dict(large_arrays(tape._record))
+    held = dict(iter_large_arrays(tape._record))
     gradient = tape.gradient(y, x)
-    assert stepper_of(tape) is None
-    stepper = stepper_of(tape, held=held, show=lambda value: value)
-    assert stepper.take() is not None
-    np.testing.assert_allclose(stepper.gradients()[0], gradient.numpy(), rtol=1e-6)
+    assert build_tape_stepper(tape) is None
+    stepper = build_tape_stepper(tape, kept_arrays=held, show=lambda value: value)
+    assert stepper.take_steps() is not None
+    np.testing.assert_allclose(stepper.list_gradients()[0], gradient.numpy(), rtol=1e-6)
 
 
 def test_a_function_goes_by_its_own_name():

@@ -8,7 +8,7 @@ import pytest
 import minitape as tf
 from minitape.picture.drawing import Picture
 
-from .conftest import nested, press
+from .conftest import nested, type_keys
 
 
 def cubic() -> Any:
@@ -92,7 +92,7 @@ def test_the_screen_has_the_adjoint_of_each_row_below_it(show, page, scheme):
     page.set_viewport_size({"width": 1280, "height": 800})
     page.emulate_media(color_scheme=scheme)
     page = show(cubic())
-    press(page, "End")
+    type_keys(page, "End")
     boxes = {
         int(node.get_attribute("data-id")[1:].split("@")[0]): node.locator(".mt-box").bounding_box()
         for node in page.locator(".mt-node").all()
@@ -105,10 +105,10 @@ def test_the_screen_has_the_adjoint_of_each_row_below_it(show, page, scheme):
     assert boxes[9]["x"] < boxes[7]["x"] < boxes[6]["x"]  # it runs back
     titles = page.locator(".mt-title").all_text_contents()
     assert {"∂y/∂y", "∂y/∂(x × x)", "dy"} < {*titles}
-    press(page, "k")  # the cut goes through one storey
+    type_keys(page, "k")  # the cut goes through one storey
     left = page.locator(".mt-node[data-id=r9] .mt-box").bounding_box()["x"]
     assert left > page.locator(".mt-node[data-id=r4] .mt-box").bounding_box()["x"]
-    press(page, "k")
+    type_keys(page, "k")
     assert page.locator(".mt-node[data-id=r9] .mt-box").bounding_box()["x"] == pytest.approx(boxes[9]["x"], abs=60)
 
 
@@ -117,7 +117,7 @@ def test_what_goes_back_to_the_upper_storey_is_beside_its_name(show, page):
     page.set_viewport_size({"width": 1280, "height": 800})
     snapshot = cubic()
     page = show(snapshot)
-    press(page, "End")
+    type_keys(page, "End")
     sent = {
         f"{edge['input']}>{step['row']}:{edge['port']}": edge["product"]["text"]
         for step in snapshot["sweep"]["steps"]
@@ -141,16 +141,16 @@ def test_a_phone_has_one_storey_below_the_other(show, page):
 
 def test_a_figure_is_the_same_picture():
     figure = Picture(cubic()).figure
-    at = {row: figure.nodes[figure.at[row]] for row in range(10)}
+    at = {row: figure.nodes[figure.node_by_row[row]] for row in range(10)}
     assert max(at[row].y for row in range(3)) < min(at[row].y for row in range(3, 10))
     for row, under in ((3, 2), (4, 1), (5, 0), (6, 0), (8, 0)):
         assert at[row].x == at[under].x
     assert at[9].x < at[7].x < at[6].x
-    texts = re.findall(r"<text[^>]*>([^<]*)</text>", figure.svg())
+    texts = re.findall(r"<text[^>]*>([^<]*)</text>", figure.build_svg())
     assert {"∂y/∂y", "∂y/∂(x × x)", "dy", "outer", "inner", "inner.gradient"} < {*texts}
     for (start, end, _), points in figure.curves.items():  # edges go from one side to the other
-        back = figure.nodes[end].storey > 0
-        assert figure.nodes[start].storey == figure.nodes[end].storey
+        back = figure.nodes[end].tier > 0
+        assert figure.nodes[start].tier == figure.nodes[end].tier
         assert points == sorted(points, key=lambda point: point[0], reverse=back)
 
 
@@ -163,12 +163,12 @@ def test_a_figure_of_several_lines_has_two_storeys_in_each():
     outer.gradient(slope, x)
     figure = Picture(tf.snapshot(outer)).figure
     assert max(node.line for node in figure.nodes) == 1
-    parts = {(node.line, node.storey > 0): node.y for node in figure.nodes}
+    parts = {(node.line, node.tier > 0): node.y for node in figure.nodes}
     assert [*parts] and sorted(parts, key=parts.__getitem__) == [(0, False), (0, True), (1, False), (1, True)]
     for part, row in zip(figure.nodes, figure.snapshot["rows"], strict=True):
         if "below" in row and part.inputs:
-            above = figure.nodes[figure.at[row["below"]]]
+            above = figure.nodes[figure.node_by_row[row["below"]]]
             assert part.row is row and part.x <= above.x + (part.line < above.line) * figure.width
-    width = float(re.search(r'width="([\d.]+)"', figure.svg())[1])
-    chips = re.findall(r'<rect x="([\d.]+)" y="[\d.]+" width="([\d.]+)" height="16"', figure.svg())
+    width = float(re.search(r'width="([\d.]+)"', figure.build_svg())[1])
+    chips = re.findall(r'<rect x="([\d.]+)" y="[\d.]+" width="([\d.]+)" height="16"', figure.build_svg())
     assert chips and max(float(x) + float(w) for x, w in chips) < width  # the names of what comes from afar

@@ -10,9 +10,9 @@ import pytest
 
 import minitape as tf
 from minitape.bridges.recording import Recording
-from tests.jupyterlab_page import frame
+from tests.jupyterlab_page import wait_for_frame
 
-from .conftest import chain, position
+from .conftest import build_chain_snapshot, read_position
 
 Made = tuple[Any, Any, Any]
 
@@ -101,12 +101,12 @@ def test_each_alarm_leads_to_its_place(nothing_has_left_yet, program, show):
     assert f"row {row['row']}, line {row['line']}" in alarm["title"] and alarm["text"]
     page = show(snapshot)
     page.locator(".mt-alarm").click()
-    frame(page)
+    wait_for_frame(page)
     assert page.locator(".mt-line.mt-blamed").get_attribute("data-row") == str(row["row"])
     assert page.locator(".mt-codeline.mt-blamed").get_attribute("data-line") == str(row["line"])
     assert "mt-blamed" in (page.locator(".mt-node.mt-current").first.get_attribute("class") or "")
     assert page.locator(".mt-lines .mt-current").get_attribute("data-row") == str(alarm["row"])
-    assert position(page).startswith("backward" if back else "forward")
+    assert read_position(page).startswith("backward" if back else "forward")
 
 
 @pytest.mark.parametrize("program", [causal_mask, mean_of_many], ids=lambda f: f.__name__)
@@ -127,7 +127,7 @@ def test_the_words_are_those_of_explain():
 
 @pytest.mark.browser
 def test_a_tape_without_a_mistake_has_no_strip(show):
-    assert show(chain(5)).locator(".mt-strip").is_hidden()
+    assert show(build_chain_snapshot(5)).locator(".mt-strip").is_hidden()
 
 
 def test_recordings_of_other_frameworks_have_alarms():

@@ -6,7 +6,7 @@ import pytest
 
 import minitape as tf
 
-from .conftest import PROGRAMS, chain, press
+from .conftest import PROGRAMS, build_chain_snapshot, type_keys
 
 pytestmark = pytest.mark.browser
 
@@ -25,8 +25,8 @@ PLACES_IN_TWENTY_FRAMES = """async (view) => {
 def test_reduced_motion_is_honoured(motion, show, page):
     """The picture glides to a step that is out of sight, or is there at once."""
     page.emulate_media(reduced_motion=motion)
-    shown = show(chain(30))
-    press(shown, "Home", *"+++++")
+    shown = show(build_chain_snapshot(30))
+    type_keys(shown, "Home", *"+++++")
     assert (shown.locator(".mt-view").evaluate(PLACES_IN_TWENTY_FRAMES) == 1) == (motion == "reduce")
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import minitape as tf
 
-from .conftest import press
+from .conftest import type_keys
 
 pytestmark = pytest.mark.browser
 
@@ -28,13 +28,13 @@ def test_values_adjoints_and_products_are_pictures_with_their_signs(show):
     with tf.GradientTape() as tape:
         y = tf.reduce_sum(w * w)
     page = show(tf.snapshot(tape, y, w))
-    press(page, "End")
+    type_keys(page, "End")
     maps = page.locator(".mt-node[data-id=r0] .mt-map")
     assert maps.count() == 2  # the value and its adjoint
     assert signs(maps.nth(0)) == signs(maps.nth(1)) == (3, 5)
     assert page.locator(".mt-node[data-id=r0] .mt-value").text_content() == "(2, 4)"
     assert [signs(one) for one in page.locator(".mt-product .mt-map").all()] == [(3, 5), (3, 5)]
-    press(page, "Home", "ArrowRight")
+    type_keys(page, "Home", "ArrowRight")
     assert page.locator(".mt-node[data-id=r0] .mt-map").count() == 1
     assert page.locator(".mt-node[data-id=r1] .mt-map").count() == 0
 
@@ -53,7 +53,7 @@ def test_an_array_with_one_number_everywhere_says_which(show):
     with tf.GradientTape() as tape:
         y = tf.reduce_sum((b + 1.0) * np.linspace(-1, 1, 9, dtype=np.float32))
     page = show(tf.snapshot(tape, y, b))
-    press(page, "ArrowLeft")  # from now on what the gradient gave is not said before the sweep has arrived there
+    type_keys(page, "ArrowLeft")  # from now on what the gradient gave is not said before the sweep has arrived there
     assert page.locator(".mt-node[data-id=r0] .mt-value").text_content() == "(9,) each 0"
     assert page.locator(".mt-node[data-id=r0] .mt-map").count() == 0
 
@@ -85,7 +85,7 @@ def test_vanishing_and_exploding_gradients_are_seen(factor, thinner, show):
         for _ in range(5):
             y = y * factor
     page = show(tf.snapshot(tape, y, x))
-    press(page, "End")
+    type_keys(page, "End")
     widths = page.locator("path.mt-edge.mt-sent").evaluate_all(
         "all => all.map(e => parseFloat(getComputedStyle(e).strokeWidth))"
     )
@@ -100,7 +100,7 @@ def test_an_edge_says_what_it_carries(show):
         y = tf.sin(x)
         z = y * 2.0
     page = show(tf.snapshot(tape, z, x))
-    press(page, "End")
+    type_keys(page, "End")
     box = page.locator("path.mt-edge[data-edge='0>1:0']").bounding_box()
     page.mouse.move(box["x"] + box["width"] - 6, box["y"] + box["height"] / 2)
     tip = page.locator(".mt-tip")
@@ -115,7 +115,7 @@ def test_the_picture_of_an_adjoint_is_beside_its_text_in_round_nodes_too(show):
         tape.watch(x)
         y = tf.reduce_sum(x * x) / 2.0
     page = show(tf.snapshot(tape, y, x))
-    press(page, "End")
+    type_keys(page, "End")
     node = page.locator(".mt-node.mt-source")
     text = node.locator(".mt-adjoint").bounding_box()
     maps = [one.bounding_box() for one in node.locator("g > g").all()]

@@ -8,7 +8,7 @@ import pytest
 import minitape as tf
 from minitape.bridges.recording import Recording
 
-from .conftest import press
+from .conftest import type_keys
 from .twelve_programs import missing
 
 
@@ -84,16 +84,16 @@ def test_the_torn_arrow_and_the_none_are_drawn(show):
     none = page.locator(".mt-empty-handed .mt-adjoint")
     assert none.text_content() == "∂ None"  # at the first sight, in node and table
     assert page.locator(".mt-line[data-row='0'] .mt-c-adjoint").text_content() == "None"
-    press(page, "Home")
+    type_keys(page, "Home")
     assert none.count() == 0  # on the way there nothing is told
-    press(page, "End")
+    type_keys(page, "End")
     assert none.text_content() == "∂ None"
 
 
 @pytest.mark.browser
 def test_edges_that_carry_zeros_differ_from_others(show):
     page = show(tf.snapshot(dead()))
-    press(page, "End")
+    type_keys(page, "End")
     sent = page.locator(".mt-edge.mt-sent").count()
     assert 0 < page.locator(".mt-edge.mt-sent.mt-zero").count() < sent
     assert page.locator(".mt-empty-handed").count() == 2
@@ -115,5 +115,7 @@ def test_a_value_that_left_by_float_is_torn_from_the_same_number():
     assert (torn["kind"], torn["text"]) == ("left", "float()") and rows[torn["from"]]["label"] == "×"
     assert rows[torn["to"]]["literal"] and rows[torn["to"]]["value"]["data"] == 6.0
     figure = tf.draw(by_float()).figure
-    (x, y), (to_x, to_y) = (figure.nodes[figure.at[row]].at(0.5) for row in (torn["from"], torn["to"]))
-    assert f"M{x:g} {y:g}L{to_x:g} {to_y:g}" in figure.svg()  # to the row that reads the number
+    (x, y), (to_x, to_y) = (
+        figure.nodes[figure.node_by_row[row]].compute_point(0.5) for row in (torn["from"], torn["to"])
+    )
+    assert f"M{x:g} {y:g}L{to_x:g} {to_y:g}" in figure.build_svg()  # to the row that reads the number

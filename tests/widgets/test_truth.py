@@ -8,11 +8,11 @@ import pytest
 
 import minitape as tf
 from minitape.bridges.recording import Recording
-from minitape.picture.reading import Reader
+from minitape.picture.reader import Reader
 from minitape_widgets import TapeView
-from tests.jupyterlab_page import frame
+from tests.jupyterlab_page import wait_for_frame
 
-from .conftest import position, press
+from .conftest import read_position, type_keys
 
 
 def words(page: Any) -> str:
@@ -23,7 +23,7 @@ def words(page: Any) -> str:
 def test_a_variable_of_interact_goes_by_its_name_in_the_program():
     rate = tf.Variable(3.0)
     view = TapeView.interact(lambda: rate * rate, rate, -5, 5)
-    snapshot = view._fresh()
+    snapshot = view.read_snapshot()
     assert [row["name"] for row in snapshot["rows"]] == ["rate", None]
     assert snapshot["results"][0]["sources"][0]["name"] == "rate"
     assert json.loads(view._knobs)[0]["name"] == "rate"
@@ -33,7 +33,7 @@ def test_a_tape_goes_by_its_own_name_and_not_by_that_of_its_view():
     with tf.GradientTape() as tape:
         pass
     names = {"view": TapeView(tape), "mine": tape}
-    (own,) = Reader(tape, [names]).frame_of([], 0)["tapes"]
+    (own,) = Reader(tape, [names]).build_snapshot_without_sweep([], 0)["tapes"]
     assert own["name"] == "mine"
 
 
@@ -56,7 +56,7 @@ def test_infinity_times_zero_is_said_to_be_a_convention(show):
     with tf.GradientTape() as tape:
         y = tf.reduce_sum(tf.sqrt(x) * tf.constant([0.0, 8.0, 36.0]))
     page = show(tf.snapshot(tape, y, x))
-    press(page, "End")
+    type_keys(page, "End")
     assert "by convention" in words(page) and "[0. 4. 9.]" in words(page)
 
 
@@ -66,7 +66,7 @@ def test_the_rule_of_complex_numbers_reads_the_conjugate(show):
     with tf.GradientTape() as tape:
         y = z * (3.0 + 1.0j)
     page = show(tf.snapshot(tape, y, z))
-    press(page, "End")
+    type_keys(page, "End")
     assert "conj(row 1)" in words(page) and "(3-1j)" in words(page)
 
 
@@ -109,9 +109,9 @@ def test_a_picture_opens_at_its_target(show):
         y = x * x
         _ = y * 3.0
     page = show(tf.snapshot(tape, y, x))
-    assert position(page) == "forward 2 / 4" and "row 1" in words(page)
-    press(page, "ArrowRight")
-    assert position(page) == "forward 3 / 4"
+    assert read_position(page) == "forward 2 / 4" and "row 1" in words(page)
+    type_keys(page, "ArrowRight")
+    assert read_position(page) == "forward 3 / 4"
 
 
 def test_who_was_not_watched_is_blamed_and_not_its_reader():
@@ -132,13 +132,13 @@ def test_who_was_not_watched_is_blamed_and_not_its_reader():
 def test_a_leaf_is_said_in_the_words_of_its_framework(framework, text, show):
     recording = Recording(framework)
     x = recording.leaf(2.0, name="x", shape=())
-    recording.leaf(2.0, kind="constant", shape=(), differentiable=False)
+    recording.leaf(2.0, kind="constant", shape=(), tracked=False)
     recording.operation("square", [x], 4.0, shape=())
     recording.close()
     page = show(recording.snapshot())
-    press(page, "Home", "ArrowRight")
+    type_keys(page, "Home", "ArrowRight")
     assert f"A source: {text}." in words(page)
-    press(page, "ArrowRight")
+    type_keys(page, "ArrowRight")
     assert "tape" not in words(page)
 
 
@@ -179,10 +179,10 @@ def test_a_folded_loop_shows_its_adjoints_by_turn(factor, show):
     shrinks = {0.5: lambda by: by < 0, 1.0: lambda by: by == 0, 2.0: lambda by: by > 0}[factor]
     assert all(map(shrinks, rising))  # the top is at 0
     page.locator(".mt-profile rect").click(position={"x": 2, "y": 5})
-    frame(page)
-    assert position(page).startswith("backward") and page.locator(".mt-profile circle").count() == 1
+    wait_for_frame(page)
+    assert read_position(page).startswith("backward") and page.locator(".mt-profile circle").count() == 1
     row = page.locator(".mt-lines .mt-current").get_attribute("data-row")
-    press(page, "Shift+ArrowLeft")  # one turn
+    type_keys(page, "Shift+ArrowLeft")  # one turn
     assert int(page.locator(".mt-lines .mt-current").get_attribute("data-row")) - int(row) in (1, 2)
 
 
@@ -235,8 +235,8 @@ def test_a_live_view_hears_that_rows_were_replaced():
     view = TapeView(tape)
     with tape:
         y = log1pexp(x)
-    rows = view._fresh()["rows"]
+    rows = view.read_snapshot()["rows"]
     assert [row["status"] for row in rows if row["kind"] == "operation"] == ["ghost", "ghost", "ghost", "recorded"]
     with tape:
         y * tf.exp(x)
-    assert [row["status"] for row in view._fresh()["rows"]][-2:] == ["recorded"] * 2
+    assert [row["status"] for row in view.read_snapshot()["rows"]][-2:] == ["recorded"] * 2

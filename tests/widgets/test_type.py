@@ -9,7 +9,7 @@ import pytest
 
 import minitape as tf
 
-from .conftest import PROGRAMS, press
+from .conftest import PROGRAMS, type_keys
 from .twelve_programs import TWELVE
 
 pytestmark = pytest.mark.browser
@@ -53,7 +53,7 @@ def test_no_text_is_smaller_than_eleven_pixels(name, show, page):
         if size == SIZES[first]:
             show(SHOWN[name]())
         for keys in ([], ["End", "ArrowLeft"], ["Home", "ArrowRight"]):
-            press(page, *keys)
+            type_keys(page, *keys)
             page.wait_for_timeout(200)
             least, where = page.evaluate(SMALLEST)
             assert least >= LEAST, (size, where)
@@ -71,7 +71,7 @@ def test_a_page_of_its_own_fills_its_window(show, page):
 def test_the_table_and_the_words_are_seen_without_scrolling(name, show, page):
     page.set_viewport_size({"width": 1000, "height": 700})
     show(TWELVE[name]())
-    press(page, "End", "ArrowLeft")
+    type_keys(page, "End", "ArrowLeft")
     page.wait_for_timeout(250)
     assert page.evaluate("document.documentElement.scrollHeight") <= 700
     assert page.evaluate("(v => v.scrollHeight - v.clientHeight)(document.querySelector('.mt-view'))") <= 0
@@ -85,7 +85,7 @@ def test_on_a_small_screen_a_graph_that_can_be_is_whole_at_each_step(name, show,
     page.set_viewport_size({"width": 1000, "height": 700})
     show(TWELVE[name]())
     for keys in ([], ["End", "ArrowLeft"], ["Home", "ArrowRight"]):
-        press(page, *keys)
+        type_keys(page, *keys)
         page.wait_for_timeout(250)
         pane = page.locator(".mt-pane").bounding_box()
         for top, bottom in page.locator(".mt-node .mt-box").evaluate_all(ENDS):
@@ -100,7 +100,7 @@ def test_a_number_of_the_program_is_a_small_node(show):
     assert (number.locator(".mt-value").text_content(), number.locator(".mt-number").text_content()) == ("3.0", "1")
     whole = page.locator(".mt-node.mt-variable .mt-box").evaluate(height)
     assert number.locator(".mt-box").evaluate(height) < whole / 2
-    press(page, "Home")  # before it is read it is there, too
+    type_keys(page, "Home")  # before it is read it is there, too
     assert number.locator(".mt-value").text_content() == "3.0"
 
 
@@ -118,7 +118,7 @@ def test_a_name_is_large_and_its_operation_small_beside_it(show):
 
 def test_a_tensors_step_is_said_in_few_words(show):
     page = show(TWELVE["network"]())
-    press(page, "End", "ArrowLeft", "ArrowLeft")
+    type_keys(page, "End", "ArrowLeft", "ArrowLeft")
     words = page.locator(".mt-step").inner_text()
     assert len(words.splitlines()) < 26 and len(words) < 600
     assert "(32, 16), " in words and "% zeros" in words

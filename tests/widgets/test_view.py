@@ -17,11 +17,12 @@ import pytest
 
 import minitape as tf
 from minitape.cli.server import LAB_EXTENSIONS
-from minitape.picture import replay
-from minitape_widgets import TapeView, live, sweeps, wire
+from minitape.picture import recomputed_values
+from minitape.picture.source import TapeSource
+from minitape_widgets import TapeView, live_updates, wire_format
 from minitape_widgets import view as view_module
-from minitape_widgets.engine import BUNDLE
-from minitape_widgets.page import page
+from minitape_widgets.front_end import BUNDLE
+from minitape_widgets.saved_page import build_html_page
 
 from .conftest import square
 
@@ -33,20 +34,20 @@ def sent(monkeypatch):
     """The snapshots that new views send, decoded; no thread is started; that of a test before looks at none of them,
     but may still send for its own.
     """
-    found, before = [], set(live._views)
+    found, before = [], set(live_updates._views)
 
     def send(self, content, buffers=None):
         if self not in before:
             found.append((content, buffers))
 
-    monkeypatch.setattr(live, "wake", lambda: None)
-    monkeypatch.setattr(live, "_flow_all", lambda: False)
+    monkeypatch.setattr(live_updates, "notify_sending_thread", lambda: None)
+    monkeypatch.setattr(live_updates, "_send_news_of_all_views", lambda: False)
     monkeypatch.setattr(TapeView, "send", send)
     return found
 
 
 def decoded(sent):
-    return [wire.decode(buffers[0]) for _, buffers in sent if buffers]
+    return [wire_format.decode_snapshot(buffers[0]) for _, buffers in sent if buffers]
 
 
 def hash_of(folder):
@@ -92,10 +93,10 @@ def test_something_else_is_refused():
 def test_packing_keeps_every_field(program):
     snapshot = tf.snapshot(*program)
     view = TapeView(*program)
-    again = wire.decode(view._wire)
+    again = wire_format.decode_snapshot(view._wire)
     again["sweep"].pop("id")
     assert again["rows"] == snapshot["rows"] and again["sweep"] == snapshot["sweep"]
-    again = view._snapshot()
+    again = view._build_snapshot()
     again["sweep"].pop("id")
     assert again["rows"] == snapshot["rows"] and again["sweep"] == snapshot["sweep"]
 
@@ -106,12 +107,12 @@ def test_rows_are_sent_once_in_order_and_then_the_sweep(sent):
     view = TapeView(tape)
     with tape:
         y = x * x
-        live.flush(view)
+        live_updates.flush_view(view)
         for _ in range(5):
             y = tf.sin(y) * x
-            live.flush(view)
+            live_updates.flush_view(view)
     g = tape.gradient(y, x)
-    live.flush(view)
+    live_updates.flush_view(view)
     parts = decoded(sent)
     rows = [row for part in parts for row in part["rows"]]
     assert [row["row"] for row in rows] == list(range(12))
@@ -127,12 +128,12 @@ def test_rows_are_sent_also_where_a_static_picture_read_them_before(sent):
     view = TapeView(tape)
     with tape:
         y = tf.sin(x * x)  # noqa: F841 - a name for a row
-    view._bundle()
-    live.flush(view)
+    view.build_mime_bundle()
+    live_updates.flush_view(view)
     assert [row["row"] for part in decoded(sent) for row in part["rows"]] == [0, 1, 2]
-    view._bundle()
+    view.build_mime_bundle()
     before = len(sent)
-    live.flush(view)
+    live_updates.flush_view(view)
     assert len(sent) == before
 
 
@@ -143,16 +144,16 @@ def test_the_sweep_is_sent_also_where_a_static_picture_is_drawn_at_the_same_time
     with tape:
         y = x * x
     tape.gradient(y, x)
-    thread = threading.Thread(target=live.flush, args=[view])
-    read = sweeps.results_of
+    thread = threading.Thread(target=live_updates.flush_view, args=[view])
+    read = TapeSource.list_gradient_results
 
     def slow(*arguments, **options):
-        monkeypatch.setattr(sweeps, "results_of", read)
+        monkeypatch.setattr(TapeSource, "list_gradient_results", read)
         thread.start()
         thread.join(0.2)  # it sends what it finds, or waits for the picture
         return read(*arguments, **options)
 
-    monkeypatch.setattr(sweeps, "results_of", slow)
+    monkeypatch.setattr(TapeSource, "list_gradient_results", slow)
     view._repr_mimebundle_()
     thread.join()
     assert [step["row"] for step in decoded(sent)[-1]["sweep"]["steps"]] == [1]
@@ -167,36 +168,38 @@ def test_the_optimizers_step_is_sent_when_it_is_done(sent):
         y = w * w * b
     view = TapeView(tape)
     gradients = tape.gradient(y, [w, b])
-    live.flush(view)
+    live_updates.flush_view(view)
     before = len(sent)
     for variable, gradient in zip([w, b], gradients, strict=True):
         variable.assign_sub(0.1 * gradient)
-        view._flow(None)  # it may look between two of the variables
+        view.send_news(None)  # it may look between two of the variables
     assert len(sent) == before
-    view._snapshot()
-    live.flush(view)
+    view._build_snapshot()
+    live_updates.flush_view(view)
     (part,) = decoded(sent[before:])
     assert [source["now"]["data"] for source in part["results"][0]["sources"]] == [w.numpy(), b.numpy()]
     for _ in range(50):
         w.assign_sub(0.01)
-        view._flow(None)
+        view.send_news(None)
     assert len(sent) == before + 1
     for _ in range(3):
-        view._flow(None)
+        view.send_news(None)
     assert decoded(sent)[-1]["results"][0]["sources"][0]["assigned"] == 51 and len(sent) == before + 2
 
 
 def test_what_is_asked_again_is_sent_again(sent):
     tape, y, x = square()
     view = TapeView(tape, y, x)
-    view._asked(view, {"kind": "need", "record": view._reader.name, "since": 1}, [])
-    view._asked(view, {"kind": "need", "record": "another", "since": 7}, [])
-    view._asked(view, {"kind": "need", "record": view._reader.name, "since": 2, "sequence": 2}, [])
-    view._asked(view, "nonsense", [])
+    view.on_request(view, {"kind": "need", "record": view._reader.record_name, "since": 1}, [])
+    view.on_request(view, {"kind": "need", "record": "another", "since": 7}, [])
+    view.on_request(view, {"kind": "need", "record": view._reader.record_name, "since": 2, "sequence": 2}, [])
+    view.on_request(view, "nonsense", [])
     assert [(part["first"], len(part["rows"])) for part in decoded(sent)] == [(1, 1), (0, 2)]
-    view._asked(view, {"kind": "need", "record": view._reader.name, "since": 2, "sequence": 1}, [])  # the last was lost
+    view.on_request(
+        view, {"kind": "need", "record": view._reader.record_name, "since": 2, "sequence": 1}, []
+    )  # the last was lost
     assert decoded(sent)[-1]["sweep"] is not None and decoded(sent)[-1]["rows"] == []
-    view._asked(view, {"kind": "need", "record": view._reader.name, "since": 2, "sequence": 3}, [])
+    view.on_request(view, {"kind": "need", "record": view._reader.record_name, "since": 2, "sequence": 3}, [])
     assert sent[-1][0] == {"kind": "all", "sequence": 3}
 
 
@@ -207,10 +210,10 @@ def test_a_leaf_that_is_watched_late_is_told(sent):
     view = TapeView(tape)
     with tape:
         y = w * x
-        live.flush(view)
+        live_updates.flush_view(view)
         tape.watch(x)
         y = y * x
-    live.flush(view)
+    live_updates.flush_view(view)
     changes = [change for part in decoded(sent) for change in part["changed"]]
     assert {"row": 1, "watched": "explicit", "kind": "source", "tapes": [0]} in changes
 
@@ -223,7 +226,7 @@ def test_arrays_that_a_used_tape_released_are_still_swept(sent):
         y = tf.reduce_sum(tf.sin(w * w))
     g = tape.gradient(y, w)
     assert y.shape == ()
-    live.flush(view)
+    live_updates.flush_view(view)
     shown = decoded(sent)[-1]["sweep"]["gradients"][0]
     assert shown["stats"]["max"] == pytest.approx(float(np.max(g.numpy())), rel=1e-6)
 
@@ -239,7 +242,7 @@ def used(size):
 @pytest.mark.parametrize("again, seen", [(None, True), (True, True), (False, False)])
 def test_a_used_tape_is_computed_again(again, seen):
     tape, gradient = used(80)
-    shown = wire.decode(TapeView(tape, again=again)._wire)
+    shown = wire_format.decode_snapshot(TapeView(tape, again=again)._wire)
     assert [row["released"] for row in shown["rows"]] == [False, not seen, not seen, False]
     if not seen:
         assert shown["sweep"] is None
@@ -250,11 +253,11 @@ def test_a_used_tape_is_computed_again(again, seen):
 
 
 def test_a_large_used_tape_is_computed_again_when_somebody_asks(sent, monkeypatch):
-    monkeypatch.setattr(replay, "SMALL", 1000)
+    monkeypatch.setattr(recomputed_values, "MAX_BYTES", 1000)
     tape, gradient = used(80)
     view = TapeView(tape)
-    assert wire.decode(view._wire)["sweep"] is None
-    view._asked(view, {"kind": "again"}, [])
+    assert wire_format.decode_snapshot(view._wire)["sweep"] is None
+    view.on_request(view, {"kind": "again"}, [])
     shown = decoded(sent)[-1]
     assert sent[-1][0]["replace"]
     assert shown["results"][0]["sources"][0]["gradient"]["stats"]["min"] == pytest.approx(
@@ -274,7 +277,7 @@ def test_what_python_computed_is_not_run_again():
         y = tf.reduce_sum(tf.py_function(noted, [w], tf.float32))
     tape.gradient(y, w)
     before = len(calls)
-    assert wire.decode(TapeView(tape, again=True)._wire)["rows"][2]["released"]
+    assert wire_format.decode_snapshot(TapeView(tape, again=True)._wire)["rows"][2]["released"]
     assert len(calls) == before
 
 
@@ -285,7 +288,7 @@ def test_the_results_are_those_of_every_gradient_call(nothing_has_left_yet):
         v.assign_add(1.0)
         z = y * v
     first, second = tape.gradient(y, v), tape.gradient(z, [v, u])
-    found = wire.decode(TapeView(tape)._wire)["results"]
+    found = wire_format.decode_snapshot(TapeView(tape)._wire)["results"]
     assert [[end["name"] for end in call["target"]] for call in found] == [["y"], ["z"]]
     assert found[0]["sources"][0]["gradient"]["text"] == str(first.numpy())
     total, none = found[1]["sources"]
@@ -303,7 +306,7 @@ def test_reading_in_another_thread_misses_nothing(sent):
 
     def read():
         while not done.is_set():
-            view._flow(500)
+            view.send_news(500)
 
     reader = threading.Thread(target=read)
     reader.start()
@@ -315,7 +318,7 @@ def test_reading_in_another_thread_misses_nothing(sent):
     finally:
         done.set()
         reader.join()
-    live.flush(view)
+    live_updates.flush_view(view)
     rows = [row for part in decoded(sent) for row in part["rows"]]
     assert [row["row"] for row in rows] == list(range(2 * turns + 3))
     assert rows[-1]["value"]["text"] == str(y.numpy())
@@ -323,21 +326,21 @@ def test_reading_in_another_thread_misses_nothing(sent):
 
 
 def test_the_thread_ends_by_itself_and_starts_again(monkeypatch):
-    monkeypatch.setattr(live, "TURN", 0.001)
-    monkeypatch.setattr(live, "IDLE", 3)
+    monkeypatch.setattr(live_updates, "TURN_SECONDS", 0.001)
+    monkeypatch.setattr(live_updates, "MAX_QUIET_TURNS", 3)
     tape, y, x = square()
     view = TapeView(tape)
-    live._thread[0].join(10) if live._thread else None
-    assert not live._thread
+    live_updates._thread[0].join(10) if live_updates._thread else None
+    assert not live_updates._thread
     tape.gradient(y, x)
-    for thread in list(live._thread):
+    for thread in list(live_updates._thread):
         thread.join(10)
-    assert view._sweeps.sweep is not None
+    assert view._sweep_follower.sweep is not None
 
 
 def test_a_view_that_is_made_while_the_others_are_read_does_not_stop_the_thread(monkeypatch):
     first, second = TapeView(tf.GradientTape()), TapeView(tf.GradientTape())
-    other = threading.Thread(target=live.watch, args=(second,))
+    other = threading.Thread(target=live_updates.keep_view_updated, args=(second,))
 
     class Views(weakref.WeakSet):
         def __iter__(self):
@@ -347,19 +350,19 @@ def test_a_view_that_is_made_while_the_others_are_read_does_not_stop_the_thread(
                     other.join(0.1)  # it may have to wait
                 yield view
 
-    monkeypatch.setattr(live, "_views", Views([first]))
-    live._flow_all()
+    monkeypatch.setattr(live_updates, "_views", Views([first]))
+    live_updates._send_news_of_all_views()
     other.join()
-    assert set(live._views) == {first, second}
+    assert set(live_updates._views) == {first, second}
 
 
 def test_an_error_in_a_view_never_reaches_the_program(sent, monkeypatch):
     tape = tf.GradientTape()
     view = TapeView(tape)
-    monkeypatch.setattr(view, "_flow", lambda limit: 1 / 0)
+    monkeypatch.setattr(view, "send_news", lambda limit: 1 / 0)
     with tape:
         y = tf.Variable(1.0) * 2.0
-    assert live._flow_all() in (True, False)
+    assert live_updates._send_news_of_all_views() in (True, False)
     assert y.numpy() == 2.0
 
 
@@ -372,11 +375,11 @@ def test_importing_the_engine_loads_no_widgets():
 def test_interact_moves_the_variable_and_says_what_went_wrong(sent):
     x = tf.Variable(3.0, name="x")
     view = TapeView.interact(lambda: tf.sqrt(x) if x.numpy() > -4 else 1 / 0, x, -5, 5)
-    view._asked(view, {"kind": "run", "values": [4.0]}, [])
+    view.on_request(view, {"kind": "run", "values": [4.0]}, [])
     assert x.numpy() == 4.0
     assert decoded(sent)[-1]["sweep"]["gradients"][0]["text"] == "0.25"
     assert sent[-1][0] == {"kind": "ran", "error": ""}
-    view._asked(view, {"kind": "run", "values": [-5.0]}, [])
+    view.on_request(view, {"kind": "run", "values": [-5.0]}, [])
     assert sent[-1][0] == {"kind": "ran", "error": "ZeroDivisionError: division by zero"}
 
 
@@ -386,10 +389,10 @@ def test_why_no_gradient_flows_is_said_in_the_engines_words(sent):
         y = w * x
     view = TapeView(tape, y, w)
     rows = {row["kind"]: row["row"] for row in tf.snapshot(tape)["rows"]}
-    view._asked(view, {"kind": "explain", "source": rows["constant"], "target": rows["operation"], "ask": 0}, [])
+    view.on_request(view, {"kind": "explain", "source": rows["constant"], "target": rows["operation"], "ask": 0}, [])
     expected = tape.explain(y, x)
     assert sent[-1][0] == {"kind": "explained", "ask": 0, "text": f"{expected.message} {expected.fix}"}
-    view._asked(view, {"kind": "explain", "source": rows["variable"], "target": rows["operation"], "ask": 1}, [])
+    view.on_request(view, {"kind": "explain", "source": rows["variable"], "target": rows["operation"], "ask": 1}, [])
     assert sent[-1][0]["text"] == ""
 
 
@@ -409,7 +412,7 @@ def test_a_page_holds_no_live_markup_from_the_program():
     v = tf.Variable(1.0, name="</script><script>alert(1)</script>")
     with tf.GradientTape() as tape:
         y = v * 2.0
-    text = page(tf.snapshot(tape, y, v))
+    text = build_html_page(tf.snapshot(tape, y, v))
     assert text.count("</script>") == 3
 
 
@@ -423,18 +426,18 @@ def test_save_writes_a_page_or_a_picture(tmp_path):
 
 
 def test_a_very_long_page_is_written_row_by_row_and_holds_the_same(tmp_path, monkeypatch):
-    monkeypatch.setattr(view_module, "LOOKED", 100)
+    monkeypatch.setattr(view_module, "MAX_CHECKED_ROWS", 100)
     x = tf.Variable(1.0)
     with tf.GradientTape() as tape:
         y = x * 1.0
-        for _ in range(2 * view_module.LOOKED):
+        for _ in range(2 * view_module.MAX_CHECKED_ROWS):
             y = y * 0.999 + x
     tape.gradient(y, x)
     view = TapeView(tape)
     view.save(tmp_path / "long.html")
     packed = re.search(r'id="data" data-packed>([^<]*)<', (tmp_path / "long.html").read_text(encoding="utf-8"))
     held = json.loads(zlib.decompress(base64.b64decode(packed[1])))
-    whole = json.loads(json.dumps(view._snapshot()))
+    whole = json.loads(json.dumps(view._build_snapshot()))
     assert held.pop("insides") is not None and held == whole
 
 
@@ -444,8 +447,8 @@ def pages(sent):
 
 
 def test_a_long_sweep_is_sent_page_by_page_when_it_is_asked_for(sent, monkeypatch):
-    monkeypatch.setattr("minitape_widgets.sweeps.MOST", 50)
-    monkeypatch.setattr("minitape_widgets.sweeps.PAGE", 30)
+    monkeypatch.setattr("minitape_widgets.view_sweep.MAX_EAGER_ROWS", 50)
+    monkeypatch.setattr("minitape_widgets.view_sweep.STEPS_PER_PAGE", 30)
     x = tf.Variable(1.1, name="x")
     tape = tf.GradientTape()
     view = TapeView(tape)
@@ -454,11 +457,11 @@ def test_a_long_sweep_is_sent_page_by_page_when_it_is_asked_for(sent, monkeypatc
         for _ in range(40):
             y = tf.sin(y) * x
     g = tape.gradient(y, x)
-    live.flush(view)
+    live_updates.flush_view(view)
     sweep = decoded([message for message in sent if message[0]["kind"] == "rows"])[-1]["sweep"]
     assert (sweep["rest"], sweep["steps"], pages(sent)) == (83, [], [])
-    view._asked(view, {"kind": "sweep"}, [])
-    live.flush(view)
+    view.on_request(view, {"kind": "sweep"}, [])
+    live_updates.flush_view(view)
     found = pages(sent)
     assert [(page["first"], len(page["steps"]["row"]), page["rest"]) for page in found] == [
         (0, 30, 53),
@@ -466,25 +469,31 @@ def test_a_long_sweep_is_sent_page_by_page_when_it_is_asked_for(sent, monkeypatc
         (60, 21, 0),
     ]
     whole = tf.snapshot(tape)["sweep"]
-    assert [step for page in found for step in wire.unpack_steps(page["steps"])] == whole["steps"]
+    assert [step for page in found for step in wire_format.unpack_steps(page["steps"])] == whole["steps"]
     assert found[-1]["gradients"] == [f"~{g.numpy()!s}"]
     before = len(found)
-    lost = {"kind": "need", "record": view._reader.name, "since": len(view._rows), "sweep": sweep["id"], "steps": 30}
-    view._asked(view, lost, [])
+    lost = {
+        "kind": "need",
+        "record": view._reader.record_name,
+        "since": len(view._rows),
+        "sweep": sweep["id"],
+        "steps": 30,
+    }
+    view.on_request(view, lost, [])
     assert pages(sent)[before:] == found[1:]
 
 
 def test_a_very_long_tape_is_cut_off_and_says_so(sent, monkeypatch):
-    monkeypatch.setattr("minitape_widgets.view.MOST", 50)
+    monkeypatch.setattr("minitape_widgets.view.MAX_ROWS", 50)
     x = tf.Variable(1.0)
     with tf.GradientTape() as tape:
         y = x * 1.0
         for _ in range(100):
             y = y * x
     view = TapeView(tape)
-    shown = wire.decode(view._wire)
+    shown = wire_format.decode_snapshot(view._wire)
     assert len(shown["rows"]) == 50 and shown["total"] == 103
-    live.flush(view)
+    live_updates.flush_view(view)
     assert decoded(sent) == []
 
 

@@ -13,7 +13,7 @@ def start(self):
 
 threading.Thread.start = start
 import minitape as tf
-from minitape_widgets import TapeView, live, wire
+from minitape_widgets import TapeView, live_updates as live, wire_format as wire
 
 sent = []
 
@@ -21,7 +21,7 @@ class Seen(TapeView):
     def send(self, content, buffers=None):
         sent.append((content, buffers))
 
-live.MANY = 60  # so that one look does not find all
+live.ROWS_AFTERWARDS = 60  # so that one look does not find all
 x = tf.Variable(1.0, name="x")
 tape = tf.GradientTape(persistent=True)
 view = Seen(tape)
@@ -29,11 +29,11 @@ with tape:
     y = x
     for _ in range(200):
         y = y * 1.01
-rows = sum(len(wire.decode(buffers[0])["rows"]) for _, buffers in sent if buffers)
+rows = sum(len(wire.decode_snapshot(buffers[0])["rows"]) for _, buffers in sent if buffers)
 assert rows == len(view._rows) > 200, rows
 sent.clear()
 tape.gradient(y, x)
-steps = [wire.decode(buffers[0])["sweep"] for content, buffers in sent if content["kind"] == "rows"]
+steps = [wire.decode_snapshot(buffers[0])["sweep"] for content, buffers in sent if content["kind"] == "rows"]
 assert steps and steps[-1] and len(steps[-1]["steps"]) == 200, steps
 print("all sent")
 """

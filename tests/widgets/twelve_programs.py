@@ -7,7 +7,7 @@ import numpy as np
 
 import minitape as tf
 
-from .conftest import chain, scope, square
+from .conftest import build_chain_snapshot, open_scope, square
 
 
 def _some(*shape: int, seed: int = 0) -> np.ndarray:
@@ -104,11 +104,11 @@ def transformer() -> Any:
     x, weights = tf.constant(_some(6, 8)), []
     with tf.GradientTape() as tape:
         for block in range(3):
-            with scope(f"block_{block}"):
-                with scope("attention"):
+            with open_scope(f"block_{block}"):
+                with open_scope("attention"):
                     attended, used = _attend(x, 8)
                 x = x + attended
-                with scope("dense"):
+                with open_scope("dense"):
                     w, v = _weight("w", 8, 16), _weight("v", 16, 8)
                     x = x + tf.nn.relu(x @ w) @ v
                 weights += [*used, w, v]
@@ -154,7 +154,7 @@ TWELVE: dict[str, Callable[[], Any]] = {
     "lstm": recurrent,
     "layers": layered,
     "transformer": transformer,
-    "loop": lambda: chain(500),
+    "loop": lambda: build_chain_snapshot(500),
     "none": missing,
     "nan": not_a_number,
     "broadcast": broadcast,

@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import minitape as tf
-from minitape.picture.results import PythonNames
+from minitape.picture.gradient_results import PythonNames
 
 
-class Rerun:
+class InteractiveFunction:
     """Runs ``function`` under a new tape with new values of the variables, which go by their names in
     ``namespaces``.
     """
@@ -44,29 +44,29 @@ class Rerun:
         self.low, self.high, self.step = low, high, step
         self.namespaces = namespaces  # where the program's names of the variables are
 
-    def knobs(self) -> str:
-        """The sliders as the browser builds them."""
-        made, names = [], PythonNames(self.namespaces)
+    def build_slider_json(self) -> str:
+        """Return the sliders as the browser builds them."""
+        sliders, names = [], PythonNames(self.namespaces)
         for variable in self.variables:
             value = float(variable.numpy())
-            reach = max(1.0, 2 * abs(value))
-            low = value - reach if self.low is None else self.low
-            high = value + reach if self.high is None else self.high
+            half_range = max(1.0, 2 * abs(value))
+            low = value - half_range if self.low is None else self.low
+            high = value + half_range if self.high is None else self.high
             step = (high - low) / 200 if self.step is None else self.step
-            made.append(
+            sliders.append(
                 {
-                    "name": names.of(variable) or variable.name.removesuffix(":0"),
+                    "name": names.find_name(variable) or variable.name.removesuffix(":0"),
                     "value": value,
                     "low": low,
                     "high": high,
                     "step": step,
                 }
             )
-        return json.dumps(made)
+        return json.dumps(sliders)
 
-    def run(self, values: Sequence[float] | None = None) -> Any:
-        """The tape of one run, with the gradient of the function's result taken."""
-        for variable, value in zip(self.variables, values or (), strict=False):
+    def record_function_run(self, variable_values: Sequence[float] | None = None) -> Any:
+        """Return the tape of one run, with the gradient of the function's result taken."""
+        for variable, value in zip(self.variables, variable_values or (), strict=False):
             variable.assign(value)
         with tf.GradientTape() as tape:
             for variable in self.variables:
@@ -78,7 +78,7 @@ class Rerun:
 
 
 def _needs_arguments(function: Callable[..., Any]) -> bool:
-    """Whether it cannot be called without arguments, as far as Python can tell."""
+    """Return whether it cannot be called without arguments, as far as Python can tell."""
     try:
         inspect.signature(function).bind()
     except TypeError:

@@ -8,40 +8,48 @@ import json
 import linecache
 import traceback
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from minitape import GradientTape
-from minitape.common.texts import paragraph
+from minitape.common.translation import join_sentences
 
-from .live import flush
+from .live_updates import flush_view
 from .view import TapeView
 
-FILE = "program.py"
-MOST = 20  # tapes of a program that are kept
-ASKED = 6  # pairs of a target and a source that are explained
-LONGEST = 20_000  # characters that a program prints at once
+if TYPE_CHECKING:
+    from minitape.picture.snapshot_types import Snapshot
 
-Post = Callable[[str, bytes], None]
+PROGRAM_FILE = "program.py"
+MAX_TAPES = 20  # tapes of a program that are kept
+MAX_EXPLAINED_PAIRS = 6  # pairs of a target and a source that are explained
+MAX_PRINTED_LETTERS = 20_000  # characters that a program prints at once
+
+PostMessage = Callable[[str, bytes], None]
 
 
-class _Printed(io.TextIOBase):
-    def __init__(self, post: Post) -> None:
+class _PrintedOutput(io.TextIOBase):
+    def __init__(self, post: PostMessage) -> None:
         self._post = post
 
     def write(self, text: str) -> int:
         if text:
-            self._post(json.dumps({"kind": "printed", "text": text[:LONGEST]}), b"")
+            self._post(json.dumps({"kind": "printed", "text": text[:MAX_PRINTED_LETTERS]}), b"")
         return len(text)
 
 
-class _Shown(TapeView):
+class _PostedView(TapeView):
     """A view of which the playground's page hears."""
 
-    post: Post | None = None
+    post: PostMessage | None = None
 
     def send(self, content: Any, buffers: Any = None) -> None:
         if self.post is not None:
             self.post(json.dumps({"kind": "view", "content": content}), bytes(buffers[0]) if buffers else b"")
+
+    def post_state(self, post: PostMessage) -> None:
+        """Post the sliders and the rows that were read so far; what is new follows."""
+        self.post = post
+        post(json.dumps({"kind": "view", "knobs": self._knobs}), bytes(self._wire))
 
 
 class Playground:
@@ -55,99 +63,110 @@ class Playground:
     ['printed', 'printed', 'view', 'why', 'ended']
     """
 
-    def __init__(self, post: Post) -> None:
+    def __init__(self, post: PostMessage) -> None:
         self._post = post
-        self._view: _Shown | None = None
+        self._view: _PostedView | None = None
 
     def run(self, program: str) -> None:
         """Run a program, show its last tape, and say why gradients are missing."""
         if self._view is not None:
             self._view.close()
             self._view = None
-        linecache.cache[FILE] = (len(program), None, program.splitlines(True), FILE)
-        space: dict[str, Any] = {"__name__": "__main__", "__file__": FILE}
-        printed = _Printed(self._post)
-        with _tapes() as tapes, contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
-            failed = _ran(program, space)
-        if failed:
-            self._say(kind="failed", text=failed)
-        asked = [tape for tape in tapes if tape.last]
-        recorded = [tape for tape in tapes if tape._record is not None]
-        for tape in [*asked[-1:], *recorded[-1:]][:1]:
-            self._show(tape, space)
-            self._explain(tape)
-        self._say(kind="ended", tape=self._view is not None)
+        linecache.cache[PROGRAM_FILE] = (len(program), None, program.splitlines(True), PROGRAM_FILE)
+        namespace: dict[str, Any] = {"__name__": "__main__", "__file__": PROGRAM_FILE}
+        printed = _PrintedOutput(self._post)
+        with (
+            _collect_created_tapes() as tapes,
+            contextlib.redirect_stdout(printed),
+            contextlib.redirect_stderr(printed),
+        ):
+            failure = _execute_and_format_error(program, namespace)
+        if failure:
+            self._post_message(kind="failed", text=failure)
+        asked_tapes = [tape for tape in tapes if tape.last_request]
+        recorded_tapes = [tape for tape in tapes if tape.record is not None]
+        for tape in [*asked_tapes[-1:], *recorded_tapes[-1:]][:1]:
+            self._show_tape_in_page(tape, namespace)
+            self._post_gradient_explanations(tape)
+        self._post_message(kind="ended", tape=self._view is not None)
 
     def heard(self, content: str) -> None:
-        """The picture asks for something."""
+        """Answer a message of the picture in the page."""
         if self._view is not None:
-            self._view._asked(None, json.loads(content), [])
-            flush(self._view)
+            self._view.on_request(None, json.loads(content), [])
+            flush_view(self._view)
 
-    def _say(self, **content: object) -> None:
+    def read_snapshot(self) -> Snapshot | None:
+        """Return the snapshot of the tape that is shown; None if the program has none."""
+        return None if self._view is None else self._view.read_snapshot(is_full=False)
+
+    def _post_message(self, **content: object) -> None:
         self._post(json.dumps(content), b"")
 
-    def _show(self, tape: GradientTape, space: dict[str, Any]) -> None:
+    def _show_tape_in_page(self, tape: GradientTape, namespace: dict[str, Any]) -> None:
         # evaluated in the program's own variables, where the view looks for names
-        view: _Shown = eval("_shown(_tape)", space | {"_shown": _Shown, "_tape": tape})
+        view: _PostedView = eval("_shown(_tape)", namespace | {"_shown": _PostedView, "_tape": tape})
         self._view = view
         if view.comm is None:  # without ipywidgets no widget has one
             view.comm = self
-        view.post = self._post
-        self._say_view(view)
-        flush(view)
+        view.post_state(self._post)
+        flush_view(view)
 
-    def _say_view(self, view: _Shown) -> None:
-        self._post(json.dumps({"kind": "view", "knobs": view._knobs}), bytes(view._wire))
-
-    def _explain(self, tape: GradientTape) -> None:
-        found = []
-        pairs = [(target, source) for target in tape.last.targets for source in tape.last.sources] if tape.last else []
-        for target, source in pairs[:ASKED]:
+    def _post_gradient_explanations(self, tape: GradientTape) -> None:
+        answers = []
+        pairs = (
+            [(target, source) for target in tape.last_request.targets for source in tape.last_request.sources]
+            if tape.last_request
+            else []
+        )
+        for target, source in pairs[:MAX_EXPLAINED_PAIRS]:
             with contextlib.suppress(Exception):  # the picture goes on without words
-                answer = tape.explain(target, source)
-                if answer.cause != "connected":
-                    where = {"line": answer.line, "patch": answer.patch, "patch_line": answer.patch_line}
-                    found.append({"text": paragraph(answer.message, answer.fix), **where})
-        self._say(kind="why", answers=found)
+                explanation = tape.explain(target, source)
+                if explanation.cause != "connected":
+                    location = {
+                        "line": explanation.line,
+                        "patch": explanation.patch,
+                        "patch_line": explanation.patch_line,
+                    }
+                    answers.append({"text": join_sentences(explanation.message, explanation.fix), **location})
+        self._post_message(kind="why", answers=answers)
 
 
-def picture(program: str) -> Any:
-    """The snapshot of the tape that a program shows, for a page; None where it has none."""
+def run_program_and_snapshot(program: str) -> Any:
+    """Return the snapshot of the tape that a program shows, for a page; None where it has none."""
     playground = Playground(lambda text, data: None)
     playground.run(program)
-    view = playground._view
-    return None if view is None else view._fresh(full=False)
+    return playground.read_snapshot()
 
 
 @contextlib.contextmanager
-def _tapes() -> Iterator[list[GradientTape]]:
-    """The tapes that a program makes in the meantime, the last ones of them."""
-    found: list[GradientTape] = []
-    make = GradientTape.__init__
+def _collect_created_tapes() -> Iterator[list[GradientTape]]:
+    """Yield the tapes that a program makes in the meantime, the last ones of them."""
+    tapes: list[GradientTape] = []
+    original_init = GradientTape.__init__
 
-    def made(
+    def init_and_collect(
         tape: GradientTape, *args: Any, **kwargs: Any
     ) -> None:  # not __enter__, which notes the line of its caller
-        make(tape, *args, **kwargs)
-        found[:] = [*found, tape][-MOST:]
+        original_init(tape, *args, **kwargs)
+        tapes[:] = [*tapes, tape][-MAX_TAPES:]
 
-    GradientTape.__init__ = made  # type: ignore[method-assign, assignment]
+    GradientTape.__init__ = init_and_collect  # type: ignore[method-assign, assignment]
     try:
-        yield found
+        yield tapes
     finally:
-        GradientTape.__init__ = make  # type: ignore[method-assign]
+        GradientTape.__init__ = original_init  # type: ignore[method-assign]
 
 
-def _ran(program: str, space: dict[str, Any]) -> str:
+def _execute_and_format_error(program: str, namespace: dict[str, Any]) -> str:
     """Run a program in a space of its own; give back what went wrong, without the frames of others."""
     try:
-        exec(compile(program, FILE, "exec"), space)
+        exec(compile(program, PROGRAM_FILE, "exec"), namespace)
     except BaseException as error:
-        told = traceback.TracebackException.from_exception(error)
-        part: traceback.TracebackException | None = told
+        report = traceback.TracebackException.from_exception(error)
+        part: traceback.TracebackException | None = report
         while part is not None:
-            part.stack[:] = [frame for frame in part.stack if frame.filename == FILE]
+            part.stack[:] = [frame for frame in part.stack if frame.filename == PROGRAM_FILE]
             part = part.__cause__ or part.__context__
-        return "".join(told.format())
+        return "".join(report.format())
     return ""

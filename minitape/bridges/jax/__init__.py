@@ -18,10 +18,10 @@ Recording(jax, 5 rows, 1 backward pass)
 'x is not differentiated: argnums names other arguments.'
 """
 
-from ..require import framework_module
+from ..framework_import import import_framework
 
-framework_module("jax", "JAX", (0, 7))
+import_framework("jax", "JAX", (0, 7))
 
-from .record import JaxRecording as JaxRecording  # noqa: E402 - behind the check
-from .record import record as record  # noqa: E402
-from .record import record_if_bad as record_if_bad  # noqa: E402
+from .recording import JaxRecording as JaxRecording  # noqa: E402 - behind the check
+from .recording import record as record  # noqa: E402
+from .recording import record_if_bad as record_if_bad  # noqa: E402

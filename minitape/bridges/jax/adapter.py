@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...explain.fixes.dialects import JAX
-from ...explain.reasons import text, words
+from ...explain.reasons import finding_sentences, program_text
 from ...explain.reasons.question import Question, RecordedRow
-from ...explain.sentences import fill
+from ...explain.translated_sentences import fill
 from ...recording.sites import NOWHERE, Site
-from ..rows import FrameworkAdapter, convert_entries, read_escapes
-from .origin import JaxOrigin, returned
-from .rows import SHARES
-from .words import FUNCTIONS, ZEROS
+from ..framework_adapter import FrameworkAdapter, convert_entries_to_rows, read_escapes
+from .program_origin import JaxOrigin, find_return_site_by_description
+from .row_log import NORMALIZING_FUNCTIONS
+from .sentences import FUNCTIONS, ZERO_MECHANISMS
+
+if TYPE_CHECKING:
+    from .recording import JaxRecording
 
 # written without a call
 OPERATOR_OPS = set("add sub mul div pow integer_pow neg dot_general rem gt ge lt le eq ne".split())
 SHARE_FUNCTIONS = {"softmax", "log_softmax", "logsumexp"}  # functions of shares, whose steps no question is about
 
 
-def read_rows(recording: Any) -> list[RecordedRow]:
+def read_rows(recording: JaxRecording) -> list[RecordedRow]:
     """Return the rows of a recording. The arrays that they stand for are gone."""
-    return convert_entries(recording, lambda entry: lambda: None)
+    return convert_entries_to_rows(recording, lambda entry: lambda: None)
 
 
-def build_question(recording: Any, target: Any, source: Any, source_rows: list[int]) -> Question:
+def build_question(recording: JaxRecording, target: Any, source: Any, source_rows: list[int]) -> JaxQuestion:
     """Return a question about a recording.
 
     Args:
@@ -34,8 +37,8 @@ def build_question(recording: Any, target: Any, source: Any, source_rows: list[i
         source_rows: The rows of the source.
     """
     is_own_target = target is None or target is recording.value
-    target_row = recording.row_of(recording.target if is_own_target else target)
-    return Question(
+    target_row = recording.find_row(recording.target_row if is_own_target else target)
+    return JaxQuestion(
         adapter=JaxAdapter(recording),
         rows=read_rows(recording),
         source_rows=source_rows,
@@ -43,7 +46,7 @@ def build_question(recording: Any, target: Any, source: Any, source_rows: list[i
         source=source,
         target=target,
         escapes=read_escapes(recording),
-        sweep=recording.sweep_from(target_row),
+        sweep=recording.find_last_sweep_from_or_through(target_row),
     )
 
 
@@ -51,14 +54,14 @@ class JaxAdapter(FrameworkAdapter):
     """What the checks need to know of JAX's arrays."""
 
     framework, module, functions = "jax", "jnp", FUNCTIONS
-    zero_mechanisms, class_loss_ops, cancelling_scopes = ZEROS, frozenset[str](), SHARES
+    zero_mechanisms, class_loss_ops, cancelling_scopes = ZERO_MECHANISMS, frozenset[str](), NORMALIZING_FUNCTIONS
     dialect = JAX
     unused_cause, escape_cause, rebinds = "unused", "left_jax", False
 
-    def __init__(self, recording: Any) -> None:
-        self.recording, self.origin = recording, JaxOrigin(*recording.asked)
+    def __init__(self, recording: JaxRecording) -> None:
+        self.recording, self.origin = recording, JaxOrigin(*recording.recorded_call)
 
-    def is_variable(self, thing: Any) -> bool:
+    def is_variable(self, obj: Any) -> bool:
         """Return False, because JAX has no variables."""
         return False
 
@@ -67,21 +70,34 @@ class JaxAdapter(FrameworkAdapter):
 
         Returns only the name of the function if that does nothing else.
         """
-        one, name = question.rows[row], words.describe_operation(question, row)
-        calls = {text.last_name(call.func) for call in text.at(one.site).calls} - {""}
-        alone = calls.pop() if len(calls) == 1 and one.op not in OPERATOR_OPS else name
-        written = next((scope for scope in one.scope if scope in calls | {alone}), alone)
-        around = one.scope[: one.scope.index(written) + 1] if written in one.scope else ()
-        same = sum(other.scope[: len(around)] == around and other.site == one.site for other in question.rows)
-        if same == 1 or written in SHARE_FUNCTIONS or written in name or name in written:
-            return written
-        return fill("{operation} in {function}(...)", operation=name, function=written)
+        recorded_row, name = question.rows[row], finding_sentences.describe_operation(question, row)
+        calls = {
+            program_text.find_last_name(call.func) for call in program_text.find_statement(recorded_row.site).calls
+        } - {""}
+        callee = calls.pop() if len(calls) == 1 and recorded_row.op not in OPERATOR_OPS else name
+        function = next((scope for scope in recorded_row.scope if scope in calls | {callee}), callee)
+        outer_scope = (
+            recorded_row.scope[: recorded_row.scope.index(function) + 1] if function in recorded_row.scope else ()
+        )
+        same_count = sum(
+            other_row.scope[: len(outer_scope)] == outer_scope and other_row.site == recorded_row.site
+            for other_row in question.rows
+        )
+        if same_count == 1 or function in SHARE_FUNCTIONS or function in name or name in function:
+            return function
+        return fill("{operation} in {function}(...)", operation=name, function=function)
 
-    def find_custom_rule(self, row: RecordedRow) -> Site:
+    def find_last_return_of_rule(self, row: RecordedRow) -> Site:
         """Return the line on which the program's own derivative rule returns."""
-        return returned(row.extra.custom) if row.extra.custom else NOWHERE
+        return find_return_site_by_description(row.extra.custom_rule) if row.extra.custom_rule else NOWHERE
 
-    def find_argument_site(self, row: int) -> Site:
+    def find_argument_creation_site(self, argument_row: int) -> Site:
         """Return the line that created an argument."""
-        leaf = next((leaf for leaf in self.recording.given if leaf.row == row), None)
-        return NOWHERE if leaf is None else self.origin.leaf_line(leaf)
+        leaf = next((leaf for leaf in self.recording.argument_leaves if leaf.row == argument_row), None)
+        return NOWHERE if leaf is None else self.origin.find_leaf_creation_site(leaf)
+
+
+class JaxQuestion(Question):
+    """A question about a recording of JAX."""
+
+    adapter: JaxAdapter

@@ -13,24 +13,25 @@ from io import StringIO
 from types import MethodType
 from typing import TYPE_CHECKING, Any
 
-from ...engine.recording.block import InterruptSafeExit
-from ...engine.recording.frames import own_file
-from ...explain.caller import warn_user
-from ..changes import Changes
+from ...engine.record.interrupt_safe import InterruptSafeExit
+from ...engine.record.user_frames import is_minitape_or_library_file
+from ...explain.caller import warn_at_user_line
+from ..framework_patches import FrameworkPatches
 from ..model_page import ModelPage
-from ..sampling import count_of
-from .origin import functions, outside, plain
-from .record import JaxRecording, jax, record
+from ..sampling import check_step_count
+from .program_origin import iter_function_and_callees, read_outside_values, unwrap_function
+from .recording import JaxRecording, jax, record
 
 if TYPE_CHECKING:
-    from ...engine.types import Leaving
+    from ...engine.types import ExitProperty
 
-MOST = 10  # gradients of a compiled function that are recorded
+GRADIENT_LIMIT = 10  # gradients of a compiled function that are recorded
 
 
 class FirstGradients:
-    """A block in which ``jax.grad`` and ``jax.value_and_grad`` record their function and its arguments, until that was
-    done ``first`` times, or each ``every``-th time.
+    """A block in which ``jax.grad`` and ``jax.value_and_grad`` record their function and its arguments.
+
+    They do so until ``first`` gradients are recorded, or at each ``every``-th time.
 
     What ``jax.jit`` compiles has no numbers while it is traced. So long as steps are due, its function runs without the
     compiler, too, for nothing but the recording: what the program gets is what it gets without the block.
@@ -43,50 +44,64 @@ class FirstGradients:
     """
 
     def __init__(self, first: int = 1_000_000, every: int = 1) -> None:
-        self.first = count_of(first, "first", "first=5 records five")
-        self.every = count_of(every, "every", "every=100 records each hundredth")
-        self.steps = self._taken = self.asked = 0  # `asked`: also while JAX traces
-        self.recorded: Callable[[], object] | None = None  # is called when a recording is complete
-        self._latest: dict[Any, JaxRecording] = {}  # of each function, by its code
-        self._changes = Changes()
-        self._entered = self._writes = False
-        self._left: int | None = None  # how many gradients the call that runs for the recording may take
+        self.first = check_step_count(first, "first", "first=5 records five")
+        self.every = check_step_count(every, "every", "every=100 records each hundredth")
+        self.steps = self._taken_count = self.gradient_count = 0  # `gradient_count`: also while JAX traces
+        self.on_recorded: Callable[[], object] | None = None  # is called when a recording is complete
+        self._latest_recordings: dict[Any, JaxRecording] = {}  # of each function, by its code
+        self._patches = FrameworkPatches()
+        self._entered = self._is_recording = False
+        self._remaining_gradients: int | None = None  # how many gradients the call that runs for the recording may take
 
     def __enter__(self) -> FirstGradients:
         self._entered = True
-        self._changes.begin()
+        self._patches.activate_in_this_thread()
         for name in ("grad", "value_and_grad"):
-            self._changes.wrap(jax, name, self._gradient_of)
-        self._changes.wrap(jax, "jit", self._compiled)
+            self._patches.wrap_function(jax, name, self._on_gradient_transform)
+        self._patches.wrap_function(jax, "jit", self._on_jit)
         return self
 
-    def _leave(self, *_: object) -> None:
-        self._changes.undo()
+    def _leave_block(self, *_: object) -> None:
+        self._patches.undo_all()
         self._entered = False
 
-    __exit__: Leaving = InterruptSafeExit(_leave, lambda block: block._entered)
+    __exit__: ExitProperty = InterruptSafeExit(_leave_block, lambda block: block._entered)
 
     def explain(self) -> ModelPage:
-        """The page of all that was differentiated, in the last recording of each function."""
+        """Return the page of all that was differentiated, in the last recording of each function."""
         page = ModelPage()
-        for recording in self._latest.values():
-            for name, answer in recording.explain().items():
-                page[name if name not in page else f"{plain(recording.asked[0]).__name__}: {name}"] = answer
+        for recording in self._latest_recordings.values():
+            for name, explanation in recording.explain().items():
+                page[
+                    name
+                    if name not in page
+                    else f"{unwrap_function(recording.recorded_call.function).__name__}: {name}"
+                ] = explanation
         return page
 
-    def _compiled(self, jit: Any, *function: Any, **options: Any) -> Any:
-        return Compiled(self, function[0], jit(*function, **options)) if function else partial(jax.jit, **options)
+    def _on_jit(self, original: Any, *function: Any, **options: Any) -> Any:
+        return (
+            CompiledFunction(self, function[0], original(*function, **options))
+            if function
+            else partial(jax.jit, **options)
+        )
 
-    def sees(self, arguments: Any) -> bool:
-        """Whether a call with these arguments may be recorded: they are numbers, and this is the program's thread."""
-        traced = (isinstance(leaf, jax.core.Tracer) for leaf in jax.tree_util.tree_leaves(arguments))
-        return self.steps != self.first and self._changes.here and not self._writes and not any(traced)
+    def can_record(self, arguments: Any) -> bool:
+        """Return whether a call may be recorded: its arguments are numbers, and this is the program's thread."""
+        is_traced_flags = (isinstance(leaf, jax.core.Tracer) for leaf in jax.tree_util.tree_leaves(arguments))
+        return (
+            self.steps != self.first
+            and self._patches.is_active_in_this_thread
+            and not self._is_recording
+            and not any(is_traced_flags)
+        )
 
-    def rehearse(self, function: Any, args: tuple, kwargs: dict, takes: int) -> int:
-        """Runs a function that the program compiles, without the compiler, to record the gradients that it takes, at
-        most so many; returns how many it took.
+    def record_gradients_uncompiled(self, function: Any, args: tuple, kwargs: dict, gradient_limit: int) -> int:
+        """Run a function without the compiler to record the gradients that it takes.
+
+        The program compiles it. At most ``gradient_limit`` gradients are taken; returns how many it took.
         """
-        self._left = takes
+        self._remaining_gradients = gradient_limit
         args, kwargs = jax.tree_util.tree_map(lambda leaf: leaf, (args, kwargs))  # what it changes is not the program's
         try:
             with jax.disable_jit(), redirect_stdout(StringIO()):
@@ -94,109 +109,126 @@ class FirstGradients:
         except Exception:  # enough was recorded; or the program's own call will say it
             pass
         finally:
-            takes, self._left = takes - self._left, None
-        return takes
+            gradient_limit, self._remaining_gradients = gradient_limit - self._remaining_gradients, None
+        return gradient_limit
 
-    def _gradient_of(self, transform: Any, function: Any, argnums: Any = 0, has_aux: bool = False, **rest: Any) -> Any:
-        own = transform(function, argnums, has_aux, **rest)
+    def _on_gradient_transform(
+        self, original: Any, function: Any, argnums: Any = 0, has_aux: bool = False, **options: Any
+    ) -> Any:
+        original_gradient = original(function, argnums, has_aux, **options)
 
-        @wraps(own)
-        def gradient(*args: Any, **kwargs: Any) -> Any:
-            self.asked += 1
-            if self.sees((args, kwargs)):
-                if self._left is not None or self._taken % self.every == 0:
-                    self._write(partial(function, **kwargs) if kwargs else function, args, argnums, has_aux)
-                if self._left is None:
-                    self._taken += 1
+        @wraps(original_gradient)
+        def record_and_compute_gradient(*args: Any, **kwargs: Any) -> Any:
+            self.gradient_count += 1
+            if self.can_record((args, kwargs)):
+                if self._remaining_gradients is not None or self._taken_count % self.every == 0:
+                    self._record_gradient(partial(function, **kwargs) if kwargs else function, args, argnums, has_aux)
+                if self._remaining_gradients is None:
+                    self._taken_count += 1
                 else:
-                    self._left -= 1
-                    if not self._left or self.steps == self.first:
+                    self._remaining_gradients -= 1
+                    if not self._remaining_gradients or self.steps == self.first:
                         raise StopIteration
-            return own(*args, **kwargs)
+            return original_gradient(*args, **kwargs)
 
-        return gradient
+        return record_and_compute_gradient
 
-    def _write(self, function: Any, args: tuple, argnums: Any, has_aux: bool) -> None:
-        self._writes, put_back = True, kept(function, *args)
+    def _record_gradient(self, function: Any, args: tuple, argnums: Any, has_aux: bool) -> None:
+        self._is_recording, restore_state = True, save_mutable_state(function, *args)
         try:
             with redirect_stdout(StringIO()):
                 recording = record(function, *args, argnums=argnums, has_aux=has_aux)
-            of = plain(function)
-            recording.follows(self._latest.get(key := getattr(of, "__code__", of), recording))
-            self._latest[key] = recording
+            user_function = unwrap_function(function)
+            recording.count_arguments_unchanged_since(
+                self._latest_recordings.get(key := getattr(user_function, "__code__", user_function), recording)
+            )
+            self._latest_recordings[key] = recording
             self.steps += 1
-            if self.recorded is not None and recording.error is None:  # else the program's own call raises it, first
-                self.recorded()
+            if self.on_recorded is not None and recording.error is None:  # else the program's own call raises it, first
+                self.on_recorded()
         except Exception as error:
-            warn_user(f"A gradient was not explained: {type(error).__name__}: {error}")
+            warn_at_user_line(f"A gradient was not explained: {type(error).__name__}: {error}")
         finally:
-            self._writes = False
-            put_back()
+            self._is_recording = False
+            restore_state()
 
 
-class Compiled:
+class CompiledFunction:
     """What ``jax.jit`` gives to a program in the block."""
 
-    def __init__(self, block: FirstGradients, function: Any, jitted: Any) -> None:
-        self._block, self._function, self._jitted = block, function, jitted
-        self._calls, self._takes = 0, MOST  # gradients that it takes
+    def __init__(self, gradient_block: FirstGradients, function: Any, jitted: Any) -> None:
+        self._gradient_block, self._function, self._jitted = gradient_block, function, jitted
+        self._call_count, self._gradient_limit = 0, GRADIENT_LIMIT  # gradients that it takes
         update_wrapper(self, function)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        block = self._block
-        if self._takes and block._left is None and block.sees((args, kwargs)):
-            put_back = kept(self._function, *args)
-            if self._calls == 0:  # what is traced now is not traced again
-                before = block.asked
+        gradient_block = self._gradient_block
+        if (
+            self._gradient_limit
+            and gradient_block._remaining_gradients is None
+            and gradient_block.can_record((args, kwargs))
+        ):
+            restore_state = save_mutable_state(self._function, *args)
+            if self._call_count == 0:  # what is traced now is not traced again
+                previous_count = gradient_block.gradient_count
                 with suppress(Exception):
                     self._jitted.eval_shape(*args, **kwargs)
-                self._takes *= block.asked > before
-            traced = kept(self._function, *args)
-            put_back()
-            if self._takes and self._calls % block.every == 0:
-                self._takes = block.rehearse(self._function, args, kwargs, self._takes)
-            traced()
-            self._calls += 1
+                self._gradient_limit *= gradient_block.gradient_count > previous_count
+            restore_after_trace = save_mutable_state(self._function, *args)
+            restore_state()
+            if self._gradient_limit and self._call_count % gradient_block.every == 0:
+                self._gradient_limit = gradient_block.record_gradients_uncompiled(
+                    self._function, args, kwargs, self._gradient_limit
+                )
+            restore_after_trace()
+            self._call_count += 1
         return self._jitted(*args, **kwargs)
 
-    def __get__(self, owner: Any, of: Any = None) -> Any:
+    def __get__(self, owner: Any, owner_class: Any = None) -> Any:
         return self if owner is None else MethodType(self, owner)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.__dict__["_jitted"], name)
 
 
-def kept(function: Any, *args: Any) -> Callable[[], None]:
-    """Keeps what a function may change: attributes of the program's objects, and lists and the like, that it reads from
-    outside. The result puts them back.
+def save_mutable_state(function: Any, *args: Any) -> Callable[[], None]:
+    """Save what a function may change, and return a function that puts it back.
+
+    That are attributes of the program's objects, and lists and the like, that it reads from outside.
 
     >>> def loss(w, seen):
     ...     seen.append(w)
     ...     return w
     >>> seen = []
-    >>> put_back = kept(loss, seen)
+    >>> restore_state = save_mutable_state(loss, seen)
     >>> loss(2.0, seen), seen
     (2.0, [2.0])
-    >>> put_back()
+    >>> restore_state()
     >>> seen
     []
     """
-    found: dict[int, tuple] = {}
-    waiting = [function, *args]
-    waiting += [value for inner in functions(function) for value in outside(inner).values()]
-    while waiting:
-        at = waiting.pop()
-        at = at.__self__ if inspect.ismethod(at) else at
-        module = sys.modules.get(type(at).__module__)
-        if not own_file(getattr(module, "__file__", None) or __file__) and hasattr(at, "__dict__"):
-            at = vars(at)
-        if type(at) in (dict, list, deque) and id(at) not in found:
-            found[id(at)] = at, copy(at)
-            waiting += at.values() if isinstance(at, dict) else at
+    saved_contents: dict[int, tuple] = {}
+    pending = [function, *args]
+    pending += [
+        value
+        for inner_function in iter_function_and_callees(function)
+        for value in read_outside_values(inner_function).values()
+    ]
+    while pending:
+        current = pending.pop()
+        current = current.__self__ if inspect.ismethod(current) else current
+        module = sys.modules.get(type(current).__module__)
+        if not is_minitape_or_library_file(getattr(module, "__file__", None) or __file__) and hasattr(
+            current, "__dict__"
+        ):
+            current = vars(current)
+        if type(current) in (dict, list, deque) and id(current) not in saved_contents:
+            saved_contents[id(current)] = current, copy(current)
+            pending += current.values() if isinstance(current, dict) else current
 
-    def put_back() -> None:
-        for own, before in found.values():
-            own.clear()
-            (own.update if isinstance(own, dict) else own.extend)(before)
+    def restore_state() -> None:
+        for container, contents in saved_contents.values():
+            container.clear()
+            (container.update if isinstance(container, dict) else container.extend)(contents)
 
-    return put_back
+    return restore_state

@@ -4,78 +4,91 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING
 
-from ...explain.families import OperationNames
+from ...explain.operation_families import OperationNames
+from ...explain.reasons.finding_sentences import describe_escape_method
 from ...explain.reasons.question import RecordedRow
 from ...explain.reasons.suspects import (
     EQUALITY_TOLERANCE,
     CheckedRun,
     Suspicion,
-    find_negligible_rows,
-    max_abs,
-    suspect_row,
+    build_row_suspicion,
+    compute_max_abs,
+    find_rows_with_tiny_adjoint,
 )
-from ...explain.reasons.words import describe_escape
-from ...recording.values import numbers_of
-from ..rows import read_escapes
+from ...recording.value_summary import to_float_array
+from ..framework_adapter import read_escapes
 from .adapter import JaxAdapter, read_rows
-from .origin import JaxOrigin
+from .program_origin import JaxOrigin
 
-NAMES = OperationNames(
-    compare={"sub"},
-    losses=(),
-    sums={"reduce_sum"},
-    shapes=set("broadcast_in_dim reshape squeeze expand_dims transpose convert_element_type copy".split()),
-    adds={"add", "sub", "add_any"},
-    factors={"mul", "div"},
-    of_logits={"sub": "softmax", "neg": "sigmoid", "logaddexp": "sigmoid"},
-    activations={"logistic": "sigmoid", "tanh": "tanh", "max": "relu", "erf": "gelu"},
-    normalize=(),
-    saturate={"logistic", "tanh"},
+if TYPE_CHECKING:
+    from .recording import JaxRecording
+
+OPERATION_NAMES = OperationNames(
+    compare_ops={"sub"},
+    loss_ops=(),
+    sum_ops={"reduce_sum"},
+    shape_ops=set("broadcast_in_dim reshape squeeze expand_dims transpose convert_element_type copy".split()),
+    add_ops={"add", "sub", "add_any"},
+    product_ops={"mul", "div"},
+    activation_of_loss={"sub": "softmax", "neg": "sigmoid", "logaddexp": "sigmoid"},
+    activation_names={"logistic": "sigmoid", "tanh": "tanh", "max": "relu", "erf": "gelu"},
+    normalizing_ops=(),
+    saturating_ops={"logistic", "tanh"},
 )
-OF_LOGITS = {"sub": "log_softmax", "neg": "log_sigmoid", "logaddexp": "softplus"}  # how those of jax.nn begin
+LOGIT_FUNCTIONS = {"sub": "log_softmax", "neg": "log_sigmoid", "logaddexp": "softplus"}  # how those of jax.nn begin
 
 
-def build_checked_run(recording: Any) -> CheckedRun:
+def build_checked_run(recording: JaxRecording) -> CheckedRun:
     """Return the rows and the backward pass of a recording, for the checks to read."""
     return CheckedRun(
         read_rows(recording),
         [sweep for sweep in recording.sweeps if sweep.adjoints],
         read_escapes(recording),
-        NAMES,
-        describe_escape,
-        recording.made_up,
+        OPERATION_NAMES,
+        describe_escape_method,
+        recording.has_placeholder_values,
         recording=recording,
         adapter=JaxAdapter(recording),
-        checks=(check_not_applied, check_cancellation),
-        rows_of=recording.rows_of,
+        checks=(check_unapplied_gradients, check_cancellation),
+        find_source_rows=recording.list_rows,
         find_written_operand=find_written_operand,
         find_logits=find_logits,
     )
 
 
-def find_written_operand(run: CheckedRun, row: RecordedRow, given: int) -> int:
+def find_written_operand(run: CheckedRun, row: RecordedRow, operand: int) -> int:
     """Return the row that the program gave to an operation, before jax.numpy adapted its shape."""
-    while run.rows[given].op in ("broadcast_in_dim", "reshape") and run.rows[given].site == row.site:
-        given = run.rows[given].inputs[0]
-    return given
+    while run.rows[operand].op in ("broadcast_in_dim", "reshape") and run.rows[operand].site == row.site:
+        operand = run.rows[operand].inputs[0]
+    return operand
 
 
 def find_logits(run: CheckedRun, row: RecordedRow) -> int | None:
     """Return the row that a function of jax.nn takes for logits, or None if the operation does not begin one."""
-    given, name = row.inputs[0], OF_LOGITS[row.op]
-    return given if name in row.scope and name not in run.rows[given].scope else None
+    input_row, name = row.inputs[0], LOGIT_FUNCTIONS[row.op]
+    return input_row if name in row.scope and name not in run.rows[input_row].scope else None
 
 
-def check_not_applied(run: CheckedRun) -> Iterator[Suspicion]:
+def check_unapplied_gradients(run: CheckedRun) -> Iterator[Suspicion]:
     """Find arguments that the program's steps computed again without changing them."""
-    recording = run.recording
-    still = {row: n for row, n in recording.unchanged.items() if n > 2}
-    steps = [s for leaf in recording.given if leaf.row in still for s in JaxOrigin(*recording.asked).steps_of(leaf)]
-    if steps:
+    recording: JaxRecording = run.recording
+    unchanged_counts = {row: n for row, n in recording.unchanged_counts.items() if n > 2}
+    update_statements = [
+        statement
+        for argument_leaf in recording.argument_leaves
+        if argument_leaf.row in unchanged_counts
+        for statement in JaxOrigin(*recording.recorded_call).list_update_statements(argument_leaf)
+    ]
+    if update_statements:
         yield Suspicion(
-            "not_applied", steps[-1].site, {"n": max(still.values())}, min(still), only_rows=still, variant="rate"
+            "not_applied",
+            update_statements[-1].site,
+            {"n": max(unchanged_counts.values())},
+            min(unchanged_counts),
+            only_rows=unchanged_counts,
+            variant="rate",
         )
 
 
@@ -84,14 +97,15 @@ def check_cancellation(run: CheckedRun) -> Iterator[Suspicion]:
 
     A softmax or a normalization does that. In JAX its steps are separate rows.
     """
-    for row, sweep in ((run.rows[at], sweep) for at, sweep in run.reached_operations.items() if run.rows[at].shape):
-        left, senders = max_abs(run.adjoint_array(row.index)), set(run.consumers.get(row.index, ()))
+    for row, sweep in (
+        (run.rows[index], sweep) for index, sweep in run.reached_operations.items() if run.rows[index].shape
+    ):
+        residual, senders = compute_max_abs(run.find_adjoint(row.index)), set(run.consumers.get(row.index, ()))
         edges = ((call, edge) for call in senders & sweep.edges.keys() for edge in sweep.edges[call])
-        sent = [(call, product) for call, (at, _, product, _) in edges if at == row.index]
-        most = max((max_abs(numbers_of(product)) for _, product in sent), default=0.0)
-        if sent[1:] and 0 < left <= EQUALITY_TOLERANCE / 10 * most < math.inf:
-            last = run.rows[max(call for call, _ in sent)]
-            only_rows = find_negligible_rows(run, row.index, most)
-            yield suspect_row(
-                last, "rounding_only", only_rows=only_rows, what=run.display_name(last), from_=most, to=left / most
-            )
+        products = [(call, product) for call, (index, _, product, _) in edges if index == row.index]
+        largest = max((compute_max_abs(to_float_array(product)) for _, product in products), default=0.0)
+        if products[1:] and 0 < residual <= EQUALITY_TOLERANCE / 10 * largest < math.inf:
+            last_sender = run.rows[max(call for call, _ in products)]
+            only_rows = find_rows_with_tiny_adjoint(run, row.index, largest)
+            fields = {"what": run.find_display_name(last_sender), "from_": largest, "to": residual / largest}
+            yield build_row_suspicion(last_sender, "rounding_only", fields, only_rows=only_rows)

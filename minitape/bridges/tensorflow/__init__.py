@@ -18,10 +18,10 @@ Recording(tensorflow, 3 rows, 1 backward pass)
 True
 """
 
-from ..require import framework_module
+from ..framework_import import import_framework
 
-framework_module("tensorflow", "TensorFlow", (2, 20))
+import_framework("tensorflow", "TensorFlow", (2, 20))
 
-from .record import TensorFlowRecording as TensorFlowRecording  # noqa: E402 - behind the check
-from .record import record as record  # noqa: E402
-from .record import why as why  # noqa: E402
+from .recording import TensorFlowRecording as TensorFlowRecording  # noqa: E402 - behind the check
+from .recording import record as record  # noqa: E402
+from .recording import why as why  # noqa: E402

@@ -4,28 +4,38 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import tensorflow as tf
 
-from ...explain.families import STEPS
-from ...explain.owners import living
-from ...explain.reasons import checks, text, words, zero_nan
-from ...explain.reasons.names import find_access_path
-from ...explain.reasons.question import Escape, Finding, Question, RecordedRow
-from ...explain.reasons.zero_nan import finding_at
-from ...explain.sentences import fill
-from ...explain.value_texts import TENSOR
-from ...explain.words import Explanation
+from ...explain.explanation import Explanation
+from ...explain.layer_lookup import iter_living_instances
+from ...explain.operation_families import STEP_OPS
+from ...explain.reasons import checks, finding_sentences, program_text, zero_nan
+from ...explain.reasons.object_names import find_access_path
+from ...explain.reasons.question import Escape, Finding, RecordedRow
+from ...explain.reasons.zero_nan import build_row_finding
+from ...explain.translated_sentences import fill
+from ...explain.value_texts import UNNAMED_TENSOR
 from ...recording.sites import NOWHERE, Site
-from ..rows import find_dropped_result, find_first_nonfinite_cause
-from .adapter import CAUSE_BY_STATE, build_question
-from .calls import open_row, steps_of, sweeps_for
-from .graphs import has_tapes
-from .numpy_calls import numpy_call, predictions
-from .operations import handle_of, is_custom, is_dataset, name_of, why_no_gradient
-from .words import OF_KERAS, TEXT
+from ..framework_adapter import find_dropped_result, find_first_nonfinite_cause
+from .adapter import CAUSE_BY_STATE, TensorFlowQuestion, build_question
+from .function_calls import filter_sweeps_by_source, replay_call_of_row, replay_compiled_steps
+from .function_graphs import has_gradient_tape
+from .numpy_calls import find_numpy_use_of_result, map_losses_to_prediction_names
+from .operation_log import (
+    find_missing_gradient_cause,
+    find_variable_name,
+    is_custom_gradient_op,
+    is_dataset_op,
+    to_handle_or_value,
+)
+from .sentences import TEXT, VARIANT_BY_KERAS_FUNCTION
+
+if TYPE_CHECKING:
+    from .kept_tensors import ReturnedGradient, TapeReference
+    from .recording import TensorFlowRecording
 
 DATASET_METHODS = ("map", "interleave", "flat_map", "filter", "scan")  # of a dataset
 PYTHON_OPS = {"EagerPyFunc": "tf.py_function", "PyFunc": "tf.numpy_function", "PyFuncStateless": "tf.numpy_function"}
@@ -34,18 +44,20 @@ PYTHON_OPS = {"EagerPyFunc": "tf.py_function", "PyFunc": "tf.numpy_function", "P
 # -- the source ------------------------------------------------------------------------------------
 
 
-def find_invalid_target(question: Question) -> Finding | None:
+def find_invalid_target(question: TensorFlowQuestion) -> Finding | None:
     """Find a target that is not a tensor, or that is itself a gradient of a tape."""
-    if not isinstance(handle_of(question.target), tf.Tensor) and not isinstance(question.target, int):
+    if not isinstance(to_handle_or_value(question.target), tf.Tensor) and not isinstance(question.target, int):
         return Finding("target_not_tensor", detail=type(question.target).__name__)
-    made = question.adapter.log.tensors.made.get(question.target) if question.target_rows else None
-    if made is None:
+    gradient: ReturnedGradient | None = (
+        question.adapter.log.tensor_rows.returned_gradients.get(question.target) if question.target_rows else None
+    )
+    if gradient is None:
         return None
-    site = made.way[-1] if made.way else NOWHERE
+    site = gradient.call_stack[-1] if gradient.call_stack else NOWHERE
     return Finding("computed_after_tape", site, detail="tape.gradient", variant="gradient")
 
 
-def find_integer_source(question: Question) -> Finding | None:
+def find_integer_source(question: TensorFlowQuestion) -> Finding | None:
     """Find a source that is not a float."""
     dtype = tf.as_dtype(question.source.dtype) if question.source.dtype is not None else tf.float32
     if dtype.is_floating or dtype.is_complex:
@@ -53,207 +65,224 @@ def find_integer_source(question: Question) -> Finding | None:
     name = question.name
     names = {name, f"self.{name.rpartition('.')[2]}", name.rpartition("[")[0]} - {"self.", ""}
 
-    def creates_source(statement: text.Statement) -> bool:
-        call = statement.call_of("Variable", "constant", "add_weight")
-        return call is not None and not names.isdisjoint(statement.binds)
+    def is_source_creation(statement: program_text.Statement) -> bool:
+        call = statement.find_call("Variable", "constant", "add_weight")
+        return call is not None and not names.isdisjoint(statement.bound_names)
 
     call_stack = question.adapter.find_creation(question.source).call_stack
-    created_at = call_stack[-1] if call_stack else find_matching_line(question, creates_source)
-    return Finding("integer_dtype", created_at or find_first_use(question), detail=dtype.name)
+    created_at = call_stack[-1] if call_stack else find_creating_line_that_fits(question, is_source_creation)
+    return Finding("integer_dtype", created_at or find_first_recorded_use_site(question), detail=dtype.name)
 
 
-def find_first_use(question: Question) -> Site:
-    """Return the first line that used the source while the tape recorded, on the way to the target."""
-    uses = question.find_first_uses()
-    recorded = (use for use in uses if question.adapter.find_tape_state(use.index)[0] == "records")
-    first = next(recorded, uses[0] if uses else None)
-    return NOWHERE if first is None else first.site
+def find_first_recorded_use_site(question: TensorFlowQuestion) -> Site:
+    """Return the first line that used the source while the tape recorded, on the path to the target."""
+    uses = question.list_direct_source_uses()
+    recorded_uses = (use for use in uses if question.adapter.find_tape_state_at_row(use.index)[0] == "records")
+    first_use = next(recorded_uses, uses[0] if uses else None)
+    return NOWHERE if first_use is None else first_use.site
 
 
-def find_matching_line(question: Question, fits: Callable[[text.Statement], Any]) -> Site | None:
+def find_creating_line_that_fits(
+    question: TensorFlowQuestion, fits: Callable[[program_text.Statement], Any]
+) -> Site | None:
     """Return the line that fits, among those that created the source, or the only one in the text that does."""
     call_stack = question.adapter.find_creation(question.source).call_stack
-    creating = [statement for site in reversed(call_stack) if (statement := text.at(site))]
-    for statement in creating:
+    creating_statements = [
+        statement for site in reversed(call_stack) if (statement := program_text.find_statement(site))
+    ]
+    for statement in creating_statements:
         if fits(statement):
             return statement.site
-    matching = [statement for statement in text.statements(find_first_use(question)[0]) if fits(statement)]
-    if not matching or (not creating and len(matching) > 1):
+    matching_statements = [
+        statement
+        for statement in program_text.list_statements(find_first_recorded_use_site(question)[0])
+        if fits(statement)
+    ]
+    if not matching_statements or (not creating_statements and len(matching_statements) > 1):
         return None
-    return matching[0].site
+    return matching_statements[0].site
 
 
-def find_freezing_line(question: Question) -> Site:
+def find_freezing_site_or_use(question: TensorFlowQuestion) -> Site:
     """Return the line that says not to train the source, or the line that uses it."""
-    return find_matching_line(question, _sets_trainable) or find_first_use(question)
+    return find_creating_line_that_fits(question, _changes_trainable) or find_first_recorded_use_site(question)
 
 
-def _sets_trainable(statement: text.Statement) -> bool:
+def _changes_trainable(statement: program_text.Statement) -> bool:
     """Return whether a statement passes ``trainable=`` to a call, or assigns an attribute ``trainable``."""
     keywords = (keyword.arg for call in statement.calls for keyword in call.keywords)
-    attributes = (name.rpartition(".")[2] for name in statement.binds)
+    attributes = (name.rpartition(".")[2] for name in statement.bound_names)
     return "trainable" in (*keywords, *attributes)
 
 
-def find_copied_source(question: Question) -> Finding | None:
+def find_variable_filled_from_source(question: TensorFlowQuestion) -> Finding | None:
     """Find a variable that was created from the source, or given its value, before the tape began."""
     adapter = question.adapter
     for row, edge in question.path:
         if edge.cause != "variable_assign":
             continue
-        if edge.input_row not in question.source_rows and adapter.find_tape_state(edge.input_row)[0] != "before":
+        if edge.input_row not in question.source_rows and adapter.find_tape_state_at_row(edge.input_row)[0] != "before":
             continue
-        created_at = adapter.log.born_at(question.rows[row].get_object())[1][-1:]
-        if created_at == [edge.site]:
-            return finding_at(question, "wrong_object", row, "copied", site=edge.site)
-        if text.at(edge.site).covers(question.rows[question.path[0].row].site):
-            return finding_at(question, "variable_assign", row, site=edge.site)
+        creation = adapter.log.find_variable_creation(question.rows[row].get_object())
+        if [*creation.call_stack[-1:]] == [edge.site]:
+            return build_row_finding(question, "wrong_object", row, "copied", site=edge.site)
+        if program_text.find_statement(edge.site).covers_site(question.rows[question.path[0].row].site):
+            return build_row_finding(question, "variable_assign", row, site=edge.site)
     return None
 
 
-def find_unwatched_source(question: Question) -> Finding | None:
+def find_unwatched_source(question: TensorFlowQuestion) -> Finding | None:
     """Find a source that the tape that was asked does not watch."""
     adapter, tape = question.adapter, question.adapter.tape
     has_arrived = question.sweep is not None and any(
         row in question.sweep.adjoints for row in question.used_source_rows
     )
     if has_arrived or not question.used_source_rows or tape is None:
-        return _find_reading_of_variable(question)
+        return _find_source_read_from_variable(question)
     if question.path and question.path[0].edge.cause in ("variable_assign", "left_through_numpy"):
         return None
     used_rows = [question.rows[row] for row in question.used_source_rows]
-    uses = question.find_first_uses()
-    late = next((row.index for row in used_rows if row.extra.late), None)
-    if late is not None:
-        first_use = uses[0].index if uses else late
-        if adapter.find_tape_state(first_use)[0] == "before":
-            return _find_untimely_row(question, first_use)
-        return finding_at(question, "watched_late", late, site=find_first_use(question))
-    watchers = adapter.find_watchers(question.source)
-    if any(_is_recorded(question, row, watchers) for row in used_rows):
+    uses = question.list_direct_source_uses()
+    late_row = next((row.index for row in used_rows if row.extra.is_watched_late), None)
+    if late_row is not None:
+        first_use = uses[0].index if uses else late_row
+        if adapter.find_tape_state_at_row(first_use)[0] == "before":
+            return _find_cause_of_untimely_row(question, first_use)
+        return build_row_finding(question, "watched_late", late_row, site=find_first_recorded_use_site(question))
+    watchers = adapter.list_tapes_told_to_watch(question.source)
+    if any(_is_recorded_by_asked_tape(question, row, watchers) for row in used_rows):
         return None
     leaf = next((row for row in used_rows if row.kind != "operation"), None)
     is_variable = leaf is not None and leaf.kind == "variable"
     if leaf is not None and is_variable and not getattr(question.source, "trainable", True):
-        finding = finding_at(question, "not_trainable", leaf.index, site=find_freezing_line(question))
-        if question.sweep is not None and not any(is_given for _, is_given in question.sweep.gave):
+        finding = build_row_finding(question, "not_trainable", leaf.index, site=find_freezing_site_or_use(question))
+        if question.sweep is not None and not any(is_given for _, is_given in question.sweep.source_results):
             finding.is_intended = False  # The program asks for no other gradient.
         return finding
-    if is_variable and uses and all(use.extra.why not in ("", "not_recorded") for use in uses):
+    if is_variable and uses and all(use.extra.cause not in ("", "not_recorded") for use in uses):
         return None
-    recorded = (use for use in uses if adapter.find_tape_state(use.index)[0] == "records")
-    first_recorded = next(recorded, uses[0] if uses else None)
-    if leaf is not None and (is_variable or watchers) and first_recorded is not None:
-        untimely = _find_untimely_row(question, first_recorded.index)
-        if untimely is not None:
-            return untimely
+    recorded_uses = (use for use in uses if adapter.find_tape_state_at_row(use.index)[0] == "records")
+    first_recorded_use = next(recorded_uses, uses[0] if uses else None)
+    if leaf is not None and (is_variable or watchers) and first_recorded_use is not None:
+        untimely_finding = _find_cause_of_untimely_row(question, first_recorded_use.index)
+        if untimely_finding is not None:
+            return untimely_finding
     if watchers:
-        return Finding("not_watched", adapter.find_block(), variant="other")
+        return Finding("not_watched", adapter.find_block_site(), variant="other")
     if leaf is None:
-        return checks.find_rebound_name(question) or finding_at(
+        return checks.find_rebound_name(question) or build_row_finding(
             question,
             "not_watched",
             used_rows[0].index,
             "made",
-            site=checks.find_divergence(used_rows[0].call_stack, adapter.find_block_stack()),
+            site=checks.find_call_stack_divergence(used_rows[0].call_stack, adapter.find_block_call_stack()),
         )
     if not is_variable:
-        return finding_at(question, "not_watched", leaf.index, site=_find_unwatched_use(question, first_recorded))
-    if tape._watch_accessed_variables:
-        return _find_untimely_row(question, leaf.index) or finding_at(
-            question, "recording_paused", leaf.index, site=find_first_use(question)
+        return build_row_finding(
+            question, "not_watched", leaf.index, site=_find_site_of_unwatched_use(question, first_recorded_use)
         )
-    return finding_at(question, "not_accessed_watched", leaf.index, site=adapter.find_block())
+    if tape._watch_accessed_variables:
+        return _find_cause_of_untimely_row(question, leaf.index) or build_row_finding(
+            question, "recording_paused", leaf.index, site=find_first_recorded_use_site(question)
+        )
+    return build_row_finding(question, "not_accessed_watched", leaf.index, site=adapter.find_block_site())
 
 
-def _is_recorded(question: Question, row: RecordedRow, watchers: Sequence[Any]) -> bool:
+def _is_recorded_by_asked_tape(
+    question: TensorFlowQuestion, row: RecordedRow, watchers: Sequence[TapeReference]
+) -> bool:
     """Return whether the tape that was asked recorded a row of the source."""
     tape = question.adapter.tape
-    if not row.tracked:
+    if tape is None or not row.tracked:
         return False
     if any(watcher is tape for watcher in watchers):
         return True
     if row.kind == "variable":
         return bool(tape._watch_accessed_variables and getattr(question.source, "trainable", True))
-    return row.kind == "operation" and question.adapter.find_tape_state(row.index)[0] == "records"
+    return row.kind == "operation" and question.adapter.find_tape_state_at_row(row.index)[0] == "records"
 
 
-def _find_unwatched_use(question: Question, first_recorded: RecordedRow | None) -> Site:
+def _find_site_of_unwatched_use(question: TensorFlowQuestion, first_recorded: RecordedRow | None) -> Site:
     """Return the line that uses a tensor; if that is outside of the block, the line that leads from the block to it."""
-    first_use, block = text.at(find_first_use(question)), text.at(question.adapter.find_block())
-    is_outside = first_use and block and block not in first_use.around and "." not in question.name
+    first_use, block = (
+        program_text.find_statement(find_first_recorded_use_site(question)),
+        program_text.find_statement(question.adapter.find_block_site()),
+    )
+    is_outside = first_use and block and block not in first_use.enclosing and "." not in question.name
     if not is_outside:
-        return find_first_use(question)
-    block_stack = question.adapter.find_block_stack()
-    call_stack = () if first_recorded is None else first_recorded.extra.way
-    return checks.find_divergence(call_stack, block_stack) if call_stack else block_stack[-1]
+        return find_first_recorded_use_site(question)
+    block_stack = question.adapter.find_block_call_stack()
+    call_stack = () if first_recorded is None else first_recorded.extra.call_stack
+    return checks.find_call_stack_divergence(call_stack, block_stack) if call_stack else block_stack[-1]
 
 
-def _find_reading_of_variable(question: Question) -> Finding | None:
-    """Find a source that is the result of reading a variable once."""
+def _find_source_read_from_variable(question: TensorFlowQuestion) -> Finding | None:
+    """Find that the source is the result of reading a variable once."""
     if question.sweep is None or not question.used_source_rows or question.adapter.is_variable(question.source):
         return None
     row = question.rows[question.used_source_rows[0]]
     if row.kind != "variable":
         return None
-    given = [is_given for tensor, is_given in question.sweep.gave if tensor() is question.source]
-    if not given or any(given):
+    gradient_flags = [
+        is_given for reference, is_given in question.sweep.source_results if reference() is question.source
+    ]
+    if not gradient_flags or any(gradient_flags):
         return None
     name = row.name or fill("the variable")
     return Finding("wrong_object", question.sweep.site, row.index, variant="read", other_name=name)
 
 
-def _find_untimely_row(question: Question, row: int) -> Finding | None:
-    """Find what the tape was doing when an operation ran, if it did not record."""
-    state, site = question.adapter.find_state_change(question.rows[row])
+def _find_cause_of_untimely_row(question: TensorFlowQuestion, row: int) -> Finding | None:
+    """Find what the tape was doing when an operation ran; None if it recorded."""
+    state, site = question.adapter.find_tape_state_and_line(question.rows[row])
     if state == "records":
         return None
-    return finding_at(question, CAUSE_BY_STATE[state], row, "reset" if state == "dropped" else "", site=site)
+    return build_row_finding(question, CAUSE_BY_STATE[state], row, "reset" if state == "dropped" else "", site=site)
 
 
-# -- the way ---------------------------------------------------------------------------------------
+# -- the path --------------------------------------------------------------------------------------
 
 
-def find_path_break(question: Question) -> Finding | None:
+def find_path_break(question: TensorFlowQuestion) -> Finding | None:
     """Find the break on the path, in TensorFlow's words; if a function breaks it, the break within."""
-    found = checks.find_path_break(question) or find_missing_derivative(question)
-    for one in [] if found is None else [found, *found.more]:
-        _specialize_break(question, one)
-    if found is None or found.row is None or question.rows[found.row].extra.function is None:
-        return found
-    deeper = (
-        find_cause_in_function(question, found.row)
-        if found.cause in ("", "nondifferentiable", "not_recorded")
+    finding = checks.find_path_break(question) or find_operation_without_derivative(question)
+    for break_finding in [] if finding is None else [finding, *finding.more]:
+        _specialize_break_finding(question, break_finding)
+    if finding is None or finding.row is None or question.rows[finding.row].extra.function_call is None:
+        return finding
+    inner_finding = (
+        find_cause_in_function_call(question, finding.row)
+        if finding.cause in ("", "nondifferentiable", "not_recorded")
         else None
     )
-    return found if deeper is None or deeper.cause == "connected" else deeper
+    return finding if inner_finding is None or inner_finding.cause == "connected" else inner_finding
 
 
-def _specialize_break(question: Question, finding: Finding) -> None:
-    """Change a finding to what TensorFlow calls it."""
+def _specialize_break_finding(question: TensorFlowQuestion, finding: Finding) -> None:
+    """Change a finding in place to what TensorFlow calls it."""
     assert finding.row is not None
     row = question.rows[finding.row]
-    state, finding.detail = finding.detail, ""
+    tape_state, finding.detail = finding.detail, ""
     if finding.cause == "not_recorded":
         finding.cause = _find_cause_of_unrecorded_row(question, row)
     elif finding.cause in CAUSE_BY_STATE.values():
-        variant = _find_variant_of_state(row, finding, state)
+        variant = _select_variant_for_tape_state(row, finding, tape_state)
         finding.variant = variant if f"{finding.cause} {variant}" in TEXT else ""
-    elif is_dataset(row.op):
-        _blame_dataset(row, finding)
-    elif is_custom(row.extra.op or ""):
+    elif is_dataset_op(row.op):
+        _change_to_dataset_escape(row, finding)
+    elif is_custom_gradient_op(row.extra.op or ""):
         finding.cause, finding.variant = "custom_rule", "none"
-        finding.site = zero_nan.find_custom_rule_return(question, finding.row)
+        finding.site = zero_nan.find_blamed_return_of_rule(question, finding.row)
     elif finding.cause == "integer_dtype":
         finding.variant = "inside"
     elif finding.cause == "nondifferentiable" and row.kind == "operation":
-        if not row.extra.why:
-            finding.cause = why_no_gradient(row.extra.op) or finding.cause
-        is_step = finding.cause == "nondifferentiable" and row.op in STEPS
+        if not row.extra.cause:
+            finding.cause = find_missing_gradient_cause(row.extra.op) or finding.cause
+        is_step = finding.cause == "nondifferentiable" and row.op in STEP_OPS
         finding.variant = "steps" if is_step else ""
 
 
-def _find_cause_of_unrecorded_row(question: Question, row: RecordedRow) -> str:
+def _find_cause_of_unrecorded_row(question: TensorFlowQuestion, row: RecordedRow) -> str:
     """Return why no tape recorded a row: recording was paused, its input was not watched, or the tape came later."""
     inputs = [question.rows[index] for index in row.inputs]
     if any(input_row.kind == "operation" and input_row.tracked for input_row in inputs):
@@ -264,41 +293,49 @@ def _find_cause_of_unrecorded_row(question: Question, row: RecordedRow) -> str:
     return "computed_before_tape"
 
 
-def _find_variant_of_state(row: RecordedRow, finding: Finding, state: str) -> str:
-    """Return which sentence fits an operation that ran while the tape did not record."""
-    if state == "dropped":
+def _select_variant_for_tape_state(row: RecordedRow, finding: Finding, tape_state: str) -> str:
+    """Return the variant of the sentence for an operation that ran while the tape did not record."""
+    if tape_state == "dropped":
         return "reset"
-    if text.at(finding.site).function in ("__init__", "build"):
+    if program_text.find_statement(finding.site).function_name in ("__init__", "build"):
         return "made"
     return "other" if row.tracked else ""
 
 
-def _blame_dataset(row: RecordedRow, finding: Finding) -> None:
-    """Change a finding to a value that left into a dataset, at the line that maps the dataset or calls Keras."""
-    use = text.at(row.site)
-    keras = find_keras_call(use)  # Keras creates a dataset of the arrays that it is given.
-    finding.cause, finding.detail = "left_through_numpy", f"{keras}()" if keras else ""
-    finding.variant = OF_KERAS.get(keras, "dataset")
-    if not keras:
-        bindings = (statement for name in use.reads for statement in text.bound_by(name, use))
-        mapping = [statement for statement in bindings if statement.call_of(*DATASET_METHODS)]
+def _change_to_dataset_escape(row: RecordedRow, finding: Finding) -> None:
+    """Change a finding to an escape into a dataset, at the line that maps the dataset or calls Keras."""
+    use = program_text.find_statement(row.site)
+    keras_function = find_keras_numpy_function(use)  # Keras creates a dataset of the arrays that it is given.
+    finding.cause, finding.detail = "left_through_numpy", f"{keras_function}()" if keras_function else ""
+    finding.variant = VARIANT_BY_KERAS_FUNCTION.get(keras_function, "dataset")
+    if not keras_function:
+        bindings = (
+            statement for name in use.read_names for statement in program_text.find_binding_statements(name, use)
+        )
+        mapping = [statement for statement in bindings if statement.find_call(*DATASET_METHODS)]
         finding.site = mapping[-1].site if mapping else finding.site
 
 
-def find_missing_derivative(question: Question) -> Finding | None:
-    """Find an operation on the tape without a derivative for its input."""
+def find_operation_without_derivative(question: TensorFlowQuestion) -> Finding | None:
+    """Find an operation on the tape that has no derivative for its input."""
     if not question.used_source_rows:
         return None
     if question.sweep is None:
         row = next(
-            (row for row, _ in question.path if why_no_gradient(question.rows[row].extra.op or "Identity")), None
+            (row for row, _ in question.path if find_missing_gradient_cause(question.rows[row].extra.op or "Identity")),
+            None,
         )
-        python = [
+        python_rows = [
             row for row, _ in question.path if question.rows[row].op in PYTHON_OPS
         ]  # TensorFlow may have raised an error
-        exits = [e for at in python for e in question.escapes if min(question.rows[at].inputs) < e.row < at]
-        if row is None and exits:
-            return finding_of_escape(question, exits[0])
+        escapes = [
+            escape
+            for python_row in python_rows
+            for escape in question.escapes
+            if min(question.rows[python_row].inputs) < escape.row < python_row
+        ]
+        if row is None and escapes:
+            return build_escape_finding(question, escapes[0])
     else:
         row = (
             None
@@ -307,231 +344,275 @@ def find_missing_derivative(question: Question) -> Finding | None:
         )
     if row is None:
         return None
-    watched = question.adapter.recording.entries[row].watched == "explicit" and _find_untimely_row(question, row)
-    return watched or finding_at(question, "nondifferentiable", row)
+    untimely_finding = question.adapter.recording.entries[row].watched == "explicit" and _find_cause_of_untimely_row(
+        question, row
+    )
+    return untimely_finding or build_row_finding(question, "nondifferentiable", row)
 
 
-def find_cause_in_compiled_step(question: Question) -> Finding | None:
+def find_cause_in_compiled_step(question: TensorFlowQuestion) -> Finding | None:
     """Find the cause within a tf.function that contains the tape."""
     log = question.adapter.log
-    calls = [
+    call_rows = [
         row
         for row in sorted(question.ancestors)
-        if question.rows[row].extra.function is not None and not question.rows[row].tracked
+        if question.rows[row].extra.function_call is not None and not question.rows[row].tracked
     ]
-    own = [
+    source_calls = [
         row
-        for row in calls
-        if {*question.rows[row].inputs} & {*question.used_source_rows} or _list_sibling_outputs(question, row)
+        for row in call_rows
+        if {*question.rows[row].inputs} & {*question.used_source_rows} or _list_source_outputs_of_call(question, row)
     ]
-    if not own or not (has_tapes(question.rows[own[-1]].extra.function.graph) or not log.tapes.known):
+    if not source_calls or not (
+        has_gradient_tape(question.rows[source_calls[-1]].extra.function_call.graph) or not log.tape_history.tapes
+    ):
         return None
-    return find_cause_in_function(question, own[-1]) or finding_at(question, "nondifferentiable", own[-1], "function")
+    return find_cause_in_function_call(question, source_calls[-1]) or build_row_finding(
+        question, "nondifferentiable", source_calls[-1], "function"
+    )
 
 
-def _list_sibling_outputs(question: Question, row: int) -> list[int]:
+def _list_source_outputs_of_call(question: TensorFlowQuestion, call_row: int) -> list[int]:
     entries = question.adapter.recording.entries
     return [
-        entries[other].output
-        for other in question.source_rows
-        if other != row and entries[other].call == entries[row].call
+        entries[source_row].output
+        for source_row in question.source_rows
+        if source_row != call_row and entries[source_row].call_id == entries[call_row].call_id
     ]
 
 
-def find_cause_in_function(question: Question, row: int) -> Finding | None:
+def find_cause_in_function_call(question: TensorFlowQuestion, call_row: int) -> Finding | None:
     """Find what breaks the path of the source within a call of a tf.function.
 
     Args:
         question: The question about the source.
         row: The row of the call.
     """
-    recording, after = question.adapter.recording, {*question.descendants, *question.used_source_rows}
-    entries, entry = recording.entries, recording.entries[row]
-    run = open_row(recording, row, question.sweep, ones=True)
-    if run is None or entry.output >= len(run.results):
+    recording, dependent_rows = question.adapter.recording, {*question.descendants, *question.used_source_rows}
+    entries, entry = recording.entries, recording.entries[call_row]
+    replay = replay_call_of_row(recording, call_row, question.sweep, seeds_with_ones=True)
+    if replay is None or entry.output >= len(replay.results):
         return None
-    inner, target = run.recording, run.results[entry.output]
-    found: Finding | None = None
-    known = recording.log.tensors.variables
-    asked = [entries[one].extra.asked for one in entry.inputs if one in after]
-    things = [known.get(id(one), one) for one in asked]
-    for thing in [*things, *(run.results[output] for output in _list_sibling_outputs(question, row))] or [
-        question.source
-    ]:
-        inner_q = build_named_question(inner, target, thing, question.name)
-        found = run_checks(inner_q)
-        found.detail = found.detail or ("" if found.row is None else words.describe_operation(inner_q, found.row))
-        found.row = row
-        if found.cause != "connected":
+    inner_recording, target = replay.recording, replay.results[entry.output]
+    finding: Finding | None = None
+    variables = recording.log.tensor_rows.variables_by_handle
+    input_tensors = [entries[item].extra.tensor_or_handle for item in entry.inputs if item in dependent_rows]
+    inner_sources = [variables.get(id(item), item) for item in input_tensors]
+    for inner_source in [
+        *inner_sources,
+        *(replay.results[output] for output in _list_source_outputs_of_call(question, call_row)),
+    ] or [question.source]:
+        inner_question = build_named_question(inner_recording, target, inner_source, question.name)
+        finding = run_checks(inner_question)
+        finding.detail = finding.detail or (
+            "" if finding.row is None else finding_sentences.describe_operation(inner_question, finding.row)
+        )
+        finding.row = call_row
+        if finding.cause != "connected":
             break
-    return found
+    return finding
 
 
 # -- through Python --------------------------------------------------------------------------------
 
 
-def find_escape(question: Question) -> Finding | None:
+def find_escape(question: TensorFlowQuestion) -> Finding | None:
     """Find a value that left, an array whose memory NumPy read, or a branch that Python chose by a value."""
     if question.used_source_rows or not question.target_rows:
         return None
-    unseen = [
+    memory_reads = [
         Escape(row, "", site, row + 1)
         for row in sorted(question.descendants)
-        if (site := numpy_call(question.rows[row].site)) is not None
+        if (site := find_numpy_use_of_result(question.rows[row].site)) is not None
     ]
-    exits = [
-        *[e for e in reversed(question.escapes) if e.method != "__bool__"],
-        *unseen,
-        *[e for e in question.escapes if e.method == "__bool__"],
+    escapes = [
+        *[escape for escape in reversed(question.escapes) if escape.method != "__bool__"],
+        *memory_reads,
+        *[escape for escape in question.escapes if escape.method == "__bool__"],
     ]
-    back = [
-        e
-        for e in exits
-        if e.row in question.descendants
-        and (e.method == "__bool__" or checks.flows_back_to_target(question, e) or returns_to_keras(e))
+    returning_escapes = [
+        escape
+        for escape in escapes
+        if escape.row in question.descendants
+        and (
+            escape.method == "__bool__"
+            or checks.does_escape_reach_target(question, escape)
+            or is_returned_by_keras_loss(escape)
+        )
     ]
-    return finding_of_escape(question, back[0]) if back else None
+    return build_escape_finding(question, returning_escapes[0]) if returning_escapes else None
 
 
-def returns_to_keras(exit: Escape) -> bool:
-    """Return whether a loss function that was given to Keras returns what came of a value that left."""
-    at = text.at(exit.site)
-    if not at.functions or at.functions[0] not in predictions(text.program(at.file), at):
+def is_returned_by_keras_loss(escape: Escape) -> bool:
+    """Return whether a value that left is in what a loss function that Keras was given returns."""
+    statement = program_text.find_statement(escape.site)
+    if not statement.enclosing_functions or statement.enclosing_functions[0] not in map_losses_to_prediction_names(
+        program_text.read_program(statement.file), statement
+    ):
         return False
-    return any(isinstance(s.node, ast.Return) and s.functions == at.functions for s in text.flow(at, []))
+    return any(
+        isinstance(later.node, ast.Return) and later.enclosing_functions == statement.enclosing_functions
+        for later in program_text.trace_value_to_statements(statement, [])
+    )
 
 
-def finding_of_escape(question: Question, exit: Escape) -> Finding:
+def build_escape_finding(question: TensorFlowQuestion, escape: Escape) -> Finding:
     """Return the finding for a value that left, in the words for the function that its line calls."""
-    if exit.method == "__bool__":
-        return Finding("python_branch", exit.site, exit.row)
-    keras = find_keras_call(text.at(exit.site))
-    what = f"{keras}()" if keras else words.describe_escape(exit.method)
-    kind = OF_KERAS.get(keras, "") or "python" * (exit.method == "numpy_function")
-    return Finding("left_through_numpy", exit.site, exit.row, what, kind)
+    if escape.method == "__bool__":
+        return Finding("python_branch", escape.site, escape.row)
+    keras_function = find_keras_numpy_function(program_text.find_statement(escape.site))
+    detail = f"{keras_function}()" if keras_function else finding_sentences.describe_escape_method(escape.method)
+    variant = VARIANT_BY_KERAS_FUNCTION.get(keras_function, "") or "python" * (escape.method == "numpy_function")
+    return Finding("left_through_numpy", escape.site, escape.row, detail, variant)
 
 
-def find_keras_call(at: text.Statement) -> str:
-    """Return the function of Keras on a line that returns NumPy arrays; "" if there is none."""
-    names = (text.last_name(call.func) for call in at.calls)
-    return next((name for name in names if name in OF_KERAS), "")
+def find_keras_numpy_function(statement: program_text.Statement) -> str:
+    """Return the name of the function of Keras on a line that returns NumPy arrays; "" if there is none."""
+    names = (program_text.find_last_name(call.func) for call in statement.calls)
+    return next((name for name in names if name in VARIANT_BY_KERAS_FUNCTION), "")
 
 
 # -- another object --------------------------------------------------------------------------------
 
 
-def find_replaced_source(question: Question) -> Finding | None:
+def find_replaced_source(question: TensorFlowQuestion) -> Finding | None:
     """Find another object that was used: rebound, created again, copied, or equal."""
     if question.used_source_rows:
         return None
-    held, copied = question.adapter.log.copied.get(question.source, (None, NOWHERE))
-    if held is not None and any(row.kind == "variable" and row.get_object() is held for row in question.other_leaves()):
-        return Finding("wrong_object", copied, variant="copied")
-    again = checks.find_replaced_source(question)
-    if again is not None and again.row is not None:
-        both = [question.rows[again.row].get_object(), handle_of(question.source)]
-        if not all(map(question.adapter.is_kept, both)) or text.at(again.site).call_of("Variable"):
-            again.cause, again.other_name = "wrong_object", fill("a new one")
-            return again
-    made = checks.find_derived_source(question)
-    if made is not None:
-        made.variant, made.other_name = "made", fill("what it was made of")
-        return made
-    found = checks.find_equal_leaf(question) or _find_namesake(question)
-    if found is not None:
+    variable_handle, copy_site = question.adapter.log.copied_tensors.get(question.source, (None, NOWHERE))
+    if variable_handle is not None and any(
+        row.kind == "variable" and row.get_object() is variable_handle for row in question.list_leaves_besides_source()
+    ):
+        return Finding("wrong_object", copy_site, variant="copied")
+    replacement = checks.find_leaf_replacing_source(question)
+    if replacement is not None and replacement.row is not None:
+        objects = [question.rows[replacement.row].get_object(), to_handle_or_value(question.source)]
+        if not all(map(question.adapter.is_named_or_in_layer, objects)) or program_text.find_statement(
+            replacement.site
+        ).find_call("Variable"):
+            replacement.cause, replacement.other_name = "wrong_object", fill("a new one")
+            return replacement
+    derived = checks.find_unused_derived_source(question)
+    if derived is not None:
+        derived.variant, derived.other_name = "made", fill("what it was made of")
+        return derived
+    finding = checks.find_leaf_equal_to_source(question) or _find_used_namesake(question)
+    if finding is not None:
         if not question.adapter.is_variable(question.source):
-            own = question.adapter.array_of(question.source)
-            found.site = next(
-                (e.site for e in question.escapes if np.array_equal(np.asarray(question.rows[e.row].array), own)),
-                found.site,
+            source_array = np.asarray(question.adapter.find_array(question.source))
+            finding.site = next(
+                (
+                    escape.site
+                    for escape in question.escapes
+                    if np.array_equal(np.asarray(question.rows[escape.row].array), source_array)
+                ),
+                finding.site,
             )
-            found.variant = found.variant or "equal"
-        return found
+            finding.variant = finding.variant or "equal"
+        return finding
     return None
 
 
-def _find_namesake(question: Question) -> Finding | None:
+def _find_used_namesake(question: TensorFlowQuestion) -> Finding | None:
     """Find a variable of the same name and shape, if the program no longer holds one of the two."""
-    own, name = handle_of(question.source), name_of(question.source) or ""
-    kept = not question.source_rows and question.adapter.is_kept(own)
-    for row in question.other_leaves() if not question.source_rows else ():
-        as_large = row.kind == "variable" and tuple(row.shape) == tuple(question.source.shape)
-        if as_large and (row.name or "").rpartition("/")[2] == name.rpartition("/")[2]:
-            copy = "/" in name and row.name == name
-            if copy or not question.adapter.is_kept(row.get_object() if kept else own):
-                way, kind = question.adapter.find_leaf_creation(row).call_stack or [row.site], "cloned" * copy
+    handle, name = to_handle_or_value(question.source), find_variable_name(question.source) or ""
+    is_source_kept = not question.source_rows and question.adapter.is_named_or_in_layer(handle)
+    for row in question.list_leaves_besides_source() if not question.source_rows else ():
+        is_same_shape = row.kind == "variable" and tuple(row.shape) == tuple(question.source.shape)
+        if is_same_shape and (row.name or "").rpartition("/")[2] == name.rpartition("/")[2]:
+            is_copy = "/" in name and row.name == name
+            if is_copy or not question.adapter.is_named_or_in_layer(row.get_object() if is_source_kept else handle):
+                call_stack, variant = (
+                    question.adapter.find_leaf_creation(row).call_stack or [row.site],
+                    "cloned" * is_copy,
+                )
                 return Finding(
-                    "wrong_object", way[-1], row.index, other_name=row.name or fill("a variable"), variant=kind
+                    "wrong_object",
+                    call_stack[-1],
+                    row.index,
+                    other_name=row.name or fill("a variable"),
+                    variant=variant,
                 )
     return None
 
 
-def find_unused_source(question: Question) -> Finding | None:
+def find_cause_of_unused_source(question: TensorFlowQuestion) -> Finding | None:
     """Find why the source was not used: its result was dropped, or its layer was not called."""
     if question.used_source_rows:
         return None
-    return find_dropped_result(question) or find_unused_layer(question) or Finding("independent")
+    return find_dropped_result(question) or find_uncalled_layer_of_source(question) or Finding("independent")
 
 
-def find_unused_layer(question: Question) -> Finding | None:
+def find_uncalled_layer_of_source(question: TensorFlowQuestion) -> Finding | None:
     """Find a layer that was not called, if the source is one of its variables."""
-    handle, layers = handle_of(question.source), list(living(tf.keras.layers.Layer))
-    owners = [one for one in layers if any(handle_of(v) is handle for v in one._trainable_variables)]
-    others = [v for one in owners for v in one._trainable_variables]
-    if any(question.ancestors.intersection(question.adapter.log.tensors.rows_of(v)) for v in others):
+    handle, layers = to_handle_or_value(question.source), list(iter_living_instances(tf.keras.layers.Layer))
+    owners = [
+        layer
+        for layer in layers
+        if any(to_handle_or_value(variable) is handle for variable in layer._trainable_variables)
+    ]
+    layer_variables = [variable for layer in owners for variable in layer._trainable_variables]
+    if any(
+        question.ancestors.intersection(question.adapter.log.tensor_rows.list_rows(variable))
+        for variable in layer_variables
+    ):
         return None
-    held = (
+    attributes = (
         (holder, name)
         for holder in layers
         for name, value in vars(holder).items()
-        if any(value is one for one in owners)
+        if any(value is layer for layer in owners)
     )
-    sites = (site for holder, name in held if (site := text.attribute_site(holder, name)) != NOWHERE)
+    sites = (
+        site
+        for holder, name in attributes
+        if (site := program_text.find_attribute_assignment_site(holder, name)) != NOWHERE
+    )
     return next((Finding("unused_layer", site, detail=owners[0].name) for site in sites), None)
 
 
 # -- what arrived ----------------------------------------------------------------------------------
 
 
-def find_zero_cause(question: Question) -> Finding | None:
+def find_zero_cause(question: TensorFlowQuestion) -> Finding | None:
     """Find what made zeros, even within a function."""
-    return _specialize_value_cause(question, zero_nan.find_zero_cause(question))
+    return _adjust_value_finding(question, zero_nan.find_cause_of_zero(question))
 
 
-def find_nonfinite_cause(question: Question) -> Finding | None:
+def find_nonfinite_cause(question: TensorFlowQuestion) -> Finding | None:
     """Find where a NaN arose, even within a function or in an earlier backward pass."""
-    return _specialize_value_cause(question, find_first_nonfinite_cause(question, build_question))
+    return _adjust_value_finding(question, find_first_nonfinite_cause(question, build_question))
 
 
-def _specialize_value_cause(question: Question, found: Finding | None) -> Finding | None:
-    if found is None or found.row is None:
-        return found
-    row = question.rows[found.row]
+def _adjust_value_finding(question: TensorFlowQuestion, finding: Finding | None) -> Finding | None:
+    if finding is None or finding.row is None:
+        return finding
+    row = question.rows[finding.row]
     if row.op in PYTHON_OPS:
-        return finding_at(question, "left_through_numpy", row.index, "python", PYTHON_OPS[row.op])
-    if row.extra.function is not None:
-        deeper = find_cause_in_function(question, row.index)
-        return found if deeper is None or deeper.cause == "connected" else deeper
-    return found
+        return build_row_finding(question, "left_through_numpy", row.index, "python", PYTHON_OPS[row.op])
+    if row.extra.function_call is not None:
+        inner_finding = find_cause_in_function_call(question, row.index)
+        return finding if inner_finding is None or inner_finding.cause == "connected" else inner_finding
+    return finding
 
 
-def find_missing_tape(question: Question) -> Finding | None:
+def find_missing_tape(question: TensorFlowQuestion) -> Finding | None:
     """Find a recording without any tape for the source."""
     log = question.adapter.log
-    seen = (
+    has_tape = (
         question.sweep is not None
-        or log.tapes.known
-        or steps_of(question.adapter.recording)
+        or log.tape_history.tapes
+        or replay_compiled_steps(question.adapter.recording)
         or not question.target_rows
         or question.rows[question.target_rows[0]].tracked
     )
-    return None if seen else Finding("no_backward", variant="tape")
+    return None if has_tape else Finding("no_backward", variant="tape")
 
 
-def find_source_left_out_by_keras(question: Question) -> Finding | None:
+def find_source_left_out_by_keras(question: TensorFlowQuestion) -> Finding | None:
     """Find a variable that is not trainable, so that Keras did not ask for its gradient."""
     return (
-        Finding("not_trainable", find_freezing_line(question), variant="left out")
+        Finding("not_trainable", find_freezing_site_or_use(question), variant="left out")
         if question.adapter.is_left_out_by_keras
         else None
     )
@@ -542,83 +623,105 @@ CHECKS = (
     find_source_left_out_by_keras,
     find_integer_source,
     find_cause_in_compiled_step,
-    find_copied_source,
+    find_variable_filled_from_source,
     find_unwatched_source,
     find_path_break,
     find_escape,
     find_replaced_source,
-    find_unused_source,
+    find_cause_of_unused_source,
     find_nonfinite_cause,
     find_zero_cause,
     find_missing_tape,
 )
 
 
-def find_cause(question: Question) -> Finding:
-    """Return what there is to say about a source."""
+def find_cause_even_without_target(question: TensorFlowQuestion) -> Finding:
+    """Return the first finding about a source; where there is no target, why that is so."""
     if question.target is None:
         return find_integer_source(question) or Finding(
             "no_backward",
-            variant="inside" if any(has_tapes(call.graph) for call in question.adapter.log.calls if call.graph) else "",
+            variant="inside"
+            if any(has_gradient_tape(call.graph) for call in question.adapter.log.function_calls if call.graph)
+            else "",
         )
     return run_checks(question)
 
 
-def run_checks(question: Question) -> Finding:
+def run_checks(question: TensorFlowQuestion) -> Finding:
     """Return what the first check finds that finds anything."""
-    return next((found for check in CHECKS if (found := check(question)) is not None), Finding("connected"))
+    return next((finding for check in CHECKS if (finding := check(question)) is not None), Finding("connected"))
 
 
-def build_named_question(recording: Any, target: Any, source: Any, name: str = "") -> Question:
+def build_named_question(
+    recording: TensorFlowRecording, target: Any, source: Any, name: str = ""
+) -> TensorFlowQuestion:
     """Return a question with the name of its source.
 
     Raises:
         TypeError: If the source is neither a tensor nor a variable.
     """
-    if not isinstance(handle_of(source), tf.Tensor):
+    if not isinstance(to_handle_or_value(source), tf.Tensor):
         raise TypeError(f"explain() takes a tensor or a variable as its source, but received {source!r}.")
     question = build_question(recording, target, source)
     question.name = name or find_source_name(question)
     return question
 
 
-def find_source_name(question: Question) -> str:
-    """Return what the program calls the source. Reads no rows."""
-    return find_access_path(question, handle_of(question.source)) or name_of(question.source) or fill(TENSOR)
+def find_source_name(question: TensorFlowQuestion) -> str:
+    """Return what the program calls the source, without reading rows."""
+    return (
+        find_access_path(question, to_handle_or_value(question.source))
+        or find_variable_name(question.source)
+        or fill(UNNAMED_TENSOR)
+    )
 
 
-def to_explanation(question: Question, found: Finding) -> Explanation:
+def to_explanation(question: TensorFlowQuestion, finding: Finding) -> Explanation:
     """Return the answer in words. The program's own rule that gives zeros does give a gradient."""
-    said = words.to_explanation(question, found, TEXT)
-    said.connected |= (found.cause, found.variant) == ("custom_rule", "")
-    return said
+    explanation = finding_sentences.to_explanation_with_fixes(question, finding, TEXT)
+    explanation.connected |= (finding.cause, finding.variant) == ("custom_rule", "")
+    return explanation
 
 
-def explain_gradient(recording: Any, target: Any, source: Any) -> Explanation:
+def explain_gradient(recording: TensorFlowRecording, target: Any, source: Any) -> Explanation:
     """Return why a gradient of TensorFlow is None, or what is wrong with it."""
     question = build_named_question(recording, target, source)
-    return to_explanation(question, find_cause(question))
+    return to_explanation(question, find_cause_even_without_target(question))
 
 
-def explain_last_gradient(recording: Any, source: Any) -> Explanation:
-    """Return the same for the last backward pass that was asked for the source.
+def explain_last_gradient(recording: TensorFlowRecording, source: Any) -> Explanation:
+    """Return why the last backward pass that was asked for a source gave it no gradient, or what is wrong with it.
 
     That pass may be in a function that was only traced, or one that TensorFlow refused.
     """
     log, sweeps = recording.log, recording.sweeps
-    asked, steps = sweeps_for(sweeps, source)[-1:], steps_of(recording)
-    own = [step for step in steps if sweeps_for(step[1].sweeps, source)]
-    eager = (asked or sweeps)[-1:]
-    last = (own or steps)[-1:]
-    if last and (not eager or sweeps.index(eager[0]) < last[0][0].before):
-        inner = last[0][1]
-        sweep = (sweeps_for(inner.sweeps, source) or inner.sweeps)[-1]
-        question = build_named_question(inner, inner.entries[sweep.target[-1]].extra.asked, source)
-    else:
-        failed = log.failed is not None and log.failed[0] == len(sweeps)
-        latest = log.failed[1] if failed else eager[0].target[-1] if eager else recording.last_target()
+    source_sweeps, steps = filter_sweeps_by_source(sweeps, source)[-1:], replay_compiled_steps(recording)
+    source_steps = [step for step in steps if filter_sweeps_by_source(step.recording.sweeps, source)]
+    eager_sweeps = (source_sweeps or sweeps)[-1:]
+    last_steps = (source_steps or steps)[-1:]
+    if last_steps and (not eager_sweeps or sweeps.index(eager_sweeps[0]) < last_steps[0].call.sweep_count):
+        inner_recording = last_steps[0].recording
+        sweep = (filter_sweeps_by_source(inner_recording.sweeps, source) or inner_recording.sweeps)[-1]
         question = build_named_question(
-            recording, None if latest is None else recording.entries[latest].extra.asked, source
+            inner_recording, inner_recording.entries[sweep.target[-1]].extra.tensor_or_handle, source
         )
-    question.adapter.is_left_out_by_keras = not asked and not own and not getattr(source, "trainable", True)
-    return to_explanation(question, find_cause(question))
+    else:
+        refused_sweep = (
+            log.refused_sweep
+            if log.refused_sweep is not None and log.refused_sweep.sweep_count == len(sweeps)
+            else None
+        )
+        latest_row = (
+            refused_sweep.row
+            if refused_sweep
+            else eager_sweeps[0].target[-1]
+            if eager_sweeps
+            else recording.find_last_target_row()
+        )
+        question = build_named_question(
+            recording, None if latest_row is None else recording.entries[latest_row].extra.tensor_or_handle, source
+        )
+    question.adapter.is_left_out_by_keras = (
+        not source_sweeps and not source_steps and not getattr(source, "trainable", True)
+    )
+    return to_explanation(question, find_cause_even_without_target(question))

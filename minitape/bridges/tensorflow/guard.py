@@ -4,33 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .recording import TensorFlowRecording
 
 
-class Guard:
-    """Writes for a recording. ``quiet`` is more than 0 while what runs is not the program's."""
+class SafeWriter:
+    """Writes for a recording. ``suspension_depth`` is more than 0 while what runs is not the program's."""
 
-    def __init__(self, recording: Any) -> None:
-        self.recording, self.quiet = recording, 0
+    def __init__(self, recording: TensorFlowRecording) -> None:
+        self.recording, self.suspension_depth = recording, 0
 
-    def safely(self, write: Callable, *arguments: Any) -> Any:
-        """Writes something down. A mistake in that ends the recording, with a warning, and never the program."""
-        if self.recording.failure is not None or self.quiet:
+    def run_safely(self, action: Callable, *arguments: Any) -> Any:
+        """Run an action that writes something down.
+
+        A mistake in it ends the recording, with a warning, and never the program. Returns None then, and while
+        writing is suspended.
+        """
+        if self.recording.internal_error is not None or self.suspension_depth:
             return None
-        self.quiet += 1
+        self.suspension_depth += 1
         try:
-            return write(*arguments)
+            return action(*arguments)
         except Exception as error:
-            self.recording.fail(error)
+            self.recording.end_with_error(error)
             return None
         finally:
-            self.quiet -= 1
+            self.suspension_depth -= 1
 
     @contextmanager
-    def quietly(self, is_quiet: bool = True) -> Iterator[None]:
-        """What runs in the block is not written down."""
-        self.quiet += is_quiet
+    def suspend_writing(self, is_suspended: bool = True) -> Iterator[None]:
+        """Write nothing of what runs in the block down."""
+        self.suspension_depth += is_suspended
         try:
             yield
         finally:
-            self.quiet -= is_quiet
+            self.suspension_depth -= is_suspended

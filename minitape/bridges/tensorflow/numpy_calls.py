@@ -4,42 +4,75 @@ from __future__ import annotations
 
 import ast
 
-from ...explain.reasons import text
+from ...explain.reasons import program_text
 from ...recording.sites import Site
 
-FOREIGN = ("numpy", "scipy", "sklearn", "math")  # packages that work on arrays of NumPy
+NUMPY_PACKAGES = ("numpy", "scipy", "sklearn", "math")  # packages that work on arrays of NumPy
 
 
-def numpy_call(site: Site) -> Site | None:
-    """The line on which a function of NumPy's, or of a package that works on its arrays, is given what a line
-    computed; of a call of ``fit``, what it gives to a loss.
+def find_numpy_use_of_result(computed_at: Site) -> Site | None:
+    """Return the line on which NumPy, or a package that works on its arrays, is given what a line computed.
+
+    Of a call of ``fit``, that is what it gives to a loss.
     """
-    start = text.at(site)
-    program = text.program(start.file)
-    modules = {name for name, module in program.imported.items() if module.partition(".")[0] in FOREIGN}
-    losses = predictions(program, start) if start.call_of("fit", "train_on_batch") else {}
-    of_losses = [s for s in program.statements if s.functions and s.functions[0] in losses]
-    for at in [*of_losses, *text.flow(start, [])] if modules else ():
-        for call in at.calls:
-            foreign = text.root_name(call.func) in modules or text.last_name(call.func) == "img_to_array"
-            given = [*call.args, *(keyword.value for keyword in call.keywords)]
-            name = losses.get(next(iter(at.functions), None))
-            if foreign and (text.enters(start, at, given) or any(text.unparse(part) == name for part in given)):
-                return at.file, call.lineno
+    start_statement = program_text.find_statement(computed_at)
+    program = program_text.read_program(start_statement.file)
+    modules = {name for name, module in program.imported_modules.items() if module.partition(".")[0] in NUMPY_PACKAGES}
+    prediction_names = (
+        map_losses_to_prediction_names(program, start_statement)
+        if start_statement.find_call("fit", "train_on_batch")
+        else {}
+    )
+    loss_statements = [
+        candidate
+        for candidate in program.statements
+        if candidate.enclosing_functions and candidate.enclosing_functions[0] in prediction_names
+    ]
+    for statement in (
+        [*loss_statements, *program_text.trace_value_to_statements(start_statement, [])] if modules else ()
+    ):
+        for call in statement.calls:
+            is_numpy_function = (
+                program_text.find_root_name(call.func) in modules
+                or program_text.find_last_name(call.func) == "img_to_array"
+            )
+            arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
+            name = prediction_names.get(next(iter(statement.enclosing_functions), None))
+            if is_numpy_function and (
+                program_text.reads_result_of_statement(start_statement, statement, arguments)
+                or any(program_text.unparse(argument) == name for argument in arguments)
+            ):
+                return statement.file, call.lineno
     return None
 
 
-def predictions(program: text.ProgramText, near: text.Statement) -> dict[text.Def | None, str]:
-    """The functions that Keras is given as a loss, near a statement if some are there, and what they call a
-    prediction: their last parameter without a default.
+def map_losses_to_prediction_names(
+    program: program_text.ProgramText, near_statement: program_text.Statement
+) -> dict[program_text.FunctionNode | None, str]:
+    """Return the functions that Keras is given as a loss, each with its name for a prediction.
+
+    Losses near a statement are preferred. The prediction is their last parameter without a default.
     """
-    compiles = [(s, call) for s in program.statements if (call := s.call_of("compile")) is not None]
-    here = [call for s, call in compiles if s.functions == near.functions] or [call for _, call in compiles]
-    given = [part for call in here for part in (*call.args[1:2], *(k.value for k in call.keywords if k.arg == "loss"))]
-    names = {text.last_name(getattr(part, "func", part)) for part in given}
-    losses = [
-        s.node
-        for s in program.statements
-        if isinstance(s.node, ast.FunctionDef) and (s.in_class if s.node.name == "call" else s.node.name) in names
+    compile_calls = [
+        (statement, call) for statement in program.statements if (call := statement.find_call("compile")) is not None
     ]
-    return {f: f.args.args[-1 - len(f.args.defaults)].arg for f in losses if len(f.args.args) > len(f.args.defaults)}
+    nearby_calls = [
+        call for statement, call in compile_calls if statement.enclosing_functions == near_statement.enclosing_functions
+    ] or [call for _, call in compile_calls]
+    loss_expressions = [
+        expression
+        for call in nearby_calls
+        for expression in (*call.args[1:2], *(keyword.value for keyword in call.keywords if keyword.arg == "loss"))
+    ]
+    names = {program_text.find_last_name(getattr(expression, "func", expression)) for expression in loss_expressions}
+    loss_functions = [
+        statement.node
+        for statement in program.statements
+        if isinstance(statement.node, ast.FunctionDef)
+        and (statement.class_name if statement.node.name == "call" else statement.node.name) in names
+    ]
+    return {
+        function: function.args.args[-1 - len(function.args.defaults)].arg
+        for function in loss_functions
+        if len(function.args.args) > len(function.args.defaults)
+    }

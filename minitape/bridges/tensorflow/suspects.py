@@ -4,106 +4,147 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import tensorflow as tf
 
-from ...explain.families import OPERATIONS
-from ...explain.owners import living
-from ...explain.reasons import text
+from ...explain.layer_lookup import iter_living_instances
+from ...explain.operation_families import TENSORFLOW_OPERATIONS
+from ...explain.reasons import program_text
+from ...explain.reasons.finding_sentences import describe_escape_method
 from ...explain.reasons.question import RecordedRow
-from ...explain.reasons.suspects import CheckedRun, Suspicion, format_steps
-from ...explain.reasons.words import describe_escape
-from ...explain.sentences import fill
-from ...recording.rows import BackwardPass
-from ..rows import is_read_later, read_escapes
+from ...explain.reasons.suspects import CheckedRun, Suspicion, format_step_count
+from ...explain.translated_sentences import fill
+from ...recording.recorded_rows import BackwardPass
+from ..framework_adapter import is_any_name_read_later, read_escapes
 from .adapter import TensorFlowAdapter, read_rows
-from .model import asked_for
-from .operations import handle_of
+from .model_variables import collect_requested_handle_ids
+from .operation_log import to_handle_or_value
+
+if TYPE_CHECKING:
+    from .recording import TensorFlowRecording
 
 
-def build_checked_run(recording: Any) -> CheckedRun:
+def build_checked_run(recording: TensorFlowRecording) -> CheckedRun:
     """Return the rows, sweeps and optimizer steps of a recording, for the checks to read."""
     log, sweeps = recording.log, [sweep for sweep in recording.sweeps if sweep.adjoints]
-    given = find_handles_with_gradient(sweeps)
-    known = {key: variable for key, variable in log.tensors.variables.items() if key in given}
+    handle_ids_with_gradient = collect_handle_ids_with_gradient(sweeps)
+    sources_with_gradient = {
+        handle_id: variable
+        for handle_id, variable in log.tensor_rows.variables_by_handle.items()
+        if handle_id in handle_ids_with_gradient
+    }
     return CheckedRun(
         read_rows(recording),
         sweeps,
         read_escapes(recording),
-        OPERATIONS,
-        describe_escape,
-        recording.made_up,
+        TENSORFLOW_OPERATIONS,
+        describe_escape_method,
+        recording.has_placeholder_values,
         recording=recording,
         adapter=TensorFlowAdapter(recording, None, None),
-        checks=(check_not_applied, check_not_optimized),
-        key_of=lambda source: id(handle_of(source)),
-        rows_of=recording.rows_of,
-        steps_of=lambda source: [step for step in log.optimizer_steps if id(handle_of(source)) in step.handles],
-        sources_with_gradient=known,
-        trained_keys=asked_for(recording).union(*(step.handles for step in log.optimizer_steps)),
-        names_sources=True,
+        checks=(check_unapplied_gradients, check_unoptimized_sources),
+        find_source_key=lambda source: id(to_handle_or_value(source)),
+        find_source_rows=recording.list_rows,
+        find_optimizer_steps=lambda source: [
+            step for step in log.optimizer_steps if id(to_handle_or_value(source)) in step.handle_ids
+        ],
+        sources_with_gradient=sources_with_gradient,
+        trained_keys=collect_requested_handle_ids(recording).union(*(step.handle_ids for step in log.optimizer_steps)),
+        has_named_sources=True,
     )
 
 
-def find_handles_with_gradient(sweeps: Iterable[BackwardPass]) -> set[int]:
+def collect_handle_ids_with_gradient(sweeps: Iterable[BackwardPass]) -> set[int]:
     """Return the handles of the variables for which some sweeps returned a gradient."""
-    return {id(handle) for sweep in sweeps for one, there in sweep.gave if there and (handle := one()) is not None}
+    return {
+        id(handle)
+        for sweep in sweeps
+        for reference, has_gradient in sweep.source_results
+        if has_gradient and (handle := reference()) is not None
+    }
 
 
-def check_not_applied(run: CheckedRun) -> Iterator[Suspicion]:
+def check_unapplied_gradients(run: CheckedRun) -> Iterator[Suspicion]:
     """Find gradients that were computed several times and never changed a variable.
 
     There was no step, the learning rate is 0, or the program computed a new tensor and dropped it.
     """
-    steps, n = run.recording.log.optimizer_steps, len(run.sweeps)
-    still = {key for key, variable in run.sources_with_gradient.items() if _is_unchanged_by_steps(run, variable)}
-    if still and not any(step.handles & (run.sources_with_gradient.keys() - still) for step in steps):
-        yield Suspicion("not_applied", steps[-1].site, {"n": len(steps)}, source_keys=still, variant="rate")
-    if n > 1 and not run.recording.is_rerun:
-        still, lost = _find_constant_variables(run), _find_lost_steps(run)
-        for key in still & lost.keys():
-            yield Suspicion("not_applied", lost[key].site, {"n": n}, lost[key].index, {key}, variant="lost")
-        still -= lost.keys()
-        if still and not steps:
+    recording: TensorFlowRecording = run.recording
+    steps, n = recording.log.optimizer_steps, len(run.sweeps)
+    unchanged_keys = {
+        key for key, variable in run.sources_with_gradient.items() if _is_unchanged_by_steps(run, variable)
+    }
+    if unchanged_keys and not any(
+        step.handle_ids & (run.sources_with_gradient.keys() - unchanged_keys) for step in steps
+    ):
+        yield Suspicion("not_applied", steps[-1].site, {"n": len(steps)}, source_keys=unchanged_keys, variant="rate")
+    if n > 1 and not recording.is_rerun:
+        unchanged_keys, lost_steps = _collect_unchanged_handle_ids(run), _map_handle_ids_to_lost_steps(run)
+        for key in unchanged_keys & lost_steps.keys():
+            yield Suspicion("not_applied", lost_steps[key].site, {"n": n}, lost_steps[key].index, {key}, variant="lost")
+        unchanged_keys -= lost_steps.keys()
+        if unchanged_keys and not steps:
             gc.collect()  # optimizers of earlier programs, or cells
-            if any(living(tf.keras.optimizers.Optimizer)):
-                yield Suspicion("not_applied", run.sweeps[-1].site, {"n": n}, source_keys=still)
+            if any(iter_living_instances(tf.keras.optimizers.Optimizer)):
+                yield Suspicion("not_applied", run.sweeps[-1].site, {"n": n}, source_keys=unchanged_keys)
 
 
-def _find_lost_steps(run: CheckedRun) -> dict[int, RecordedRow]:
+def _map_handle_ids_to_lost_steps(run: CheckedRun) -> dict[int, RecordedRow]:
     """Return, by handle, the result of a variable and its gradient that is bound to a name nothing reads."""
-    made, found = set[int](), dict[int, RecordedRow]()
+    gradient_rows, lost_steps = set[int](), dict[int, RecordedRow]()
     for row in run.rows:
-        if row.extra.at is not None or not made.isdisjoint(row.inputs):
-            made.add(row.index)
-            at = text.at(row.site)
-            if at.binds and row.index not in run.consumers and not is_read_later(at, at.binds):
-                found |= {id(run.rows[one].get_object()): row for one in row.inputs if run.rows[one].kind == "variable"}
-    return found
+        if row.extra.row_count is not None or not gradient_rows.isdisjoint(row.inputs):
+            gradient_rows.add(row.index)
+            statement = program_text.find_statement(row.site)
+            if (
+                statement.bound_names
+                and row.index not in run.consumers
+                and not is_any_name_read_later(statement, statement.bound_names)
+            ):
+                lost_steps |= {
+                    id(run.rows[input_row].get_object()): row
+                    for input_row in row.inputs
+                    if run.rows[input_row].kind == "variable"
+                }
+    return lost_steps
 
 
-def check_not_optimized(run: CheckedRun) -> Iterator[Suspicion]:
+def check_unoptimized_sources(run: CheckedRun) -> Iterator[Suspicion]:
     """Find variables with a gradient that no optimizer holds, although steps were taken."""
-    steps, optimizers = run.recording.log.optimizer_steps, living(tf.keras.optimizers.Optimizer)
-    own = {id(handle_of(v)) for one in optimizers for v in getattr(one, "_trainable_variables", [])}
-    in_time = find_handles_with_gradient(sweep for sweep in run.sweeps if steps and sweep.at <= steps[-1].at)
-    missing = (in_time & _find_constant_variables(run)) - own.union(
-        *(step.handles for step in steps)
-    )  # by optimizers that are gone
-    if missing:
-        fields = {"what": fill("an optimizer"), "steps": format_steps(len(steps))}
-        yield Suspicion("not_optimized", steps[-1].site, fields, source_keys=missing)
+    recording: TensorFlowRecording = run.recording
+    steps, optimizers = recording.log.optimizer_steps, iter_living_instances(tf.keras.optimizers.Optimizer)
+    optimized_handle_ids = {
+        id(to_handle_or_value(variable))
+        for optimizer in optimizers
+        for variable in getattr(optimizer, "_trainable_variables", [])
+    }
+    handle_ids_before_last_step = collect_handle_ids_with_gradient(
+        sweep for sweep in run.sweeps if steps and sweep.row_count <= steps[-1].row_count
+    )
+    missing_handle_ids = (
+        handle_ids_before_last_step & _collect_unchanged_handle_ids(run)
+    ) - optimized_handle_ids.union(*(step.handle_ids for step in steps))  # also by optimizers that no longer exist
+    if missing_handle_ids:
+        sentence_fields = {"what": fill("an optimizer"), "steps": format_step_count(len(steps))}
+        yield Suspicion("not_optimized", steps[-1].site, sentence_fields, source_keys=missing_handle_ids)
 
 
-def _find_constant_variables(run: CheckedRun) -> set[int]:
+def _collect_unchanged_handle_ids(run: CheckedRun) -> set[int]:
     """Return the handles of the variables with a gradient whose value never changed."""
-    leaves = lambda variable: [row for row in run.rows_of(variable) if run.rows[row].kind != "operation"]  # noqa: E731
-    return {key for key, variable in run.sources_with_gradient.items() if len(leaves(variable)) < 2}
+    unchanged = set()
+    for key, variable in run.sources_with_gradient.items():
+        leaf_rows = [row for row in run.find_source_rows(variable) if run.rows[row].kind != "operation"]
+        if len(leaf_rows) < 2:
+            unchanged.add(key)
+    return unchanged
 
 
 def _is_unchanged_by_steps(run: CheckedRun, variable: Any) -> bool:
     """Return whether the optimizer steps did not change a variable."""
-    before, after = run.recording.weights_of(variable)
-    return len(run.steps_of(variable)) > 2 and before is not None and np.array_equal(before, after)
+    recording: TensorFlowRecording = run.recording
+    value_before, value_after = recording.read_weights_around_last_step(variable)
+    if value_before is None or value_after is None:
+        return False
+    return len(run.find_optimizer_steps(variable)) > 2 and np.array_equal(value_before, value_after)

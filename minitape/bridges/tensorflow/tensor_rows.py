@@ -2,136 +2,149 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 from tensorflow.python import pywrap_tfe
 from tensorflow.python.ops import gen_resource_variable_ops
 
 from ...recording.sites import NOWHERE
-from ..kept_values import Bound, Noted
-from .operations import RunningLine, handle_of, name_of, watching
-from .value import Made, TapeTimes, TensorFlowExtra, TensorFlowValue, unrecorded
+from ..kept_values import IdentityMap, MemoryBudget
+from .kept_tensors import ReturnedGradient, TapeHistory, TensorFlowExtra, TensorFlowValue, pause_recording
+from .operation_log import RunningLine, find_variable_name, is_watched_by_open_tape, to_handle_or_value
+
+if TYPE_CHECKING:
+    from .recording import TensorFlowRecording
 
 
 class TensorRows:
     """Knows the row of each tensor and variable, and writes a leaf for one that has none."""
 
-    def __init__(self, recording: Any, line: RunningLine, tapes: TapeTimes) -> None:
-        self.recording, self.entries, self.line, self.tapes = recording, recording.entries, line, tapes
-        self.variables: dict[int, tf.Variable] = {}  # by the identity of the handle
-        self.made: Noted[Made] = Noted()  # what tapes gave back, in sweeps that no other tape recorded
+    def __init__(self, recording: TensorFlowRecording, running_line: RunningLine, tape_history: TapeHistory) -> None:
+        self.recording, self.entries, self.running_line, self.tape_history = (
+            recording,
+            recording.entries,
+            running_line,
+            tape_history,
+        )
+        self.variables_by_handle: dict[int, tf.Variable] = {}  # by the identity of the handle
+        self.returned_gradients: IdentityMap[ReturnedGradient] = (
+            IdentityMap()
+        )  # what tapes gave back, in sweeps that no other tape recorded
         # while a call of a tf.function is written: tapes hear of it, and of its variables, after it
-        self.later = False
-        self.unsure: list[int] = []  # rows of which a tape may hear later
-        self.current: dict[int, int] = {}  # by the identity of a handle, the row of its present state
-        self._rows: Noted[list[int]] = Noted()  # of a tensor or handle
-        self._handles: list = []  # are kept: their identity stands for them
-        self._bound = Bound()
+        self.is_recorded_later = False
+        self.unsettled_rows: list[int] = []  # rows of which a tape may hear later
+        self.current_rows: dict[int, int] = {}  # by the identity of a handle, the row of its present state
+        self._rows_by_tensor: IdentityMap[list[int]] = IdentityMap()  # of a tensor or handle
+        self._kept_handles: list = []  # are kept: their identity stands for them
+        self._memory_budget = MemoryBudget()
 
-    def rows_of(self, value: Any) -> list[int]:
-        """All rows that stood for a tensor or a variable, in order."""
-        return self._rows.get(handle_of(value), [])
+    def list_rows(self, value: Any) -> list[int]:
+        """Return all rows that stood for a tensor or a variable, in order."""
+        return self._rows_by_tensor.get(to_handle_or_value(value), [])
 
-    def know(self, variable: Any) -> None:
-        """The program has this variable."""
-        self.variables.setdefault(id(variable.handle), variable)
+    def register_variable(self, variable: Any) -> None:
+        """Remember a variable of the program by its handle."""
+        self.variables_by_handle.setdefault(id(variable.handle), variable)
 
-    def remember(self, value: Any, row: int) -> None:
-        """This row stands for a tensor or a handle."""
-        rows = self._rows.setdefault(value, [])
+    def register_row(self, value: Any, row: int) -> None:
+        """Remember that a row stands for a tensor or a handle."""
+        rows = self._rows_by_tensor.setdefault(value, [])
         if not rows and value.dtype == tf.resource:
-            self._handles.append(value)
+            self._kept_handles.append(value)
         rows.append(row)
 
-    def row_of(self, tensor: Any) -> int:
-        """The row that stands for a tensor, or for a variable's present state; a new leaf where there is none."""
+    def find_or_add_row(self, tensor: Any) -> int:
+        """Return the row of a tensor, or of a variable's present state; a new leaf where there is none."""
         if tensor.dtype == tf.resource:
-            return self.state_of(tensor)
-        rows = self.rows_of(tensor)
-        return rows[-1] if rows else self._constant(tensor)
+            return self.find_or_add_state_row(tensor)
+        rows = self.list_rows(tensor)
+        return rows[-1] if rows else self._add_leaf_row(tensor)
 
-    def state_of(self, handle: Any, value: Any = None) -> int:
-        """The row of a variable's present state."""
-        row = self.current.get(id(handle))
+    def find_or_add_state_row(self, handle: Any, value: Any = None) -> int:
+        """Return the row of a variable's present state; a new leaf where there is none."""
+        row = self.current_rows.get(id(handle))
         if row is not None:
-            if not self.entries[row].differentiable:  # it may be used before a tape begins, and in its block
-                self.unsure.append(row)
+            if not self.entries[row].tracked:  # it may be used before a tape begins, and in its block
+                self.unsettled_rows.append(row)
             return row
-        known = self.variables.get(id(handle))
-        if value is None and known is not None:
-            with unrecorded():
-                value = gen_resource_variable_ops.read_variable_op(handle, known.dtype)
-        watched = watching(handle)
+        variable = self.variables_by_handle.get(id(handle))
+        if value is None and variable is not None:
+            with pause_recording():
+                value = gen_resource_variable_ops.read_variable_op(handle, variable.dtype)
+        is_watched = is_watched_by_open_tape(handle)
         row = self.recording.leaf(
-            None if value is None else self.keep(value),
-            name=None if known is None else name_of(known),
+            None if value is None else self.keep_value(value),
+            name=None if variable is None else find_variable_name(variable),
             kind="variable",
-            version=len(self.rows_of(handle)),
-            site=self.line.here(),
-            differentiable=watched,
+            version=len(self.list_rows(handle)),
+            site=self.running_line.find_site(),
+            tracked=is_watched,
             extra=TensorFlowExtra(handle),
-            **self.form(value),
+            **self.read_dtype_and_shape(value),
         )
-        if not watched:  # a function may read it after this, and a tape hear of it then
-            self.unsure.append(row)
-        self.current[id(handle)] = row
-        self.remember(handle, row)
+        if not is_watched:  # a function may read it after this, and a tape hear of it then
+            self.unsettled_rows.append(row)
+        self.current_rows[id(handle)] = row
+        self.register_row(handle, row)
         return row
 
-    def _constant(self, tensor: Any) -> int:
-        watched = watching(tensor)
-        value = self.keep_for_tapes(tensor)
+    def _add_leaf_row(self, tensor: Any) -> int:
+        is_watched = is_watched_by_open_tape(tensor)
+        value = self.keep_value_for_tapes(tensor)
         extra = TensorFlowExtra(value)
         row = self.recording.leaf(
             value,
-            kind="source" if watched else "constant",
-            site=self.line.here(),
-            differentiable=watched,
+            kind="source" if is_watched else "constant",
+            site=self.running_line.find_site(),
+            tracked=is_watched,
             extra=extra,
-            **self.form(tensor),
+            **self.read_dtype_and_shape(tensor),
         )
-        made = self.made.get(tensor)
-        if made is not None and not watched:
-            extra.why, extra.came, extra.at = "not_recorded", made.targets, made.before
-            extra.way = made.way
-            self.entries[row].site = made.way[-1] if made.way else NOWHERE
-        if self.later:
-            self.unsure.append(row)
-        self.remember(tensor, row)
+        gradient: ReturnedGradient | None = self.returned_gradients.get(tensor)
+        if gradient is not None and not is_watched:
+            extra.cause, extra.origin_rows, extra.row_count = "not_recorded", gradient.target_rows, gradient.row_count
+            extra.call_stack = gradient.call_stack
+            self.entries[row].site = gradient.call_stack[-1] if gradient.call_stack else NOWHERE
+        if self.is_recorded_later:
+            self.unsettled_rows.append(row)
+        self.register_row(tensor, row)
         return row
 
-    def settle(self) -> None:
-        """Tapes hear of some results (those of a ``tf.function``, most of all) only after the operation was seen."""
+    def mark_rows_watched_by_now(self) -> None:
+        """Mark the rows that tapes watch by now.
+
+        Tapes hear of some results (those of a ``tf.function``, most of all) only after the operation was seen.
+        """
         # no tape is asked here, such as while a layer of Keras makes its variables
         if pywrap_tfe.TFE_Py_TapeSetIsEmpty():
             return
-        for row in self.unsure:
+        for row in self.unsettled_rows:
             entry = self.entries[row]
-            asked = entry.extra.asked
-            if not isinstance(asked, tf.TensorSpec) and watching(asked):
-                entry.differentiable, entry.cut, entry.extra.why = True, None, ""
+            tensor = entry.extra.tensor_or_handle
+            if not isinstance(tensor, tf.TensorSpec) and is_watched_by_open_tape(tensor):
+                entry.tracked, entry.cut, entry.extra.cause = True, None, ""
                 if entry.kind == "variable":
                     entry.watched = "automatic"
-        self.unsure = []
+        self.unsettled_rows = []
 
-    def keep(self, tensor: Any) -> TensorFlowValue:
-        """A tensor to be shown later."""
+    def keep_value(self, tensor: Any) -> TensorFlowValue:
+        """Keep a tensor to be shown later."""
         value = TensorFlowValue(tensor)
         dense = tensor.values if isinstance(tensor, tf.IndexedSlices) else tensor
         if dense.dtype not in (tf.resource, tf.variant, tf.string):
-            count = dense.shape.num_elements() or 0
-            self._bound.add(value, count, count * dense.dtype.size)
+            size = dense.shape.num_elements() or 0
+            self._memory_budget.add_value_and_enforce_limit(value, size, size * dense.dtype.size)
         return value
 
-    def keep_for_tapes(self, tensor: Any) -> TensorFlowValue:
-        """The same; the tensor itself is held as long as a tape that records it."""
+    def keep_value_for_tapes(self, tensor: Any) -> TensorFlowValue:
+        """Keep a tensor to be shown later, and the tensor itself as long as a tape that records it."""
         if not pywrap_tfe.TFE_Py_TapeSetIsEmpty():
-            self.tapes.hold(tensor)
-        return self.keep(tensor)
+            self.tape_history.keep_tensor_for_open_tapes(tensor)
+        return self.keep_value(tensor)
 
-    def form(self, tensor: Any) -> dict:
-        """Its dtype and shape."""
+    def read_dtype_and_shape(self, tensor: Any) -> dict:
+        """Return the dtype and the shape of a tensor, as fields of a row; nothing for None."""
         if tensor is None:
             return {}
         return {"dtype": tensor.dtype.name, "shape": tuple(tensor.shape) if tensor.shape.rank is not None else ()}

@@ -17,12 +17,12 @@ Recording(torch, 3 rows, 1 backward pass)
 True
 """
 
-from ..require import framework_module
+from ..framework_import import import_framework
 
-framework_module("torch", "PyTorch", (2, 4))
+import_framework("torch", "PyTorch", (2, 4))
 
-from .record import ENDS as ENDS  # noqa: E402 - behind the check
-from .record import TorchRecording as TorchRecording  # noqa: E402
-from .record import holding as holding  # noqa: E402
-from .record import record as record  # noqa: E402
-from .record import why as why  # noqa: E402
+from .recording import STEP_ENDS as STEP_ENDS  # noqa: E402 - behind the check
+from .recording import TorchRecording as TorchRecording  # noqa: E402
+from .recording import keep_models_alive as keep_models_alive  # noqa: E402
+from .recording import record as record  # noqa: E402
+from .recording import why as why  # noqa: E402

@@ -4,31 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ...explain.fixes.dialects import TORCH
 from ...explain.reasons.question import Creation, Question, RecordedRow
-from ...recording.sites import NOWHERE, Site, last_return
-from ..rows import FrameworkAdapter, convert_entries, list_program_names, read_escapes
-from .words import CLASSES, FUNCTIONS, ZEROS
+from ...recording.sites import NOWHERE, Site, find_last_return_site
+from ..framework_adapter import FrameworkAdapter, convert_entries_to_rows, list_named_program_objects, read_escapes
+from .row_log import get_extra
+from .sentences import CLASS_LOSS_OPS, FUNCTIONS, ZERO_MECHANISMS
+
+if TYPE_CHECKING:
+    from .recording import TorchRecording
 
 CAUSE_ALIASES = {"wrapped": "copied"}  # what the recorder calls otherwise
 
 
-def read_rows(recording: Any) -> list[RecordedRow]:
+def read_rows(recording: TorchRecording) -> list[RecordedRow]:
     """Return the rows of a recording."""
-    return convert_entries(recording, lambda entry: entry.extra.ref, CAUSE_ALIASES)
+    return convert_entries_to_rows(recording, lambda entry: get_extra(entry).tensor_ref, CAUSE_ALIASES)
 
 
-def build_question(recording: Any, target: Any, source: Any) -> Question:
+def build_question(recording: TorchRecording, target: Any, source: Any) -> Question:
     """Return a question about a recording.
 
     The values of a leaf may come from other rows. Those edges do not count as broken for the source itself.
     """
-    rows, source_rows = list(read_rows(recording)), recording.log.rows_of(source)
+    rows, source_rows = list(read_rows(recording)), recording.log.list_rows(source)
     for row in source_rows:
         rows[row] = replace(rows[row], edges=[edge._replace(cause="") for edge in rows[row].edges])
-    target_row = recording.row_of(target)
+    target_row = recording.find_row(target)
     return Question(
         adapter=TorchAdapter(recording),
         rows=rows,
@@ -37,29 +41,35 @@ def build_question(recording: Any, target: Any, source: Any) -> Question:
         source=source,
         target=target,
         escapes=read_escapes(recording),
-        sweep=recording.sweep_from(target_row),
+        sweep=recording.find_last_sweep_from_or_through(target_row),
     )
+
+
+def get_torch_adapter(question: Question) -> TorchAdapter:
+    """Return the adapter of a question about PyTorch."""
+    return cast("TorchAdapter", question.adapter)
 
 
 class TorchAdapter(FrameworkAdapter):
     """What the checks need to know of PyTorch's tensors."""
 
     functions, unused_cause = FUNCTIONS, "unused"
-    zero_mechanisms, class_loss_ops, cancelling_scopes = ZEROS, CLASSES, frozenset[str]()
+    zero_mechanisms, class_loss_ops, cancelling_scopes = ZERO_MECHANISMS, CLASS_LOSS_OPS, frozenset[str]()
     dialect = TORCH
 
-    def __init__(self, recording: Any) -> None:
+    def __init__(self, recording: TorchRecording) -> None:
         self.recording, self.log = recording, recording.log
 
-    def names(self) -> Iterable[tuple[str, Any]]:
-        """Return the names of the program that asks, and what they hold."""
-        return [pair for pair in list_program_names() if pair[0].isidentifier()]
+    def list_names_and_values(self) -> Iterable[tuple[str, Any]]:
+        """Return (name, object) for each name of the program that asks."""
+        return [named_object for named_object in list_named_program_objects() if named_object[0].isidentifier()]
 
-    def find_creation(self, thing: Any) -> Creation:
+    def find_creation(self, tensor: Any) -> Creation:
         """Return where a tensor was created. PyTorch's recorder keeps no time."""
-        site = self.log.born.get(thing)
+        site = self.log.creations.get(tensor)
         return Creation(0, [] if site is None else [site])
 
-    def find_custom_rule(self, row: RecordedRow) -> Site:
+    def find_last_return_of_rule(self, row: RecordedRow) -> Site:
         """Return the line on which the ``backward()`` of the program's own Function returns."""
-        return NOWHERE if row.extra.custom is None else last_return(row.extra.custom)
+        custom_rule = get_extra(row).custom_rule
+        return NOWHERE if custom_rule is None else find_last_return_site(custom_rule)

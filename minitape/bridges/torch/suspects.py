@@ -7,39 +7,42 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 import torch
 
-from ...explain.caller import in_brackets
-from ...explain.families import OperationNames
-from ...explain.owners import living
-from ...explain.reasons import text
+from ...explain.caller import format_bracketed_place
+from ...explain.layer_lookup import iter_living_instances
+from ...explain.operation_families import OperationNames
+from ...explain.reasons import program_text
+from ...explain.reasons.finding_sentences import describe_escape_method
 from ...explain.reasons.question import RecordedRow
-from ...explain.reasons.suspects import CheckedRun, Suspicion, format_steps
-from ...explain.reasons.words import describe_escape
-from ...explain.sentences import fill
-from ...recording.sites import NOWHERE, Site, text_of
-from ...recording.values import numbers_of
-from ..rows import read_escapes
+from ...explain.reasons.suspects import CheckedRun, Suspicion, format_step_count
+from ...explain.translated_sentences import fill
+from ...recording.sites import NOWHERE, Site, read_line_at_site
+from ...recording.value_summary import to_float_array
+from ..framework_adapter import read_escapes
 from .adapter import TorchAdapter, read_rows
-from .model import held_parameters
-from .training import SAMPLE, TrainingEvent, equal_samples, numbers
+from .model_parameters import iter_unregistered_parameters
+from .row_log import GradClearing
+from .training_events import SAMPLE_SIZE, TrainingEvent, are_samples_equal_and_nonzero, convert_sample_to_numpy
+
+if TYPE_CHECKING:
+    from .recording import TorchRecording
 
 _SOFTMAX, _SIGMOID = "softmax", "sigmoid"
-NAMES = OperationNames(
-    compare={"sub", "sub_", "rsub"},
-    losses={"mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "gaussian_nll_loss"},
-    sums={"sum", "mean", "nanmean", "nansum"},
-    shapes=set(
+OPERATION_NAMES = OperationNames(
+    compare_ops={"sub", "sub_", "rsub"},
+    loss_ops={"mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "gaussian_nll_loss"},
+    sum_ops={"sum", "mean", "nanmean", "nansum"},
+    shape_ops=set(
         "view reshape squeeze unsqueeze getitem expand expand_as flatten contiguous to float double half view_as "
         "clone unflatten movedim transpose permute T".split()
     ),
-    adds=set("add sub rsub iadd isub add_ sub_ radd".split()),
-    factors={"mul", "div", "true_divide", "rmul", "imul", "mul_"},
-    of_logits={
+    add_ops=set("add sub rsub iadd isub add_ sub_ radd".split()),
+    product_ops={"mul", "div", "true_divide", "rmul", "imul", "mul_"},
+    activation_of_loss={
         "cross_entropy": _SOFTMAX,
         "binary_cross_entropy_with_logits": _SIGMOID,
         "multilabel_soft_margin_loss": _SIGMOID,
@@ -48,45 +51,54 @@ NAMES = OperationNames(
         "logsigmoid": _SIGMOID,
         "softplus": _SIGMOID,
     },
-    activations={"softmax": _SOFTMAX, "sigmoid": _SIGMOID, "sigmoid_": _SIGMOID}
+    activation_names={"softmax": _SOFTMAX, "sigmoid": _SIGMOID, "sigmoid_": _SIGMOID}
     | {name: name for name in "tanh relu gelu silu elu leaky_relu softplus hardsigmoid".split()},
-    normalize={"softmax", "layer_norm", "instance_norm", "group_norm"},
-    saturate={"sigmoid", "tanh", "softmax", "hardtanh"},
+    normalizing_ops={"softmax", "layer_norm", "instance_norm", "group_norm"},
+    saturating_ops={"sigmoid", "tanh", "softmax", "hardtanh"},
 )
 
 
-def build_checked_run(recording: Any) -> CheckedRun:
+def build_checked_run(recording: TorchRecording) -> CheckedRun:
     """Return the rows, backward passes and optimizer steps of a recording, for the checks to read."""
     rows, training = read_rows(recording), recording.log.training
     sweeps = [sweep for sweep in recording.sweeps if sweep.adjoints]
-    optimizers = living(torch.optim.Optimizer)  # it goes through all objects: once
-    held = {key for event in training.events for key in event.rates or ()} | {
-        id(p) for one in optimizers for group in one.param_groups for p in group["params"]
+    optimizers = iter_living_instances(torch.optim.Optimizer)  # it goes through all objects: once
+    optimized_keys = {key for event in training.events for key in event.learning_rates or ()} | {
+        id(parameter) for optimizer in optimizers for group in optimizer.param_groups for parameter in group["params"]
     }
-    reached = {row for sweep in sweeps for row in sweep.adjoints if rows[row].kind != "operation"}
-    leaves = ((rows[row].kind, rows[row].get_object()) for row in reached)
+    reached_rows = {row for sweep in sweeps for row in sweep.adjoints if rows[row].kind != "operation"}
+    leaves = ((rows[row].kind, rows[row].get_object()) for row in reached_rows)
     # A leaf that is not a parameter is trained if an optimizer holds it.
-    with_gradient = {id(t): t for kind, t in leaves if t is not None and (kind == "variable" or id(t) in held)}
+    sources_with_gradient = {
+        id(tensor): tensor
+        for kind, tensor in leaves
+        if tensor is not None and (kind == "variable" or id(tensor) in optimized_keys)
+    }
     return CheckedRun(
         rows,
         sweeps,
         read_escapes(recording),
-        NAMES,
-        describe_escape,
+        OPERATION_NAMES,
+        describe_escape_method,
         recording=recording,
         adapter=TorchAdapter(recording),
         checks=(
-            check_accumulated,
-            partial(check_not_applied, held=held),
-            partial(check_not_optimized, held=held),
-            check_sampled,
+            check_accumulated_gradients,
+            lambda run: check_unapplied_gradients(run, optimized_keys),
+            lambda run: check_unoptimized_sources(run, optimized_keys),
+            check_samples_without_gradient,
         ),
-        rows_of=recording.rows_of,
-        steps_of=training.steps_of,
-        sources_with_gradient=with_gradient,
+        find_source_rows=recording.list_rows,
+        find_optimizer_steps=training.list_steps_of_parameter,
+        sources_with_gradient=sources_with_gradient,
         # a step was taken, or they hold what got a gradient
-        trained_keys=held if training.steps or not held.isdisjoint(with_gradient) else (),
+        trained_keys=optimized_keys if training.steps or not optimized_keys.isdisjoint(sources_with_gradient) else (),
     )
+
+
+def get_torch_recording(run: CheckedRun) -> TorchRecording:
+    """Return the recording of a run of PyTorch."""
+    return cast("TorchRecording", run.recording)
 
 
 # -- optimizers ------------------------------------------------------------------------------------
@@ -106,30 +118,32 @@ class ParameterEvent(NamedTuple):
     grad: Any
 
 
-def _iter_parameter_events(run: CheckedRun, key: int) -> Iterator[ParameterEvent]:
+def _iter_parameter_events(run: CheckedRun, parameter_key: int) -> Iterator[ParameterEvent]:
     """Yield the training events that concern a parameter, in order."""
-    for event in run.recording.log.training.events:
-        is_step = event.kind != "pass" and key in (event.rates or ())
-        if key in event.samples or is_step:
-            yield ParameterEvent(event, is_step, numbers(event.samples.get(key)))
+    for event in get_torch_recording(run).log.training.events:
+        is_step = event.kind != "pass" and parameter_key in (event.learning_rates or ())
+        if parameter_key in event.grad_samples or is_step:
+            yield ParameterEvent(event, is_step, convert_sample_to_numpy(event.grad_samples.get(parameter_key)))
 
 
-def _sum_arrived_adjoints(run: CheckedRun, event: TrainingEvent, parameter: Any) -> np.ndarray | None:
-    """Return a sample of what a backward pass added to the gradient of a parameter."""
-    if event.sweep >= len(run.recording.sweeps):
+def _sum_adjoint_samples_of_pass(run: CheckedRun, pass_event: TrainingEvent, parameter: Any) -> np.ndarray | None:
+    """Return the first elements of what a backward pass added to the gradient of a parameter."""
+    if pass_event.sweep_index >= len(get_torch_recording(run).sweeps):
         return None
-    sweep = run.recording.sweeps[event.sweep]
-    arrived = [numbers_of(sweep.adjoints.get(row)) for row in run.recording.log.leaf_rows(parameter)]
+    sweep = get_torch_recording(run).sweeps[pass_event.sweep_index]
+    arrived = [
+        to_float_array(sweep.adjoints.get(row)) for row in get_torch_recording(run).log.list_leaf_rows(parameter)
+    ]
     arrays = [array for array in arrived if array is not None]
-    return np.sum(arrays, axis=0).reshape(-1)[:SAMPLE] if arrays else None
+    return np.sum(arrays, axis=0).reshape(-1)[:SAMPLE_SIZE] if arrays else None
 
 
-def _is_changed_by_program(run: CheckedRun, parameter: Any) -> bool:
+def _is_changed_without_optimizer(run: CheckedRun, parameter: Any) -> bool:
     """Return whether the program changed a parameter without an optimizer."""
-    return len(run.recording.log.leaf_rows(parameter)) > 1
+    return len(get_torch_recording(run).log.list_leaf_rows(parameter)) > 1
 
 
-def check_accumulated(run: CheckedRun) -> Iterator[Suspicion]:
+def check_accumulated_gradients(run: CheckedRun) -> Iterator[Suspicion]:
     """Find a step that used gradients which an earlier step had used already."""
     for key, parameter in run.sources_with_gradient.items():
         previous_grad: Any = None
@@ -138,10 +152,12 @@ def check_accumulated(run: CheckedRun) -> Iterator[Suspicion]:
         site = NOWHERE
         for event, is_step, grad in _iter_parameter_events(run, key):
             if event.kind == "pass":
-                arrived = _sum_arrived_adjoints(run, event, parameter)
-                was_used = was_used and not equal_samples(grad, arrived)  # If they are equal, .grad was reset.
+                arrived = _sum_adjoint_samples_of_pass(run, event, parameter)
+                was_used = was_used and not are_samples_equal_and_nonzero(
+                    grad, arrived
+                )  # If they are equal, .grad was reset.
                 is_known = previous_grad is not None and arrived is not None
-                is_stale = was_used and is_known and equal_samples(grad, previous_grad + arrived)
+                is_stale = was_used and is_known and are_samples_equal_and_nonzero(grad, previous_grad + arrived)
                 pass_counts.append(pass_counts[-1] + 1 if is_stale else 1)
             elif is_step:
                 was_used = True
@@ -151,45 +167,55 @@ def check_accumulated(run: CheckedRun) -> Iterator[Suspicion]:
             yield Suspicion("accumulated", site, {"n": max(pass_counts)}, source_keys={key})
 
 
-def check_not_applied(run: CheckedRun, held: set[int]) -> Iterator[Suspicion]:
+def check_unapplied_gradients(run: CheckedRun, optimized_keys: set[int]) -> Iterator[Suspicion]:
     """Find parameters whose gradient no step used.
 
     There was no step, the gradient was cleared before it, or the learning rate is 0.
 
     Args:
         run: The run to check.
-        held: The keys of the parameters that optimizers hold.
+        optimized_keys: The keys of the parameters that optimizers hold.
     """
-    log, training = run.recording.log, run.recording.log.training
+    log, training = get_torch_recording(run).log, get_torch_recording(run).log.training
     for key, parameter in run.sources_with_gradient.items():
-        steps, passes = training.steps_of(parameter), list(training.passes_of(parameter))
-        if not steps and len(passes) > 1 and key in held and not _is_changed_by_program(run, parameter):
+        steps, passes = (
+            training.list_steps_of_parameter(parameter),
+            list(training.iter_passes_reaching_parameter(parameter)),
+        )
+        if (
+            not steps
+            and len(passes) > 1
+            and key in optimized_keys
+            and not _is_changed_without_optimizer(run, parameter)
+        ):
             yield Suspicion("not_applied", training.passes[-1].site, {"n": len(training.passes)}, source_keys={key})
-        lost_step = _find_step_without_gradient(run, key)
+        lost_step = _find_step_with_lost_gradient(run, key)
         if lost_step is not None:
-            zeroed_rows = log.rows_of(parameter.grad)[-1:]  # ``.grad`` was filled with zeros.
-            cleared_at = log.clearings.get(parameter, (NOWHERE, 0))[0]
+            zeroed_rows = log.list_rows(parameter.grad)[-1:]  # ``.grad`` was filled with zeros.
+            cleared_at = log.grad_clearings.get(parameter, GradClearing(NOWHERE, 0)).site
             site = run.rows[zeroed_rows[0]].site if zeroed_rows else cleared_at
-            step_line = in_brackets(*lost_step.site)
+            step_line = format_bracketed_place(*lost_step.site)
             yield Suspicion("not_applied", site, {"other": step_line}, source_keys={key}, variant="cleared")
-        elif len(steps) > 2 and not any((step.rates or {})[key] for step in steps[-3:]):
+        elif len(steps) > 2 and not any((step.learning_rates or {})[key] for step in steps[-3:]):
             fields = {"n": len(steps)}
-            yield Suspicion("not_applied", find_rate_site(steps[-1]), fields, source_keys={key}, variant="rate")
+            yield Suspicion(
+                "not_applied", find_learning_rate_site(steps[-1]), fields, source_keys={key}, variant="rate"
+            )
 
 
-def find_rate_site(step: TrainingEvent) -> Site:
+def find_learning_rate_site(step: TrainingEvent) -> Site:
     """Return the line that sets the learning rate, or that creates its schedule."""
     schedules = [scheduler.__name__ for scheduler in torch.optim.lr_scheduler.LRScheduler.__subclasses__()]
-    for statement in text.statements(step.site[0]):
-        if statement.call_of(*schedules) or "['lr']" in "".join(statement.binds):
+    for statement in program_text.list_statements(step.site[0]):
+        if statement.find_call(*schedules) or "['lr']" in "".join(statement.bound_names):
             return statement.site
-    return find_optimizer_site(step)
+    return find_optimizer_creation_site(step)
 
 
-def _find_step_without_gradient(run: CheckedRun, key: int) -> TrainingEvent | None:
+def _find_step_with_lost_gradient(run: CheckedRun, parameter_key: int) -> TrainingEvent | None:
     """Return the last step that found no gradient although a backward pass had brought one."""
     pending_grad, was_clipped, lost_step = None, False, None
-    for event, is_step, grad in _iter_parameter_events(run, key):
+    for event, is_step, grad in _iter_parameter_events(run, parameter_key):
         if event.kind == "pass":
             pending_grad, was_clipped = grad, False
         elif event.kind == "norm":  # A gradient of infinite norm is clipped to zeros.
@@ -197,80 +223,85 @@ def _find_step_without_gradient(run: CheckedRun, key: int) -> TrainingEvent | No
         if is_step:
             found_nothing = grad is None or not (grad.any() or was_clipped)
             had_gradient = pending_grad is not None and pending_grad.any()
-            if had_gradient and found_nothing and key in event.samples:
+            if had_gradient and found_nothing and parameter_key in event.grad_samples:
                 lost_step = event
             pending_grad = None
     return lost_step
 
 
-def check_not_optimized(run: CheckedRun, held: set[int]) -> Iterator[Suspicion]:
+def check_unoptimized_sources(run: CheckedRun, optimized_keys: set[int]) -> Iterator[Suspicion]:
     """Find parameters with a gradient that no optimizer holds, although steps were taken.
 
     Args:
         run: The run to check.
-        held: The keys of the parameters that optimizers hold.
+        optimized_keys: The keys of the parameters that optimizers hold.
     """
-    training = run.recording.log.training
+    training = get_torch_recording(run).log.training
     if not training.steps:
         return
-    stepped = {key for step in training.steps for key in step.rates or ()}
+    stepped_keys = {key for step in training.steps for key in step.learning_rates or ()}
     # The optimizers belong to another model if no backward pass reached anything that they hold.
-    hold_another_model = not any(stepped & event.samples.keys() for event in training.passes)
+    hold_another_model = not any(stepped_keys & event.grad_samples.keys() for event in training.passes)
     for key, parameter in run.sources_with_gradient.items():
-        if key in held or _is_changed_by_program(run, parameter):
+        if key in optimized_keys or _is_changed_without_optimizer(run, parameter):
             continue
-        passes = training.passes_of(parameter)
-        if not hold_another_model and not any(stepped & event.samples.keys() for event in passes):
+        passes = training.iter_passes_reaching_parameter(parameter)
+        if not hold_another_model and not any(stepped_keys & event.grad_samples.keys() for event in passes):
             continue
-        site, variant = _find_omission(run, parameter)
+        site, variant = _find_omission_site_and_variant(run, parameter)
         if not variant and hold_another_model:
             variant = "another"
         if site is NOWHERE and variant != "model":
-            site = find_optimizer_site(training.steps[-1])
-        fields = {"what": fill("an optimizer"), "steps": format_steps(len(training.steps))}
+            site = find_optimizer_creation_site(training.steps[-1])
+        fields = {"what": fill("an optimizer"), "steps": format_step_count(len(training.steps))}
         yield Suspicion("not_optimized", site, fields, source_keys={key}, variant=variant)
 
 
-def find_optimizer_site(step: TrainingEvent) -> Site:
+def find_optimizer_creation_site(step: TrainingEvent) -> Site:
     """Return the line that creates the optimizer of a step, if the text shows it."""
-    statement = text.at(step.site)
+    statement = program_text.find_statement(step.site)
     methods = [call.func for call in statement.calls if isinstance(call.func, ast.Attribute)]
     if not methods:
         return step.site
-    creating = text.bound_by(ast.unparse(methods[0].value), statement)
+    creating = program_text.find_binding_statements(ast.unparse(methods[0].value), statement)
     return creating[-1].site if creating else step.site
 
 
-def _find_omission(run: CheckedRun, parameter: Any) -> tuple[Site, str]:
+def _find_omission_site_and_variant(run: CheckedRun, parameter: Any) -> tuple[Site, str]:
     """Return the line that left a parameter out of an optimizer, if it is known, and how."""
-    history = run.recording.log.history
-    site, roots = history.replacement_of(parameter), history.roots()
+    history = get_torch_recording(run).log.history
+    site, roots = history.find_insertion_site(parameter), history.list_called_root_modules()
     if site is not NOWHERE:
         return site, "replaced"
-    beside = (one for root in roots for one in held_parameters(root)) if not history.path_of(parameter)[1] else ()
-    for owner, name, _, tensor in beside:
-        if tensor is parameter:
-            return text.attribute_site(owner, name), "model"
+    is_registered = bool(history.find_root_module_and_path(parameter)[1])
+    unregistered = (
+        ()
+        if is_registered
+        else (each_parameter for root in roots for each_parameter in iter_unregistered_parameters(root))
+    )
+    for omitted in unregistered:
+        if omitted.parameter is parameter:
+            return program_text.find_attribute_assignment_site(omitted.owner, omitted.attribute), "model"
     return NOWHERE, ""
 
 
 # -- draws -----------------------------------------------------------------------------------------
 
 
-def check_sampled(run: CheckedRun) -> Iterator[Suspicion]:
+def check_samples_without_gradient(run: CheckedRun) -> Iterator[Suspicion]:
     """Find a sample that passes no gradient and reaches the target in other ways than by its probability."""
     targets = {row for sweep in run.sweeps for row in sweep.target}
     for row in run.rows:
         is_sample = any(edge.cause == "no_grad" and run.rows[edge.input_row].tracked for edge in row.edges)
         is_float = row.kind == "operation" and row.dtype.startswith(("float", "bfloat"))
-        if not is_sample or not is_float or ".sample(" not in text_of(row.site):
+        if not is_sample or not is_float or ".sample(" not in read_line_at_site(row.site):
             continue
         uses = _split_uses_of_draw(run, row)
-        if uses.other.isdisjoint(targets):
+        if uses.other_rows.isdisjoint(targets):
             continue
-        if any(_is_weighted_log_prob(run, run.rows[index], uses.log_prob) for index in uses.log_prob):
+        if any(_is_weighted_log_prob(run, run.rows[index], uses.log_prob_rows) for index in uses.log_prob_rows):
             continue
-        ancestors = set().union(*(run.connected_ancestors_of(input_row) for input_row in row.inputs))
+        ancestors = set().union(*(run.find_connected_ancestors(input_row) for input_row in row.inputs))
         variables = [run.rows[index].get_object() for index in ancestors if run.rows[index].kind == "variable"]
         keys = {id(variable) for variable in variables if variable is not None}
         yield Suspicion("sampled", row.site, {}, source_keys=keys)
@@ -279,41 +310,46 @@ def check_sampled(run: CheckedRun) -> Iterator[Suspicion]:
 class DrawUses(NamedTuple):
     """The rows computed from the log-probability of a sample, and those computed from the sample otherwise."""
 
-    log_prob: set[int]
-    other: set[int]
+    log_prob_rows: set[int]
+    other_rows: set[int]
 
 
 def _split_uses_of_draw(run: CheckedRun, draw: RecordedRow) -> DrawUses:
     """Return the rows that use a sample, by whether they use its log-probability."""
     uses = DrawUses(set(), {draw.index})
     for later in run.rows[draw.index + 1 :]:
-        plain_inputs = uses.other.intersection(later.inputs)
+        plain_inputs = uses.other_rows.intersection(later.inputs)
         if plain_inputs:
-            is_log_prob = _is_log_prob_of(run, later, plain_inputs)
-            (uses.log_prob if is_log_prob else uses.other).add(later.index)
-        if not uses.log_prob.isdisjoint(later.inputs):
-            uses.log_prob.add(later.index)
+            is_log_prob = _is_log_prob_of_draw(run, later, plain_inputs)
+            (uses.log_prob_rows if is_log_prob else uses.other_rows).add(later.index)
+        if not uses.log_prob_rows.isdisjoint(later.inputs):
+            uses.log_prob_rows.add(later.index)
     return uses
 
 
-def _is_log_prob_of(run: CheckedRun, row: RecordedRow, draw: Iterable[int]) -> bool:
+def _is_log_prob_of_draw(run: CheckedRun, row: RecordedRow, draw_rows: Iterable[int]) -> bool:
     """Return whether a row is part of the log-probability of a sample.
 
     It is not, if a distribution was created from the sample, or if the line calls a module of the program.
     """
-    if not _is_log_prob_row(row) or any(run.rows[one].tracked for one in draw):
+    if not _is_log_prob_row(row) or any(run.rows[draw_row].tracked for draw_row in draw_rows):
         return False
     return not any(len(other.scope) < len(row.scope) for other in run.rows if other.site == row.site)
 
 
-def _is_weighted_log_prob(run: CheckedRun, row: RecordedRow, spoken: set[int]) -> bool:
+def _is_weighted_log_prob(run: CheckedRun, row: RecordedRow, log_prob_rows: set[int]) -> bool:
     """Return whether a row multiplies a log-probability by something else."""
-    if row.op not in NAMES.factors or len(row.inputs) < 2 or _is_log_prob_row(row) or spoken.isdisjoint(row.inputs):
+    if (
+        row.op not in OPERATION_NAMES.product_ops
+        or len(row.inputs) < 2
+        or _is_log_prob_row(row)
+        or log_prob_rows.isdisjoint(row.inputs)
+    ):
         return False
-    return any(one not in spoken and run.rows[one].shape for one in row.inputs)
+    return any(input_row not in log_prob_rows and run.rows[input_row].shape for input_row in row.inputs)
 
 
 def _is_log_prob_row(row: RecordedRow) -> bool:
     """Return whether a row belongs to a line that calls ``log_prob``, and not to a function that the line calls."""
-    line = text_of(row.site)
+    line = read_line_at_site(row.site)
     return "log_prob(" in line and f"{row.op}(" not in line

@@ -10,21 +10,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy import ndarray
 
-from ..recording.evidence import origin_of_new, place_of
-from ..recording.state import state
+from ..record.provenance import build_origin, find_place
+from ..record.thread_state import state
 from ..table.accelerator import fast
-from ..table.fp import ignore_fp_errors
+from ..table.float_warnings import ignore_fp_errors
 from ..table.primitives import Primitive
-from ..table.primitives.elementwise import form_of
-from ..values.invalid import invalid, mismatch
-from .convert import convert_to_tensor
+from ..table.primitives.elementwise import select_form_for_kind
+from ..values.argument_errors import build_argument_error, build_dtype_error
+from .conversion import convert_to_tensor
 from .tensor import EagerTensor, Tensor, from_array
 
 if TYPE_CHECKING:
     from ..types import Array, Attributes, Result, Value
 
 
-@fast.apply
+@fast.replace_apply
 def apply(
     primitive: Primitive, inputs: tuple[Tensor, ...], attrs: Attributes, frame: FrameType | None = None
 ) -> Result:
@@ -36,45 +36,47 @@ def apply(
     if [*map(type, inputs)].count(EagerTensor) < len(inputs):
         raise TypeError(f"{primitive.op} takes tensors with values; one of these waits for a session: {inputs}")
     arrays = [t._value for t in inputs]
-    forward = form_of(primitive.code, largest(arrays)).forward if primitive.code else primitive.forward
+    forward = primitive.forward
+    if primitive.code:
+        forward = select_form_for_kind(primitive.code, find_type_deciding_operand(arrays)).forward
     out = ignore_fp_errors().run(forward, *arrays, **attrs)
-    several = type(out) is tuple
-    made = tuple(map(from_array, out if several else (out,)))
-    finish(primitive, inputs, attrs, made, frame or _getframe(1))
-    return made if several else made[0]
+    has_several = type(out) is tuple
+    tensors = tuple(map(from_array, out if has_several else (out,)))
+    record_operation(primitive, inputs, attrs, tensors, frame or _getframe(1))
+    return tensors if has_several else tensors[0]
 
 
-def largest(arrays: list[Array]) -> Array:
-    """The operand of an elementwise operation that decides the type of its result."""
+def find_type_deciding_operand(arrays: list[Array]) -> Array:
+    """Find the operand of an elementwise operation that decides the type of its result."""
     x, y = arrays[0], arrays[-1]
     return x if type(y) is not ndarray or (type(x) is ndarray and x.size > y.size) else y
 
 
-def finish(
+def record_operation(
     primitive: Primitive,
     inputs: tuple[Tensor, ...],
     attrs: Attributes,
-    tensors: tuple[EagerTensor, ...],
+    outputs: tuple[EagerTensor, ...],
     frame: FrameType | None = None,
 ) -> None:
-    """Records an operation that has just computed ``tensors``; ``frame`` is that of :func:`apply`."""
+    """Record an operation that has just computed ``outputs``; ``frame`` is that of :func:`apply`."""
     record = state.record
     if record is not None:
-        record.write(primitive, inputs, attrs, tensors, frame)
+        record.write_rows(primitive, inputs, attrs, outputs, frame)
         return
-    origin = origin_of_new("op", inputs, primitive, place_of(frame or _getframe(1)))  # a note for `explain`
-    for tensor in tensors:
+    origin = build_origin("op", inputs, primitive, find_place(frame or _getframe(1)))  # a note for `explain`
+    for tensor in outputs:
         tensor._origin = origin
 
 
 # -- operands --------------------------------------------------------------------------------------
 
 
-def operand_tensors(inputs: Iterable[Value]) -> tuple[Tensor, ...]:
-    """The inputs of a primitive as tensors; numbers and arrays take the dtype of the first tensor among them."""
+def convert_inputs_to_tensors(inputs: Iterable[Value]) -> tuple[Tensor, ...]:
+    """Convert the inputs of a primitive to tensors; numbers and arrays take the dtype of the first tensor of them."""
     inputs = tuple(inputs)
-    like = next(t for t in inputs if isinstance(t, Tensor)).dtype
-    return tuple([t if isinstance(t, Tensor) else convert_to_tensor(t, like) for t in inputs])
+    dtype = next(value for value in inputs if isinstance(value, Tensor)).dtype
+    return tuple([value if isinstance(value, Tensor) else convert_to_tensor(value, dtype) for value in inputs])
 
 
 def _apply(tensor: Tensor, primitive: Primitive, inputs: tuple[Value, ...], attrs: Attributes) -> Result:
@@ -82,7 +84,7 @@ def _apply(tensor: Tensor, primitive: Primitive, inputs: tuple[Value, ...], attr
     module.
     """
     if set(map(type, inputs)) != {EagerTensor}:
-        inputs = operand_tensors(inputs)
+        inputs = convert_inputs_to_tensors(inputs)
     return apply(primitive, inputs, attrs)
 
 
@@ -94,51 +96,55 @@ def check_broadcast(op: str, x: Tensor, y: Tensor) -> None:
     try:
         np.broadcast_shapes(x._dims, y._dims)
     except ValueError:
-        a, b = (str(list(t._dims)).replace(" ", "") for t in (x, y))
-        raise invalid(f"Incompatible shapes: {a} vs. {b}", op) from None
+        first_shape, second_shape = (str(list(t._dims)).replace(" ", "") for t in (x, y))
+        raise build_argument_error(f"Incompatible shapes: {first_shape} vs. {second_shape}", op) from None
 
 
-def binary(primitive: Primitive, x: Tensor, y: Tensor) -> Tensor:
-    """An elementwise operation on two tensors, after the checks that TensorFlow makes."""
+def run_binary(primitive: Primitive, x: Tensor, y: Tensor) -> Tensor:
+    """Run an elementwise operation on two tensors, after the checks that TensorFlow makes."""
     if type(x) is EagerTensor and type(y) is EagerTensor:
-        dtype, a, b = x.dtype, x._dims, y._dims
+        dtype, first_dims, second_dims = x.dtype, x._dims, y._dims
         if dtype is not y.dtype:
-            raise mismatch(primitive.op, 1, dtype.kernel_name, y.dtype)
-        if b != a[len(a) - len(b) :] and a:  # equal, a bias or a number: no question
+            raise build_dtype_error(primitive.op, 1, dtype.kernel_name, y.dtype)
+        if (
+            second_dims != first_dims[len(first_dims) - len(second_dims) :] and first_dims
+        ):  # equal, a bias or a number: no question
             check_broadcast(primitive.op, x, y)
-        if primitive.op in CHECKS:
-            CHECKS[primitive.op](primitive, x, y)
+        if primitive.op in OPERAND_CHECKS:
+            OPERAND_CHECKS[primitive.op](primitive, x, y)
     return apply(primitive, (x, y), {})
 
 
-def _numbers(primitive: Primitive, x: Tensor, y: Tensor) -> None:
+def _check_numbers(primitive: Primitive, x: Tensor, y: Tensor) -> None:
     if x.dtype.kind == "b":
-        raise invalid("Bools are no numbers: cast them with tf.cast", primitive.op)
+        raise build_argument_error("Bools are no numbers: cast them with tf.cast", primitive.op)
 
 
-def _in_order(primitive: Primitive, x: Tensor, y: Tensor) -> None:
-    _numbers(primitive, x, y)
+def _check_ordered(primitive: Primitive, x: Tensor, y: Tensor) -> None:
+    _check_numbers(primitive, x, y)
     if x.dtype.is_complex:
-        raise invalid("Complex numbers have no order: compare tf.abs or tf.math.real of them", primitive.op)
+        raise build_argument_error(
+            "Complex numbers have no order: compare tf.abs or tf.math.real of them", primitive.op
+        )
 
 
-def _no_zero_division(primitive: Primitive, x: Tensor, y: Tensor) -> None:
-    _in_order(primitive, x, y)
+def _check_zero_division(primitive: Primitive, x: Tensor, y: Tensor) -> None:
+    _check_ordered(primitive, x, y)
     if x.dtype.is_integer and not np.all(y._value):
-        raise invalid("Integer division by zero", primitive.op)
+        raise build_argument_error("Integer division by zero", primitive.op)
 
 
-def _no_negative_power(primitive: Primitive, x: Tensor, y: Tensor) -> None:
-    _numbers(primitive, x, y)
+def _check_negative_power(primitive: Primitive, x: Tensor, y: Tensor) -> None:
+    _check_numbers(primitive, x, y)
     if x.dtype.is_integer and np.any(y._value < 0):
-        raise invalid("Integers to negative integer powers are not allowed", primitive.op)
+        raise build_argument_error("Integers to negative integer powers are not allowed", primitive.op)
 
 
 # what an operation must refuse before it runs, by TensorFlow's kernel name; the modules of operations add theirs
-CHECKS: dict[str, Callable[[Primitive, Tensor, Tensor], None]] = {
-    **dict.fromkeys(["AddV2", "Sub", "Mul"], _numbers),
-    **dict.fromkeys(["Less", "LessEqual", "Greater", "GreaterEqual"], _in_order),
-    "FloorDiv": _no_zero_division,
-    "FloorMod": _no_zero_division,
-    "Pow": _no_negative_power,
+OPERAND_CHECKS: dict[str, Callable[[Primitive, Tensor, Tensor], None]] = {
+    **dict.fromkeys(["AddV2", "Sub", "Mul"], _check_numbers),
+    **dict.fromkeys(["Less", "LessEqual", "Greater", "GreaterEqual"], _check_ordered),
+    "FloorDiv": _check_zero_division,
+    "FloorMod": _check_zero_division,
+    "Pow": _check_negative_power,
 }

@@ -13,11 +13,11 @@ import numpy as np
 from numpy import ndarray
 
 from ..hooks import hooks
-from ..recording.evidence import note_exit, origin_of_new
-from ..recording.rows import REALS
-from ..recording.state import state
+from ..record.provenance import build_origin, note_escape
+from ..record.row_parts import REALS
+from ..record.thread_state import state
 from ..types import TensorMembers
-from ..values.dtypes import _BY_NUMPY, DType, dtype_of_numpy
+from ..values.dtypes import _BY_NUMPY, DType, find_dtype_of_numpy
 from ..values.shape import TensorShape
 
 if TYPE_CHECKING:
@@ -42,15 +42,15 @@ class Tensor(TensorMembers):
     __module__ = "tensorflow.python.framework.tensor"
 
 
-_MODULE = "tensorflow.python.framework.ops"
-_new = TensorShape.__new__
+_OPS_MODULE = "tensorflow.python.framework.ops"
+_new_shape = TensorShape.__new__
 
 
 class _FullName(type):
     """Gives a class the full name of TensorFlow's in Python's own error texts, as classes written in C have it."""
 
     def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, object]) -> type:
-        return super().__new__(cls, f"{_MODULE}.{name}", bases, {**body, "__qualname__": name})
+        return super().__new__(cls, f"{_OPS_MODULE}.{name}", bases, {**body, "__qualname__": name})
 
     __name__ = property(lambda cls: type.__dict__["__name__"].__get__(cls).rpartition(".")[2])
 
@@ -59,7 +59,7 @@ class EagerTensor(Tensor, metaclass=_FullName):
     """A tensor with a value."""
 
     __slots__ = ("_value", "_record", "_row", "_origin", "__weakref__")
-    __module__ = _MODULE
+    __module__ = _OPS_MODULE
 
     _value: Array
 
@@ -70,7 +70,7 @@ class EagerTensor(Tensor, metaclass=_FullName):
         """The value as minitape holds it: a NumPy scalar or an array that no code may change."""
         record = self._record
         if record is not None and record.trace is not None:
-            record.trace.refuse(self)
+            record.trace.refuse_or_guard_value(self)
         return self._value
 
     def numpy(self) -> ndarray:
@@ -83,7 +83,7 @@ class EagerTensor(Tensor, metaclass=_FullName):
         value = self._value
         if type(value) is ndarray:
             value = value.copy() if value.ndim else value[()]
-        note_exit(self, "numpy", value)
+        note_escape(self, "numpy", value)
         return value
 
     def _numpy(self) -> Array:
@@ -96,14 +96,14 @@ class EagerTensor(Tensor, metaclass=_FullName):
     def dtype(self) -> DType:
         """The type of the elements."""
         dtype = self._value.dtype
-        return _BY_NUMPY.get(dtype) or dtype_of_numpy(dtype)
+        return _BY_NUMPY.get(dtype) or find_dtype_of_numpy(dtype)
 
     @property
     def shape(self) -> TensorShape:
-        """The sizes of the axes."""  # TensorShape.of, written out: it is asked often
-        made = _new(TensorShape)
-        made._dims = self._value.shape
-        return made
+        """The sizes of the axes."""  # TensorShape.from_sizes, written out: it is asked often
+        shape = _new_shape(TensorShape)
+        shape._dims = self._value.shape
+        return shape
 
     @property
     def ndim(self) -> int:
@@ -134,34 +134,34 @@ class EagerTensor(Tensor, metaclass=_FullName):
 
     def __array__(self, dtype: NumPyType | None = None, copy: bool | None = None) -> ndarray:
         if self._record is not None and self._record.trace is not None:
-            self._record.trace.refuse(self, "asarray")
+            self._record.trace.refuse_or_guard_value(self, "asarray")
         array = np.asarray(self._value, dtype)
         if copy or (copy is None and array.ndim):
             array = array.copy()
-        note_exit(self, "asarray", array)
+        note_escape(self, "asarray", array)
         return array
 
     def __float__(self) -> float:
-        note_exit(self, "float")
-        return float(self._only_scalar())
+        note_escape(self, "float")
+        return float(self._get_scalar())
 
     def __int__(self) -> int:
-        note_exit(self, "int")
-        return int(self._only_scalar())
+        note_escape(self, "int")
+        return int(self._get_scalar())
 
     def __complex__(self) -> complex:
-        note_exit(self, "complex")
-        return complex(self._only_scalar())
+        note_escape(self, "complex")
+        return complex(self._get_scalar())
 
     def __index__(self) -> int:
         return self.array.__index__()
 
     def __bool__(self) -> bool:
-        note_exit(self, "bool")
+        note_escape(self, "bool")
         value = self._value
         return bool(value) if value.size else False
 
-    def _only_scalar(self) -> Array:
+    def _get_scalar(self) -> Array:
         value = self.array
         if value.ndim:
             raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
@@ -190,51 +190,51 @@ class EagerTensor(Tensor, metaclass=_FullName):
         return self  # tensors never change
 
     def __format__(self, spec: str) -> str:
-        note_exit(self, "text")
+        note_escape(self, "text")
         return self._numpy().__format__(spec)
 
     def __str__(self) -> str:
         name = self._traced_name
         if name is not None:
             return f'Tensor("{name}", shape={self.shape}, dtype={self.dtype.name})'
-        return f"tf.Tensor({self._text()}, shape={self.shape}, dtype={self.dtype.name})"
+        return f"tf.Tensor({self._format_value()}, shape={self.shape}, dtype={self.dtype.name})"
 
     def __repr__(self) -> str:
         name = self._traced_name
         if name is not None:
             return f"<tf.Tensor '{name}' shape={self.shape} dtype={self.dtype.name}>"
-        return f"<tf.Tensor: shape={self.shape}, dtype={self.dtype.name}, numpy={self._text(repr)}>"
+        return f"<tf.Tensor: shape={self.shape}, dtype={self.dtype.name}, numpy={self._format_value(repr)}>"
 
     @property
     def _traced_name(self) -> str | None:
         """The text in place of a value that later calls of a traced function do not have; None where values show."""
         record = self._record
-        return None if record is None or record.trace is None else record.trace.name_of(self._row)
+        return None if record is None or record.trace is None else record.trace.find_symbolic_name(self._row)
 
-    def _text(self, show: Callable[[Array], str] = str) -> str:
+    def _format_value(self, formatter: Callable[[Array], str] = str) -> str:
         value = self._numpy()
         if not self.ndim:
-            return repr(value.item()) if show is repr and hasattr(value, "item") else str(value)
-        text = show(value)
+            return repr(value.item()) if formatter is repr and hasattr(value, "item") else str(value)
+        text = formatter(value)
         return "\n" + text if "\n" in text else text
 
 
 # id of a tensor that is a slice of a variable -> it and its assign
-SLICES: dict[int, tuple[weakref.ref[Tensor], Function]] = {}
+VARIABLE_SLICES: dict[int, tuple[weakref.ref[Tensor], Function]] = {}
 
 
 def _assign(tensor: EagerTensor) -> Function:
-    known, assign = SLICES.get(id(tensor), (None, None))
-    if known is None or assign is None or known() is not tensor:
-        raise AttributeError(f"'{_MODULE}.EagerTensor' object has no attribute 'assign'", name="assign", obj=tensor)
+    tensor_ref, assign = VARIABLE_SLICES.get(id(tensor), (None, None))
+    if tensor_ref is None or assign is None or tensor_ref() is not tensor:
+        raise AttributeError(f"'{_OPS_MODULE}.EagerTensor' object has no attribute 'assign'", name="assign", obj=tensor)
     return assign
 
 
-def _name(tensor: EagerTensor) -> NoReturn:
+def _raise_no_name(tensor: EagerTensor) -> NoReturn:
     raise AttributeError("Tensor.name is undefined when eager execution is enabled.", name="name", obj=tensor)
 
 
-EagerTensor.name = property(_name)  # type: ignore[assignment, method-assign]
+EagerTensor.name = property(_raise_no_name)  # type: ignore[assignment, method-assign]
 setattr(EagerTensor, _assign.__name__[1:], property(_assign))
 
 
@@ -260,16 +260,16 @@ class Reference:
         return f"<Reference wrapping {self._referent!r}>"
 
 
-def new_tensor(value: Array) -> EagerTensor:
-    """A tensor as ``from_array`` makes it, with a note of the statement that makes it, where no row says so."""
+def create_tensor(value: Array) -> EagerTensor:
+    """Create a tensor as ``from_array`` does, with a note of the statement that makes it, where no row says so."""
     tensor = from_array(value)
     if state.record is None:
-        tensor._origin = origin_of_new("made")
+        tensor._origin = build_origin("made")
     return tensor
 
 
 def from_array(value: Array) -> EagerTensor:
-    """A tensor around a NumPy scalar or an array that no other code will change."""
+    """Return a tensor around a NumPy scalar or an array that no other code will change."""
     kind = type(value)
     if kind not in REALS and (kind is not ndarray or not value.shape) and not isinstance(value, np.generic):
         if kind is not ndarray:

@@ -13,30 +13,30 @@ import numpy as np
 from numpy import ndarray
 
 from ..hooks import hooks
-from ..recording.block import no_tapes
-from ..recording.evidence import ASSIGNED, origin_of_new, place_of
-from ..recording.logs import warn_not_watchable
-from ..recording.rows import REALS
-from ..recording.state import first_run, state
-from ..table.fp import ignore_fp_errors
+from ..record.interrupt_safe import suspend_recording
+from ..record.log_warnings import warn_not_watchable
+from ..record.provenance import ASSIGNMENT_GENERATIONS, build_origin, find_place
+from ..record.row_parts import REALS
+from ..record.thread_state import get_current_first_run, state
+from ..table.float_warnings import ignore_fp_errors
 from ..table.primitives import TABLE
 from ..types import TensorOperators
-from ..values.invalid import invalid
+from ..values.argument_errors import build_argument_error
 from ..values.shape import TensorShape
-from .convert import convert_to_tensor
+from .conversion import convert_to_tensor
 from .operation import apply
 from .tensor import EagerTensor, Reference, from_array
 from .variable_operators import VariableOperators
 
 if TYPE_CHECKING:
-    from ..back.tape import GradientTape
-    from ..recording.evidence import Note
-    from ..recording.record import Record
-    from ..types import Array, Assigned, DTypeLike, Function, Index, NumPyType, ShapeLike, Value, VariableSlice
+    from ..backward.tape import GradientTape
+    from ..record.provenance import Note
+    from ..record.record import Record
+    from ..types import Array, DTypeLike, Function, Index, NumPyType, ShapeLike, Value, VariableOrNone, VariableSlice
     from ..values.dtypes import DType
     from .tensor import Tensor
 
-_numbers = itertools.count()
+_creation_numbers = itertools.count()
 _IDENTITY = TABLE["identity"]
 
 
@@ -68,13 +68,16 @@ class ResourceVariable(VariableOperators, TensorOperators):
     ) -> None:
         if initial_value is None:
             raise ValueError("The `initial_value` arg to `tf.Variable` must be specified: give it a value.")
-        trace, given = first_run(), (initial_value, trainable is None or trainable, name, dtype, shape)
+        trace, creation_arguments = (
+            get_current_first_run(),
+            (initial_value, trainable is None or trainable, name, dtype, shape),
+        )
         if trace is None:
-            self._begin(*given)
+            self._initialize(*creation_arguments)
         else:
-            trace.create(self, *given)
+            trace.initialize_variable(self, *creation_arguments)
 
-    def _begin(
+    def _initialize(
         self,
         initial_value: Value,
         trainable: bool,
@@ -82,9 +85,9 @@ class ResourceVariable(VariableOperators, TensorOperators):
         dtype: DTypeLike,
         shape: ShapeLike,
     ) -> None:
-        """Takes its first state, out of sight of every tape."""
+        """Take the first state, out of sight of every tape."""
         if callable(initial_value):
-            with no_tapes():
+            with suspend_recording():
                 initial_value = initial_value()
         elif isinstance(initial_value, ResourceVariable):
             initial_value = initial_value._state
@@ -98,18 +101,18 @@ class ResourceVariable(VariableOperators, TensorOperators):
             )
         self._trainable = trainable
         self._name = "/".join((*state.scope, "Variable" if name is None else name))
-        self._number = next(_numbers)
+        self._creation_number = next(_creation_numbers)
         self._version = 0
-        self._set(array)
-        self._born = self._state._origin = origin_of_new("variable", (tensor,), weakref.ref(self))
+        self._set_first_state(array)
+        self._creation_origin = self._state._origin = build_origin("variable", (tensor,), weakref.ref(self))
 
     # -- state -------------------------------------------------------------------------------------
 
-    def _set(self, array: Array) -> None:
+    def _set_first_state(self, array: Array) -> None:
         self._state: Tensor = from_array(array)
         self._tape_set: object = None  # the tapes that have met this state
 
-    def _read(self) -> Tensor:
+    def _read_state(self) -> Tensor:
         """The current state as a tensor; under a tape this is where the variable is watched."""
         record = state.record
         if (
@@ -117,31 +120,31 @@ class ResourceVariable(VariableOperators, TensorOperators):
         ):  # since then no tape, function or reader came or went
             return self._state
         if self._trainable:
-            for found in state.read_variables:
-                found[id(self)] = self
-        return self._state if record is None else self._enter(record)
+            for read_variables in state.read_variables:
+                read_variables[id(self)] = self
+        return self._state if record is None else self._enter_state_in_record(record)
 
-    def _enter(self, record: Record, accessed: bool = True) -> Tensor:
-        """The current state, which has a row in this recording: watched by the tapes that watch the variable or, where
-        that is an access, what is accessed.
+    def _enter_state_in_record(self, record: Record, is_access: bool = True) -> Tensor:
+        """Return the current state, which gets a row in this recording: watched by the tapes that watch the variable
+        or, where that is an access, what is accessed.
         """
-        me, begins = id(self), accessed and self._trainable
+        variable_id, starts_watching = id(self), is_access and self._trainable
         if record.trace is not None:
-            tensor = record.trace.state_of(self)
+            tensor = record.trace.find_or_add_state(self)
             row = tensor._row
         else:
             tensor = self._state
-            site = None if tensor._record is record else record.current_site(_getframe(2))
-            row = record.row_or_new_leaf(tensor, self, site)
-            states = record.variables.setdefault(me, (self, []))[1]
+            site = None if tensor._record is record else record.note_current_site(_getframe(2))
+            row = record.find_or_add_row(tensor, self, site)
+            states = record.variables.setdefault(variable_id, (self, []))[1]
             if row not in states:
                 states.append(row)
-            if accessed:
+            if is_access:
                 self._tape_set = record.tape_set
         for tape in state.tapes:
-            if begins and tape._watch_accessed_variables:
-                tape.variables[me] = self
-            if me in tape.variables:
+            if starts_watching and tape._watch_accessed_variables:
+                tape.variables[variable_id] = self
+            if variable_id in tape.variables:
                 tape._watch_row(row)
         return tensor
 
@@ -149,20 +152,20 @@ class ResourceVariable(VariableOperators, TensorOperators):
         """``tape.watch(variable)``: this state and all later ones."""
         if not self.dtype.differentiable:
             warn_not_watchable(self.dtype)
-        if not tape._watches():
+        if not tape._can_watch():
             return  # as in TensorFlow: where nothing records the call is lost
         tape.variables[id(self)] = self
         if not self.dtype.differentiable:
             return
         record = tape._record
         assert record is not None
-        row = record.find(self._enter(record, accessed=False))
+        row = record.find_row(self._enter_state_in_record(record, is_access=False))
         assert row is not None
         tape._watch_row(row)
 
-    def _tape_rows(self, tape: GradientTape) -> tuple[int, ...]:
-        known = None if tape._record is None else tape._record.variables.get(id(self))
-        return () if known is None or known[0] is not self else tuple(known[1])
+    def _find_tape_rows(self, tape: GradientTape) -> tuple[int, ...]:
+        states = None if tape._record is None else tape._record.variables.get(id(self))
+        return () if states is None or states[0] is not self else tuple(states[1])
 
     def _to_tensor(self, dtype: DType | None = None) -> Tensor:
         tensor = self.value()
@@ -182,7 +185,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
         >>> float(v.assign_add(2.0)), float(before)
         (3.0, 1.0)
         """
-        return apply(_IDENTITY, (self._read(),), {})
+        return apply(_IDENTITY, (self._read_state(),), {})
 
     def read_value(self) -> Tensor:
         """The current state, as ``value`` gives it.
@@ -200,11 +203,11 @@ class ResourceVariable(VariableOperators, TensorOperators):
         >>> tf.Variable([1.0, 2.0]).numpy()
         array([1., 2.], dtype=float32)
         """
-        return self._read().numpy()  # tapes count it as an access
+        return self._read_state().numpy()  # tapes count it as an access
 
     # -- assignment --------------------------------------------------------------------------------
 
-    def assign(self, value: Value, name: str | None = None, read_value: bool = True) -> Assigned:
+    def assign(self, value: Value, name: str | None = None, read_value: bool = True) -> VariableOrNone:
         """Sets a new value and returns the variable, or None without ``read_value``.
 
         No gradient passes from the new state to ``value``. Raises ValueError when its shape does not fit.
@@ -223,16 +226,16 @@ class ResourceVariable(VariableOperators, TensorOperators):
             )
         return self._assign(tensor, "assign", read_value)
 
-    def assign_add(self, delta: Value, name: str | None = None, read_value: bool = True) -> Assigned:
+    def assign_add(self, delta: Value, name: str | None = None, read_value: bool = True) -> VariableOrNone:
         """Adds ``delta``, as ``assign`` sets a value. Raises InvalidArgumentError when its shape does not fit.
 
         >>> import minitape as tf
         >>> tf.Variable([1.0, 2.0]).assign_add([1.0, 1.0]).numpy()
         array([2., 3.], dtype=float32)
         """
-        return self._assign(self._delta(delta, "AssignAddVariableOp"), "assign_add", read_value)
+        return self._assign(self._convert_delta(delta, "AssignAddVariableOp"), "assign_add", read_value)
 
-    def assign_sub(self, delta: Value, name: str | None = None, read_value: bool = True) -> Assigned:
+    def assign_sub(self, delta: Value, name: str | None = None, read_value: bool = True) -> VariableOrNone:
         """Subtracts ``delta``, as ``assign`` sets a value. Raises InvalidArgumentError when its shape does not fit.
 
         >>> import minitape as tf
@@ -242,63 +245,67 @@ class ResourceVariable(VariableOperators, TensorOperators):
         >>> round(float(w.assign_sub(step * tape.gradient(loss, w))), 4)
         1.4
         """
-        return self._assign(self._delta(delta, "AssignSubVariableOp"), "assign_sub", read_value)
+        return self._assign(self._convert_delta(delta, "AssignSubVariableOp"), "assign_sub", read_value)
 
-    def _delta(self, delta: Value, op: str) -> Tensor:
-        """The change as a tensor; InvalidArgumentError where variables of this type take no sum."""
-        old = self._state
-        if type(delta) is EagerTensor is type(old):
-            x, y = old._value, delta._value
+    def _convert_delta(self, delta: Value, op: str) -> Tensor:
+        """Convert the change to a tensor; InvalidArgumentError where variables of this type take no sum."""
+        old_state = self._state
+        if type(delta) is EagerTensor is type(old_state):
+            x, y = old_state._value, delta._value
             # the usual case, with nothing to ask
             if x.shape == y.shape and x.dtype is y.dtype and x.dtype.type in REALS:
                 return delta
         dtype = self.dtype
         if dtype.kind in "bs":
-            raise invalid(f"A variable of dtype {dtype.name} takes no sum: use assign.", op)
+            raise build_argument_error(f"A variable of dtype {dtype.name} takes no sum: use assign.", op)
         return convert_to_tensor(delta, dtype)
 
-    def _assign(self, change: Tensor, how: str, read_value: bool = True) -> UnreadVariable | None:
+    def _assign(self, change: Tensor, method: str, read_value: bool = True) -> UnreadVariable | None:
         record = state.record
         if record is not None and record.trace is not None:
-            record.trace.assign(self, change, how)
+            record.trace.assign_variable(self, change, method)
         else:
-            self._set_or_add(change, how)
+            self._apply_assignment(change, method)
             if read_value and (record is not None or state.read_variables):
-                self._read()  # TensorFlow counts this as an access
+                self._read_state()  # TensorFlow counts this as an access
         return UnreadVariable(self) if read_value else None
 
-    def _set_or_add(self, change: Tensor, how: str) -> None:
-        """Takes a value, or adds one."""
-        if how == "assign":
-            self._next_state(from_array(change._value), how, (change,))
+    def _apply_assignment(self, value_or_delta: Tensor, method: str) -> None:
+        """Take a value as the new state (method "assign"), or the state plus or minus a value."""
+        if method == "assign":
+            self._replace_state(from_array(value_or_delta._value), method, (value_or_delta,))
             return
-        was, add = self._state, how == "assign_add"
-        old, value = was._value, change._value
-        if old.shape != value.shape:
-            raise invalid(f"A variable of shape {old.shape} changes by tensors of that shape, got {value.shape}.")
-        new = ignore_fp_errors().run(operator.add if add else operator.sub, old, value)
-        self._next_state(from_array(new), how, (change, was))
+        old_state, is_addition = self._state, method == "assign_add"
+        old_value, value = old_state._value, value_or_delta._value
+        if old_value.shape != value.shape:
+            raise build_argument_error(
+                f"A variable of shape {old_value.shape} changes by tensors of that shape, got {value.shape}."
+            )
+        new_value = ignore_fp_errors().run(operator.add if is_addition else operator.sub, old_value, value)
+        self._replace_state(from_array(new_value), method, (value_or_delta, old_state))
 
-    def _change_part(self, update: Function, part: Tensor) -> UnreadVariable:
-        """Takes what a function of arrays makes of the state and of a part of it."""
-        old = self._state
-        new = from_array(ignore_fp_errors().run(update, old._value, part._value))
-        self._next_state(new, "assign", (part, old))
+    def _update_state_with_part(self, update: Function, part: Tensor) -> UnreadVariable:
+        """Take as the new state what a function of arrays, ``update``, makes of the state and of the new part."""
+        old_state = self._state
+        new_state = from_array(ignore_fp_errors().run(update, old_state._value, part._value))
+        self._replace_state(new_state, "assign", (part, old_state))
         return UnreadVariable(self)
 
-    def _next_state(self, tensor: Tensor, how: str, inputs: tuple[Tensor, ...]) -> None:
+    def _replace_state(self, tensor: Tensor, method: str, inputs: tuple[Tensor, ...]) -> None:
         record = state.record
         if record is not None:
-            record.note_event(how, (self, self._version, record.find(inputs[0])))
-        self._hold(tensor, origin_of_new(how, inputs, weakref.ref(self), place_of(_getframe(3)), ASSIGNED))
+            record.note_event(method, (self, self._version, record.find_row(inputs[0])))
+        self._store_state(
+            tensor, build_origin(method, inputs, weakref.ref(self), find_place(_getframe(3)), ASSIGNMENT_GENERATIONS)
+        )
 
-    def _take(self, tensor: Tensor, origin: Note) -> None:
-        """The state that a traced function gives."""
+    def _take_state_from_trace(self, tensor: Tensor, origin: Note) -> None:
+        """Take the state that a traced function gives."""
         if state.record is not None:
             state.record.note_event("assign", (self, self._version, None))
-        self._hold(tensor, origin)
+        self._store_state(tensor, origin)
 
-    def _hold(self, tensor: Tensor, origin: Note) -> None:
+    def _store_state(self, tensor: Tensor, origin: Note) -> None:
         self._version += 1
         self._state, self._tape_set = tensor, None
         tensor._origin = origin
@@ -340,19 +347,19 @@ class ResourceVariable(VariableOperators, TensorOperators):
 
     def __repr__(self) -> str:
         try:
-            value = f", numpy={self._read()._text(repr)}"
+            value = f", numpy={self._read_state()._format_value(repr)}"
         except TypeError:  # a traced function knows no values
             value = ""
         return f"<tf.Variable '{self.name}' shape={self._shape} dtype={self.dtype.name}{value}>"
 
     def __iter__(self) -> Iterator[Tensor]:
-        return iter(self._read())
+        return iter(self._read_state())
 
     def __getitem__(self, key: Index) -> VariableSlice:
-        return hooks.getitem(self._read(), key, self)
+        return hooks.getitem(self._read_state(), key, self)
 
     def __array__(self, dtype: NumPyType | None = None, copy: bool | None = None) -> ndarray:
-        array = self._read().__array__(dtype, copy)
+        array = self._read_state().__array__(dtype, copy)
         return np.asarray(array.item()) if array.dtype == object and not array.ndim and dtype is None else array
 
     def __hash__(self) -> int:
@@ -379,21 +386,21 @@ class UnreadVariable(ResourceVariable):
     name = property(lambda self: "UnreadVariable", doc="Always the same.")
     _shape = property(lambda self: self._base._shape)
     _trainable = property(lambda self: self._base._trainable)
-    _number = property(lambda self: self._base._number)
+    _creation_number = property(lambda self: self._base._creation_number)
     _state = property(lambda self: self._base._state)
 
-    def _read(self) -> Tensor:
+    def _read_state(self) -> Tensor:
         record = state.record
-        return self._state if record is None else self._base._enter(record, accessed=False)
+        return self._state if record is None else self._base._enter_state_in_record(record, is_access=False)
 
-    def _tape_rows(self, tape: GradientTape) -> tuple[int, ...]:
-        return self._base._tape_rows(tape)
+    def _find_tape_rows(self, tape: GradientTape) -> tuple[int, ...]:
+        return self._base._find_tape_rows(tape)
 
     def _watch_on(self, tape: GradientTape) -> None:
         self._base._watch_on(tape)
 
-    def _assign(self, change: Tensor, how: str, read_value: bool = True) -> UnreadVariable | None:
-        return self._base._assign(change, how, read_value)
+    def _assign(self, change: Tensor, method: str, read_value: bool = True) -> UnreadVariable | None:
+        return self._base._assign(change, method, read_value)
 
-    def _change_part(self, update: Function, part: Tensor) -> UnreadVariable:
-        return self._base._change_part(update, part)
+    def _update_state_with_part(self, update: Function, part: Tensor) -> UnreadVariable:
+        return self._base._update_state_with_part(update, part)

@@ -14,46 +14,46 @@ if TYPE_CHECKING:
 
 
 class VariableOperators:
-    """A mixin of variables, which answer ``_read()`` with their current state."""
+    """A mixin of variables, which answer ``_read_state()`` with their current state."""
 
     __slots__ = ()
 
     if TYPE_CHECKING:
 
-        def _read(self) -> Tensor: ...
+        def _read_state(self) -> Tensor: ...
 
 
-def _add(method: str, operator: Function) -> None:
+def _add_operator(method: str, operator: Function) -> None:
     operator.__name__ = method
     operator.__qualname__ = f"VariableOperators.{method}"
     setattr(VariableOperators, method, operator)
 
 
-def _forward(method: str) -> Function:
-    def operator(self: Value, *others: Value) -> Result:  # a variable, or what was read of it
-        return getattr(self._read() if isinstance(self, VariableOperators) else self, method)(*others)
+def _build_forwarding(method: str) -> Function:
+    def call_on_state(self: Value, *operands: Value) -> Result:  # a variable, or what was read of it
+        return getattr(self._read_state() if isinstance(self, VariableOperators) else self, method)(*operands)
 
-    return operator
+    return call_on_state
 
 
-def _refusal(text: str) -> Function:
-    def operator(self: object, other: object) -> Result:
+def _build_refusal(text: str) -> Function:
+    def refuse_operator(self: object, other: object) -> Result:
         raise RuntimeError(text)
 
-    return operator
+    return refuse_operator
 
 
 _FORWARDED = (
     "bool int float complex neg abs invert eq ne lt le gt ge matmul and or xor rmatmul rand ror rxor"  # of the tensor
 )
 for _name in _FORWARDED.split():
-    _add(f"__{_name}__", _forward(f"__{_name}__"))
+    _add_operator(f"__{_name}__", _build_forwarding(f"__{_name}__"))
 for _name, _primitive in ARITHMETIC.items():
     for _method in (f"__{_name}__", f"__r{_name}__"):
-        _add(
+        _add_operator(
             _method,
-            fast.function(
-                _forward(_method), TABLE[_primitive], _method, reflected=_method.startswith("__r"), reads=True
+            fast.register_function(
+                _build_forwarding(_method), TABLE[_primitive], _method, reflected=_method.startswith("__r"), reads=True
             ),
         )
 for _name, _symbol in (("add", "+"), ("sub", "-"), ("mul", "*"), ("truediv", "/"), ("pow", "**")):
@@ -62,4 +62,4 @@ for _name, _symbol in (("add", "+"), ("sub", "-"), ("mul", "*"), ("truediv", "/"
         f"`variable {_symbol}= value` with `tf.Variable`s is not supported. Use `variable.assign{_call}` to modify the "
         f"variable, or `out = variable {_symbol} value` if you need to get a new output Tensor."
     )
-    _add(f"__i{_name}__", _refusal(_text))
+    _add_operator(f"__i{_name}__", _build_refusal(_text))

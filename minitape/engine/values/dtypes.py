@@ -1,4 +1,4 @@
-"""Element types: ``tf.float32`` and its siblings, and the way from NumPy's types to them and back."""
+"""Element types: ``tf.float32`` and its siblings, and how NumPy's types become them."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class DType:
     (tf.float32, "<dtype: 'float32'>", True, True)
     """
 
-    __slots__ = ("name", "_numpy", "kind", "number", "kernel_name", "size", "differentiable")
+    __slots__ = ("name", "_numpy_type", "kind", "number", "kernel_name", "size", "differentiable")
 
     def __init__(self, name: str, numpy_type: NumPyType, kind: str, number: int, kernel_name: str) -> None:
-        self.name, self._numpy, self.kind = name, numpy_type, kind
+        self.name, self._numpy_type, self.kind = name, numpy_type, kind
         self.number = number  # TensorFlow's DataType enum
         self.kernel_name = kernel_name  # what kernels' error messages call it
         self.size = 0 if kind == "s" else np.dtype(numpy_type).itemsize
@@ -35,7 +35,7 @@ class DType:
     @property
     def as_numpy_dtype(self) -> NumPyType:
         """The NumPy scalar type, e.g. ``numpy.float32``; ``object`` for strings."""
-        return self._numpy
+        return self._numpy_type
 
     is_floating = property(lambda self: self.kind == "f", doc="True for real floating point types.")
     is_complex = property(lambda self: self.kind == "c", doc="True for complex types.")
@@ -78,10 +78,10 @@ complex64 = DType("complex64", np.complex64, "c", 8, "complex64")
 complex128 = DType("complex128", np.complex128, "c", 18, "complex128")
 string = DType("string", object, "s", 7, "string")
 
-_python_bool = type(True)  # noqa: UP003 - the name bool is taken
-_ALL = [made for made in globals().values() if isinstance(made, DType)]
-_BY_NAME = {d.name: d for d in _ALL} | {"half": float16, "float": float32, "double": float64}
-_BY_NUMPY: dict[np.dtype, DType] = {np.dtype(d.as_numpy_dtype): d for d in _ALL}
+_PYTHON_BOOL = type(True)  # noqa: UP003 - the name bool is taken
+_ALL_DTYPES = [dtype for dtype in globals().values() if isinstance(dtype, DType)]
+_BY_NAME = {d.name: d for d in _ALL_DTYPES} | {"half": float16, "float": float32, "double": float64}
+_BY_NUMPY: dict[np.dtype, DType] = {np.dtype(d.as_numpy_dtype): d for d in _ALL_DTYPES}
 
 
 def as_dtype(type_value: DTypeLike) -> DType:
@@ -96,40 +96,40 @@ def as_dtype(type_value: DTypeLike) -> DType:
     if isinstance(type_value, DType):
         return type_value
     if isinstance(type_value, str):
-        found = _BY_NAME.get(type_value)
-    elif type_value is float or type_value is _python_bool:
-        found = float32 if type_value is float else bool
+        dtype = _BY_NAME.get(type_value)
+    elif type_value is float or type_value is _PYTHON_BOOL:
+        dtype = float32 if type_value is float else bool
     else:
-        found = _of_numpy(type_value)
-    if found is None:
+        dtype = _find_dtype_of_numpy_type(type_value)
+    if dtype is None:
         raise TypeError(f"Cannot convert the argument `type_value`: {type_value!r} to a TensorFlow DType.")
-    return found
+    return dtype
 
 
-def _of_numpy(value: object) -> DType | None:
-    """The DType of a NumPy type, or of an array; None when it is neither or TensorFlow has no such type."""
+def _find_dtype_of_numpy_type(value: object) -> DType | None:
+    """Find the DType of a NumPy type, or of an array; None when it is neither or TensorFlow has no such type."""
     if isinstance(value, type):
-        known = value is object or (issubclass(value, np.generic) and value not in (np.generic, np.void))
-        key = np.dtype(value) if known else None
+        is_element_type = value is object or (issubclass(value, np.generic) and value not in (np.generic, np.void))
+        numpy_dtype = np.dtype(value) if is_element_type else None
     else:
-        key = value if isinstance(value, np.dtype) else getattr(value, "dtype", None)
-    if not isinstance(key, np.dtype):
+        numpy_dtype = value if isinstance(value, np.dtype) else getattr(value, "dtype", None)
+    if not isinstance(numpy_dtype, np.dtype):
         return None
-    return string if key.kind in "SU" else _BY_NUMPY.get(key)
+    return string if numpy_dtype.kind in "SU" else _BY_NUMPY.get(numpy_dtype)
 
 
-def dtype_of(value: Array) -> DType:
-    """The DType of a NumPy array or scalar."""
-    return dtype_of_numpy(value.dtype)
+def find_dtype(value: Array) -> DType:
+    """Find the DType of a NumPy array or scalar."""
+    return find_dtype_of_numpy(value.dtype)
 
 
-def dtype_of_numpy(dtype: np.dtype) -> DType:
-    """The DType of a NumPy dtype."""
-    found = _BY_NUMPY.get(dtype)
-    return found if found is not None else as_dtype(dtype)
+def find_dtype_of_numpy(dtype: np.dtype) -> DType:
+    """Find the DType of a NumPy dtype."""
+    known_dtype = _BY_NUMPY.get(dtype)
+    return known_dtype if known_dtype is not None else as_dtype(dtype)
 
 
-def dtype_of_any(value: Object) -> DType:
-    """The DType of a tensor, array or NumPy scalar."""
+def find_dtype_of_any(value: Object) -> DType:
+    """Find the DType of a tensor, array or NumPy scalar."""
     dtype = value.dtype
-    return dtype if isinstance(dtype, DType) else dtype_of(value)
+    return dtype if isinstance(dtype, DType) else find_dtype(value)

@@ -1,8 +1,7 @@
 """Nested structures of Python: flatten them and pack them again (``tf.nest``).
 
 Sequences and dictionaries are structures; everything else is a leaf. Dictionaries are walked in the order of their
-sorted
-keys, as in https://www.tensorflow.org/api_docs/python/tf/nest.
+sorted keys, as in https://www.tensorflow.org/api_docs/python/tf/nest.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ..types import Function, Object, Structure
 
-_LEAVES: set[type] = set()  # classes that are known to be no structures
+_LEAF_TYPES: set[type] = set()  # classes that are known to be no structures
 
 
 def is_nested(structure: Structure) -> bool:
@@ -24,15 +23,15 @@ def is_nested(structure: Structure) -> bool:
     (True, False)
     """
     kind = type(structure)
-    if kind in _LEAVES:
+    if kind in _LEAF_TYPES:
         return False
-    nested = issubclass(kind, (Sequence, Mapping, MappingView)) and not issubclass(kind, (str, bytes))
-    if not nested:
-        _LEAVES.add(kind)
-    return nested
+    has_parts = issubclass(kind, (Sequence, Mapping, MappingView)) and not issubclass(kind, (str, bytes))
+    if not has_parts:
+        _LEAF_TYPES.add(kind)
+    return has_parts
 
 
-def _children(structure: Structure) -> list[Structure] | None:
+def _list_children(structure: Structure) -> list[Structure] | None:
     """The parts of a structure, in order; None for a leaf."""
     if is_nested(structure):
         return [structure[key] for key in sorted(structure)] if isinstance(structure, Mapping) else list(structure)
@@ -48,12 +47,12 @@ def flatten(structure: Structure) -> list[Structure]:
     [3, 1, 2]
     """
     kind = type(structure)
-    if kind in _LEAVES:
+    if kind in _LEAF_TYPES:
         return [structure]
-    if (kind is list or kind is tuple) and _LEAVES.issuperset(map(type, structure)):
+    if (kind is list or kind is tuple) and _LEAF_TYPES.issuperset(map(type, structure)):
         return list(structure)
-    children = _children(structure)
-    return [structure] if children is None else [leaf for c in children for leaf in flatten(c)]
+    children = _list_children(structure)
+    return [structure] if children is None else [leaf for child in children for leaf in flatten(child)]
 
 
 def pack_sequence_as(structure: Structure, flat_sequence: Structure) -> Structure:
@@ -67,26 +66,26 @@ def pack_sequence_as(structure: Structure, flat_sequence: Structure) -> Structur
             f"Attempted to pack value:\n  {flat_sequence!s}\ninto a structure, but found incompatible type "
             f"`{type(flat_sequence)}` instead."
         )
-    wanted, count = len(flatten(structure)), len(flat_sequence)
-    if wanted != count:
+    leaf_count, count = len(flatten(structure)), len(flat_sequence)
+    if leaf_count != count:
         raise ValueError(
-            f"Could not pack sequence. Structure had {wanted} atoms, but flat_sequence had {count} "
+            f"Could not pack sequence. Structure had {leaf_count} atoms, but flat_sequence had {count} "
             f"items.  Structure: {structure!r}, flat_sequence: {flat_sequence!r}."
         )
-    return _pack(structure, iter(flat_sequence))
+    return _pack_leaves_like(structure, iter(flat_sequence))
 
 
-def _pack(structure: Structure, leaves: Iterator[Structure]) -> Structure:
-    children = _children(structure)
+def _pack_leaves_like(structure: Structure, leaves: Iterator[Structure]) -> Structure:
+    children = _list_children(structure)
     if children is None:
         return next(leaves)
     kind: Object = type(structure)
-    items = [_pack(child, leaves) for child in children]
+    items = [_pack_leaves_like(child, leaves) for child in children]
     if isinstance(structure, Mapping):
-        made: Object = copy.copy(structure)
+        mapping: Object = copy.copy(structure)
         for key, item in zip(sorted(structure), items, strict=True):
-            made[key] = item
-        return made
+            mapping[key] = item
+        return mapping
     if hasattr(structure, "_fields"):
         return kind(*items)
     return items if isinstance(structure, (range, MappingView)) else kind(items)
@@ -104,19 +103,19 @@ def map_structure(func: Function, *structure: Structure) -> Structure:
         raise TypeError(f"func must be callable, got: {func}")
     if not structure:
         raise ValueError("Must provide at least one structure")
-    form = _form(structure[0])
+    form = _build_comparable_form(structure[0])
     for other in structure[1:]:
-        if _form(other) != form:
+        if _build_comparable_form(other) != form:
             raise ValueError(f"The structures do not have the same form: {structure[0]!r} and {other!r}")
-    leaves = zip(*[flatten(s) for s in structure], strict=True)
-    return pack_sequence_as(structure[0], [func(*args) for args in leaves])
+    leaves = zip(*[flatten(structure_part) for structure_part in structure], strict=True)
+    return pack_sequence_as(structure[0], [func(*leaf_group) for leaf_group in leaves])
 
 
-def _form(structure: Structure) -> object:
-    """The form of a structure: its kind, keys, and the forms inside."""
-    children = _children(structure)
+def _build_comparable_form(structure: Structure) -> object:
+    """Return what equal forms of structures have in common: its kind, keys, and the forms inside."""
+    children = _list_children(structure)
     if children is None:
         return None
     keys = sorted(structure) if isinstance(structure, Mapping) else len(children)
     kind = Mapping if isinstance(structure, Mapping) else type(structure)
-    return kind, keys, [*map(_form, children)]
+    return kind, keys, [*map(_build_comparable_form, children)]

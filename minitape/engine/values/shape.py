@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from ..types import Object, ShapeLike
 
 
-def _size(value: Object) -> int | None:
+def _parse_size(value: Object) -> int | None:
     """A size as a Python integer, None for an unknown one; TypeError or ValueError for what cannot be a size."""
     if value is None:
         return None
@@ -47,15 +47,15 @@ class TensorShape:
             self._dims = dims._dims
         else:
             sizes: Object = dims.numpy().tolist() if hasattr(dims, "numpy") else dims
-            alone = not hasattr(sizes, "__iter__") or getattr(sizes, "ndim", 1) == 0
-            self._dims = tuple([_size(d) for d in ([sizes] if alone else sizes)])
+            is_single = not hasattr(sizes, "__iter__") or getattr(sizes, "ndim", 1) == 0
+            self._dims = tuple([_parse_size(size) for size in ([sizes] if is_single else sizes)])
 
     @classmethod
-    def of(cls, dims: tuple[int | None, ...]) -> TensorShape:
+    def from_sizes(cls, dims: tuple[int | None, ...]) -> TensorShape:
         """A shape from a tuple that is known to be right."""
-        made = cls.__new__(cls)
-        made._dims = dims
-        return made
+        shape = cls.__new__(cls)
+        shape._dims = dims
+        return shape
 
     @property
     def rank(self) -> int | None:
@@ -80,20 +80,24 @@ class TensorShape:
 
     def is_compatible_with(self, other: ShapeLike) -> bool:
         """True when some shape could be both."""
-        ours, theirs = self._dims, as_shape(other)._dims
-        if ours is None or theirs is None:
+        sizes, other_sizes = self._dims, to_shape(other)._dims
+        if sizes is None or other_sizes is None:
             return True
-        return len(ours) == len(theirs) and all(None in (a, b) or a == b for a, b in zip(ours, theirs, strict=True))
+        return len(sizes) == len(other_sizes) and all(
+            None in (a, b) or a == b for a, b in zip(sizes, other_sizes, strict=True)
+        )
 
     def concatenate(self, other: ShapeLike) -> TensorShape:
         """This shape followed by the other; of unknown rank when one of them is."""
-        ours, theirs = self._dims, as_shape(other)._dims
-        return TensorShape(None) if ours is None or theirs is None else TensorShape.of(ours + theirs)
+        sizes, other_sizes = self._dims, to_shape(other)._dims
+        return (
+            TensorShape(None) if sizes is None or other_sizes is None else TensorShape.from_sizes(sizes + other_sizes)
+        )
 
     __add__ = concatenate
 
     def __radd__(self, other: ShapeLike) -> TensorShape:
-        return as_shape(other).concatenate(self)
+        return to_shape(other).concatenate(self)
 
     def __len__(self) -> int:
         return len(self.as_list())
@@ -109,13 +113,13 @@ class TensorShape:
     def __getitem__(self, key: int | slice) -> Object:
         if self._dims is None:
             return TensorShape(None) if isinstance(key, slice) else None
-        return TensorShape.of(self._dims[key]) if isinstance(key, slice) else self._dims[key]
+        return TensorShape.from_sizes(self._dims[key]) if isinstance(key, slice) else self._dims[key]
 
     def __eq__(self, other: Object) -> bool:
         if isinstance(other, TensorShape):
             return self._dims == other._dims
         try:
-            return self._dims == as_shape(other)._dims
+            return self._dims == to_shape(other)._dims
         except (TypeError, ValueError):
             return NotImplemented
 
@@ -131,6 +135,6 @@ class TensorShape:
         return f"({self._dims[0]},)" if len(self._dims) == 1 else f"({', '.join(map(str, self._dims))})"
 
 
-def as_shape(value: ShapeLike) -> TensorShape:
+def to_shape(value: ShapeLike) -> TensorShape:
     """``value`` itself if it is a TensorShape, else one made of it."""
     return value if isinstance(value, TensorShape) else TensorShape(value)

@@ -13,32 +13,32 @@ class Dialect:
 
     name: str  # the same for TensorFlow and for a tape
     modules: dict[str, str]  # as programs mostly call a module -> the module
-    places: tuple[str, ...]  # where functions of numbers are, as programs write it
-    stop: str  # the function through which no gradient passes; empty: the method detach
+    namespaces: tuple[str, ...]  # where functions of numbers are, as programs write it
+    stop_gradient: str  # the function through which no gradient passes; empty: the method detach
     sigmoid: str
     softmax: str
-    squeezed: str = "{x}.squeeze(-1)"  # a column as a row
-    others: dict[str, str] = field(default_factory=dict)  # functions that have another name than NumPy's
+    squeeze_template: str = "{x}.squeeze(-1)"  # a column as a row
+    renamed_functions: dict[str, str] = field(default_factory=dict)  # functions that have another name than NumPy's
 
-    def function(self, name: str) -> str:
+    def find_equivalent_function(self, numpy_name: str) -> str:
         """What does the same as NumPy's or math's function of this name; empty: nothing does.
 
-        >>> TAPE.function("exp"), TAPE.function("mean"), TAPE.function("spacing")
-        ('tf.exp', 'tf.reduce_mean', '')
+        >>> [TAPE.find_equivalent_function(name) for name in ("exp", "mean", "spacing")]
+        ['tf.exp', 'tf.reduce_mean', '']
         """
-        if name in self.others:
-            return self.others[name]
-        for place in self.places:
-            root, *parts = f"{place}.{name}".split(".")
-            found: Any = sys.modules.get(self.modules[root])
+        if numpy_name in self.renamed_functions:
+            return self.renamed_functions[numpy_name]
+        for namespace in self.namespaces:
+            root, *parts = f"{namespace}.{numpy_name}".split(".")
+            obj: Any = sys.modules.get(self.modules[root])
             for part in parts:
-                found = getattr(found, part, None)
-            if callable(found) and not hasattr(found, "as_numpy_dtype"):
-                return f"{place}.{name}"
+                obj = getattr(obj, part, None)
+            if callable(obj) and not hasattr(obj, "as_numpy_dtype"):
+                return f"{namespace}.{numpy_name}"
         return ""
 
 
-_OF_NUMPY = {
+_TENSORFLOW_NAMES = {
     "array": "tf.convert_to_tensor",
     "asarray": "tf.convert_to_tensor",
     "concatenate": "tf.concat",
@@ -56,7 +56,7 @@ TORCH = Dialect(
     "torch",
     {"torch": "torch"},
     ("torch",),
-    stop="",
+    stop_gradient="",
     sigmoid="torch.sigmoid",
     softmax="torch.softmax",
 )
@@ -64,7 +64,7 @@ JAX = Dialect(
     "jax",
     {"jnp": "jax.numpy", "lax": "jax.lax", "jax": "jax"},
     ("jnp",),
-    stop="lax.stop_gradient",
+    stop_gradient="lax.stop_gradient",
     sigmoid="jax.nn.sigmoid",
     softmax="jax.nn.softmax",
 )
@@ -72,10 +72,10 @@ TENSORFLOW = Dialect(
     "tf",
     {"tf": "tensorflow"},
     ("tf", "tf.math"),
-    stop="tf.stop_gradient",
+    stop_gradient="tf.stop_gradient",
     sigmoid="tf.sigmoid",
     softmax="tf.nn.softmax",
-    squeezed="tf.squeeze({x}, -1)",
-    others=_OF_NUMPY,
+    squeeze_template="tf.squeeze({x}, -1)",
+    renamed_functions=_TENSORFLOW_NAMES,
 )
 TAPE = replace(TENSORFLOW, modules={"tf": "minitape"})

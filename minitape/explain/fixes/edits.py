@@ -6,265 +6,334 @@ import ast
 import re
 from typing import Any
 
-from ..reasons.text import last_name, names_in, operands, parsed, unparse
+from ..reasons.program_text import (
+    collect_names_and_attributes,
+    find_last_name,
+    find_operand_expressions,
+    parse_expression,
+    unparse,
+)
 from .dialects import TAPE
-from .leaving import bare
-from .site import REBUILDS, SIMPLE, Change, Edit, Spot, is_call, is_index, is_module, operand, spelled
+from .fault_site import (
+    SIMPLE_STATEMENTS,
+    TENSOR_BUILDERS,
+    Change,
+    Edit,
+    FaultSite,
+    find_call_operand,
+    is_call,
+    is_module,
+    is_result_used_as_index,
+    spell_path_for_program,
+)
+from .host_conversion_fixes import strip_conversion
 
-GRADIENTS = ("grad", "value_and_grad", "filter_grad", "filter_value_and_grad")
-MAKERS = (
+GRADIENT_FUNCTIONS = ("grad", "value_and_grad", "filter_grad", "filter_value_and_grad")
+TENSOR_MAKERS = (
     "Variable constant convert_to_tensor tensor array asarray randn rand zeros ones full fill range arange linspace"
 ).split()
 
 
-def without(*names: str) -> Edit:
+def unwrap_call(*names: str) -> Edit:
     """``x`` for ``x.name()``, ``name(x)`` and ``x.name``."""
 
-    def edit(spot: Spot, node: Any) -> Change:
-        one, rows = spot.entry, spot.question.rows
-        alike = [e for e in rows if one is not None and (e.op, e.site, e.inputs) == (one.op, one.site, one.inputs)]
-        if alike[1:] or any(is_call(n, *REBUILDS) and n is not node for n in spot.statement.nodes):
+    def edit_node(fault: FaultSite, node: Any) -> Change:
+        row, rows = fault.row, fault.question.rows
+        equal_rows = [
+            other
+            for other in rows
+            if row is not None and (other.op, other.site, other.inputs) == (row.op, row.site, row.inputs)
+        ]
+        if equal_rows[1:] or any(is_call(n, *TENSOR_BUILDERS) and n is not node for n in fault.statement.nodes):
             return None  # the line blocks another use on purpose; or it makes something anew of the value
-        if isinstance(node, ast.Attribute) and node.attr in names and not is_module(spot, node.value):
-            changes = [n for n in spot.statement.nodes if isinstance(n, ast.Attribute) and n.value is node]
-            return None if changes or spot.statement.targets[:1] == [node] else unparse(node.value)
-        x = operand(spot, node) if is_call(node, *names) else None
-        return None if x is None or any(a is not x for a in node.args) else unparse(x)
+        if isinstance(node, ast.Attribute) and node.attr in names and not is_module(fault, node.value):
+            changes = [n for n in fault.statement.nodes if isinstance(n, ast.Attribute) and n.value is node]
+            return None if changes or fault.statement.targets[:1] == [node] else unparse(node.value)
+        receiver = find_call_operand(fault, node) if is_call(node, *names) else None
+        return (
+            None if receiver is None or any(argument is not receiver for argument in node.args) else unparse(receiver)
+        )
 
-    return edit
+    return edit_node
 
 
-def keyword(name: str, value: object, *functions: str) -> Edit:
+def set_keyword(name: str, value: object, *functions: str) -> Edit:
     """``name=value`` in a call that says something else; with ``functions``, added to a call of those."""
 
-    def edit(spot: Spot, node: Any) -> Change:
+    def edit_node(fault: FaultSite, node: Any) -> Change:
         if not isinstance(node, ast.Call):
             return None
-        said = next((k for k in node.keywords if k.arg == name), None)
-        if said is not None:
-            return None if unparse(said.value) == str(value) else (said.value, str(value))
+        present_keyword = next((k for k in node.keywords if k.arg == name), None)
+        if present_keyword is not None:
+            return None if unparse(present_keyword.value) == str(value) else (present_keyword.value, str(value))
         if not is_call(node, *functions):
             return None
-        return unparse(ast.Call(node.func, node.args, [*node.keywords, ast.keyword(name, parsed(str(value)))]))
+        return unparse(
+            ast.Call(node.func, node.args, [*node.keywords, ast.keyword(name, parse_expression(str(value)))])
+        )
 
-    return edit
-
-
-def alone(edit: Edit) -> Edit:
-    """An edit that is not offered where another line of the block needs it, too."""
-
-    def once(spot: Spot, node: Any) -> Change:
-        near = (n for s in spot.statements if s.block == spot.statement.block for n in s.nodes)
-        return edit(spot, node) if sum(edit(spot, n) is not None for n in near) == 1 else None
-
-    return once
+    return edit_node
 
 
-def argument(spot: Spot, node: Any, names: tuple[str, ...]) -> ast.expr | None:
+def limit_to_only_candidate(edit: Edit) -> Edit:
+    """Offer an edit only where no other line of the block would be changed by it, too."""
+
+    def edit_only_candidate(fault: FaultSite, node: Any) -> Change:
+        nearby_nodes = (
+            n for statement in fault.statements if statement.block == fault.statement.block for n in statement.nodes
+        )
+        return edit(fault, node) if sum(edit(fault, n) is not None for n in nearby_nodes) == 1 else None
+
+    return edit_only_candidate
+
+
+def find_operand(fault: FaultSite, node: Any, names: tuple[str, ...]) -> ast.expr | None:
     """x of ``name(x)`` and ``x.name()``, of ``a / x`` ("div") and of ``x ** 0.5`` ("pow")."""
     if isinstance(node, ast.BinOp) and type(node.op).__name__.lower() in names:
-        whole = isinstance(node.op, ast.Pow) and re.fullmatch(r"[1-9][\d.]*", unparse(node.right))
-        return node.right if isinstance(node.op, ast.Div) else None if whole else node.left
-    return operand(spot, node) if is_call(node, *names) else None
+        is_integer_power = isinstance(node.op, ast.Pow) and re.fullmatch(r"[1-9][\d.]*", unparse(node.right))
+        return node.right if isinstance(node.op, ast.Div) else None if is_integer_power else node.left
+    return find_call_operand(fault, node) if is_call(node, *names) else None
 
 
-def on_operand(template: str, *names: str) -> Edit:
-    """Another operand of an operation."""
+def replace_operand(operand_template: str, *names: str) -> Edit:
+    """Put the operand of an operation into a template: ``{x} + 1e-06``."""
 
-    def edit(spot: Spot, node: Any) -> Change:
-        x = argument(spot, node, names)
-        return None if x is None else (x, template.format(x=f"({unparse(x)})"))
+    def edit_node(fault: FaultSite, node: Any) -> Change:
+        operand_node = find_operand(fault, node, names)
+        return None if operand_node is None else (operand_node, operand_template.format(x=f"({unparse(operand_node)})"))
 
-    return edit
+    return edit_node
 
 
-def masked_before(*names: str) -> Edit:
+def repeat_where_around_operand(*names: str) -> Edit:
     """``where`` also around what an operation takes that a where hides: ``where(m, f(where(m, x, 1.0)), 0.0)``."""
 
-    def edit(spot: Spot, node: Any) -> Change:
-        x = argument(spot, node, names)
-        masks = [n for n in spot.statement.nodes if is_call(n, "where") and len(n.args) == 3]
+    def edit_node(fault: FaultSite, node: Any) -> Change:
+        operand_node = find_operand(fault, node, names)
+        masks = [n for n in fault.statement.nodes if is_call(n, "where") and len(n.args) == 3]
         mask = next((n for n in masks if node in ast.walk(n)), None)
         # the mask is of the shape of the norms, not of the vectors
-        vectors = is_call(node, "norm") and (node.keywords or node.args[1:])
-        if mask is None or x is None or vectors or is_call(x, "where"):
+        takes_vectors = is_call(node, "norm") and (node.keywords or node.args[1:])
+        if mask is None or operand_node is None or takes_vectors or is_call(operand_node, "where"):
             return None
-        kept = f"{unparse(x)}, 1.0" if node in ast.walk(mask.args[1]) else f"1.0, {unparse(x)}"
-        return x, f"{unparse(mask.func)}({unparse(mask.args[0])}, {kept})"
+        where_arguments = (
+            f"{unparse(operand_node)}, 1.0" if node in ast.walk(mask.args[1]) else f"1.0, {unparse(operand_node)}"
+        )
+        return operand_node, f"{unparse(mask.func)}({unparse(mask.args[0])}, {where_arguments})"
 
-    return edit
+    return edit_node
 
 
-def before(template: str) -> Edit:
-    """A line before the use of the source by its name, with which the source has a gradient."""
+def insert_line_before_use(line_template: str) -> Edit:
+    """Put a line before the statement that reads the source by its name."""
 
-    def edit(spot: Spot, node: Any) -> Change:
-        if node is not spot.statement.node or not isinstance(node, SIMPLE):
+    def edit_node(fault: FaultSite, node: Any) -> Change:
+        if node is not fault.statement.node or not isinstance(node, SIMPLE_STATEMENTS):
             return None
-        read = {unparse(n) for n in spot.statement.nodes if isinstance(getattr(n, "ctx", None), ast.Load)}
-        name = next((name for name in source_names(spot) if name in read), None)
-        return None if name is None else f"{template.format(x=name)}\n{unparse(node)}"
+        read_names = {unparse(n) for n in fault.statement.nodes if isinstance(getattr(n, "ctx", None), ast.Load)}
+        name = next((name for name in list_source_names(fault) if name in read_names), None)
+        return None if name is None else f"{line_template.format(x=name)}\n{unparse(node)}"
 
-    return edit
+    return edit_node
 
 
-def source_names(spot: Spot) -> list[str]:
+def list_source_names(fault: FaultSite) -> list[str]:
     """What the program calls the source: no name that is another object's where the question is asked."""
-    question = spot.question
-    here = spot.names
+    question = fault.question
+    names = fault.names
     return [
-        n
-        for n in dict.fromkeys((spot.path, question.name))
-        if n and question.adapter.to_handle(here.get(n, question.source)) is question.adapter.to_handle(question.source)
+        name
+        for name in dict.fromkeys((fault.source_path, question.name))
+        if name
+        and question.adapter.to_handle(names.get(name, question.source)) is question.adapter.to_handle(question.source)
     ]
 
 
-def leaf(spot: Spot, node: Any) -> Change:
+def make_source_leaf(fault: FaultSite, node: Any) -> Change:
     """What is trained is computed first, and requires grad then; what the program goes on with keeps its gradient."""
-    name = next((name for name in source_names(spot) if spot.statement.binds == [name]), None)
+    name = next((name for name in list_source_names(fault) if fault.statement.bound_names == [name]), None)
     if name is None or not isinstance(node, ast.Assign):
         return None
-    cut = "" if "requires_grad" in unparse(node) else ".detach()"
-    if cut and name not in spot.statement.reads:
+    detach_call = "" if "requires_grad" in unparse(node) else ".detach()"
+    if detach_call and name not in fault.statement.read_names:
         return f"{unparse(node)}\n{name}.retain_grad()"
-    made = re.sub(r",? ?requires_grad=True", "", unparse(node.value))
-    return node.value, f"({made}){cut}.requires_grad_()"
+    expression = re.sub(r",? ?requires_grad=True", "", unparse(node.value))
+    return node.value, f"({expression}){detach_call}.requires_grad_()"
 
 
-def reduced(spot: Spot, node: Any) -> Change:
+def take_mean_of_return(fault: FaultSite, node: Any) -> Change:
     """The mean of all that a function of JAX returns."""
-    mean = spelled(spot, "jnp.mean") if isinstance(node, ast.Return) and spot.dialect.name == "jax" else None
-    mapped = {unparse(n.args[0]) for s in spot.statements for n in s.calls if is_call(n, "vmap") and n.args}
-    if spot.statement.function in mapped:  # it is one number for each example
+    mean = (
+        spell_path_for_program(fault, "jnp.mean")
+        if isinstance(node, ast.Return) and fault.dialect.name == "jax"
+        else None
+    )
+    mapped_functions = {
+        unparse(n.args[0]) for statement in fault.statements for n in statement.calls if is_call(n, "vmap") and n.args
+    }
+    if fault.statement.function_name in mapped_functions:  # it is one number for each example
         return None
     return (node.value, f"{mean}({unparse(node.value)})") if mean and node.value is not None else None
 
 
-def masked(spot: Spot, node: Any) -> Change:
+def replace_mask_by_where(fault: FaultSite, node: Any) -> Change:
     """``jnp.where(m, x, 0.0)`` for ``x[m]`` that is summed, here or where it is read."""
-    known = isinstance(node, ast.Subscript) and isinstance(node.slice, (ast.Compare, ast.Name))
-    sums = [call for s in (spot.statement, *spot.readers()) for call in s.calls if is_call(call, "sum")]
-    fits = known and sums and not re.search("exp|log|cos", "".join(map(unparse, sums)))
-    return f"{spelled(spot, 'jnp.where')}({unparse(node.slice)}, {unparse(node.value)}, 0.0)" if fits else None
+    is_mask = isinstance(node, ast.Subscript) and isinstance(node.slice, (ast.Compare, ast.Name))
+    sums = [
+        call
+        for statement in (fault.statement, *fault.find_reading_statements())
+        for call in statement.calls
+        if is_call(call, "sum")
+    ]
+    can_mask = is_mask and sums and not re.search("exp|log|cos", "".join(map(unparse, sums)))
+    return (
+        f"{spell_path_for_program(fault, 'jnp.where')}({unparse(node.slice)}, {unparse(node.value)}, 0.0)"
+        if can_mask
+        else None
+    )
 
 
-def differentiated(spot: Spot, node: Any) -> Change:
+def set_argnums(fault: FaultSite, node: Any) -> Change:
     """``argnums=`` in the call that asks for the gradient, as the question has it."""
-    if not is_call(node, *GRADIENTS):
+    if not is_call(node, *GRADIENT_FUNCTIONS):
         return None
-    given = [ast.keyword("argnums", parsed(spot.instead)), *(k for k in node.keywords if k.arg != "argnums")]
-    return unparse(ast.Call(node.func, node.args[:1], given))
+    keywords = [
+        ast.keyword("argnums", parse_expression(fault.replacement)),
+        *(keyword for keyword in node.keywords if keyword.arg != "argnums"),
+    ]
+    return unparse(ast.Call(node.func, node.args[:1], keywords))
 
 
-def unfrozen(spot: Spot, node: Any) -> Change:
+def set_trainable(fault: FaultSite, node: Any) -> Change:
     """``True`` where ``requires_grad`` is set to False, of one thing and not of all in a loop."""
-    if spot.statement.loops:
+    if fault.statement.enclosing_loops:
         return None
     if is_call(node, "requires_grad_") and node.args and unparse(node.args[0]) == "False":
         return node.args[0], "True"
-    frozen = isinstance(node, ast.Assign) and last_name(node.targets[0]) in ("requires_grad", "trainable")
-    return (node.value, "True") if frozen and unparse(node.value) == "False" else None
+    is_frozen = isinstance(node, ast.Assign) and find_last_name(node.targets[0]) in ("requires_grad", "trainable")
+    return (node.value, "True") if is_frozen and unparse(node.value) == "False" else None
 
 
-def as_float(spot: Spot, node: Any) -> Change:
+def convert_source_to_float(fault: FaultSite, node: Any) -> Change:
     """Floats for the whole numbers of the call that makes the source: ``2.0`` for ``2``, or another dtype."""
-    own = node is spot.call or {spot.path.partition("[")[0], spot.question.name} & set(spot.statement.binds)
+    makes_source = node is fault.call or {fault.source_path.partition("[")[0], fault.question.name} & set(
+        fault.statement.bound_names
+    )
     if (
-        not (is_call(node, *MAKERS) or (isinstance(node, ast.Constant) and node is spot.statement.value))
-        or not (own or spot.dialect.name != "tf")
-        or is_index(spot)
+        not (is_call(node, *TENSOR_MAKERS) or (isinstance(node, ast.Constant) and node is fault.statement.value))
+        or not (makes_source or fault.dialect.name != "tf")
+        or is_result_used_as_index(fault)
     ):
         return None
     text = unparse(node)
-    new = re.sub(r"(?<![\w.])(\d+)(?![\w.])", r"\1.0", text)
+    new_text = re.sub(r"(?<![\w.])(\d+)(?![\w.])", r"\1.0", text)
     if re.search(r"\b(u?int\d*|long)\b", text):
-        new = re.sub(r"(?<=dtype=)([\w.]*\.)?(u?int\d+|long|int)\b", r"\1float32", text)
-    if new != text and spot.dialect.name == "torch" and "requires_grad" not in text:
-        new = f"{new[:-1]}, requires_grad=True)"
-    return None if new == text else new
+        new_text = re.sub(r"(?<=dtype=)([\w.]*\.)?(u?int\d+|long|int)\b", r"\1float32", text)
+    if new_text != text and fault.dialect.name == "torch" and "requires_grad" not in text:
+        new_text = f"{new_text[:-1]}, requires_grad=True)"
+    return None if new_text == text else new_text
 
 
-def assigned(name: str, value: ast.expr, step: ast.operator | None = None) -> str:
+def format_variable_assignment(name: str, value: ast.expr, operator: ast.operator | None = None) -> str:
     """A name given to a new value, written as a change of TensorFlow's variable; empty where that has none.
 
-    >>> assigned("w", parsed("w - 0.1 * g")), assigned("w", parsed("tf.Variable(2.0)"))
-    ('w.assign_sub(0.1 * g)', 'w.assign(2.0)')
+    >>> format_variable_assignment("w", parse_expression("w - 0.1 * g"))
+    'w.assign_sub(0.1 * g)'
+    >>> format_variable_assignment("w", parse_expression("tf.Variable(2.0)"))
+    'w.assign(2.0)'
     """
-    steps = (ast.Sub, ast.Add)
-    if step is None and isinstance(value, ast.BinOp) and unparse(value.left) == name and isinstance(value.op, steps):
-        step, value = value.op, value.right
-    if isinstance(step, steps):
-        return f"{name}.assign_{'sub' if isinstance(step, ast.Sub) else 'add'}({unparse(value)})"
+    step_types = (ast.Sub, ast.Add)
+    if (
+        operator is None
+        and isinstance(value, ast.BinOp)
+        and unparse(value.left) == name
+        and isinstance(value.op, step_types)
+    ):
+        operator, value = value.op, value.right
+    if isinstance(operator, step_types):
+        return f"{name}.assign_{'sub' if isinstance(operator, ast.Sub) else 'add'}({unparse(value)})"
     if is_call(value, "Variable") and value.args:
         value = value.args[0]
-    return "" if step is not None else f"{name}.assign({unparse(value)})"
+    return "" if operator is not None else f"{name}.assign({unparse(value)})"
 
 
-def rebound(spot: Spot, node: Any) -> Change:
+def update_instead_of_rebinding(fault: FaultSite, node: Any) -> Change:
     """``x -= g`` for ``x = x - g``, or the variable's own assignment in TensorFlow."""
-    if node is not spot.statement.node:
+    if node is not fault.statement.node:
         return None
-    if spot.instead:
-        return spot.instead
-    value, names = getattr(node, "value", None), spot.statement.binds
-    if not isinstance(value, ast.BinOp) or names != [unparse(value.left)] or spot.dialect is TAPE:
+    if fault.replacement:
+        return fault.replacement
+    value, names = getattr(node, "value", None), fault.statement.bound_names
+    if not isinstance(value, ast.BinOp) or names != [unparse(value.left)] or fault.dialect is TAPE:
         return None  # of a tape the words know it
     sign = {ast.Sub: "-", ast.Add: "+"}.get(type(value.op))
-    tf = spot.dialect.name == "tf"
-    return None if sign is None else assigned(names[0], value) if tf else f"{names[0]} {sign}= {unparse(value.right)}"
+    is_tensorflow = fault.dialect.name == "tf"
+    return (
+        None
+        if sign is None
+        else format_variable_assignment(names[0], value)
+        if is_tensorflow
+        else f"{names[0]} {sign}= {unparse(value.right)}"
+    )
 
 
-def not_in_place(spot: Spot, node: Any) -> Change:
+def rebind_instead_of_updating(fault: FaultSite, node: Any) -> Change:
     """A new tensor instead of a changed one: ``y = y + 1`` for ``y += 1``, a copy before an item is set."""
     target: ast.expr
     if isinstance(node, ast.AugAssign):
         target = node.target
-        new = unparse(ast.Assign([target], ast.BinOp(node.target, node.op, node.value), lineno=0))
+        new_text = unparse(ast.Assign([target], ast.BinOp(node.target, node.op, node.value), lineno=0))
     elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript):
         target = node.targets[0].value
-        new = f"{unparse(target)} = {unparse(target)}.clone()\n{unparse(node)}"
+        new_text = f"{unparse(target)} = {unparse(target)}.clone()\n{unparse(node)}"
     else:
         return None
-    again = isinstance(node, ast.Assign) and unparse(target) in names_in(ast.walk(node.value))
-    return new if isinstance(target, ast.Name) and target.id != spot.question.name and not again else None
+    reads_target = isinstance(node, ast.Assign) and unparse(target) in collect_names_and_attributes(
+        ast.walk(node.value)
+    )
+    return new_text if isinstance(target, ast.Name) and target.id != fault.question.name and not reads_target else None
 
 
-def rebuilt(spot: Spot, node: Any) -> Change:
+def reuse_tensor_for_copy(fault: FaultSite, node: Any) -> Change:
     """The tensor itself, or ``torch.stack`` of several, for a new one that is made of their values."""
-    stack, entry = spelled(spot, "torch.stack"), spot.entry
-    if not is_call(node, "tensor", "as_tensor", "Variable", "FloatTensor", "Tensor") or not node.args or stack is None:
+    stack_path, row = spell_path_for_program(fault, "torch.stack"), fault.row
+    if (
+        not is_call(node, "tensor", "as_tensor", "Variable", "FloatTensor", "Tensor")
+        or not node.args
+        or stack_path is None
+    ):
         return None
-    given = node.args[0]
-    parts = getattr(given, "elts", None) or ([given.elt] if isinstance(given, ast.ListComp) else [])
-    if any(isinstance(n, ast.Constant) or bare(n) is not n for n in parts):
+    argument = node.args[0]
+    parts = getattr(argument, "elts", None) or ([argument.elt] if isinstance(argument, ast.ListComp) else [])
+    if any(isinstance(n, ast.Constant) or strip_conversion(n) is not n for n in parts):
         return None
-    made = [spot.question.rows[row] for row in (entry.extra.came or entry.inputs)] if entry else []
-    if entry and len(made) == 1 and made[0].shape == entry.shape and not parts:
-        return unparse(bare(given))
-    return f"{stack}({unparse(given)})" if parts or (made and isinstance(given, ast.Name)) else None
+    inputs = [fault.question.rows[index] for index in (row.extra.origin_rows or row.inputs)] if row else []
+    if row and len(inputs) == 1 and inputs[0].shape == row.shape and not parts:
+        return unparse(strip_conversion(argument))
+    return f"{stack_path}({unparse(argument)})" if parts or (inputs and isinstance(argument, ast.Name)) else None
 
 
-def squeezed(spot: Spot, node: Any) -> Change | None:
+def squeeze_column(fault: FaultSite, node: Any) -> Change | None:
     """The column of an operation that combines a column and a row, as a row."""
-    entry: Any = spot.entry
-    columns = [k for k, row in enumerate(entry.inputs[:2]) if len(spot.question.rows[row].shape) == 2]
-    sides = operands(entry.site, entry.op)
-    known = len(columns) == 1 and sides and node is sides[columns[0]]
-    return spot.dialect.squeezed.format(x=f"({unparse(node)})") if known else None
+    row: Any = fault.row
+    columns = [side for side, row_index in enumerate(row.inputs[:2]) if len(fault.question.rows[row_index].shape) == 2]
+    sides = find_operand_expressions(row.site, row.op)
+    is_known = len(columns) == 1 and sides and node is sides[columns[0]]
+    return fault.dialect.squeeze_template.format(x=f"({unparse(node)})") if is_known else None
 
 
-def cleared(spot: Spot, node: Any) -> Change | None:
+def clear_gradients_after_step(fault: FaultSite, node: Any) -> Change | None:
     """``zero_grad()`` behind a step."""
-    whole = isinstance(spot.statement.node, ast.Expr) and node is spot.statement.node.value
-    step = whole and is_call(node, "step") and isinstance(node.func, ast.Attribute) and not node.args
-    return f"{unparse(node)}\n{unparse(node.func.value)}.zero_grad()" if step else None
+    is_statement = isinstance(fault.statement.node, ast.Expr) and node is fault.statement.node.value
+    is_step = is_statement and is_call(node, "step") and isinstance(node.func, ast.Attribute) and not node.args
+    return f"{unparse(node)}\n{unparse(node.func.value)}.zero_grad()" if is_step else None
 
 
-def sampled(spot: Spot, node: Any) -> Change | None:
+def sample_with_gradient(fault: FaultSite, node: Any) -> Change | None:
     """A draw through which a gradient passes, where no block of the program's own has switched autograd off."""
-    paused = spot.statement.within("no_grad", "inference_mode")
+    paused = fault.statement.find_enclosing_block("no_grad", "inference_mode")
     if not is_call(node, "sample") or not isinstance(node.func, ast.Attribute) or paused:
         return None
-    rows = [row for row in spot.question.rows if spot.entry is not None and row.site == spot.entry.site]
-    whole = any(row.op in ("bernoulli", "poisson", "binomial", "multinomial") for row in rows)
-    return None if whole else (node.func, f"{unparse(node.func.value)}.rsample")
+    rows = [row for row in fault.question.rows if fault.row is not None and row.site == fault.row.site]
+    is_discrete = any(row.op in ("bernoulli", "poisson", "binomial", "multinomial") for row in rows)
+    return None if is_discrete else (node.func, f"{unparse(node.func.value)}.rsample")

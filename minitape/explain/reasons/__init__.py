@@ -1,11 +1,12 @@
 """Explain why a gradient is None, zero, NaN or wrong, in the same way for every framework.
 
-``question``   the rows of a recording, the edges between them, a question about them, and a finding
-``checks``     the checks that a tape, PyTorch, TensorFlow and JAX share, each for one cause
-``zero_nan``   the operation that made a gradient zero or not finite
-``suspects``   gradients that exist and are wrong
-``text``       the text of the user's program: statements, names, and where a value flows
-``names``      the expression by which a program reaches an object
-``words``      the sentences of a finding
-``tape``       minitape's own tape: its rows, its adapter and its checks; ``tape_words`` its sentence fields
+``question``           the rows of a recording, the edges between them, a question about them, and a finding
+``adapter``            what the checks need to know of a framework besides its rows
+``checks``             the checks that a tape, PyTorch, TensorFlow and JAX share, each for one cause
+``zero_nan``           the operation that made a gradient zero or not finite
+``suspects``           gradients that exist and are wrong
+``program_text``       the text of the user's program: statements, names, and where a value flows
+``object_names``       the expression by which a program reaches an object
+``finding_sentences``  the sentences of a finding
+``tape_adapter``       minitape's own tape: its rows, its adapter and its checks; ``tape_sentences`` its sentence fields
 """

@@ -16,17 +16,22 @@ import re
 from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ...recording.sites import NOWHERE, Site
-from ...recording.values import ValueSummary, numbers_of
-from ..causes import KIND_NAMES, Kind, find_kind
-from . import text
+from ...recording.value_summary import ValueSummary, to_float_array
+from ..causes import KIND_NAMES, Kind, find_kind_of_cause
+from . import program_text
+
+if TYPE_CHECKING:
+    from ...recording.recorded_rows import BackwardPass
+    from .adapter import Adapter
 
 TIE_COST = 0.001  # Small enough that it only decides between paths whose breaks cost the same.
 INDEX_BREAK_COST = 1.5
+OTHER_RECORDING = -1  # The position of a row, and the row count of an escape, that belong to another recording.
 ADD_OPS = {"add", "__add__", "__radd__", "AddV2"}
 find_target_word = re.compile(
     "(?<![a-z])(targets?|teacher|labels?|next|old|ema|frozen|baseline|returns?)(?![a-z])", re.I
@@ -72,7 +77,7 @@ class Escape(NamedTuple):
         row: The row whose value left.
         method: How it left.
         site: The line on which it left.
-        row_count: The number of rows that were recorded before.
+        row_count: The number of rows that were recorded before, or `OTHER_RECORDING`.
         clock: The time at which it left, if it left under another recording.
     """
 
@@ -96,7 +101,7 @@ class RecordedRow:
         get_object: Returns the object that the row stands for, or None if that is gone.
         call_stack: The statements that ran when it was created, the outermost first.
         tracked: Whether a gradient can continue from it.
-        position: Its number in the recording that was asked; -1 if it is a row of another recording.
+        position: Its number in the recording that was asked, or `OTHER_RECORDING`.
         clock: The time at which it was created, if it is a row of another recording.
         scope: The functions of the framework in which it ran, the outermost first.
         call_id: The call that produced it. Several results of one call share it.
@@ -114,7 +119,7 @@ class RecordedRow:
     dtype: str = ""
     shape: Sequence[int] = ()
     tracked: bool = True
-    position: int = -1
+    position: int = OTHER_RECORDING
     clock: int = 0
     name: str = ""
     scope: Sequence[str] = ()
@@ -129,11 +134,11 @@ class RecordedRow:
     @property
     def array(self) -> OptionalArray:
         """The elements of the row, if the recording kept them."""
-        return numbers_of(self.value)
+        return to_float_array(self.value)
 
-    def is_after(self, escape: Escape) -> bool:
+    def was_created_after(self, escape: Escape) -> bool:
         """Return whether the row was created after a value left."""
-        if self.position >= 0:
+        if self.position != OTHER_RECORDING:
             return self.position >= escape.row_count
         return not self.clock or self.clock > escape.clock  # A row without a time may be of any time.
 
@@ -172,7 +177,7 @@ class Question:
     """Ask why a source has no gradient of a target, or what is wrong with the gradient that it has.
 
     Attributes:
-        adapter: What the framework knows of rows and objects. See `minitape.bridges.rows.FrameworkAdapter`.
+        adapter: What the framework knows of rows and objects.
         rows: All rows of the recording, in the order of execution.
         source_rows: The rows that stand for the source.
         target_rows: The rows that stand for the target.
@@ -182,21 +187,21 @@ class Question:
         block_clock: When the ``with`` block of the tape began, if the framework has tapes.
     """
 
-    adapter: Any
-    rows: list[RecordedRow]
+    adapter: Adapter
+    rows: Sequence[RecordedRow]
     source_rows: list[int]
     target_rows: list[int]
     source: Any
     target: Any = None
     escapes: Sequence[Escape] = ()
-    sweep: Any = None
+    sweep: BackwardPass | None = None
     name: str = ""
     block_clock: int = 0
 
     @cached_property
     def ancestors(self) -> set[int]:
         """The target's rows, and all rows that they were computed from."""
-        return self.ancestors_of(self.target_rows)
+        return self.find_ancestors(self.target_rows)
 
     @cached_property
     def used_source_rows(self) -> list[int]:
@@ -206,69 +211,78 @@ class Question:
     @cached_property
     def descendants(self) -> set[int]:
         """The source's rows, and all rows that were computed from them."""
-        return self.descendants_of(self.source_rows)
+        return self.find_descendants(self.source_rows)
 
     @cached_property
     def path(self) -> list[PathStep]:
         """The path from the source to the target whose breaks cost least; empty if there is no path."""
         return find_cheapest_path(self, set(self.source_rows))
 
-    def ancestors_of(self, rows: Iterable[int], open_only: bool = False, mended: Container[int] = ()) -> set[int]:
+    def find_ancestors(
+        self, rows: Iterable[int], open_only: bool = False, mended_rows: Container[int] = ()
+    ) -> set[int]:
         """Return some rows and all rows that they were computed from.
 
         Args:
             rows: The rows to begin with.
             open_only: Whether to follow only edges that a gradient passes.
-            mended: Rows whose breaks count as open.
+            mended_rows: Rows whose breaks count as open.
         """
-        found, waiting = set[int](), list(rows)
+        reached, waiting = set[int](), list(rows)
         while waiting:
             row = waiting.pop()
-            if row in found:
+            if row in reached:
                 continue
-            found.add(row)
-            skip_breaks = open_only and row not in mended
+            reached.add(row)
+            skip_breaks = open_only and row not in mended_rows
             waiting += [edge.input_row for edge in self.rows[row].edges if not (skip_breaks and edge.cause)]
-        return found
+        return reached
 
-    def descendants_of(self, rows: Iterable[int], open_only: bool = False) -> set[int]:
+    def find_descendants(self, rows: Iterable[int], open_only: bool = False) -> set[int]:
         """Return some rows and all rows that were computed from them.
 
         Args:
             rows: The rows to begin with.
             open_only: Whether to follow only edges that a gradient passes.
         """
-        found = set(rows)
-        first = min(found, default=len(self.rows))
-        for row in self.rows[first:]:
-            if any(edge.input_row in found and not (open_only and edge.cause) for edge in row.edges):
-                found.add(row.index)
-        return found
+        reached = set(rows)
+        first_row = min(reached, default=len(self.rows))
+        for row in self.rows[first_row:]:
+            if any(edge.input_row in reached and not (open_only and edge.cause) for edge in row.edges):
+                reached.add(row.index)
+        return reached
+
+    @property
+    def known_sweep(self) -> BackwardPass:
+        """The backward pass to explain, for checks that only run if there is one."""
+        assert self.sweep is not None
+        return self.sweep
 
     @property
     def is_unwatched(self) -> bool:
         """Whether the source is a tensor that no tape watches."""
         return not self.adapter.is_variable(self.source) and not any(self.rows[row].tracked for row in self.source_rows)
 
-    def other_leaves(self) -> list[RecordedRow]:
+    def list_leaves_besides_source(self) -> list[RecordedRow]:
         """Return the leaves among the target's ancestors, except the source's own."""
         rows = (self.rows[row] for row in sorted(self.ancestors.difference(self.source_rows)))
         return [row for row in rows if row.kind != "operation"]
 
-    def find_first_uses(self) -> list[RecordedRow]:
+    def list_direct_source_uses(self) -> list[RecordedRow]:
         """Return the ancestors of the target that read the source directly, in the order of execution."""
-        used = set(self.used_source_rows)
-        return [self.rows[row] for row in sorted(self.ancestors) if not used.isdisjoint(self.rows[row].inputs)]
+        used_rows = set(self.used_source_rows)
+        return [self.rows[row] for row in sorted(self.ancestors) if not used_rows.isdisjoint(self.rows[row].inputs)]
 
 
-def find_cheapest_path(question: Question, sources: Container[int]) -> list[PathStep]:
+def find_cheapest_path(question: Question, source_rows: Container[int]) -> list[PathStep]:
     """Return the path from a source row to the target whose breaks cost least.
 
-    Edges that pass a gradient are free; each other edge costs `break_cost` (Dijkstra's algorithm, from the target).
+    Edges that pass a gradient are free; each other edge costs `compute_break_cost` (Dijkstra's algorithm, from the
+    target).
 
     Args:
         question: The question whose target ends the path.
-        sources: The rows at which the path may begin.
+        source_rows: The rows at which the path may begin.
 
     Returns:
         The steps from the source to the target. Empty if there is no path.
@@ -282,11 +296,11 @@ def find_cheapest_path(question: Question, sources: Container[int]) -> list[Path
         if row in finished:
             continue
         finished.add(row)
-        if row in sources:
-            return _follow_steps(next_steps, row)
+        if row in source_rows:
+            return _list_steps_to_target(next_steps, row)
         next_edge = next_steps[row].edge if row in next_steps else None
         for edge in question.rows[row].edges:
-            edge_cost = break_cost(question, row, edge, next_edge) if edge.cause else 0.0
+            edge_cost = compute_break_cost(question, row, edge, next_edge) if edge.cause else 0.0
             if cost + edge_cost < costs.get(edge.input_row, math.inf):
                 costs[edge.input_row] = cost + edge_cost
                 next_steps[edge.input_row] = PathStep(row, edge)
@@ -294,7 +308,7 @@ def find_cheapest_path(question: Question, sources: Container[int]) -> list[Path
     return []
 
 
-def _follow_steps(next_steps: dict[int, PathStep], row: int) -> list[PathStep]:
+def _list_steps_to_target(next_steps: dict[int, PathStep], row: int) -> list[PathStep]:
     """Return the steps from a row to the target."""
     path = []
     while row in next_steps:
@@ -303,7 +317,7 @@ def _follow_steps(next_steps: dict[int, PathStep], row: int) -> list[PathStep]:
     return path
 
 
-def break_cost(question: Question, row: int, edge: InputEdge, next_edge: InputEdge | None) -> float:
+def compute_break_cost(question: Question, row: int, edge: InputEdge, next_edge: InputEdge | None) -> float:
     """Return the cost of a break. The likeliest culprit costs least.
 
     The base cost belongs to the cause's kind (`causes.KINDS`). Three rules change it:
@@ -317,10 +331,10 @@ def break_cost(question: Question, row: int, edge: InputEdge, next_edge: InputEd
         question: The question about the path.
         row: The row that reads its input through `edge`.
         edge: The break.
-        next_edge: The edge that follows on the way to the target; None at the target itself.
+        next_edge: The next edge towards the target; None at the target itself.
     """
-    kind = find_kind(edge.cause)
-    if next_edge is not None and _continues_break(kind, edge, next_edge):
+    kind = find_kind_of_cause(edge.cause)
+    if next_edge is not None and _has_same_reason_as_next(kind, edge, next_edge):
         return TIE_COST
     reader = question.rows[row]
     target_is_tracked = any(question.rows[target].tracked for target in question.target_rows)
@@ -329,52 +343,52 @@ def break_cost(question: Question, row: int, edge: InputEdge, next_edge: InputEd
     tie_breaks = 0
     if 0 < reader.clock < question.block_clock:
         tie_breaks += 1
-    if detaches_training_target(reader.site):
+    if is_training_target_detached(reader.site):
         tie_breaks += 1
-    if KIND_NAMES.get(edge.cause) == "cut" and removes_scalar_term(question, row):
+    if KIND_NAMES.get(edge.cause) == "cut" and does_cut_remove_scalar_term(question, row):
         tie_breaks -= 1
     return kind.path_cost + TIE_COST * tie_breaks
 
 
-def _continues_break(kind: Kind, edge: InputEdge, next_edge: InputEdge) -> bool:
+def _has_same_reason_as_next(kind: Kind, edge: InputEdge, next_edge: InputEdge) -> bool:
     """Return whether a break has the same reason as the break that follows it."""
     if (edge.cause, next_edge.cause) == ("computed_before_tape", "not_recorded"):
         return True
     return edge.cause == next_edge.cause and not kind.repeats_cost
 
 
-def find_tracked_consumers(rows: Sequence[RecordedRow], row: int) -> set[int]:
+def find_nearest_tracked_consumers(rows: Sequence[RecordedRow], row: int) -> set[int]:
     """Return the first tracked rows that use a row, directly or through untracked rows."""
     untracked, tracked = {row}, set[int]()
-    for later in rows[row + 1 :]:
-        if not untracked.isdisjoint(later.inputs):
-            consumers = tracked if later.tracked else untracked
-            consumers.add(later.index)
+    for later_row in rows[row + 1 :]:
+        if not untracked.isdisjoint(later_row.inputs):
+            consumers = tracked if later_row.tracked else untracked
+            consumers.add(later_row.index)
     return tracked
 
 
-def removes_scalar_term(question: Question, row: int) -> bool:
+def does_cut_remove_scalar_term(question: Question, row: int) -> bool:
     """Return whether a cut removes a whole scalar term from a sum.
 
     Programs rarely mean that: ``loss + penalty.detach()`` trains as if there were no penalty.
     """
-    consumers = (question.rows[consumer] for consumer in find_tracked_consumers(question.rows, row))
+    consumers = (question.rows[consumer] for consumer in find_nearest_tracked_consumers(question.rows, row))
     return all(consumer.op in ADD_OPS and not consumer.shape for consumer in consumers)
 
 
-def detaches_training_target(site: Site) -> bool:
+def is_training_target_detached(site: Site) -> bool:
     """Return whether a line detaches something that it calls a target, a label or the like."""
-    statement = text.at(site)
-    cut = statement.call_of("stop_gradient", "detach")
-    if cut is None:
+    statement = program_text.find_statement(site)
+    cut_call = statement.find_call("stop_gradient", "detach")
+    if cut_call is None:
         return False
-    detached = text.unparse(cut.args[0] if cut.args else cut.func)
+    detached = program_text.unparse(cut_call.args[0] if cut_call.args else cut_call.func)
     if " - " in detached:  # A difference is an error to learn from, whatever its parts are called.
         return False
-    return any(find_target_word(name) for name in (*statement.binds, detached))
+    return any(find_target_word(name) for name in (*statement.bound_names, detached))
 
 
-def repeats_break(previous: InputEdge, edge: InputEdge) -> bool:
+def does_repeat_previous_break(previous: InputEdge, edge: InputEdge) -> bool:
     """Return whether a break only repeats the previous one, which is nearer to the source.
 
     It does if both have the same cause, if it breaks an integer that the previous break produced, or if nobody
@@ -390,10 +404,10 @@ def repeats_break(previous: InputEdge, edge: InputEdge) -> bool:
 
 def list_distinct_breaks(path: Iterable[PathStep]) -> list[PathStep]:
     """Return the breaks on a path, without those that only repeat the break before them."""
-    found: list[PathStep] = []
+    breaks: list[PathStep] = []
     previous = InputEdge(-1)
     for step in path:
-        if step.edge.cause and not repeats_break(previous, step.edge):
-            found.append(step)
+        if step.edge.cause and not does_repeat_previous_break(previous, step.edge):
+            breaks.append(step)
         previous = step.edge
-    return found
+    return breaks

@@ -15,21 +15,25 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ...recording.recorded_rows import BackwardPass
 from ...recording.sites import Site
-from ...recording.values import numbers_of
-from ..caller import in_brackets
+from ...recording.value_summary import to_float_array
+from ..caller import format_bracketed_place
 from ..causes import KIND_NAMES
-from ..families import OperationNames
-from ..fixes.table import offer
-from ..sentences import fill
-from ..suspect_texts import words
-from ..words import Explanation, words_alone
-from . import text
-from .question import Escape, Finding, OptionalArray, Question, RecordedRow, find_tracked_consumers
+from ..explanation import Explanation, warn_of_patch_errors
+from ..fixes.fix_table import add_fixes_to_answer
+from ..operation_families import OperationNames
+from ..suspect_texts import find_message_and_fix
+from ..translated_sentences import fill
+from . import program_text
+from .question import Escape, Finding, OptionalArray, Question, RecordedRow, find_nearest_tracked_consumers
+
+if TYPE_CHECKING:
+    from .adapter import Adapter
 
 VANISHING_RATIO, EXPLODING_RATIO = 1e-5, 1e4  # Last adjoint over first, of an operation that repeats.
 MIN_REPETITIONS = 5  # An operation that repeats so often is a loop or a deep network.
@@ -38,8 +42,8 @@ SYMPTOM_CAUSES = ("rounding_only", "vanishing", "exploding")
 LOGARITHM_OPS = ("log", "log1p", "Log", "Log1p")
 FLAT_CAUSES = ("zero_derivative", "no_derivative", "nondifferentiable", "nondifferentiable_op")
 UNRECORDED_GRADIENT_CAUSES = ("create_graph", "not_recorded")  # A gradient is used further, and was not recorded.
-selects_part = re.compile("getitem|unbind|select|chunk|split|slice|unpack|gather|embedding", re.I).search
-names_loss = re.compile("entropy|logit|loss|bce|nll|criterion|softm|sigm|logsumexp|softplus", re.I).search
+find_selection_word = re.compile("getitem|unbind|select|chunk|split|slice|unpack|gather|embedding", re.I).search
+find_loss_word = re.compile("entropy|logit|loss|bce|nll|criterion|softm|sigm|logsumexp|softplus", re.I).search
 
 
 class Suspicion(NamedTuple):
@@ -57,40 +61,40 @@ class Suspicion(NamedTuple):
 
     cause: str
     site: Site
-    fields: dict
+    fields: Mapping[str, Any]
     row: int | None = None
     source_keys: Collection[int] = ()
     only_rows: Collection[int] = ()
     variant: str = ""
 
-    def to_explanation(self, name: str, question: Question) -> Explanation:
+    def to_explanation(self, source_name: str, question: Question) -> Explanation:
         """Return the answer for a source, with a fix if one is known.
 
         Args:
-            name: What the program calls the source.
+            source_name: What the program calls the source.
             question: The question that a fix may ask about the rows.
         """
-        message, fix = words(self.cause, self.variant, question.adapter.dialect.name)
-        fields = {"line": in_brackets(*self.site), **self.fields}
+        message, fix = find_message_and_fix(self.cause, self.variant, question.adapter.dialect.name)
+        fields = {"line": format_bracketed_place(*self.site), **self.fields}
         answer = Explanation(self.cause, fill(message, **fields), fill(fix, **fields), *self.site)
-        answer.name = name
+        answer.name = source_name
         answer._rows = [] if self.row is None else [self.row]
-        with words_alone():
-            offer(question, Finding(self.cause, self.site, self.row), answer)
+        with warn_of_patch_errors():
+            add_fixes_to_answer(question, Finding(self.cause, self.site, self.row), answer)
         return answer
 
 
-def suspect_row(
-    row: RecordedRow, cause: str, variant: str = "", only_rows: Iterable[int] = (), **fields: Any
+def build_row_suspicion(
+    row: RecordedRow, cause: str, fields: Mapping[str, Any], variant: str = "", only_rows: Iterable[int] = ()
 ) -> Suspicion:
     """Return a suspicion about a row, on its line.
 
     Args:
         row: The row to blame.
         cause: The cause, one of `causes.KINDS`.
+        fields: The values for the fields of the cause's sentence.
         variant: Which of the cause's sentences fits.
         only_rows: Rows, if only sources among them are affected.
-        **fields: The values for the fields of the sentence.
     """
     return Suspicion(cause, row.site, fields, row.index, only_rows=set(only_rows), variant=variant)
 
@@ -103,105 +107,107 @@ class CheckedRun:
         rows: All rows, in the order of execution.
         sweeps: The backward passes that brought an adjoint.
         escapes: The values that left the framework.
-        names: What the framework calls the operations that checks look for.
+        op_names: What the framework calls the operations that checks look for.
         describe_escape: Returns, in words, how a value left.
         has_placeholder_values: Whether the run used stand-ins, so that only its shapes mean something.
+        recording: The framework's recording that the rows are of; None for a tape.
+        adapter: What the framework knows of rows and objects, for fixes.
         checks: The framework's own checks.
-        key_of: Returns what identifies a source.
-        rows_of: Returns the rows of a source.
-        steps_of: Returns the optimizer steps that changed a source. Each has a ``site``.
+        find_source_key: Returns what identifies a source.
+        find_source_rows: Returns the rows of a source.
+        find_optimizer_steps: Returns the optimizer steps that changed a source. Each has a ``site``.
         sources_with_gradient: The sources that received a gradient, by key.
         trained_keys: The keys of all sources that the program trains, if it says so.
-        names_sources: Whether a program names each source whose gradient it wants.
+        has_named_sources: Whether a program names each source whose gradient it wants.
         find_written_operand: Returns the row that the program itself wrote as an operand.
         find_logits: Returns the row that a loss takes for logits, or None if the operation is not such a loss.
     """
 
     rows: Sequence[RecordedRow]
-    sweeps: list
+    sweeps: Sequence[BackwardPass]
     escapes: Sequence[Escape]
-    names: OperationNames
+    op_names: OperationNames
     describe_escape: Callable[[str], str] = str
     has_placeholder_values: bool = False
     recording: Any = None
-    adapter: Any = None
+    adapter: Adapter | None = None
     checks: Sequence[Check] = ()
-    key_of: Callable[[Any], int] = id
-    rows_of: Callable[[Any], list[int]] = lambda source: []
-    steps_of: Callable[[Any], list] = lambda source: []
+    find_source_key: Callable[[Any], int] = id
+    find_source_rows: Callable[[Any], list[int]] = lambda source: []
+    find_optimizer_steps: Callable[[Any], list] = lambda source: []
     sources_with_gradient: Mapping[int, Any] = field(default_factory=dict)
     trained_keys: Collection[int] = ()
-    names_sources: bool = False
+    has_named_sources: bool = False
     find_written_operand: Callable[[CheckedRun, RecordedRow, int], int] = lambda run, row, operand: operand
     find_logits: Callable[[CheckedRun, RecordedRow], int | None] = lambda run, row: find_logits(run, row)
 
     @cached_property
-    def reached_operations(self) -> dict[int, Any]:
+    def reached_operations(self) -> dict[int, BackwardPass]:
         """The operations at which an adjoint arrived, each with the last sweep that brought one."""
         return {row: sweep for sweep in self.sweeps for row in sweep.adjoints if self.rows[row].kind == "operation"}
 
     @cached_property
     def consumers(self) -> dict[int, list[int]]:
         """The operations that read each row."""
-        found: dict[int, list[int]] = {}
+        consumers: dict[int, list[int]] = {}
         for row in self.rows:
             if row.kind == "operation":
                 for input_row in row.inputs:
-                    found.setdefault(input_row, []).append(row.index)
-        return found
+                    consumers.setdefault(input_row, []).append(row.index)
+        return consumers
 
-    def connected_ancestors_of(self, row: int) -> set[int]:
+    def find_connected_ancestors(self, row: int) -> set[int]:
         """Return a row and the rows that it was computed from, along edges that a gradient passes."""
-        found, waiting = set[int](), [row]
+        ancestors, waiting = set[int](), [row]
         while waiting:
             index = waiting.pop()
-            if index not in found:
-                found.add(index)
+            if index not in ancestors:
+                ancestors.add(index)
                 edges = (edge for edge in self.rows[index].edges if not edge.cause)
                 waiting += [edge.input_row for edge in edges if self.rows[edge.input_row].tracked]
-        return found
+        return ancestors
 
-    def iter_reached(self, ops: Collection[str]) -> Iterator[RecordedRow]:
+    def iter_reached_operations_named(self, ops: Collection[str]) -> Iterator[RecordedRow]:
         """Yield the operations of some names at which an adjoint arrived, the last one first."""
         rows = (self.rows[row] for row in sorted(self.reached_operations, reverse=True))
         return (row for row in rows if row.op in ops)
 
-    def array_of(self, row: int) -> OptionalArray:
+    def find_array(self, row: int) -> OptionalArray:
         """Return the elements of a row, if they are known and mean something."""
         return None if self.has_placeholder_values else self.rows[row].array
 
-    def adjoint_array(self, row: int) -> OptionalArray:
+    def find_adjoint(self, row: int) -> OptionalArray:
         """Return the adjoint that arrived at an operation in the last backward pass that reached it."""
         sweep = self.reached_operations.get(row)
-        return None if sweep is None else numbers_of(sweep.adjoints.get(row))
+        return None if sweep is None else to_float_array(sweep.adjoints.get(row))
 
-    def adjoint_sent_by(self, row: RecordedRow) -> OptionalArray:
+    def find_share_sent_to_first_input(self, row: RecordedRow) -> OptionalArray:
         """Return the share that an operation sent to its first input."""
         shares = self.reached_operations[row.index].edges.get(row.call_id, ())
-        return next((numbers_of(share.product) for share in shares if share.row in row.inputs[:1]), None)
+        return next((to_float_array(share.product) for share in shares if share.row in row.inputs[:1]), None)
 
-    def skip_value_preserving(self, row: int) -> RecordedRow:
+    def find_row_before_reshapes(self, row: int) -> RecordedRow:
         """Return the row before those that only change the shape, the type or the order of elements."""
-        while self.rows[row].op in self.names.shapes and self.rows[row].inputs:
+        while self.rows[row].op in self.op_names.shape_ops and self.rows[row].inputs:
             row = self.rows[row].inputs[0]
         return self.rows[row]
 
-    def activation_name(self, row: RecordedRow) -> str:
+    def find_activation_name(self, row: RecordedRow) -> str:
         """Return the activation that a row is the result of, even if it is written by hand; "" if it is not one."""
         is_quotient = row.kind == "operation" and row.op.lower().endswith(("div", "reciprocal"))
         if not is_quotient:
-            return self.names.activations.get(row.op, "")
-        numerator = self.skip_value_preserving(row.inputs[0])
-        denominator = self.skip_value_preserving(row.inputs[-1])
-        if denominator.op in self.names.adds and any(
+            return self.op_names.activation_names.get(row.op, "")
+        numerator = self.find_row_before_reshapes(row.inputs[0])
+        denominator = self.find_row_before_reshapes(row.inputs[-1])
+        if denominator.op in self.op_names.add_ops and any(
             self.rows[term].op.lower() == "exp" for term in denominator.inputs
         ):
             return "sigmoid"
-        return "softmax" if numerator.op.lower() == "exp" and denominator.op in self.names.sums else ""
+        return "softmax" if numerator.op.lower() == "exp" and denominator.op in self.op_names.sum_ops else ""
 
-    def display_name(self, row: RecordedRow) -> str:
+    def find_display_name(self, row: RecordedRow) -> str:
         """Return the name by which people know an operation."""
-        return self.activation_name(row) or row.op
+        return self.find_activation_name(row) or row.op
 
     @cached_property
     def suspicions(self) -> list[Suspicion]:
@@ -213,25 +219,26 @@ class CheckedRun:
     @cached_property
     def question(self) -> Question:
         """A question about no source, by which fixes read the rows."""
-        return Question(self.adapter, list(self.rows), [], [], None)
+        assert self.adapter is not None
+        return Question(self.adapter, self.rows, [], [], None)
 
-    def suspicions_about(self, source: Any) -> list[Suspicion]:
+    def list_suspicions_of_source(self, source: Any) -> list[Suspicion]:
         """Return what looks wrong with the gradient of a source: one suspicion per cause, the surest first.
 
         A number that only looks odd is a symptom. It is left out if there is another suspicion before it.
         """
-        source_rows, key = set(self.rows_of(source)), self.key_of(source)
+        source_rows, key = set(self.find_source_rows(source)), self.find_source_key(source)
         by_cause = dict[str, Suspicion]()
         for suspicion in self.suspicions:
-            if key in suspicion.source_keys or self._affects(suspicion, source_rows):
+            if key in suspicion.source_keys or self._does_affect_source_rows(suspicion, source_rows):
                 by_cause.setdefault(suspicion.cause, suspicion)
-        found = list(by_cause.values())
-        return [*found[:1], *(suspicion for suspicion in found[1:] if suspicion.cause not in SYMPTOM_CAUSES)]
+        suspicions = list(by_cause.values())
+        return [*suspicions[:1], *(suspicion for suspicion in suspicions[1:] if suspicion.cause not in SYMPTOM_CAUSES)]
 
-    def _affects(self, suspicion: Suspicion, source_rows: set[int]) -> bool:
+    def _does_affect_source_rows(self, suspicion: Suspicion, source_rows: set[int]) -> bool:
         if suspicion.row is None:
             return False
-        return not source_rows.isdisjoint(suspicion.only_rows or self.connected_ancestors_of(suspicion.row))
+        return not source_rows.isdisjoint(suspicion.only_rows or self.find_connected_ancestors(suspicion.row))
 
 
 Check = Callable[[CheckedRun], Iterable[Suspicion]]
@@ -242,13 +249,13 @@ Check = Callable[[CheckedRun], Iterable[Suspicion]]
 
 def check_broadcast(run: CheckedRun) -> Iterator[Suspicion]:
     """Find an operation that combines a column (N, 1) with a row (N,), so that the loss averages N times N terms."""
-    names = run.names
-    combining_ops = {*names.compare, *names.losses, *names.factors, *names.adds}
-    found, table_sites = list[Suspicion](), set[Site]()
+    op_names = run.op_names
+    combining_ops = {*op_names.compare_ops, *op_names.loss_ops, *op_names.product_ops, *op_names.add_ops}
+    suspicions, table_sites = list[Suspicion](), set[Site]()
     for row in reversed(run.rows):
         if row.op not in combining_ops:
             continue
-        operands, column = _find_column(run, row)
+        operands, column = _find_operands_and_column(run, row)
         if column is None:
             continue
         # A table of constants, such as one of targets, blames the operation with a gradient that reads it.
@@ -257,46 +264,44 @@ def check_broadcast(run: CheckedRun) -> Iterator[Suspicion]:
             continue
         shapes = [tuple(operand.shape) for operand in operands]
         count = max(*shapes[0], *shapes[1])
-        if row.op not in names.losses and tuple(row.shape) != (count, count):
+        if row.op not in op_names.loss_ops and tuple(row.shape) != (count, count):
             continue  # The program made the column itself, and the operation flattens it again.
         # A table is intended if the column was made on the same line, or if a vector is combined with itself.
-        column_is_new = operands[column].op in names.shapes and operands[column].site == row.site
-        makers = [run.skip_value_preserving(operand.index) for operand in operands]
+        column_is_new = operands[column].op in op_names.shape_ops and operands[column].site == row.site
+        makers = [run.find_row_before_reshapes(operand.index) for operand in operands]
         if column_is_new or makers[0] is makers[1]:
             table_sites.add(row.site)
-        suspicion = suspect_row(
-            row,
-            "broadcast",
-            only_rows=run.connected_ancestors_of(min(affected)),
+        fields = {
             **_name_operands(row, column),
-            one=shapes[0],
-            two=shapes[1],
-            what=row.op,
-            result=(count, count),
-            n=count,
-        )
-        found.append(suspicion)
+            "one": shapes[0],
+            "two": shapes[1],
+            "what": row.op,
+            "result": (count, count),
+            "n": count,
+        }
+        only_rows = run.find_connected_ancestors(min(affected))
+        suspicions.append(build_row_suspicion(row, "broadcast", fields, only_rows=only_rows))
     # A line that intends a table once always does.
-    yield from (suspicion for suspicion in found if suspicion.site not in table_sites)
+    yield from (suspicion for suspicion in suspicions if suspicion.site not in table_sites)
 
 
 def _name_operands(row: RecordedRow, column: int) -> dict[str, str]:
     """Return the operands as the program writes them: ``x`` the column, ``y`` the row."""
-    operands = [text.unparse(operand) for operand in text.operands(row.site, row.op)]
+    operands = [program_text.unparse(operand) for operand in program_text.find_operand_expressions(row.site, row.op)]
     written = [f"({operand})" if " " in operand else operand for operand in operands]
     return dict(zip("yx" if column else "xy", written or "xy", strict=True))
 
 
-def is_column_and_row(first: tuple[int, ...], second: tuple[int, ...]) -> bool:
+def is_column_and_row(column_shape: tuple[int, ...], row_shape: tuple[int, ...]) -> bool:
     """Return whether two shapes are (N, 1) and (N,), with the same N.
 
     >>> is_column_and_row((8, 1), (8,)), is_column_and_row((8, 1), (1, 8)), is_column_and_row((1, 1), (1,))
     (True, False, False)
     """
-    return len(second) == 1 and second[0] is not None and second[0] > 1 and first == (second[0], 1)
+    return len(row_shape) == 1 and row_shape[0] is not None and row_shape[0] > 1 and column_shape == (row_shape[0], 1)
 
 
-def _find_column(run: CheckedRun, row: RecordedRow) -> tuple[list[RecordedRow], int | None]:
+def _find_operands_and_column(run: CheckedRun, row: RecordedRow) -> tuple[list[RecordedRow], int | None]:
     """Return the two operands of an operation, and which is a column if the other is a row of equal length."""
     operands = [run.rows[run.find_written_operand(run, row, operand)] for operand in row.inputs[:2]]
     shapes = [tuple(operand.shape) for operand in operands]
@@ -317,7 +322,7 @@ def _find_rows_up_to_sum(run: CheckedRun, row: RecordedRow) -> set[int]:
     is_summed = False
     while waiting:
         current = waiting.pop()
-        if current.op in run.names.losses or current.op in run.names.sums:
+        if current.op in run.op_names.loss_ops or current.op in run.op_names.sum_ops:
             if current.shape:
                 return set()
             is_summed = True
@@ -325,28 +330,28 @@ def _find_rows_up_to_sum(run: CheckedRun, row: RecordedRow) -> set[int]:
         for consumer in (run.rows[index] for index in run.consumers.get(current.index, ())):
             if _is_softmax(run, consumer):
                 return set()  # Each row of the table is a choice among the others.
-            is_table = consumer.op in run.names.sums or tuple(consumer.shape) == shape
+            is_table = consumer.op in run.op_names.sum_ops or tuple(consumer.shape) == shape
             if is_table and consumer.index not in table:
                 table.add(consumer.index)
                 waiting.append(consumer)
-    if not is_summed or _meets_intended_table(run, row, table):
+    if not is_summed or _is_combined_with_table(run, row, table):
         return set()
     return table
 
 
 def _is_softmax(run: CheckedRun, row: RecordedRow) -> bool:
     """Return whether a row is a softmax, or a loss that applies one to its logits."""
-    takes_logits = run.names.of_logits.get(row.op) == "softmax" and run.find_logits(run, row) is not None
-    return takes_logits or run.activation_name(row) == "softmax"
+    takes_logits = run.op_names.activation_of_loss.get(row.op) == "softmax" and run.find_logits(run, row) is not None
+    return takes_logits or run.find_activation_name(row) == "softmax"
 
 
-def _meets_intended_table(run: CheckedRun, row: RecordedRow, table: set[int]) -> bool:
+def _is_combined_with_table(run: CheckedRun, row: RecordedRow, table: set[int]) -> bool:
     """Return whether a table is combined with another table that was not created by the same mistake."""
-    others = {index for member in table - {row.index} for index in run.rows[member].inputs} - table
+    others = {index for table_row in table - {row.index} for index in run.rows[table_row].inputs} - table
     for index in others:
-        maker = run.skip_value_preserving(index)
-        is_table = tuple(maker.shape) == tuple(row.shape) and _find_column(run, maker)[1] is None
-        if is_table and ((values := run.array_of(index)) is None or np.ptp(values)):
+        maker = run.find_row_before_reshapes(index)
+        is_table = tuple(maker.shape) == tuple(row.shape) and _find_operands_and_column(run, maker)[1] is None
+        if is_table and ((values := run.find_array(index)) is None or np.ptp(values)):
             return True
     return False
 
@@ -356,23 +361,25 @@ def _meets_intended_table(run: CheckedRun, row: RecordedRow, table: set[int]) ->
 
 def check_activation_twice(run: CheckedRun) -> Iterator[Suspicion]:
     """Find a loss of logits that was given the result of an activation."""
-    for row in run.iter_reached({*run.names.of_logits, *LOGARITHM_OPS}):
-        applied = run.names.of_logits.get(row.op, "")
-        logits = run.find_logits(run, row) if applied else None
+    for row in run.iter_reached_operations_named({*run.op_names.activation_of_loss, *LOGARITHM_OPS}):
+        activation = run.op_names.activation_of_loss.get(row.op, "")
+        logits = run.find_logits(run, row) if activation else None
         if logits is None:
-            applied, logits = _find_handwritten_logits(run, row)
+            activation, logits = _find_handwritten_activation(run, row)
         if logits is None:
             continue
-        maker, loss_name = _skip_sign_and_shift(run, logits), _find_loss_name(row.site)
-        if run.activation_name(maker) == applied:
-            line = in_brackets(*maker.site)
-            yield suspect_row(row, "activation_twice", what=loss_name, one=applied, other=line)
+        maker, loss_name = _skip_sign_and_shift(run, logits), _find_called_loss_name(row.site)
+        if run.find_activation_name(maker) == activation:
+            fields = {"what": loss_name, "one": activation, "other": format_bracketed_place(*maker.site)}
+            yield build_row_suspicion(row, "activation_twice", fields)
 
 
-def _find_loss_name(site: Site) -> str:
+def _find_called_loss_name(site: Site) -> str:
     """Return the function called on a line that is a loss by its name."""
-    names = (ast.unparse(call.func) for call in text.at(site).calls)
-    return next((name for name in names if len(name) <= 60 and names_loss(name.rpartition(".")[2])), fill("The loss"))
+    names = (ast.unparse(call.func) for call in program_text.find_statement(site).calls)
+    return next(
+        (name for name in names if len(name) <= 60 and find_loss_word(name.rpartition(".")[2])), fill("The loss")
+    )
 
 
 def find_logits(run: CheckedRun, row: RecordedRow) -> int | None:
@@ -389,8 +396,8 @@ def find_logits(run: CheckedRun, row: RecordedRow) -> int | None:
     return logits.index if is_sign_test else None
 
 
-def _find_handwritten_logits(run: CheckedRun, row: RecordedRow) -> tuple[str, int | None]:
-    """Return the activation that a logarithm of exponentials applies, and the row to which it applies it.
+def _find_handwritten_activation(run: CheckedRun, row: RecordedRow) -> tuple[str, int | None]:
+    """Return the name of the activation that a logarithm of exponentials applies, and the row to which it applies it.
 
     ``log(1 + exp(z))`` is a sigmoid's logarithm, and ``log(sum(exp(z)))`` a softmax's.
     """
@@ -401,7 +408,7 @@ def _find_handwritten_logits(run: CheckedRun, row: RecordedRow) -> tuple[str, in
         if inner.op.lower() == "exp":
             return activation, inner.inputs[0] if activation else None
         is_addition = "add" in inner.op.lower()
-        if not is_addition and inner.op not in run.names.sums:
+        if not is_addition and inner.op not in run.op_names.sum_ops:
             break
         activation = "sigmoid" if is_addition else "softmax"
         inputs = [index for index in inner.inputs if run.rows[index].tracked]
@@ -411,9 +418,9 @@ def _find_handwritten_logits(run: CheckedRun, row: RecordedRow) -> tuple[str, in
 def _skip_sign_and_shift(run: CheckedRun, index: int) -> RecordedRow:
     """Return the row before those that change only the sign, or shift by a maximum or a constant."""
     while True:
-        row = run.skip_value_preserving(index)
+        row = run.find_row_before_reshapes(index)
         op = row.op.lower()
-        shift = run.skip_value_preserving(row.inputs[-1]) if op == "sub" else None
+        shift = run.find_row_before_reshapes(row.inputs[-1]) if op == "sub" else None
         is_shifted = shift is not None and shift is not row and ("max" in shift.op.lower() or not shift.tracked)
         if not is_shifted and op not in ("neg", "abs"):
             return row
@@ -423,9 +430,9 @@ def _skip_sign_and_shift(run: CheckedRun, index: int) -> RecordedRow:
 # -- missing terms ---------------------------------------------------------------------------------
 
 
-def check_missing_term(run: CheckedRun) -> Iterator[Suspicion]:
+def check_term_without_gradient(run: CheckedRun) -> Iterator[Suspicion]:
     """Find a term of the target without a gradient: a step function computed it, a cut removed it, or it escaped."""
-    terms = {row.index: row for row in _iter_terms(run)}
+    terms = {row.index: row for row in _iter_target_terms(run)}
     for row in terms.values():
         if not row.tracked:
             yield from _check_untracked_term(run, row, terms.keys())
@@ -451,9 +458,9 @@ def _check_untracked_term(run: CheckedRun, row: RecordedRow, terms: Collection[i
         return
     # In ``z + (q - z).detach()``, z has another path. A sum may also put back what was subtracted before.
     if KIND_NAMES.get(cause) == "cut" and run.reached_operations.keys().isdisjoint(tracked_inputs):
-        consumers = find_tracked_consumers(run.rows, row.index) & run.reached_operations.keys()
+        consumers = find_nearest_tracked_consumers(run.rows, row.index) & run.reached_operations.keys()
         if consumers and consumers.issubset(terms):
-            yield Suspicion("in_part", row.site, {"what": run.display_name(row)}, tracked_inputs[0], variant="cut")
+            yield Suspicion("in_part", row.site, {"what": run.find_display_name(row)}, tracked_inputs[0], variant="cut")
 
 
 def _check_escaped_terms(run: CheckedRun, additions: list[RecordedRow]) -> Iterator[Suspicion]:
@@ -465,48 +472,50 @@ def _check_escaped_terms(run: CheckedRun, additions: list[RecordedRow]) -> Itera
     """
     if not additions:
         return
-    seen, files = set[Site](), {row.site[0] for row in run.rows if row.site[0]}
+    seen_sites, files = set[Site](), {row.site[0] for row in run.rows if row.site[0]}
     for escape in run.escapes:
-        row, start = run.rows[escape.row], text.at(escape.site)
+        row, start = run.rows[escape.row], program_text.find_statement(escape.site)
         is_variable_of_tape = run.recording is None and row.kind == "variable"
         has_gradient = row.tracked and (row.kind == "operation" or is_variable_of_tape)
-        if not has_gradient or escape.method in ("__bool__", "bool") or escape.site in seen or not start:
+        if not has_gradient or escape.method in ("__bool__", "bool") or escape.site in seen_sites or not start:
             continue
-        seen.add(escape.site)
-        later = [text.at(addition.site) for addition in additions if addition.is_after(escape)]
+        seen_sites.add(escape.site)
+        later = [
+            program_text.find_statement(addition.site) for addition in additions if addition.was_created_after(escape)
+        ]
         later = [statement for statement in later if statement]
-        if later and not text.flow(start, files).isdisjoint(later):
+        if later and not program_text.trace_value_to_statements(start, files).isdisjoint(later):
             yield Suspicion("in_part", escape.site, {"what": run.describe_escape(escape.method)}, escape.row)
 
 
-def _iter_terms(run: CheckedRun) -> Iterator[RecordedRow]:
+def _iter_target_terms(run: CheckedRun) -> Iterator[RecordedRow]:
     """Yield the operations of the sum that the target is, back to where no gradient passes."""
     waiting = [row for sweep in run.sweeps for row in sweep.target]
     while waiting:
         row = run.rows[waiting.pop()]
         yield row
-        is_product = row.op in run.names.factors
+        is_product = row.op in run.op_names.product_ops
         if is_product and any(_is_zero_constant(run, factor) for factor in row.inputs):
             continue  # The term adds nothing.
         tracked_inputs = [index for index in row.inputs if run.rows[index].tracked]
         if not row.tracked:
             if not tracked_inputs:
                 waiting += row.inputs
-        elif not row.shape and (is_product or row.op in run.names.shapes):
+        elif not row.shape and (is_product or row.op in run.op_names.shape_ops):
             waiting += tracked_inputs
-        elif not row.shape and row.op in run.names.adds:
+        elif not row.shape and row.op in run.op_names.add_ops:
             waiting += row.inputs
 
 
 def _is_zero_constant(run: CheckedRun, row: int) -> bool:
-    array = run.array_of(row) if run.rows[row].kind == "constant" else None
+    array = run.find_array(row) if run.rows[row].kind == "constant" else None
     return array is not None and not array.any()
 
 
 def _adds_constant(run: CheckedRun, row: RecordedRow) -> bool:
     """Return whether a row adds one constant to a value."""
     constant_count = sum(_is_constant_multiple(run, index) for index in row.inputs)
-    return row.op in run.names.adds and constant_count == (1 if len(row.inputs) > 1 else 0)
+    return row.op in run.op_names.add_ops and constant_count == (1 if len(row.inputs) > 1 else 0)
 
 
 def _is_constant_multiple(run: CheckedRun, index: int) -> bool:
@@ -514,7 +523,7 @@ def _is_constant_multiple(run: CheckedRun, index: int) -> bool:
     row = run.rows[index]
     if row.kind == "constant":
         return True
-    is_scaling = not row.tracked and (row.op in run.names.factors or row.op in run.names.shapes)
+    is_scaling = not row.tracked and (row.op in run.op_names.product_ops or row.op in run.op_names.shape_ops)
     return is_scaling and all(_is_constant_multiple(run, input_row) for input_row in row.inputs)
 
 
@@ -523,18 +532,19 @@ def _is_constant_multiple(run: CheckedRun, index: int) -> bool:
 
 def check_rounding_only(run: CheckedRun) -> Iterator[Suspicion]:
     """Find a normalization that received the same adjoint everywhere, so that all but rounding errors cancel."""
-    for row in run.iter_reached(run.names.normalize):
-        received, sent = run.adjoint_array(row.index), run.adjoint_sent_by(row)
+    for row in run.iter_reached_operations_named(run.op_names.normalizing_ops):
+        received, sent = run.find_adjoint(row.index), run.find_share_sent_to_first_input(row)
         if received is None or sent is None or sent.shape != received.shape:
             continue
-        largest_sent, largest_received = max_abs(sent), max_abs(received)
+        largest_sent, largest_received = compute_max_abs(sent), compute_max_abs(received)
         limit = EQUALITY_TOLERANCE * largest_received
         axes = (axis for axis, size in enumerate(received.shape) if size > 1)
-        deviations = (max_abs(received - received.mean(axis, keepdims=True)) for axis in axes)
+        deviations = (compute_max_abs(received - received.mean(axis, keepdims=True)) for axis in axes)
         is_nonzero = 0 < largest_received < math.inf and largest_sent > 0
         if is_nonzero and largest_sent <= limit and min(deviations, default=largest_received) <= limit:
             ratio = largest_sent / largest_received
-            yield suspect_row(row, "rounding_only", what=run.display_name(row), from_=largest_received, to=ratio)
+            fields = {"what": run.find_display_name(row), "from_": largest_received, "to": ratio}
+            yield build_row_suspicion(row, "rounding_only", fields)
 
 
 class RowSize(NamedTuple):
@@ -547,39 +557,39 @@ class RowSize(NamedTuple):
 def check_repeated_scaling(run: CheckedRun) -> Iterator[Suspicion]:
     """Find the operation, repeated by a loop or a deep network, that scaled the adjoint most by its repetitions."""
     scored = []
-    for series in _collect_repetitions(run):
+    for series in _iter_repetition_series(run):
         ratio = series[-1].size / series[0].size
-        some = series[:: len(series) // MIN_REPETITIONS]  # Between neighbours the size may go up and down.
-        shrinking = [after.size < before.size for before, after in pairwise(some)]
-        share = sum(shrinking) / len(shrinking)
-        vanishes = ratio < VANISHING_RATIO and share >= 0.8
-        explodes = ratio > EXPLODING_RATIO and share <= 0.2 and series[-1].size > 1
+        samples = series[:: len(series) // MIN_REPETITIONS]  # Between neighbours the size may go up and down.
+        shrinking = [after.size < before.size for before, after in pairwise(samples)]
+        shrinking_share = sum(shrinking) / len(shrinking)
+        vanishes = ratio < VANISHING_RATIO and shrinking_share >= 0.8
+        explodes = ratio > EXPLODING_RATIO and shrinking_share <= 0.2 and series[-1].size > 1
         if vanishes or explodes:
-            is_activation = run.rows[series[0].row].op in run.names.activations
+            is_activation = run.rows[series[0].row].op in run.op_names.activation_names
             scored.append((abs(math.log(ratio)) * (2 if is_activation else 1), series))
     if not scored:
         return
     _, series = max(scored)
     first, second, last = series[0], series[1], series[-1]
     row, ratio = run.rows[first.row], last.size / first.size
-    affects_all = ratio > 1 or (ratio < VANISHING_RATIO**2 and _selects_new_part(run, first.row, second.row))
-    yield suspect_row(
-        row,
-        "vanishing" if ratio < 1 else "exploding",
-        only_rows=() if affects_all else find_negligible_rows(run, first.row, first.size),
-        what=run.display_name(row),
-        from_=first.size,
-        to=last.size,
-        n=len(series),
-        ratio=ratio,
-    )
+    affects_all = ratio > 1 or (ratio < VANISHING_RATIO**2 and _does_select_new_part(run, first.row, second.row))
+    cause = "vanishing" if ratio < 1 else "exploding"
+    fields = {
+        "what": run.find_display_name(row),
+        "from_": first.size,
+        "to": last.size,
+        "n": len(series),
+        "ratio": ratio,
+    }
+    only_rows = () if affects_all else find_rows_with_tiny_adjoint(run, first.row, first.size)
+    yield build_row_suspicion(row, cause, fields, only_rows=only_rows)
 
 
-def _collect_repetitions(run: CheckedRun) -> Iterator[list[RowSize]]:
+def _iter_repetition_series(run: CheckedRun) -> Iterator[list[RowSize]]:
     """Yield the repetitions of each operation, from the target back, if there are at least `MIN_REPETITIONS`."""
     groups: dict[Any, list[RowSize]] = {}
     for index in sorted(run.reached_operations, reverse=True):
-        row, size = run.rows[index], root_mean_square(run.adjoint_array(index))
+        row, size = run.rows[index], compute_root_mean_square(run.find_adjoint(index))
         if 0 < size < math.inf:
             key = (id(run.reached_operations[index]), row.op, row.site, tuple(row.shape))
             groups.setdefault(key, []).append(RowSize(index, size))
@@ -587,58 +597,61 @@ def _collect_repetitions(run: CheckedRun) -> Iterator[list[RowSize]]:
         if len(group) < MIN_REPETITIONS:
             continue
         # An operation that is not an ancestor of the last one is an input of each repetition, or of another loop.
-        ancestors = run.connected_ancestors_of(group[0].row)
+        ancestors = run.find_connected_ancestors(group[0].row)
         series = [repetition for repetition in group if repetition.row in ancestors]
         if len(series) >= MIN_REPETITIONS:
             yield series
 
 
-def _selects_new_part(run: CheckedRun, row: int, previous: int) -> bool:
+def _does_select_new_part(run: CheckedRun, row: int, previous: int) -> bool:
     """Return whether a repetition selects a part of a sequence that the previous repetition did not use."""
     rows = (index for step in run.rows[previous + 1 : row + 1] for index in (step.index, *step.inputs))
-    return any(selects_part(run.rows[index].op) and run.consumers[index][0] > previous for index in rows)
+    return any(find_selection_word(run.rows[index].op) and run.consumers[index][0] > previous for index in rows)
 
 
 def check_saturation(run: CheckedRun) -> Iterator[Suspicion]:
     """Find an activation that passed almost nothing of the adjoint that arrived."""
-    for row in run.iter_reached(run.names.saturate):
-        adjoint = run.adjoint_array(row.index)
-        received, sent = root_mean_square(adjoint), root_mean_square(run.adjoint_sent_by(row))
+    for row in run.iter_reached_operations_named(run.op_names.saturating_ops):
+        adjoint = run.find_adjoint(row.index)
+        received, sent = (
+            compute_root_mean_square(adjoint),
+            compute_root_mean_square(run.find_share_sent_to_first_input(row)),
+        )
         if not 0 < sent < VANISHING_RATIO * received < math.inf:
             continue
-        if sent >= VANISHING_RATIO * _find_smallest_downstream_adjoint(run, row.index):
+        if sent >= VANISHING_RATIO * _find_smallest_adjoint_after(run, row.index):
             continue
         if _has_small_slope(run, row, adjoint):
-            fields = {"what": run.display_name(row), "from_": received, "to": sent, "ratio": sent / received}
-            only_rows = find_negligible_rows(run, row.index, received)
-            yield suspect_row(row, "vanishing", "saturated", only_rows, **fields)
+            fields = {"what": run.find_display_name(row), "from_": received, "to": sent, "ratio": sent / received}
+            only_rows = find_rows_with_tiny_adjoint(run, row.index, received)
+            yield build_row_suspicion(row, "vanishing", fields, "saturated", only_rows)
 
 
-def _find_smallest_downstream_adjoint(run: CheckedRun, row: int) -> float:
+def _find_smallest_adjoint_after(run: CheckedRun, row: int) -> float:
     """Return the size of the smallest adjoint between the target and a row.
 
     Behind a logarithm the adjoint is large if a probability is small, so the adjoint at the row alone misleads.
     """
-    found = {row}
+    downstream = {row}
     waiting = [row]
     while waiting:
         for consumer in run.consumers.get(waiting.pop(), ()):
-            if consumer in run.reached_operations and consumer not in found:
-                found.add(consumer)
+            if consumer in run.reached_operations and consumer not in downstream:
+                downstream.add(consumer)
                 waiting.append(consumer)
-    return min(root_mean_square(run.adjoint_array(index)) for index in found)
+    return min(compute_root_mean_square(run.find_adjoint(index)) for index in downstream)
 
 
 def _has_small_slope(run: CheckedRun, row: RecordedRow, adjoint: OptionalArray) -> bool:
     """Return whether an activation is almost flat where an adjoint arrived. If not, the adjoint cancels there."""
-    value = run.array_of(row.index)
+    value = run.find_array(row.index)
     if value is None or adjoint is None or value.shape != adjoint.shape:
         return True
-    slope = 1 - value * value if run.display_name(row) == "tanh" else value * (1 - value)
-    return root_mean_square(adjoint * slope) < 10 * VANISHING_RATIO * root_mean_square(adjoint)
+    slope = 1 - value * value if run.find_display_name(row) == "tanh" else value * (1 - value)
+    return compute_root_mean_square(adjoint * slope) < 10 * VANISHING_RATIO * compute_root_mean_square(adjoint)
 
 
-def find_negligible_rows(run: CheckedRun, row: int, size: float) -> set[int]:
+def find_rows_with_tiny_adjoint(run: CheckedRun, row: int, adjoint_size: float) -> set[int]:
     """Return a row, and its ancestors at which almost nothing of an adjoint arrived.
 
     An input of every repetition, such as a parameter of a solver, is not among them, because it receives its gradient
@@ -647,31 +660,31 @@ def find_negligible_rows(run: CheckedRun, row: int, size: float) -> set[int]:
     Args:
         run: The run to check.
         row: A reached operation.
-        size: The root mean square of the adjoint at the operation.
+        adjoint_size: The root mean square of the adjoint at the operation.
     """
-    ancestors = run.connected_ancestors_of(row)
-    found = {row}
+    ancestors = run.find_connected_ancestors(row)
+    rows = {row}
     for index, adjoint in run.reached_operations[row].adjoints.items():
-        if index in ancestors and root_mean_square(numbers_of(adjoint)) < VANISHING_RATIO * size:
-            found.add(index)
-    return found
+        if index in ancestors and compute_root_mean_square(to_float_array(adjoint)) < VANISHING_RATIO * adjoint_size:
+            rows.add(index)
+    return rows
 
 
-def check_divergence(run: CheckedRun) -> Iterator[Suspicion]:
+def check_training_divergence(run: CheckedRun) -> Iterator[Suspicion]:
     """Find a source whose gradient and value grow from one optimizer step to the next."""
     for source in run.sources_with_gradient.values():
-        steps, rows = run.steps_of(source), run.rows_of(source)
+        steps, rows = run.find_optimizer_steps(source), run.find_source_rows(source)
         adjoints = (
-            numbers_of(sweep.adjoints.get(row)) for sweep in run.sweeps for row in rows if row in sweep.adjoints
+            to_float_array(sweep.adjoints.get(row)) for sweep in run.sweeps for row in rows if row in sweep.adjoints
         )
         norms = [float(np.linalg.norm(adjoint)) for adjoint in adjoints if adjoint is not None]
         if min(len(norms) - 1, len(steps)) <= 1 or not all(after > 1.5 * before for before, after in pairwise(norms)):
             continue
-        values = (run.array_of(row) for row in rows if run.rows[row].kind != "operation")
+        values = (run.find_array(row) for row in rows if run.rows[row].kind != "operation")
         weights: list[Any] = [0.0, 0.0, *(value for value in values if value is not None)]
         before, after = weights[-2:]
-        length = float(np.linalg.norm(before))
-        ratio = float(np.linalg.norm(after - before)) / length if length else 0.0
+        weight_norm = float(np.linalg.norm(before))
+        ratio = float(np.linalg.norm(after - before)) / weight_norm if weight_norm else 0.0
         if ratio > 0.5 and norms[-1] > 20 * norms[0] > 0:
             fields = {"from_": norms[0], "to": norms[-1], "n": len(norms), "ratio": ratio}
             keys = set(run.sources_with_gradient)
@@ -681,27 +694,27 @@ def check_divergence(run: CheckedRun) -> Iterator[Suspicion]:
 
 LEADING_CHECKS: tuple[Check, ...] = (check_broadcast, check_activation_twice)
 TRAILING_CHECKS: tuple[Check, ...] = (
-    check_divergence,
-    check_missing_term,
+    check_training_divergence,
+    check_term_without_gradient,
     check_rounding_only,
     check_repeated_scaling,
     check_saturation,
 )
 
 
-def format_steps(count: int) -> str:
+def format_step_count(count: int) -> str:
     """Return a number of steps in words."""
     return fill("1 step") if count == 1 else fill("{n} steps", n=count)
 
 
-def max_abs(array: OptionalArray) -> float:
+def compute_max_abs(array: OptionalArray) -> float:
     """Return the largest absolute element; 0 if there is none."""
     return float(np.abs(array).max(initial=0.0)) if array is not None else 0.0
 
 
-def root_mean_square(array: OptionalArray) -> float:
+def compute_root_mean_square(array: OptionalArray) -> float:
     """Return the root of the mean of squares; 0 if there are no elements."""
-    largest = max_abs(array)
+    largest = compute_max_abs(array)
     if array is None or not 0 < largest < math.inf:
         return largest
     # Scaled by the largest element, squares do not overflow.

@@ -11,12 +11,12 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from ...recording.sites import NOWHERE, Site, text_of
-from ...recording.values import numbers_of
-from ..families import MOVES, POINTS
-from ..sentences import fill
-from . import text
-from .names import find_access_path
+from ...recording.sites import NOWHERE, Site, read_line_at_site
+from ...recording.value_summary import to_float_array
+from ..operation_families import MOVING_OPS, VARIANT_OF_POINT_OP
+from ..translated_sentences import fill
+from . import program_text
+from .object_names import find_access_path
 from .question import Finding, OptionalArray, Question, RecordedRow
 
 find_clip_word = re.compile(r"\bclip\w*").search  # The program calls the function that a maximum or minimum is part of.
@@ -30,7 +30,7 @@ OPAQUE_DTYPES = ("resource", "variant", "string")  # Datasets, lists and texts c
 ROUNDING_TOLERANCE = 1e-5  # What adding float32 numbers in another order may leave of a sum that is zero.
 
 
-def finding_at(
+def build_row_finding(
     question: Question, cause: str, row: int, variant: str = "", detail: str = "", site: Site = NOWHERE
 ) -> Finding:
     """Return a finding about a row.
@@ -46,7 +46,7 @@ def finding_at(
     return Finding(cause, question.rows[row].site if site is NOWHERE else site, row, detail, variant)
 
 
-def kept_arrays(question: Question, rows: Iterable[int]) -> list[np.ndarray]:
+def collect_known_arrays(question: Question, rows: Iterable[int]) -> list[np.ndarray]:
     """Return the elements of some rows. Skips rows whose elements are gone."""
     return [array for row in rows if (array := question.rows[row].array) is not None]
 
@@ -63,12 +63,12 @@ def is_finite(question: Question, row: int) -> bool:
     return value is None or value.is_all_finite
 
 
-def adjoint_array(question: Question, row: int) -> OptionalArray:
+def find_adjoint(question: Question, row: int) -> OptionalArray:
     """Return the elements of the adjoint that arrived at a row, if they are known."""
-    return numbers_of(question.sweep.adjoints.get(row))
+    return to_float_array(question.known_sweep.adjoints.get(row))
 
 
-def find_custom_rule_return(question: Question, row: int) -> Site:
+def find_blamed_return_of_rule(question: Question, row: int) -> Site:
     """Return the line on which the program's own derivative rule of an operation returns.
 
     If the rule has several return statements, prefers one whose text gives zeros or nothing.
@@ -76,10 +76,10 @@ def find_custom_rule_return(question: Question, row: int) -> Site:
     Returns:
         `NOWHERE` if the program has no rule for the operation.
     """
-    last_return = question.adapter.find_custom_rule(question.rows[row])
-    functions = text.at(last_return).functions
-    for statement in text.statements(last_return[0]):
-        if statement.functions == functions and matches_zero_return(text.unparse(statement.node)):
+    last_return = question.adapter.find_last_return_of_rule(question.rows[row])
+    functions = program_text.find_statement(last_return).enclosing_functions
+    for statement in program_text.list_statements(last_return[0]):
+        if statement.enclosing_functions == functions and matches_zero_return(program_text.unparse(statement.node)):
             return statement.site
     return last_return
 
@@ -93,9 +93,9 @@ def find_last_reached_row(question: Question) -> int | None:
     rows = [*question.used_source_rows[:1], *(step.row for step in question.path)]
     for row, previous in zip(reversed(rows), reversed(rows[:-1]), strict=False):
         # The adjoints of a TensorFlow list ("variant") are not recorded.
-        if row not in question.sweep.adjoints or question.rows[previous].dtype == "variant":
+        if row not in question.known_sweep.adjoints or question.rows[previous].dtype == "variant":
             continue
-        shares = question.sweep.edges.get(question.rows[row].call_id)
+        shares = question.known_sweep.edges.get(question.rows[row].call_id)
         if shares is None:
             return row
         if question.rows[previous].tracked and previous not in [share.row for share in shares]:
@@ -106,18 +106,18 @@ def find_last_reached_row(question: Question) -> int | None:
 # -- NaN and infinities ----------------------------------------------------------------------------
 
 
-def find_nonfinite_cause(question: Question) -> Finding | None:
+def find_cause_of_nonfinite(question: Question) -> Finding | None:
     """Find where a NaN or an infinity arose: in the data, in a value, or in a derivative."""
     sweep = question.sweep
     if sweep is None:
         return None
-    arrived = [sweep.adjoints[row] for row in question.used_source_rows if row in sweep.adjoints]
-    if not arrived:
+    arrived_adjoints = [sweep.adjoints[row] for row in question.used_source_rows if row in sweep.adjoints]
+    if not arrived_adjoints:
         return None
     nonfinite_target = next((row for row in question.target_rows if not is_finite(question, row)), None)
     if nonfinite_target is not None:
-        return trace_nonfinite_value(question, nonfinite_target)
-    if all(adjoint.is_all_finite for adjoint in arrived):
+        return find_origin_of_nonfinite(question, nonfinite_target)
+    if all(adjoint.is_all_finite for adjoint in arrived_adjoints):
         return None
     for call, shares in sweep.edges.items():
         adjoint = sweep.adjoints.get(call)
@@ -126,14 +126,14 @@ def find_nonfinite_cause(question: Question) -> Finding | None:
         if all(share.product.is_all_finite for share in shares if share.row in question.descendants):
             continue
         if not is_finite(question, call):
-            return trace_nonfinite_value(question, call, is_hidden=True)
-        overflows = adjoint is not None and may_overflow(question, call, [adjoint.array()])
-        rule = question.adapter.find_custom_rule(question.rows[call])
-        return finding_at(question, "nan_backward", call, "grown" if overflows else "", site=rule)
-    return finding_at(question, "nan_backward", question.used_source_rows[-1])
+            return find_origin_of_nonfinite(question, call, is_hidden=True)
+        overflows = adjoint is not None and may_overflow(question, call, [adjoint.to_array()])
+        rule = question.adapter.find_last_return_of_rule(question.rows[call])
+        return build_row_finding(question, "nan_backward", call, "grown" if overflows else "", site=rule)
+    return build_row_finding(question, "nan_backward", question.used_source_rows[-1])
 
 
-def trace_nonfinite_value(question: Question, row: int, is_hidden: bool = False) -> Finding:
+def find_origin_of_nonfinite(question: Question, row: int, is_hidden: bool = False) -> Finding:
     """Find the first of the nonfinite rows that lead to a row without a finite row between them.
 
     Args:
@@ -147,42 +147,46 @@ def trace_nonfinite_value(question: Question, row: int, is_hidden: bool = False)
         if index not in nonfinite:
             nonfinite.add(index)
             waiting += [input_row for input_row in question.rows[index].inputs if not is_finite(question, input_row)]
-    first = question.rows[min(nonfinite)]
+    first_row = question.rows[min(nonfinite)]
     cause, variant = ("nan_backward", "hidden") if is_hidden else ("nan_forward", "")
     # An operation that selects has no infinite input if the infinity is a Python number, as in masked_fill.
-    is_selection = first.op in question.adapter.zero_mechanisms["not_selected"]
-    reads_data = bool(first.inputs) and all(question.rows[index].dtype in OPAQUE_DTYPES for index in first.inputs)
-    if first.kind == "operation" and not is_selection and not reads_data:
-        if not variant and may_overflow(question, first.index, kept_arrays(question, first.inputs)):
+    is_selection = first_row.op in question.adapter.zero_mechanisms["not_selected"]
+    reads_data = bool(first_row.inputs) and all(
+        question.rows[index].dtype in OPAQUE_DTYPES for index in first_row.inputs
+    )
+    if first_row.kind == "operation" and not is_selection and not reads_data:
+        if not variant and may_overflow(question, first_row.index, collect_known_arrays(question, first_row.inputs)):
             variant = "grown"
-        return finding_at(question, cause, first.index, variant)
-    readers = [index for index in nonfinite if first.index in question.rows[index].inputs]
-    reader = first.index if is_selection else min(readers, default=first.index)
-    if _is_mask_value(question, first, reader):
-        return finding_at(question, cause, _find_row_spoilt_by_mask(question, nonfinite, reader), variant)
+        return build_row_finding(question, cause, first_row.index, variant)
+    readers = [index for index in nonfinite if first_row.index in question.rows[index].inputs]
+    reader = first_row.index if is_selection else min(readers, default=first_row.index)
+    if _is_mask_value(question, first_row, reader):
+        return build_row_finding(question, cause, _find_row_made_nan_by_mask(question, nonfinite, reader), variant)
     if is_selection:
-        return finding_at(question, cause, first.index, variant)
-    name = first.name or find_access_path(question, first.get_object()) or fill("A tensor")
-    variant = "trained" if first.tracked else ""
-    return Finding("nan_input", first.site, first.index, other_name=name, variant=variant)
+        return build_row_finding(question, cause, first_row.index, variant)
+    name = first_row.name or find_access_path(question, first_row.get_object()) or fill("A tensor")
+    variant = "trained" if first_row.tracked else ""
+    return Finding("nan_input", first_row.site, first_row.index, other_name=name, variant=variant)
 
 
-def _is_mask_value(question: Question, first: RecordedRow, reader: int) -> bool:
+def _is_mask_value(question: Question, first_row: RecordedRow, reader: int) -> bool:
     """Return whether a row holds infinities that the program puts in on purpose, as a mask does."""
     selections = question.adapter.zero_mechanisms["not_selected"]
-    if first.kind != "constant" and first.op not in selections:
+    if first_row.kind != "constant" and first_row.op not in selections:
         return False
-    if first.shape and question.rows[reader].op not in selections:
+    if first_row.shape and question.rows[reader].op not in selections:
         return False
-    return first.array is not None and not np.isnan(first.array).any()
+    return first_row.array is not None and not np.isnan(first_row.array).any()
 
 
-def _find_row_spoilt_by_mask(question: Question, nonfinite: Iterable[int], reader: int) -> int:
+def _find_row_made_nan_by_mask(question: Question, nonfinite: Iterable[int], reader: int) -> int:
     """Return the row that a mask made NaN, or the row that reads the mask if that hides every element."""
-    hides_everything = not any(np.isfinite(array).any() for array in kept_arrays(question, [reader]))
+    hides_everything = not any(np.isfinite(array).any() for array in collect_known_arrays(question, [reader]))
     if hides_everything:
         return reader
-    has_nan = [row for row in nonfinite if any(np.isnan(array).any() for array in kept_arrays(question, [row]))]
+    has_nan = [
+        row for row in nonfinite if any(np.isnan(array).any() for array in collect_known_arrays(question, [row]))
+    ]
     return min(has_nan, default=reader)
 
 
@@ -198,29 +202,29 @@ def may_overflow(question: Question, row: int, arrays: Iterable[OptionalArray]) 
 # -- zeros -----------------------------------------------------------------------------------------
 
 
-def find_zero_cause(question: Question) -> Finding | None:
+def find_cause_of_zero(question: Question) -> Finding | None:
     """Find the operation that turned adjoints into the zeros that arrived at the source."""
     sweep = question.sweep
     if sweep is None:
         return None
-    arrived = [row for row in question.used_source_rows if row in sweep.adjoints]
-    if not arrived or not all(sweep.adjoints[row].is_all_zero for row in arrived):
+    arrived_rows = [row for row in question.used_source_rows if row in sweep.adjoints]
+    if not arrived_rows or not all(sweep.adjoints[row].is_all_zero for row in arrived_rows):
         return None
     seeds = [sweep.adjoints[row] for row in sweep.target if row in sweep.adjoints]
     if seeds and all(seed.is_all_zero for seed in seeds):
         return Finding("zero_seed", sweep.site, question.target_rows[0])
     empty = next((step.row for step in question.path if 0 in question.rows[step.row].shape), None)
     if empty is not None:
-        return finding_at(question, "not_selected", empty, "empty")
-    return _find_last_zeroing(question, arrived[0])
+        return build_row_finding(question, "not_selected", empty, "empty")
+    return _explain_last_zeroing(question, arrived_rows[0])
 
 
-def _find_last_zeroing(question: Question, source_row: int) -> Finding:
+def _explain_last_zeroing(question: Question, source_row: int) -> Finding:
     """Find the last operation of the sweep whose shares towards the source are zero, or cancel others.
 
     The last one counts, because on another path a nonzero adjoint may come nearer to the source.
     """
-    sweep = question.sweep
+    sweep = question.known_sweep
     culprit: int | None = None
     cancelled_row: int | None = None
     nonzero_sums = set[int]()  # Rows at which a sum that is not zero has arrived so far.
@@ -231,7 +235,7 @@ def _find_last_zeroing(question: Question, source_row: int) -> Finding:
             continue
         if adjoint.is_all_zero:
             if call in nonzero_sums:  # No operation did that, so a hook changed the adjoint.
-                return finding_at(question, "hook", call)
+                return build_row_finding(question, "hook", call)
         elif all(share.product.is_all_zero for share in shares):
             culprit, cancelled_row = call, None
         else:
@@ -243,10 +247,10 @@ def _find_last_zeroing(question: Question, source_row: int) -> Finding:
                 if not share.product.is_all_zero:
                     culprit, cancelled_row = call, share.row
     if culprit is None:
-        return finding_at(question, "hook" if source_row in nonzero_sums else "zero_sum", source_row)
+        return build_row_finding(question, "hook" if source_row in nonzero_sums else "zero_sum", source_row)
     if cancelled_row is not None:
         return explain_cancellation(question, culprit, cancelled_row)
-    return explain_zero(question, culprit)
+    return explain_zero_of_operation(question, culprit)
 
 
 def explain_cancellation(question: Question, call: int, row: int) -> Finding:
@@ -259,17 +263,17 @@ def explain_cancellation(question: Question, call: int, row: int) -> Finding:
     """
     adapter = question.adapter
     if question.rows[call].op in adapter.zero_mechanisms["zero_cancels"] - SUBTRACT_OPS:
-        return finding_at(question, "zero_cancels", call)
-    senders = [sender for sender, shares in question.sweep.edges.items() for share in shares if share.row == row]
+        return build_row_finding(question, "zero_cancels", call)
+    senders = [sender for sender, shares in question.known_sweep.edges.items() for share in shares if share.row == row]
     scopes = [question.rows[sender].scope for sender in senders]
     for depth, name in enumerate(scopes[0] if scopes else (), 1):
         scope = scopes[0][:depth]
         is_normalization = re.sub(r"_\d+$", "", name) in adapter.cancelling_scopes
         if is_normalization and all(other[:depth] == scope for other in scopes):
             exponentials = [other for other in question.rows if other.op == "exp" and other.scope[:depth] == scope]
-            saturates = any(is_one_hot(question, exponential.index) for exponential in exponentials)
-            return finding_at(question, "saturated" if saturates else "zero_cancels", call, detail=name)
-    return finding_at(question, "zero_sum", call, "elements" if len(senders) == 1 else "")
+            saturates = any(is_softmax_one_hot(question, exponential.index) for exponential in exponentials)
+            return build_row_finding(question, "saturated" if saturates else "zero_cancels", call, detail=name)
+    return build_row_finding(question, "zero_sum", call, "elements" if len(senders) == 1 else "")
 
 
 def find_zero_mechanism(question: Question, row: int) -> str:
@@ -278,39 +282,39 @@ def find_zero_mechanism(question: Question, row: int) -> str:
     return next((cause for cause, ops in question.adapter.zero_mechanisms.items() if op in ops), "")
 
 
-def explain_zero(question: Question, row: int) -> Finding:
+def explain_zero_of_operation(question: Question, row: int) -> Finding:
     """Explain why an operation sent zeros although a nonzero adjoint arrived."""
     operation = question.rows[row]
     mechanism = find_zero_mechanism(question, row)
-    if operation.op in POINTS:
+    if operation.op in VARIANT_OF_POINT_OP:
         # Of a second derivative, blame the line of the activation and not the line of its derivative.
         site = question.rows[operation.inputs[-1]].site
-        return Finding("zero_derivative", site, row, variant=POINTS[operation.op])
+        return Finding("zero_derivative", site, row, variant=VARIANT_OF_POINT_OP[operation.op])
     if operation.op in MIN_MAX_OPS and (finding := _explain_min_max(question, operation)) is not None:
         return finding
     if operation.op in question.adapter.class_loss_ops:
         return _explain_class_loss(question, operation)
-    if mechanism == "dead_relu" and not is_inactive(question, row):
-        return finding_at(question, "saturated", row)
-    if mechanism == "zero_cancels" and is_one_hot(question, row):
-        return finding_at(question, "saturated", row)
+    if mechanism == "dead_relu" and not is_relu_inactive(question, row):
+        return build_row_finding(question, "saturated", row)
+    if mechanism == "zero_cancels" and is_softmax_one_hot(question, row):
+        return build_row_finding(question, "saturated", row)
     if mechanism == "zero_factor":
         return _explain_zero_product(question, operation)
     if mechanism:
         is_softmax = mechanism == "zero_cancels" and operation.op.lower() == "softmax"
         is_one_class = is_softmax and operation.array is not None and bool(np.all(operation.array == 1))
-        return finding_at(question, mechanism, row, "one" if is_one_class else "")
+        return build_row_finding(question, mechanism, row, "one" if is_one_class else "")
     return explain_zero_of_other_operation(question, row)
 
 
 def _explain_min_max(question: Question, operation: RecordedRow) -> Finding | None:
     """Explain the zeros of a maximum or minimum that the program uses to clip, or as a relu."""
-    clip_word = find_clip_word(" ".join([*operation.scope, text_of(operation.site)]))
+    clip_word = find_clip_word(" ".join([*operation.scope, read_line_at_site(operation.site)]))
     if clip_word:
-        return finding_at(question, "saturated", operation.index, detail=clip_word[0])
+        return build_row_finding(question, "saturated", operation.index, detail=clip_word[0])
     for row in operation.inputs:
         if question.rows[row].kind == "constant" and is_all_zero(question, row):
-            return finding_at(question, "dead_relu", operation.index)
+            return build_row_finding(question, "dead_relu", operation.index)
     return None
 
 
@@ -319,19 +323,21 @@ def _explain_class_loss(question: Question, operation: RecordedRow) -> Finding:
     shape = question.rows[operation.inputs[0]].shape
     class_count = 1 if not shape else shape[1] if len(shape) > 1 else shape[0]
     if class_count == 1:
-        return finding_at(question, "zero_cancels", operation.index, "one")
-    return finding_at(question, "saturated", operation.index)
+        return build_row_finding(question, "zero_cancels", operation.index, "one")
+    return build_row_finding(question, "saturated", operation.index)
 
 
 def _explain_zero_product(question: Question, operation: RecordedRow) -> Finding:
     """Explain the zeros of a product: an underflow, terms that cancel, or a factor that is zero."""
     row = operation.index
-    factors = kept_arrays(question, [factor for factor in operation.inputs if factor not in question.descendants])
-    if product_underflows(question, row, factors):
-        return finding_at(question, "zero_factor", row, "underflow")
+    factors = collect_known_arrays(
+        question, [factor for factor in operation.inputs if factor not in question.descendants]
+    )
+    if does_product_underflow(question, row, factors):
+        return build_row_finding(question, "zero_factor", row, "underflow")
     if has_nonzero_factors(question, row):
-        return finding_at(question, "zero_sum", row, "elements")
-    return find_earlier_zero(question, row) or finding_at(question, "zero_factor", row)
+        return build_row_finding(question, "zero_sum", row, "elements")
+    return find_cause_of_earlier_zero(question, row) or build_row_finding(question, "zero_factor", row)
 
 
 def explain_zero_of_other_operation(question: Question, row: int) -> Finding:
@@ -340,23 +346,25 @@ def explain_zero_of_other_operation(question: Question, row: int) -> Finding:
     Either it passed on shares that cancel, or the zeros come from an earlier or a later operation.
     """
     operation = question.rows[row]
-    if (rule := find_custom_rule_return(question, row)) is not NOWHERE:
+    if (rule := find_blamed_return_of_rule(question, row)) is not NOWHERE:
         return Finding("custom_rule", rule, row)
-    senders = [call for call, shares in question.sweep.edges.items() if any(share.row == row for share in shares)]
-    if senders and broadcast_adjoint_cancels(question, row):
+    senders = [call for call, shares in question.known_sweep.edges.items() if any(share.row == row for share in shares)]
+    if senders and does_broadcast_cancel(question, row):
         return explain_cancellation(question, senders[-1], row)
     for later, _ in question.path:  # A later operation may have taken another part, or masked this one.
         mechanism = find_zero_mechanism(question, later) if later > row else ""
         is_masked = mechanism == "zero_factor" and not has_nonzero_factors(question, later)
         if is_masked or mechanism == "not_selected":
-            return finding_at(question, mechanism, later)
-    if operation.op in MOVES:
-        return finding_at(question, "not_selected", row, "part")
+            return build_row_finding(question, mechanism, later)
+    if operation.op in MOVING_OPS:
+        return build_row_finding(question, "not_selected", row, "part")
     if any(is_all_zero(question, index) for index in operation.inputs):
-        return find_earlier_zero(question, row) or finding_at(question, "zero_factor", row)
-    others = kept_arrays(question, [index for index in operation.inputs if index not in question.descendants])
-    took_other = operation.array is not None and any(np.isin(operation.array, other).all() for other in others)
-    return finding_at(question, "not_selected" if took_other else "saturated", row)
+        return find_cause_of_earlier_zero(question, row) or build_row_finding(question, "zero_factor", row)
+    other_arrays = collect_known_arrays(
+        question, [index for index in operation.inputs if index not in question.descendants]
+    )
+    takes_other = operation.array is not None and any(np.isin(operation.array, other).all() for other in other_arrays)
+    return build_row_finding(question, "not_selected" if takes_other else "saturated", row)
 
 
 def has_nonzero_factors(question: Question, row: int) -> bool:
@@ -365,13 +373,13 @@ def has_nonzero_factors(question: Question, row: int) -> bool:
     If so, the shares of a broadcast factor are zero because they cancel in a sum.
     """
     inputs = [index for index in question.rows[row].inputs if index not in question.descendants]
-    factors = kept_arrays(question, inputs)
+    factors = collect_known_arrays(question, inputs)
     return bool(factors) and len(factors) == len(inputs) and all(np.all(factor != 0) for factor in factors)
 
 
-def product_underflows(question: Question, row: int, factors: Iterable[np.ndarray]) -> bool:
+def does_product_underflow(question: Question, row: int, factors: Iterable[np.ndarray]) -> bool:
     """Return whether adjoint times factor is smaller than any number of the row's type, though neither is zero."""
-    adjoint = adjoint_array(question, row)
+    adjoint = find_adjoint(question, row)
     dtype = question.rows[row].dtype.replace("bfloat16", "float32")
     if adjoint is None or not dtype.startswith("float"):
         return False
@@ -380,22 +388,22 @@ def product_underflows(question: Question, row: int, factors: Iterable[np.ndarra
     return any(0 < product < np.finfo(dtype).smallest_subnormal for product in products)
 
 
-def find_earlier_zero(question: Question, row: int) -> Finding | None:
-    """Find the relu or step whose zeros are a factor of a row, as in ``relu(x) ** 2``."""
-    first = row
-    while zeros := [index for index in question.rows[first].inputs if is_all_zero(question, index)]:
-        first = zeros[0]
-    if first == row or find_zero_mechanism(question, first) not in ("dead_relu", "zero_derivative"):
+def find_cause_of_earlier_zero(question: Question, row: int) -> Finding | None:
+    """Find why an input of a row is zero, if a relu or a step made it so, as in ``relu(x) ** 2``."""
+    first_zero = row
+    while zeros := [index for index in question.rows[first_zero].inputs if is_all_zero(question, index)]:
+        first_zero = zeros[0]
+    if first_zero == row or find_zero_mechanism(question, first_zero) not in ("dead_relu", "zero_derivative"):
         return None
-    return explain_zero(question, first)
+    return explain_zero_of_operation(question, first_zero)
 
 
-def broadcast_adjoint_cancels(question: Question, row: int) -> bool:
+def does_broadcast_cancel(question: Question, row: int) -> bool:
     """Return whether each input was broadcast over a larger result, and the adjoints of its copies cancel."""
-    adjoint = adjoint_array(question, row)
+    adjoint = find_adjoint(question, row)
     if adjoint is None:
         return False
-    for share in question.sweep.edges.get(row, ()):
+    for share in question.known_sweep.edges.get(row, ()):
         if share.row not in question.descendants:
             continue
         shape = tuple(question.rows[share.row].shape)
@@ -411,18 +419,18 @@ def broadcast_adjoint_cancels(question: Question, row: int) -> bool:
     return True
 
 
-def is_inactive(question: Question, row: int) -> bool:
+def is_relu_inactive(question: Question, row: int) -> bool:
     """Return whether a relu yields zeros wherever an adjoint arrived.
 
     Otherwise it is at another limit, which a relu6, an elu or a hard sigmoid has.
     """
-    value, adjoint = question.rows[row].array, adjoint_array(question, row)
+    value, adjoint = question.rows[row].array, find_adjoint(question, row)
     if value is None or adjoint is None or value.shape != adjoint.shape:
         return True
     return not value[adjoint != 0].any()
 
 
-def is_one_hot(question: Question, row: int) -> bool:
+def is_softmax_one_hot(question: Question, row: int) -> bool:
     """Return whether a softmax over several classes gives all the probability to one of them."""
     value = question.rows[row].array
     return value is not None and bool((value == 1).any() and (value == 0).any())

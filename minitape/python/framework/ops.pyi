@@ -1,6 +1,6 @@
 """The names of `tf.python.framework.ops`, for editors: see `python tests/repository/make_stubs.py`."""
 
-from minitape.functions.deferred import (
+from minitape.functions.tf1_graph import (
     Graph as Graph,
     RegisterGradient as RegisterGradient,
     get_default_graph as get_default_graph,

@@ -3,7 +3,7 @@ import type { Box as Rectangle } from "./camera";
 import { groupTitle } from "./fold";
 import { edgesAt, nearEdges, type Layout, type SeenGroup } from "./layout";
 import { FAR, type Edge } from "./place";
-import type { Row, SweepStep, Tape, Torn } from "./schema";
+import type { Row, SweepStep, Tape, PathBreak } from "./schema";
 import type { Store } from "./store";
 import { WRITTEN } from "./skeleton";
 import { extentsOf, lanesOf } from "./wrap";
@@ -63,7 +63,7 @@ export interface Link {
   to: Node;
   name: string;
   value: boolean; // from what was assigned; else from the state before
-  torn?: Torn; // a value left the framework, and came back there
+  torn?: PathBreak; // a value left the framework, and came back there
 }
 
 export interface Graph {

@@ -1,4 +1,4 @@
-// A page of its own: this front end and one snapshot in a single file (minitape_widgets/page.py writes the same).
+// A page of its own: this front end and one snapshot in a single file (minitape_widgets/saved_page.py writes the same).
 import type { Snapshot } from "./schema";
 import { t } from "./words";
 

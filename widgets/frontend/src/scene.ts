@@ -16,7 +16,7 @@ import type { Timeline } from "./timeline";
 import { describe, elide, full, shapeText, sizeOf, title } from "./value";
 import { updateText } from "./update";
 import { edgeWidth, heat, magnitude, notFinite } from "./scale";
-import type { Row, SweepEdge, Torn, Value } from "./schema";
+import type { Row, SweepEdge, PathBreak, Value } from "./schema";
 import { t, wide } from "./words";
 
 const TEXT_SCALE = 0.4; // below this, text would be unreadable: only boxes are drawn
@@ -412,7 +412,7 @@ export class Scene {
   }
 
   /** Where an arrow is torn: scissors, and what did it. */
-  private tear(torn: Torn, d: string, points: Point[]): SVGElement {
+  private tear(torn: PathBreak, d: string, points: Point[]): SVGElement {
     const place = t("line {0}", torn.line);
     const words = t(torn.kind === "left" ? "the value left here, and came back as a number: no gradient goes back ({0}, {1})" : "no gradient passes: {0}, {1}", torn.text, place);
     const { at: [x, y], texts, anchor } = besidePoint(this.graph as Graph, points, [torn.text, place]);

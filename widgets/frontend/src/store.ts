@@ -1,5 +1,5 @@
 // What the view knows of a recording: rows in order, tapes, events, source text and the last backward sweep.
-import { completeRow, type Alarm, type Inside, type Page, type Result, type Row, type Snapshot, type Sweep, type Tape, type TapeEvent, type Torn, type Value } from "./schema";
+import { completeRow, type Alarm, type Inside, type Page, type Result, type Row, type Snapshot, type Sweep, type Tape, type TapeEvent, type PathBreak, type Value } from "./schema";
 import { speak } from "./words";
 
 export type Change = "rows" | "sweep" | "steps" | "reset" | "numbers";
@@ -20,7 +20,7 @@ export class Store {
   /** what is wrong */
   alarms: Alarm[] = [];
   /** where gradients end */
-  torn: Torn[] = [];
+  torn: PathBreak[] = [];
   /** what is known of the rows inside of calls, by the call's row */
   insides = new Map<number, Inside>();
   /** the first row that is another one in the tape with which this one is compared */

@@ -64,7 +64,7 @@ export class Program {
       first: 0,
       rows: this.rows,
       events: [],
-      tapes: [{ id: 0, name: "tape", persistent: false, state: "closed", spans: [[0, this.rows.length]] }],
+      tapes: [{ id: 0, name: "tape", persistent: false, state: "closed", spans: [[0, this.rows.length]], bytes: 0 }],
       sources_text: { "<cell>": "x = tf.constant(3.0)\nwith tf.GradientTape() as tape:\n    tape.watch(x)\n    y = x * x" },
       sweep,
     };
@@ -165,8 +165,8 @@ export function nested(): Snapshot {
   p.add(s, g3);
   const snap = p.snapshot(undefined, [x]);
   snap.tapes = [
-    { id: 0, name: "outer", persistent: false, state: "closed", spans: [[0, p.rows.length]] },
-    { id: 1, name: "inner", persistent: true, state: "used", spans: [[1, y + 1]] },
+    { id: 0, name: "outer", persistent: false, state: "closed", spans: [[0, p.rows.length]], bytes: 0 },
+    { id: 1, name: "inner", persistent: true, state: "used", spans: [[1, y + 1]], bytes: 0 },
   ];
   return snap;
 }

@@ -66,12 +66,12 @@ class Primitive:
         # user, and what has no gradient and is refused
         self.mandatory = name in ("custom_gradient", "py_function") or missing == "unregistered"
         self.kept_inputs = (
-            None if keep == "all" else tuple(i for i, n in enumerate("xy") if n in keep)
+            None if keep == "all" else tuple(i for i, letter in enumerate("xy") if letter in keep)
         )  # inputs; None: all
         # the same of a formula whose input 0 or 1 is a Python number
         self.kept_beside_number: tuple[tuple[int, ...], ...] = ()
         self.keeps_output = keep == "all" or "z" in keep
-        self.op = op or "".join(part.capitalize() for part in name.split("_"))
+        self.op = op or "".join(word.capitalize() for word in name.split("_"))
         self.label = label or name
         self.code = 0  # its number among the scalar rows, 0 for none
         self.texts: tuple[str, ...] = ()  # forward and rules as the textbook writes them
@@ -84,7 +84,7 @@ class Primitive:
         return self.forward(*inputs, **attrs)
 
     @property
-    def flat(self) -> bool:
+    def is_flat(self) -> bool:
         """Whether it has no derivative by any of its inputs."""
         rules = self.rules
         return rules is None or (not callable(rules) and all(rule is None for rule in rules))
@@ -106,5 +106,5 @@ def declare(name: str, forward: Function, rules: Rules = None, **options: Object
     """
     if name in TABLE:
         raise ValueError(f"primitive {name!r} is declared already")
-    TABLE[name] = made = Primitive(name, forward, rules, **options)
-    return made
+    TABLE[name] = primitive = Primitive(name, forward, rules, **options)
+    return primitive

@@ -10,50 +10,61 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...recording.state import first_run
-from ...values.invalid import invalid
+from ...record.thread_state import get_current_first_run
+from ...values.argument_errors import build_argument_error
 from . import TABLE, declare
-from .linear import adjoint_of
+from .linear import transpose_and_conjugate
 
 if TYPE_CHECKING:
     from ...types import Array, Function
 
 
-def _of_square(op: str, function: Function) -> Function:
-    """A function of square matrices; InvalidArgumentError for others, and for those that have no inverse."""
+def _require_square(op: str, function: Function) -> Function:
+    """Return a function of square matrices; InvalidArgumentError for others, and for those that have no inverse."""
 
-    def forward(x: Array, *others: Array) -> Array:
+    def compute_of_square(x: Array, *others: Array) -> Array:
         if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
-            raise invalid(f"Input matrix must be square, got shape {x.shape}.", op)
+            raise build_argument_error(f"Input matrix must be square, got shape {x.shape}.", op)
         try:
             return function(x, *others)
         except np.linalg.LinAlgError:
-            if (trace := first_run()) is not None and not trace.has_values:
+            if (trace := get_current_first_run()) is not None and not trace.has_values:
                 return (x, *others)[-1]  # zeros stand for the values of a later run: of the result the shape counts
-            raise invalid("Input matrix is not invertible.", op) from None
+            raise build_argument_error("Input matrix is not invertible.", op) from None
         except ValueError as error:
-            raise invalid(f"Input matrix and right side are incompatible: {error}", op) from None
+            raise build_argument_error(f"Input matrix and right side are incompatible: {error}", op) from None
 
-    return forward
+    return compute_of_square
 
 
-def _product(x: Array, y: Array) -> Array:
+def _multiply_matrices(x: Array, y: Array) -> Array:
     return TABLE["matmul"](x, y)
 
 
-def _det_rule(g: Array, z: Array, x: Array) -> Array:
-    return TABLE["reshape"](g * z, shape=(*z.shape, 1, 1)) * adjoint_of(TABLE["inv"](x))
+def _apply_det_rule(g: Array, z: Array, x: Array) -> Array:
+    return TABLE["reshape"](g * z, shape=(*z.shape, 1, 1)) * transpose_and_conjugate(TABLE["inv"](x))
 
 
-def _inv_rule(g: Array, z: Array, x: Array) -> Array:
-    return -_product(adjoint_of(z), _product(g, adjoint_of(z)))
+def _apply_inv_rule(g: Array, z: Array, x: Array) -> Array:
+    return -_multiply_matrices(transpose_and_conjugate(z), _multiply_matrices(g, transpose_and_conjugate(z)))
 
 
-def _solve_rules(g: Array, z: Array, a: Array, b: Array) -> tuple[Array, Array]:
-    of_b = TABLE["solve"](adjoint_of(a), g)
-    return -_product(of_b, adjoint_of(z)), of_b
+def _apply_solve_rules(g: Array, z: Array, a: Array, b: Array) -> tuple[Array, Array]:
+    share_of_b = TABLE["solve"](transpose_and_conjugate(a), g)
+    return -_multiply_matrices(share_of_b, transpose_and_conjugate(z)), share_of_b
 
 
-declare("det", _of_square("MatrixDeterminant", np.linalg.det), [_det_rule], op="MatrixDeterminant", keep="xz")
-declare("inv", _of_square("MatrixInverse", np.linalg.inv), [_inv_rule], op="MatrixInverse", label="x⁻¹", keep="z")
-declare("solve", _of_square("MatrixSolve", np.linalg.solve), _solve_rules, op="MatrixSolve", label="a⁻¹b", keep="xyz")
+declare(
+    "det", _require_square("MatrixDeterminant", np.linalg.det), [_apply_det_rule], op="MatrixDeterminant", keep="xz"
+)
+declare(
+    "inv", _require_square("MatrixInverse", np.linalg.inv), [_apply_inv_rule], op="MatrixInverse", label="x⁻¹", keep="z"
+)
+declare(
+    "solve",
+    _require_square("MatrixSolve", np.linalg.solve),
+    _apply_solve_rules,
+    op="MatrixSolve",
+    label="a⁻¹b",
+    keep="xyz",
+)

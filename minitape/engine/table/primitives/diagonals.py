@@ -6,25 +6,27 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...values.invalid import invalid
+from ...values.argument_errors import build_argument_error
 from . import TABLE, declare
 
 if TYPE_CHECKING:
     from ...types import Array
 
 
-def _diag_part(x: Array) -> Array:
+def _compute_diag_part(x: Array) -> Array:
     if x.ndim < 2:
-        raise invalid(f"An array of the shape {x.shape} has no diagonal: it needs two axes.", "MatrixDiagPartV3")
+        raise build_argument_error(
+            f"An array of the shape {x.shape} has no diagonal: it needs two axes.", "MatrixDiagPartV3"
+        )
     return np.diagonal(x, 0, -2, -1).copy()
 
 
-def _diag(x: Array, *, rows: int, columns: int) -> Array:
-    out, at = np.zeros((*x.shape[:-1], rows, columns), x.dtype), np.arange(x.shape[-1])
-    out[..., at, at] = x
-    return out
+def _compute_diag(x: Array, *, rows: int, columns: int) -> Array:
+    matrix, positions = np.zeros((*x.shape[:-1], rows, columns), x.dtype), np.arange(x.shape[-1])
+    matrix[..., positions, positions] = x
+    return matrix
 
 
-declare("diag_part", _diag_part, [lambda g, z, x: TABLE["diag"](g, rows=x.shape[-2], columns=x.shape[-1])],
+declare("diag_part", _compute_diag_part, [lambda g, z, x: TABLE["diag"](g, rows=x.shape[-2], columns=x.shape[-1])],
         op="MatrixDiagPartV3", label="diag", keep="")  # fmt: skip
-declare("diag", _diag, [lambda g, z, x, *, rows, columns: TABLE["diag_part"](g)], op="MatrixDiagV3", keep="")
+declare("diag", _compute_diag, [lambda g, z, x, *, rows, columns: TABLE["diag_part"](g)], op="MatrixDiagV3", keep="")

@@ -1,8 +1,8 @@
 """Elementwise primitives: a textbook table of derivatives.
 
 One line each: name, TensorFlow's kernel, label in the picture | forward formula | rule of x | rule of y. ``-`` is a
-rule that passes nothing (the gradient is None). :mod:`minitape.engine.table.code` compiles the formulas, with the
-functions that :mod:`minitape.engine.table.primitives.formula` lists. Functions that are not there:
+rule that passes nothing (the gradient is None). :mod:`minitape.engine.table.generated_code` compiles the formulas, with
+the functions that :mod:`minitape.engine.table.primitives.formula` lists. Functions that are not there:
 :mod:`minitape.engine.table.primitives.special`. Rules follow TensorFlow's ``math_grad.py`` where there is a choice:
 ties of maximum and minimum go to the first input, sqrt and its kin give 0 where the incoming adjoint is 0.
 """
@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..accelerator import fast
-from ..code import compile_text, with_calls, with_operands
+from ..generated_code import compile_expression, replace_operands, replace_operators_with_calls
 from . import TABLE, Primitive, declare
-from .formula import ARRAY, SCALAR, reads
+from .formula import ARRAY, SCALAR, find_variables
 
 if TYPE_CHECKING:
     from ...types import Array, Function
@@ -73,7 +73,7 @@ ceil               Ceil      ceil | ceil(x)              | -
 rint               Round     round | rint(x)             | -
 """
 
-LARGE = fast.large  # elements: infinitely many in the plain engine, which has one form for all arrays
+LARGE = fast.large_size  # elements: infinitely many in the plain engine, which has one form for all arrays
 FIRST_CODE = 2  # of the scalar rows: 0 is a leaf, 1 a call
 
 # infinity times 0 is no number, as in TensorFlow
@@ -97,80 +97,91 @@ class Form:
 
     def __init__(self, texts: tuple[str, ...], functions: dict[str, Function]) -> None:
         text, inputs = texts[0], "x, y" if len(texts) == 3 else "x"
-        name, _, rest = text.partition("(")
+        name, _, call_arguments = text.partition("(")
         self.forward = (
-            functions[name] if name in functions and rest == f"{inputs})" else compile_text(text, functions, inputs)
+            functions[name]
+            if name in functions and call_arguments == f"{inputs})"
+            else compile_expression(text, functions, inputs)
         )
-        self.rules = tuple(None if text == "-" else compile_text(text, functions) for text in texts[1:])
+        self.rules = tuple(None if text == "-" else compile_expression(text, functions) for text in texts[1:])
 
 
-def _in_blocks(texts: tuple[str, ...], plain: Form) -> Form:
-    """The form for large arrays, which are computed block by block."""
+def _build_blockwise_form(texts: tuple[str, ...], plain_form: Form) -> Form:
+    """Build the form for large arrays, which are computed block by block."""
     form = Form.__new__(Form)
-    form.forward = fast.by_formula(texts[0], "xy", plain.forward)
+    form.forward = fast.compile_formula(texts[0], "xy", plain_form.forward)
     form.rules = tuple(
-        rule and fast.by_formula(text, "gzxy", rule) for text, rule in zip(texts[1:], plain.rules, strict=True)
+        rule and fast.compile_formula(text, "gzxy", rule)
+        for text, rule in zip(texts[1:], plain_form.rules, strict=True)
     )
     return form
 
 
-def _declare_line(line: str) -> None:
-    head, *parts = (part.strip() for part in line.split("|"))
+def _declare_table_line(line: str) -> None:
+    head, *formulas = (part.strip() for part in line.split("|"))
     name, kernel, label = head.split()
-    texts, plain = tuple(parts), Form(tuple(parts), ARRAY)
-    large, rule_texts = _in_blocks(texts, plain), texts[1:]
-    kept = set().union(*(reads(t) for t in rule_texts if t != "-")) - {"g"}
+    texts, plain_form = tuple(formulas), Form(tuple(formulas), ARRAY)
+    large_form, rule_texts = _build_blockwise_form(texts, plain_form), texts[1:]
+    kept_names = set().union(*(find_variables(formula) for formula in rule_texts if formula != "-")) - {"g"}
 
-    primitive = declare(name, large.forward, large.rules, op=kernel, label=label, keep="".join(sorted(kept)))
+    primitive = declare(
+        name, large_form.forward, large_form.rules, op=kernel, label=label, keep="".join(sorted(kept_names))
+    )
     primitive.texts = texts
-    others = rule_texts[::-1] if len(rule_texts) == 2 else []
-    read = [set() if text == "-" else reads(text) for text in others]
-    primitive.kept_beside_number = tuple(tuple(i for i, n in enumerate("xy") if n in names) for names in read)
+    other_rules = rule_texts[::-1] if len(rule_texts) == 2 else []
+    names_read = [set() if text == "-" else find_variables(text) for text in other_rules]
+    primitive.kept_beside_number = tuple(
+        tuple(i for i, letter in enumerate("xy") if letter in names) for names in names_read
+    )
     primitive.code = FIRST_CODE + len(BY_CODE)
     BY_CODE.append(primitive)
-    ARRAY_FORMS.append(plain)
-    LARGE_FORMS.append(large)
+    ARRAY_FORMS.append(plain_form)
+    LARGE_FORMS.append(large_form)
 
 
 BY_CODE: list[Primitive] = []
 _NO_FORM: Any = None  # in the places of leaves and calls
 ARRAY_FORMS: list[Form] = [_NO_FORM] * FIRST_CODE  # by code
 LARGE_FORMS: list[Form] = [_NO_FORM] * FIRST_CODE  # in the plain engine, where no array is large, never asked for
-_numbers: dict[type, list[Form]] = {}  # the same for single numbers, by their type
+_FORMS_BY_TYPE: dict[type, list[Form]] = {}  # the same for single numbers, by their type
 for _line in DERIVATIVES.strip().splitlines():
-    _declare_line(_line)
+    _declare_table_line(_line)
 
 STOP_CODE = TABLE["stop_gradient"].code  # what follows from it is on no tape
 # rules that are lines of the table themselves: "y * (1 - x * x)", with z for x and g for y, is the rule of tanh
-_WHOLE = {
-    with_operands(p.texts[0], operands): f"{p.name}({', '.join(operands)})"
+_FORMULAS_IN_TABLE = {
+    replace_operands(p.texts[0], operands): f"{p.name}({', '.join(operands)})"
     for p in BY_CODE
     if len(p.texts) == 3
     for operands in ("zg", "xg")
 }
 
 
-def as_calls(rule: str, *first: str) -> str:
-    """A rule as it is recorded, see :func:`with_calls`: one operation where a line of the table says all of it.
+def to_recorded_formula(rule_text: str, *leading_arguments: str) -> str:
+    """Write a rule as it is recorded: as one operation where a line of the table says all of it.
 
-    >>> as_calls("g * (1 - z * z)")
+    See :func:`replace_operators_with_calls`.
+
+    >>> to_recorded_formula("g * (1 - z * z)")
     'tanh_share(z, g)'
     """
-    return with_calls(_WHOLE.get(rule, rule), *first)
+    return replace_operators_with_calls(_FORMULAS_IN_TABLE.get(rule_text, rule_text), *leading_arguments)
 
 
-def form_of(code: int, value: Array) -> Form:
-    """The form of an elementwise operation and its derivatives for a value of this kind: a number, a large array,
-    any other.
+def select_form_for_kind(primitive_code: int, value: Array) -> Form:
+    """Return the form of an elementwise operation and its derivatives for a value of this kind: a number, a large
+    array, any other.
     """
     kind = type(value)
     if kind is np.ndarray:
-        return LARGE_FORMS[code] if value.size >= LARGE else ARRAY_FORMS[code]
+        return LARGE_FORMS[primitive_code] if value.size >= LARGE else ARRAY_FORMS[primitive_code]
     if kind not in SCALAR:
-        return ARRAY_FORMS[code]
-    if kind not in _numbers:
-        _numbers[kind] = [_NO_FORM] * FIRST_CODE + [Form(p.texts, SCALAR[kind]) for p in BY_CODE]
-    return _numbers[kind][code]
+        return ARRAY_FORMS[primitive_code]
+    if kind not in _FORMS_BY_TYPE:
+        _FORMS_BY_TYPE[kind] = [_NO_FORM] * FIRST_CODE + [Form(p.texts, SCALAR[kind]) for p in BY_CODE]
+    return _FORMS_BY_TYPE[kind][primitive_code]
 
 
-RECORDED: dict[str, Function] = {}  # functions of formulas that are no lines of the table, as recorded operations
+RECORDED_FUNCTIONS: dict[
+    str, Function
+] = {}  # functions of formulas that are no lines of the table, as recorded operations

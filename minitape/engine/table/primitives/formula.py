@@ -13,46 +13,46 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..accelerator import full
-from ..code import names_in
+from ..accelerator import create_filled_array
+from ..generated_code import find_names
 
 if TYPE_CHECKING:
     from ...types import Array, Function
 
 
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
-EXACT = 4096  # float32 arrays up to this size are computed in double precision, as scalar rows are
+MAX_EXACT_SIZE = 4096  # float32 arrays up to this size are computed in double precision, as scalar rows are
 
 
-def _ones(x: Array) -> Array:
-    return full(x.shape, x.dtype, 1)
+def _build_ones(x: Array) -> Array:
+    return create_filled_array(x.shape, x.dtype, 1)
 
 
-def _pow(x: Array, y: Array) -> Array:
+def _compute_pow(x: Array, y: Array) -> Array:
     if type(y) is not np.ndarray and type(x) is np.ndarray and x.dtype.kind == "f" and (y == 2 or y == 1 or y == 0):
-        return x * x if y == 2 else x if y == 1 else _ones(x)
-    if np.result_type(x) == SINGLE and np.size(x) <= EXACT and np.size(y) <= EXACT:
+        return x * x if y == 2 else x if y == 1 else _build_ones(x)
+    if np.result_type(x) == SINGLE and np.size(x) <= MAX_EXACT_SIZE and np.size(y) <= MAX_EXACT_SIZE:
         return np.power(x, y, dtype=np.float64).astype(np.float32)
     return np.power(x, y)
 
 
-def _maximum(x: Array, y: Array) -> Array:
+def _compute_maximum(x: Array, y: Array) -> Array:
     """The larger one; NumPy's loop for two arrays takes a third of the time of that for an array and a number."""
-    return np.maximum(x, full(x.shape, x.dtype, y) if type(y) is int else y)
+    return np.maximum(x, create_filled_array(x.shape, x.dtype, y) if type(y) is int else y)
 
 
-def _round(function: Function) -> Function:
+def _round_correctly(function: Function) -> Function:
     """A function of the mathematical library on arrays: float32 results are correctly rounded while that is cheap.
 
     NumPy's float32 loops are fast but up to 4 units of the last place off, which shows in printed text.
     """
 
-    def careful(x: Array) -> Array:
-        if x.dtype == SINGLE and x.size <= EXACT:
+    def compute_rounded(x: Array) -> Array:
+        if x.dtype == SINGLE and x.size <= MAX_EXACT_SIZE:
             return function(x.astype(DOUBLE)).astype(SINGLE)
         return function(x)
 
-    return careful
+    return compute_rounded
 
 
 LIBRARY = {
@@ -61,46 +61,46 @@ LIBRARY = {
     "asinh": np.arcsinh, "acosh": np.arccosh, "atanh": np.arctanh,
 }  # fmt: skip
 
-ARRAY: dict[str, Function] = {name: _round(function) for name, function in LIBRARY.items()} | {
+ARRAY: dict[str, Function] = {name: _round_correctly(function) for name, function in LIBRARY.items()} | {
     "abs": np.abs, "sign": np.sign, "floor": np.floor, "ceil": np.ceil, "rint": np.rint, "sqrt": np.sqrt,
-    "atan2": np.arctan2, "pow": _pow, "maximum": _maximum, "minimum": np.minimum,
+    "atan2": np.arctan2, "pow": _compute_pow, "maximum": _compute_maximum, "minimum": np.minimum,
     "floordiv": lambda x, y: np.floor_divide(x, y) if np.result_type(x).kind in "iu" else np.floor(x / y),
-    "ones": _ones, "mod": np.mod, "select": np.where, "mul_no_nan": lambda a, g: np.where(g == 0, g, a * g),
+    "ones": _build_ones, "mod": np.mod, "select": np.where, "mul_no_nan": lambda a, g: np.where(g == 0, g, a * g),
     "zero": np.zeros_like,
 }  # fmt: skip
 
 
-def _scalar_functions(real: type) -> dict[str, Function]:
-    """The functions for single numbers: computed in double precision and rounded once to ``real``."""
+def _build_scalar_functions(float_type: type) -> dict[str, Function]:
+    """The functions for single numbers: computed in double precision and rounded once to ``float_type``."""
 
-    def round_off(fast: Callable[..., float], careful: Function) -> Function:
-        def function(*args: Array) -> Array:
+    def round_off(quick: Callable[..., float], array_function: Function) -> Function:
+        def compute_scalar(*args: Array) -> Array:
             try:
-                return real(fast(*args))
+                return float_type(quick(*args))
             except (ValueError, OverflowError, ZeroDivisionError):  # log(0), exp(1000): NumPy answers inf or nan
-                return real(careful(*map(np.float64, args)))
+                return float_type(array_function(*map(np.float64, args)))
 
-        return function
+        return compute_scalar
 
-    same_name = ["sqrt", "exp", "expm1", "log", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh",
+    shared_names = ["sqrt", "exp", "expm1", "log", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh",
                  "tanh", "asinh", "acosh", "atanh", "atan2", "pow"]  # fmt: skip
-    return ARRAY | {name: round_off(getattr(math, name), ARRAY[name]) for name in same_name} | {
+    return ARRAY | {name: round_off(getattr(math, name), ARRAY[name]) for name in shared_names} | {
         "abs": abs,
-        "select": lambda c, a, b: real(a if c else b),
+        "select": lambda c, a, b: float_type(a if c else b),
         "mul_no_nan": lambda a, g: g if g == 0 else a * g,
-        "maximum": lambda a, b: a if a > b or a != a else real(b),
-        "minimum": lambda a, b: a if a < b or a != a else real(b),
-        "zero": lambda a: real(0),
+        "maximum": lambda a, b: a if a > b or a != a else float_type(b),
+        "minimum": lambda a, b: a if a < b or a != a else float_type(b),
+        "zero": lambda a: float_type(0),
     }  # fmt: skip
 
 
-SCALAR = {np.float32: _scalar_functions(np.float32), np.float64: _scalar_functions(np.float64)}
+SCALAR = {np.float32: _build_scalar_functions(np.float32), np.float64: _build_scalar_functions(np.float64)}
 
 
-def reads(text: str) -> set[str]:
+def find_variables(text: str) -> set[str]:
     """The variables among g, x, y, z that a formula reads.
 
-    >>> sorted(reads("g * cos(x)"))
+    >>> sorted(find_variables("g * cos(x)"))
     ['g', 'x']
     """
-    return names_in(text) & {"g", "x", "y", "z"}
+    return find_names(text) & {"g", "x", "y", "z"}

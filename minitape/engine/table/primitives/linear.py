@@ -7,51 +7,53 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy import ndarray
 
-from ...values.invalid import invalid
+from ...values.argument_errors import build_argument_error
 from ..accelerator import fast
 from . import TABLE, declare
-from .numerics import in_single
+from .numerics import wrap_half_in_single
 from .shaping import conjugate
 
 if TYPE_CHECKING:
     from ...types import Array, Function
 
-SMALL = 512  # products of two numbers, up to which a product of vectors or of batches is added up in order
-_add: Function = np.add.reduce
+MAX_ORDERED_PRODUCTS = (
+    512  # products of two numbers, up to which a product of vectors or of batches is added up in order
+)
+_sum_axes: Function = np.add.reduce
 
 
-def adjoint_of(x: Array) -> Array:
-    """The last two axes swapped; conjugated for complex numbers."""
+def transpose_and_conjugate(x: Array) -> Array:
+    """Swap the last two axes; conjugate for complex numbers."""
     if type(x) is ndarray:
         return x.mT if x.dtype.kind != "c" else x.mT.conj()
     rank = x.ndim or len(x.shape)  # which refuses an unknown one
     return conjugate(TABLE["transpose"](x, perm=(*range(rank - 2), rank - 1, rank - 2)))
 
 
-def _matmul(x: Array, y: Array, transpose_a: bool = False, transpose_b: bool = False) -> Array:
+def _compute_matmul(x: Array, y: Array, transpose_a: bool = False, transpose_b: bool = False) -> Array:
     if transpose_a or transpose_b:
         x, y = x.mT if transpose_a else x, y.mT if transpose_b else y
-    flat = x.ndim == y.ndim == 2
-    (m, k), (rows, n) = (x.shape, y.shape) if flat else (x.shape[-2:], y.shape[-2:])
+    is_pair_of_matrices = x.ndim == y.ndim == 2
+    (m, k), (rows, n) = (x.shape, y.shape) if is_pair_of_matrices else (x.shape[-2:], y.shape[-2:])
     if k != rows or x.dtype.char not in "fd":
-        return _matmul_of_others(x, y)
-    if m == 1 or n == 1 or not flat:
-        if 0 < m * k * n <= SMALL:
-            return _in_order(x, y)
-        if not flat or k == 1:
+        return _matmul_any_dtype(x, y)
+    if m == 1 or n == 1 or not is_pair_of_matrices:
+        if 0 < m * k * n <= MAX_ORDERED_PRODUCTS:
+            return _multiply_in_order(x, y)
+        if not is_pair_of_matrices or k == 1:
             return np.matmul(x, y)
-    return x.dot(y) if m * n < fast.large else into_buffer(x, y)  # dot begins sooner than matmul
+    return x.dot(y) if m * n < fast.large_size else multiply_into_buffer(x, y)  # dot begins sooner than matmul
 
 
-_matmul_of_others = in_single(np.matmul)
+_matmul_any_dtype = wrap_half_in_single(np.matmul)
 
 
-def into_buffer(x: Array, y: Array) -> Array:
+def multiply_into_buffer(x: Array, y: Array) -> Array:
     """The product of two matrices, in memory of the pool."""
-    return np.matmul(x, y, out=fast.buffer((x.shape[0], y.shape[1]), x.dtype))
+    return np.matmul(x, y, out=fast.create_buffer((x.shape[0], y.shape[1]), x.dtype))
 
 
-def _in_order(x: Array, y: Array) -> Array:
+def _multiply_in_order(x: Array, y: Array) -> Array:
     """The product of small matrices, each element added up from its first term to its last.
 
     TensorFlow does so for vectors and small batches; NumPy's library does not, and the last digit differs.
@@ -59,46 +61,54 @@ def _in_order(x: Array, y: Array) -> Array:
     terms = x.mT[..., :, :, None] * y[..., :, None, :]
     if terms.shape[-1] * terms.shape[-2] == 1:  # NumPy would add these in pairs
         return np.add.accumulate(terms, axis=-3)[..., -1, :, :]
-    return _add(terms, -3)
+    return _sum_axes(terms, -3)
 
 
-_FLAGS = {
+_TRANSPOSE_ATTRIBUTES = {
     (a, b): {name: True for name, on in (("transpose_a", a), ("transpose_b", b)) if on}
     for a in (False, True)
     for b in (False, True)
 }
 
 
-def product(x: Array, y: Array, transpose_a: bool, transpose_b: bool) -> Array:
-    """The product of matrices, or of batches of them, of which one or both are transposed first: one row where it is
+def multiply_matrices(x: Array, y: Array, transpose_a: bool, transpose_b: bool) -> Array:
+    """Multiply matrices, or batches of them, of which one or both are transposed first: one row where it is
     recorded.
     """
-    return TABLE["matmul"](x, y, **_FLAGS[transpose_a, transpose_b])
+    return TABLE["matmul"](x, y, **_TRANSPOSE_ATTRIBUTES[transpose_a, transpose_b])
 
 
-def _left_rule(g: Array, z: Array, x: Array, y: Array, transpose_a: bool = False, transpose_b: bool = False) -> Array:
-    multiply, y = _matmul if type(g) is ndarray else product, conjugate(y)
+def _apply_matmul_left_rule(
+    g: Array, z: Array, x: Array, y: Array, transpose_a: bool = False, transpose_b: bool = False
+) -> Array:
+    multiply, y = _compute_matmul if type(g) is ndarray else multiply_matrices, conjugate(y)
     return multiply(y, g, transpose_b, True) if transpose_a else multiply(g, y, False, not transpose_b)
 
 
-def _right_rule(g: Array, z: Array, x: Array, y: Array, transpose_a: bool = False, transpose_b: bool = False) -> Array:
-    multiply, x = _matmul if type(g) is ndarray else product, conjugate(x)
+def _apply_matmul_right_rule(
+    g: Array, z: Array, x: Array, y: Array, transpose_a: bool = False, transpose_b: bool = False
+) -> Array:
+    multiply, x = _compute_matmul if type(g) is ndarray else multiply_matrices, conjugate(x)
     return multiply(g, x, True, transpose_a) if transpose_b else multiply(x, g, not transpose_a, False)
 
 
-declare("matmul", _matmul, [_left_rule, _right_rule], op="MatMul", label="@", keep="xy")
+declare(
+    "matmul", _compute_matmul, [_apply_matmul_left_rule, _apply_matmul_right_rule], op="MatMul", label="@", keep="xy"
+)
 
 
 # -- sums of tensors -------------------------------------------------------------------------------
 
 
-def _add_n(*xs: Array) -> Array:
+def _compute_add_n(*xs: Array) -> Array:
     total = xs[0]
     for i, x in enumerate(xs[1:], 1):
         if x.shape != total.shape:
-            raise invalid(f"Tensors of one shape can be added, got {total.shape} and, at {i}, {x.shape}.", "AddN")
+            raise build_argument_error(
+                f"Tensors of one shape can be added, got {total.shape} and, at {i}, {x.shape}.", "AddN"
+            )
         total = total + x
     return total
 
 
-declare("add_n", _add_n, lambda g, z, *xs: [g] * len(xs), op="AddN", label="Σ", keep="")
+declare("add_n", _compute_add_n, lambda g, z, *xs: [g] * len(xs), op="AddN", label="Σ", keep="")

@@ -11,23 +11,27 @@ if TYPE_CHECKING:
     from ...types import Array, Function, Object
 
 
-def in_single(function: Function) -> Function:
-    """Lets a function compute float16 in float32, as TensorFlow does; the result has the dtype of the
+def wrap_half_in_single(function: Function) -> Function:
+    """Let a function compute float16 in float32, as TensorFlow does; the result has the dtype of the
     first input.
     """
 
     @functools.wraps(function)
-    def wide(x: Array, *others: Array, **attrs: Object) -> Array:
+    def compute_wide(x: Array, *others: Array, **attrs: Object) -> Array:
         dtype = x.dtype
         if dtype.itemsize != 2 or dtype.kind in "iu":
             return function(x, *others, **attrs)
-        return function(*[a.astype(np.float32) if a.dtype == dtype else a for a in (x, *others)], **attrs).astype(dtype)
+        return function(
+            *[array.astype(np.float32) if array.dtype == dtype else array for array in (x, *others)], **attrs
+        ).astype(dtype)
 
-    return wide
+    return compute_wide
 
 
-def lowest(dtype: np.dtype, sign: int = -1) -> Array:
-    """The least number of a NumPy dtype, from which a search for the largest one begins; with sign 1 the other end."""
+def get_extreme_value_of_dtype(dtype: np.dtype, sign: int = -1) -> Array:
+    """Return the least number of a NumPy dtype, from which a search for the largest one begins; with sign 1 the other
+    end.
+    """
     if dtype.kind not in "iu":
         return dtype.type(sign * np.inf)
     return np.iinfo(dtype).min if sign < 0 else np.iinfo(dtype).max

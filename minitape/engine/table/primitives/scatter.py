@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...values.invalid import check_inside, invalid
+from ...values.argument_errors import build_argument_error, check_indices
 from . import TABLE, declare
 
 if TYPE_CHECKING:
@@ -18,20 +18,20 @@ if TYPE_CHECKING:
 # -- along one axis --------------------------------------------------------------------------------
 
 
-def _gather(x: Array, indices: Array, *, axis: int = 0) -> Array:
+def _compute_gather(x: Array, indices: Array, *, axis: int = 0) -> Array:
     if not x.shape[axis] and indices.size:
-        raise invalid(f"The axis {axis} of the shape {x.shape} is empty: it has no index.", "GatherV2")
+        raise build_argument_error(f"The axis {axis} of the shape {x.shape} is empty: it has no index.", "GatherV2")
     return np.take(x, indices, axis=axis)
 
 
-def _scatter_axis(g: Array, indices: Array, *, axis: int, shape: Sizes) -> Array:
+def _compute_scatter_axis(g: Array, indices: Array, *, axis: int, shape: Sizes) -> Array:
     """The adjoint of a gather along ``axis``: adds each slice where it came from."""
-    out, rank = np.zeros(shape, g.dtype), indices.ndim
-    np.add.at(np.moveaxis(out, axis, 0), indices, np.moveaxis(g, range(axis, axis + rank), range(rank)))
-    return out
+    scattered, rank = np.zeros(shape, g.dtype), indices.ndim
+    np.add.at(np.moveaxis(scattered, axis, 0), indices, np.moveaxis(g, range(axis, axis + rank), range(rank)))
+    return scattered
 
 
-def _gather_rule(g: Array, z: Array, x: Array, indices: Array, *, axis: int = 0) -> Array:
+def _apply_gather_rule(g: Array, z: Array, x: Array, indices: Array, *, axis: int = 0) -> Array:
     if axis:
         return TABLE["scatter_axis"](g, indices, axis=axis, shape=tuple(x.shape))
     count = math.prod(indices.shape)
@@ -39,25 +39,25 @@ def _gather_rule(g: Array, z: Array, x: Array, indices: Array, *, axis: int = 0)
     return TABLE["scatter_slices"](rows, TABLE["reshape"](indices, shape=(count,)), shape=tuple(x.shape))
 
 
-def _scatter_slices(values: Array, indices: Array, *, shape: Sizes) -> Array:
+def _compute_scatter_slices(values: Array, indices: Array, *, shape: Sizes) -> Array:
     """The sum of slices put at their places along the first axis; places outside are left out."""
-    inside = (indices >= 0) & (indices < shape[0])
-    if not inside.all():
-        values, indices = values[inside], indices[inside]
-    return _scatter_axis(values, indices, axis=0, shape=shape)
+    is_inside = (indices >= 0) & (indices < shape[0])
+    if not is_inside.all():
+        values, indices = values[is_inside], indices[is_inside]
+    return _compute_scatter_axis(values, indices, axis=0, shape=shape)
 
 
-declare("gather", _gather, [_gather_rule, None], op="GatherV2", keep="y")
+declare("gather", _compute_gather, [_apply_gather_rule, None], op="GatherV2", keep="y")
 declare(
     "scatter_axis",
-    _scatter_axis,
+    _compute_scatter_axis,
     [lambda g, z, x, i, *, axis, shape: TABLE["gather"](g, i, axis=axis), None],
     op="GatherGrad",
     keep="y",
 )
 declare(
     "scatter_slices",
-    _scatter_slices,
+    _compute_scatter_slices,
     [lambda g, z, v, i, *, shape: TABLE["gather"](g, i, axis=0), None],
     op="UnsortedSegmentSum",
     keep="y",
@@ -67,86 +67,88 @@ declare(
 # -- at places: rows of indices --------------------------------------------------------------------
 
 
-def places(indices: Array) -> tuple[Array, ...]:
+def to_numpy_index(indices: Array) -> tuple[Array, ...]:
     """The NumPy index that the last axis of ``indices`` (..., depth) stands for."""
     return tuple(np.moveaxis(np.asarray(indices), -1, 0))
 
 
-def _gather_nd(x: Array, indices: Array) -> Array:
+def _compute_gather_nd(x: Array, indices: Array) -> Array:
     if not indices.shape[-1]:
         return np.broadcast_to(x, (*indices.shape[:-1], *x.shape))
-    return x[places(indices)]
+    return x[to_numpy_index(indices)]
 
 
-def _gather_nd_rule(g: Array, z: Array, x: Array, indices: Array) -> Array:
+def _apply_gather_nd_rule(g: Array, z: Array, x: Array, indices: Array) -> Array:
     if len(indices.shape) == 2 and indices.shape[-1] == 1:  # whole rows
         return TABLE["scatter_slices"](g, TABLE["reshape"](indices, shape=(indices.shape[0],)), shape=tuple(x.shape))
     return TABLE["scatter_nd"](indices, g, shape=tuple(x.shape))
 
 
-def _targets(indices: Array, sizes: Sizes) -> tuple[Array, ...]:
+def _to_checked_index(indices: Array, sizes: Sizes) -> tuple[Array, ...]:
     """The NumPy index of places to write to; NumPy would count negative ones from behind."""
-    check_inside(indices, sizes)
-    return places(indices)
+    check_indices(indices, sizes)
+    return to_numpy_index(indices)
 
 
-def _scatter_nd(indices: Array, updates: Array, *, shape: Sizes) -> Array:
+def _compute_scatter_nd(indices: Array, updates: Array, *, shape: Sizes) -> Array:
     """Adds elements (or slices) into zeros at their places: the adjoint of gather_nd."""
     if not indices.shape[-1]:
         return np.sum(updates, tuple(range(indices.ndim - 1)), updates.dtype)
-    out = np.zeros(shape, updates.dtype)
-    np.add.at(out, _targets(indices, shape), updates)
-    return out
+    scattered = np.zeros(shape, updates.dtype)
+    np.add.at(scattered, _to_checked_index(indices, shape), updates)
+    return scattered
 
 
-def _scatter_update(t: Array, indices: Array, updates: Array) -> Array:
-    out = np.array(t)
-    out[_targets(indices, out.shape)] = updates
-    return out
+def _compute_scatter_update(tensor: Array, indices: Array, updates: Array) -> Array:
+    updated = np.array(tensor)
+    updated[_to_checked_index(indices, updated.shape)] = updates
+    return updated
 
 
-def _pick(g: Array, indices: Array) -> Array:
+def _gather_places(g: Array, indices: Array) -> Array:
     return TABLE["gather_nd"](g, indices)
 
 
-def _without(g: Array, indices: Array) -> Array:
-    """The adjoint with zeros at the listed places."""
-    return TABLE["tensor_scatter_update"](g, indices, TABLE["zeros_like"](_pick(g, indices)))
+def _clear_adjoint_at_places(g: Array, indices: Array) -> Array:
+    """Return the adjoint with zeros at the listed places."""
+    return TABLE["tensor_scatter_update"](g, indices, TABLE["zeros_like"](_gather_places(g, indices)))
 
 
-declare("gather_nd", _gather_nd, [_gather_nd_rule, None], op="GatherNd", keep="y")
-declare("scatter_nd", _scatter_nd,
+declare("gather_nd", _compute_gather_nd, [_apply_gather_nd_rule, None], op="GatherNd", keep="y")
+declare("scatter_nd", _compute_scatter_nd,
         [None, lambda g, z, i, u, *, shape: TABLE["gather_nd"](g, i)],
         op="ScatterNd", keep="x")  # fmt: skip
-declare("tensor_scatter_update", _scatter_update,
-        [lambda g, z, t, i, u: _without(g, i), None, lambda g, z, t, i, u: _pick(g, i)],
+declare("tensor_scatter_update", _compute_scatter_update,
+        [lambda g, z, t, i, u: _clear_adjoint_at_places(g, i), None, lambda g, z, t, i, u: _gather_places(g, i)],
         op="TensorScatterUpdate", keep="y")  # fmt: skip
 
 
 # -- slices of variables ---------------------------------------------------------------------------
 
 
-def _slice_update(x: Array, value: Array, *, spec: Index) -> Array:
+def _compute_slice_update(x: Array, value: Array, *, spec: Index) -> Array:
     """A copy of ``x`` with another value in one slice, into which the value is broadcast."""
-    new = np.array(x)
+    updated = np.array(x)
     try:
-        new[spec] = value
+        updated[spec] = value
     except ValueError as error:
-        raise invalid(f"Cannot broadcast the value into the slice: {error}", "ResourceStridedSliceAssign") from None
-    return new
+        raise build_argument_error(
+            f"Cannot broadcast the value into the slice: {error}", "ResourceStridedSliceAssign"
+        ) from None
+    return updated
 
 
-declare("slice_update", _slice_update, [None, None], op="ResourceStridedSliceAssign", label="[…]=", keep="")
+declare("slice_update", _compute_slice_update, [None, None], op="ResourceStridedSliceAssign", label="[…]=", keep="")
 
 
 # -- what is found among elements ------------------------------------------------------------------
 
 
-def _unique(x: Array, *, out_idx: DType) -> tuple[Array, Array]:
+def _compute_unique(x: Array, *, out_idx: DType) -> tuple[Array, Array]:
     """The different elements in the order of first appearance, and each element's number among them."""
-    _, first, inverse = np.unique(x, return_index=True, return_inverse=True, equal_nan=False)
-    order = np.argsort(first)
-    return x[first[order]], np.argsort(order)[inverse].astype(out_idx.as_numpy_dtype)
+    _, first_positions, inverse = np.unique(x, return_index=True, return_inverse=True, equal_nan=False)
+    order = np.argsort(first_positions)
+    return x[first_positions[order]], np.argsort(order)[inverse].astype(out_idx.as_numpy_dtype)
 
 
 declare(
@@ -157,4 +159,4 @@ declare(
     missing="unregistered",
     keep="",
 )
-declare("unique", _unique, None, missing="unregistered", keep="")
+declare("unique", _compute_unique, None, missing="unregistered", keep="")

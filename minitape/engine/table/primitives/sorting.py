@@ -6,30 +6,30 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...values.invalid import invalid
+from ...values.argument_errors import build_argument_error
 from . import TABLE, declare, scatter  # noqa: F401 - its primitives are in the rules
-from .shaping import constant_for
+from .shaping import create_constant_like_adjoint
 
 if TYPE_CHECKING:
     from ...types import Array
 
 
-def _order(x: Array) -> Array:
+def _sort_descending(x: Array) -> Array:
     """Positions from the largest element to the smallest, equal ones as they come; NaN is last."""
     return np.argsort(~x if x.dtype.kind in "iu" else -x.astype(np.float64), axis=-1, kind="stable")
 
 
-def _top_k(x: Array, *, k: int) -> tuple[Array, Array]:
+def _compute_top_k(x: Array, *, k: int) -> tuple[Array, Array]:
     if x.ndim < 1 or not 0 <= k <= x.shape[-1]:
-        raise invalid(f"input must have at least k columns: k is {k}, its shape {x.shape}", "TopKV2")
-    positions = _order(x)[..., :k]
+        raise build_argument_error(f"input must have at least k columns: k is {k}, its shape {x.shape}", "TopKV2")
+    positions = _sort_descending(x)[..., :k]
     return np.take_along_axis(x, positions, -1), positions.astype(np.int32)
 
 
-def _top_k_rule(g: Array, z: Array, x: Array, *, k: int) -> Array:
+def _apply_top_k_rule(g: Array, z: Array, x: Array, *, k: int) -> Array:
     axes = np.indices(tuple(z[1].shape), np.int32)[:-1]  # the places before the last axis
-    places = TABLE["stack"](*[constant_for(g[0], axis) for axis in axes], z[1], axis=-1)
+    places = TABLE["stack"](*[create_constant_like_adjoint(g[0], axis) for axis in axes], z[1], axis=-1)
     return TABLE["scatter_nd"](places, g[0], shape=tuple(x.shape))
 
 
-declare("top_k", _top_k, [_top_k_rule], op="TopKV2", label="top k", keep="z")
+declare("top_k", _compute_top_k, [_apply_top_k_rule], op="TopKV2", label="top k", keep="z")

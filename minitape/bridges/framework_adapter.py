@@ -1,0 +1,139 @@
+"""Convert the entries of a recording into the rows that explain reads, and share what all adapters know."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from ..explain.caller import find_asking_frame
+from ..explain.reasons import program_text, zero_nan
+from ..explain.reasons.adapter import Adapter
+from ..explain.reasons.question import Escape, Finding, InputEdge, Question, RecordedRow
+from ..picture.reader import collect_namespaces
+
+if TYPE_CHECKING:
+    from .recording import Recording, RecordingEntry
+
+
+class RowNumber(int):
+    """The number of a row that a question is about. A plain int of the program is not one."""
+
+
+def convert_entries_to_rows(
+    recording: Recording,
+    build_object_getter: Callable[[RecordingEntry], Callable[[], Any]],
+    cause_aliases: Mapping[str, str] = {},
+) -> list[RecordedRow]:
+    """Convert the entries of a recording to the rows that explain reads. They are cached once the recording has ended.
+
+    Args:
+        recording: The recording of a framework's program.
+        build_object_getter: Returns, for an entry, a function that finds the object that the entry stands for.
+        cause_aliases: The shared names of causes that the recorder names differently.
+    """
+    if recording.cached_rows is not None:
+        return recording.cached_rows
+    rows = [_to_recorded_row(entry, build_object_getter(entry), cause_aliases) for entry in recording.entries]
+    recording.cached_rows = None if recording._recording else rows
+    return rows
+
+
+def _to_recorded_row(
+    entry: RecordingEntry, get_object: Callable[[], Any], cause_aliases: Mapping[str, str]
+) -> RecordedRow:
+    cause = cause_aliases.get(entry.cause, entry.cause)
+    # A result may depend on more rows than the operation's inputs, such as the values of a leaf.
+    further_inputs = [row for row in entry.origin_rows if row not in entry.inputs]
+    return RecordedRow(
+        index=entry.row,
+        op=entry.op,
+        kind=entry.kind,
+        edges=[InputEdge(row, cause) for row in (*entry.inputs, *further_inputs)],
+        site=entry.site,
+        get_object=get_object,
+        call_stack=[entry.site],
+        value=entry.value,
+        dtype=entry.dtype,
+        shape=entry.shape,
+        tracked=entry.tracked,
+        position=entry.row,
+        name=entry.name or "",
+        scope=entry.scope,
+        call_id=entry.call_id,
+        extra=entry.extra,
+    )
+
+
+def list_named_program_objects() -> list[tuple[str, Any]]:
+    """Return (name, object) for each name of the program that asks."""
+    return [pair for namespace in collect_namespaces(find_asking_frame()) for pair in list(namespace.items())]
+
+
+class FrameworkAdapter(Adapter):
+    """What the checks need to know of a program, apart from its rows.
+
+    The adapter of each framework adds the members that depend on the framework.
+    """
+
+    list_names_and_values: Callable[[], Iterable[tuple[str, Any]]] = staticmethod(list_named_program_objects)
+    """Returns (name, object) for each name of the program."""
+
+    def to_handle(self, value: Any) -> Any:
+        """Return what an object is identified by."""
+        return value
+
+    def is_literal(self, row: RecordedRow) -> bool:
+        """Return whether a row is a number in the program's text."""
+        return False
+
+
+def is_any_name_read_later(statement: program_text.Statement, names: Iterable[str]) -> bool:
+    """Return whether a later statement of the same function reads one of some names."""
+    name_set = set(names)
+    for later_statement in program_text.list_statements(statement.file):
+        is_later = (
+            later_statement.enclosing_functions == statement.enclosing_functions
+            and later_statement.order > statement.order
+        )
+        if is_later and not name_set.isdisjoint(later_statement.read_names):
+            return True
+    return False
+
+
+def find_dropped_result(question: Question) -> Finding | None:
+    """Find the last descendant of the source, if the target was not computed from any of them."""
+    results = question.descendants.difference(question.source_rows)
+    if question.target_rows:
+        results = {row for row in results if row < question.target_rows[0]}
+    if not results:
+        return None
+    return zero_nan.build_row_finding(question, question.adapter.unused_cause, max(results), "dropped")
+
+
+def read_escapes(recording: Recording) -> list[Escape]:
+    """Return the values that left the framework during a recording."""
+    return [Escape(escape.row, escape.method, escape.site, escape.row_count) for escape in recording.escapes]
+
+
+def find_first_nonfinite_cause(
+    question: Question, build_earlier_question: Callable[[Any, Any, Any], Question]
+) -> Finding | None:
+    """Find where a NaN arose. If a weight is NaN, find the earlier backward pass that made it so.
+
+    Args:
+        question: The question about the gradient.
+        build_earlier_question: Builds the same question about an earlier pass, from the recording, the pass's target
+            and the source.
+    """
+    finding = zero_nan.find_cause_of_nonfinite(question)
+    if finding is None or finding.variant != "trained":
+        return finding
+    recording: Recording = question.adapter.recording  # type: ignore[attr-defined]
+    for sweep in recording.sweeps:
+        if sweep is question.sweep:
+            break
+        if sweep.target:
+            earlier_question = build_earlier_question(recording, RowNumber(sweep.target[-1]), question.source)
+            if earlier_finding := zero_nan.find_cause_of_nonfinite(earlier_question):
+                return earlier_finding
+    return finding

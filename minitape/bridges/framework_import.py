@@ -1,0 +1,30 @@
+"""The framework of a bridge, or an error that says what to install."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+
+def import_framework(module_name: str, framework_name: str, minimum_version: tuple[int, int]) -> Any:
+    """Import and return the module of a framework. ImportError if it is not installed, or too old for a bridge.
+
+    >>> import_framework("numpy", "NumPy", (2, 0)).__name__
+    'numpy'
+    >>> import_framework("numpy", "NumPy", (99, 0))
+    Traceback (most recent call last):
+    ImportError: minitape.bridges.numpy needs NumPy 99.0 or newer, and 2... is installed.
+    """
+    try:
+        module = importlib.import_module(module_name)
+    except ImportError as error:
+        raise ImportError(
+            f"minitape.bridges.{module_name} needs {framework_name}: pip install 'minitape[{module_name}]'."
+        ) from error
+    if tuple(int(part) for part in module.__version__.split(".")[:2]) < minimum_version:
+        version_text, installed = ".".join(map(str, minimum_version)), module.__version__
+        raise ImportError(
+            f"minitape.bridges.{module_name} needs {framework_name} {version_text} or newer, "
+            f"and {installed} is installed."
+        )
+    return module

@@ -1,0 +1,392 @@
+"""Runs the equations of a jaxpr one by one: each is a row. What JAX calls (``jit``, ``scan``, ``cond``) is opened;
+``while``, through which it does not go back, is one row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jax.extend.core import Literal
+
+from ...engine.record.interrupt_safe import make_interrupt_safe
+from ...engine.record.user_frames import is_minitape_or_library_file
+from ...recording.sites import NOWHERE, Site, find_user_site
+from ..framework_patches import FrameworkPatches
+from ..recording import ROW_LIMIT
+from .row_log import NORMALIZING_FUNCTIONS, BranchChoice, JaxLog, JaxPlace, JaxVariable, find_place
+
+try:
+    from jax._src.config import eager_constant_folding
+    from jax._src.interpreters.partial_eval import DynamicJaxprTracer as Tracer
+except ImportError:  # another JAX: conditions on values are refused then, as under jit
+    Tracer = None
+
+LOOP_ROW_LIMIT = 3_000  # rows of a loop that is opened: more take a minute to record, and a page of 100 MB
+Scope = tuple[str, ...]
+disable_jit = make_interrupt_safe(jax.disable_jit.__wrapped__)  # ends at once where Ctrl-C comes
+CUSTOM_RULE_PRIMITIVES = {"custom_jvp_call", "custom_vjp_call"}
+
+
+class JaxprRunner:
+    """The computation of one jaxpr."""
+
+    def __init__(self, log: JaxLog) -> None:
+        self.log = log
+        self.failed_site: Site = NOWHERE  # where an equation raised an error
+        self.site: Site = NOWHERE  # of the equation that runs
+        # more than 0 inside of a function of a library's: its jaxpr may have been traced for another line
+        self.library_depth = 0
+        self.openers: dict = {
+            "jit": self._run_opened_call,
+            "pjit": self._run_opened_call,
+            "closed_call": self._run_opened_call,
+            "remat2": self._run_opened_call,
+            "checkpoint": self._run_opened_call,
+            "scan": self._run_opened_scan,
+            "cond": self._run_taken_branch,
+        }
+
+    def run_jaxpr(
+        self, jaxpr: Any, consts: list[JaxVariable], args: list[JaxVariable], scope: Scope = ()
+    ) -> list[JaxVariable]:
+        """Run a jaxpr on values, and return its results."""
+        variables: dict[Any, JaxVariable] = dict(zip([*jaxpr.constvars, *jaxpr.invars], [*consts, *args], strict=True))
+
+        def read_atom(atom: Any) -> JaxVariable:
+            return JaxVariable(atom.val) if isinstance(atom, Literal) else variables[atom]
+
+        last_binding: tuple[JaxPlace, int | None] = JaxPlace(), None  # the statement, and the row that has its name
+        for eqn in jaxpr.eqns:
+            results = self._run_equation(eqn, [read_atom(atom) for atom in eqn.invars], scope)
+            last_binding = self._bind_result_name(eqn, results, *last_binding)
+            variables.update(zip(eqn.outvars, results, strict=True))
+        return [read_atom(atom) for atom in jaxpr.outvars]
+
+    def run_closed_jaxpr(self, closed_jaxpr: Any, args: list[JaxVariable], scope: Scope = ()) -> list[JaxVariable]:
+        """Run a closed jaxpr, which has its constants, and return its results."""
+        jaxpr = getattr(closed_jaxpr, "jaxpr", closed_jaxpr)
+        return self.run_jaxpr(jaxpr, [JaxVariable(const) for const in getattr(closed_jaxpr, "consts", ())], args, scope)
+
+    def _run_equation(self, eqn: Any, inputs: list[JaxVariable], scope: Scope) -> list[JaxVariable]:
+        scope = (*scope, *(scope_part for scope_part in str(eqn.source_info.name_stack).split("/") if scope_part))
+        opener = self.openers.get(eqn.primitive.name)
+        outer_site = self.site
+        place = JaxPlace() if self.library_depth else find_place(eqn)
+        self.site = outer_site if place.site is NOWHERE else place.site
+        # a function of several equations that JAX does not call, but writes out
+        if (
+            place.library_function in NORMALIZING_FUNCTIONS
+            and opener is None
+            and eqn.primitive.name not in CUSTOM_RULE_PRIMITIVES
+        ):
+            scope = (*scope, place.library_function)
+        try:
+            row_estimate = (
+                estimate_row_count(eqn)
+                if opener is not None and any(variable.has_float_source for variable in inputs)
+                else ROW_LIMIT + 1
+            )
+            # a long loop is one row
+            if (
+                opener is not None
+                and row_estimate + len(self.log.entries) <= ROW_LIMIT
+                and (eqn.primitive.name != "scan" or row_estimate <= LOOP_ROW_LIMIT)
+            ):
+                return opener(eqn, inputs, scope)
+            return self._run_as_one_row(eqn, inputs, scope)
+        except Exception:
+            self.failed_site = self.site if self.failed_site is NOWHERE else self.failed_site
+            raise
+        finally:
+            self.site = outer_site
+
+    def _bind_result_name(
+        self, eqn: Any, results: list[JaxVariable], last_place: JaxPlace, last_row: int | None
+    ) -> tuple[JaxPlace, int | None]:
+        """Give a result the name that the program has for it.
+
+        What came before it in the same expression has that name no more. Returns the place and the row for the
+        next call.
+        """
+        row = results[0].row if len(results) == 1 else None
+        # a derivative has the place of its function
+        place = JaxPlace() if self.library_depth or "jvp(" in str(eqn.source_info.name_stack) else find_place(eqn)
+        if not place.bound_name or row is None:
+            return JaxPlace(), None
+        self.log.bind_name(
+            row,
+            place.bound_name,
+            last_row if (place.site, place.bound_name) == (last_place.site, last_place.bound_name) else None,
+        )
+        return place, row
+
+    def _run_as_one_row(self, eqn: Any, inputs: list[JaxVariable], scope: Scope) -> list[JaxVariable]:
+        name = eqn.primitive.name
+        if name == "convert_element_type" and getattr(inputs[0].value, "dtype", None) == eqn.params["new_dtype"]:
+            return inputs  # says only that the dtype is no guess of JAX's any more
+        label = f"x^{eqn.params['y']}" if name == "integer_pow" else ""
+        op = find_callee_name(eqn) if name in self.openers or name in CUSTOM_RULE_PRIMITIVES else name
+        return self.log.run_and_record_operation(
+            op, partial(evaluate_equation, eqn), inputs, self.site, scope, label, describe_custom_rule(eqn)
+        )
+
+    # -- calls that are opened ---------------------------------------------------------------------
+
+    def _run_opened_call(self, eqn: Any, inputs: list[JaxVariable], scope: Scope) -> list[JaxVariable]:
+        closed_jaxpr = eqn.params.get("jaxpr") or eqn.params["call_jaxpr"]
+        is_library_code = is_minitape_or_library_file(find_source_file(closed_jaxpr))
+        self.library_depth += is_library_code
+        try:
+            return self.run_closed_jaxpr(closed_jaxpr, inputs, (*scope, find_callee_name(eqn)))
+        finally:
+            self.library_depth -= is_library_code
+
+    def _run_opened_scan(self, eqn: Any, inputs: list[JaxVariable], scope: Scope) -> list[JaxVariable]:
+        """Run a ``scan`` step by step, as ``jax.disable_jit`` does."""
+        params, site = eqn.params, self.site
+        if "ft_in" in params:  # since JAX 0.11
+            constant_count, carry_count, _ = map(len, params["ft_in"].unpack())
+        else:
+            constant_count, carry_count = params["num_consts"], params["num_carry"]
+        carry, xs = inputs[constant_count:][:carry_count], inputs[constant_count:][carry_count:]
+        direction = -1 if params["reverse"] else 1
+        step_order = range(params["length"])[::direction]
+        if not step_order:
+            return self._run_as_one_row(eqn, inputs, scope)
+        step_outputs = []
+        for index in step_order:
+            step_scope = (*scope, f"{find_callee_name(eqn)}[{index}]")
+            slices = [
+                self.log.run_and_record_operation(
+                    "slice",
+                    lambda x, index=index: [lax.index_in_dim(x, index, keepdims=False)],
+                    [x],
+                    site,
+                    step_scope,
+                    f"[{index}]",
+                )[0]
+                for x in xs
+            ]
+            results = self.run_closed_jaxpr(params["jaxpr"], [*inputs[:constant_count], *carry, *slices], step_scope)
+            carry = results[:carry_count]
+            step_outputs.append(results[carry_count:])
+        columns = zip(*step_outputs[::direction], strict=True)
+        return [
+            *carry,
+            *(
+                self.log.run_and_record_operation("stack", lambda *ys: [jnp.stack(ys)], list(column), site, scope)[0]
+                for column in columns
+            ),
+        ]
+
+    def _run_taken_branch(self, eqn: Any, inputs: list[JaxVariable], scope: Scope) -> list[JaxVariable]:
+        branches, branch_index = eqn.params["branches"], int(inputs[0].value)
+        branch_index = min(max(branch_index, 0), len(branches) - 1)
+        input_rows = [variable.row for variable in inputs[1:] if variable.row is not None]
+        self.log.branch_choices.append(BranchChoice(input_rows, self.site, branch_index))
+        return self.run_closed_jaxpr(branches[branch_index], inputs[1:], (*scope, f"cond[{branch_index}]"))
+
+
+def evaluate_equation(eqn: Any, *values: Any) -> list:
+    """Compute an equation from these values, with JAX's own rules for their derivatives."""
+    params = eqn.primitive.get_bind_params(eqn.params)
+    functions: tuple = ()
+    if isinstance(params, tuple):  # before JAX 0.8
+        functions, params = params
+    # vmap has noted where a rule's results have their batch when loops were traced, not run step by step
+    with eqn.ctx.manager, disable_jit(False) if eqn.primitive.name in CUSTOM_RULE_PRIMITIVES else nullcontext():
+        results = eqn.primitive.bind(*functions, *values, **params)
+    return list(results) if eqn.primitive.multiple_results else [results]
+
+
+def find_callee_name(eqn: Any) -> str:
+    """Return the name of what an equation calls.
+
+    >>> import jax
+    >>> find_callee_name(jax.make_jaxpr(jax.jit(jnp.sin))(1.0).eqns[0])
+    'sin'
+    """
+    params = eqn.params
+    name = params.get("name")
+    if not name and eqn.primitive.name in CUSTOM_RULE_PRIMITIVES:
+        body = params["call_jaxpr"]
+        name = getattr(body, "jaxpr", body).debug_info.func_src_info or ""
+        name = name.partition(" ")[0]
+    return (name or eqn.primitive.name).strip("_<>") or eqn.primitive.name
+
+
+def describe_custom_rule(eqn: Any) -> str:
+    """Return which function is the derivative rule of an equation, and where; "" if it has none of its own."""
+    if eqn.primitive.name not in CUSTOM_RULE_PRIMITIVES:
+        return ""
+    rule = eqn.params.get("bwd") or eqn.params.get("jvp_jaxpr_fun")
+    return getattr(getattr(rule, "debug_info", None), "func_src_info", None) or "a rule"
+
+
+def find_source_file(closed_jaxpr: Any) -> str:
+    """Return the file of the function that a jaxpr was made of.
+
+    >>> import jax
+    >>> find_source_file(jax.make_jaxpr(jnp.sin)(1.0)).endswith(".py")
+    True
+    """
+    source = getattr(closed_jaxpr, "jaxpr", closed_jaxpr).debug_info.func_src_info or ""
+    return source.partition(" at ")[2].rpartition(":")[0]
+
+
+def estimate_row_count(eqn: Any) -> int:
+    """Return how many rows an equation may become."""
+    inner_count = 0
+    for value in eqn.params.values():
+        for part in value if isinstance(value, (tuple, list)) else (value,):
+            jaxpr: Any = getattr(part, "jaxpr", part)
+            if hasattr(jaxpr, "eqns"):
+                inner_count += sum(estimate_row_count(equation) for equation in jaxpr.eqns)
+    return 1 + inner_count * (eqn.params.get("length", 1) if eqn.primitive.name == "scan" else 1)
+
+
+# -- what tracers know: without jit a Python condition may ask for a value -------------------------
+
+
+class TracerValues:
+    """The values of the tracers of one trace, computed on demand.
+
+    >>> values = TracerValues([3.0])
+    >>> def loss(x):
+    ...     values.start_trace([x])
+    ...     return x * 2.0 if x > 0 else x
+    >>> with expose_tracer_values(values):
+    ...     print(len(jax.make_jaxpr(loss)(3.0).eqns))
+    2
+    """
+
+    def __init__(self, argument_leaves: Sequence) -> None:
+        self.argument_leaves = argument_leaves
+        self.trace: Any = None
+        self.escapes: list[tuple] = []  # how values left, where, and the leaves that they came from
+        self._argument_values: dict = {}  # the values of the arguments, by their tracers
+        self._known_values: dict = {}
+
+    def start_trace(self, tracers: Sequence) -> None:
+        """Remember the tracers of the arguments' leaves, with which the function begins."""
+        if tracers and hasattr(tracers[0], "parent"):
+            self.trace = tracers[0]._trace
+            self._argument_values = {
+                tracer.val: leaf for tracer, leaf in zip(tracers, self.argument_leaves, strict=True)
+            }
+            self._known_values = dict(self._argument_values)
+
+    def compute_value_of_tracer(self, tracer: Any) -> Any:
+        """Compute the value of a tracer; None for one of another trace, such as of a function under ``jit``."""
+        pending = [tracer]
+        while tracer._trace is self.trace and pending:
+            missing = (
+                []
+                if self._is_value_known(pending[-1])
+                else [
+                    input_tracer
+                    for input_tracer in pending[-1].parent.in_tracers
+                    if not self._is_value_known(input_tracer)
+                ]
+            )
+            if missing:
+                pending += missing
+                continue
+            current = pending.pop()
+            if not self._is_value_known(current):
+                with jax.ensure_compile_time_eval():
+                    results = evaluate_equation(current.parent, *map(self._get_known_value, current.parent.in_tracers))
+                self._known_values.update(zip(current.parent.outvars, results, strict=True))
+        return self._get_known_value(tracer) if tracer._trace is self.trace else None
+
+    def record_escape_and_read_value(self, tracer: Any) -> Any:
+        """Return the array of a tracer that leaves JAX for Python, and note the escape."""
+        if tracer.dtype == bool or jax.numpy.issubdtype(tracer.dtype, jax.numpy.inexact):
+            self.escapes.append(
+                (
+                    "__bool__" if tracer.dtype == bool else "__float__",
+                    find_user_site(),
+                    self._list_leaves_behind_tracer(tracer),
+                )
+            )
+        return self.compute_value_of_tracer(tracer)
+
+    def _list_leaves_behind_tracer(self, tracer: Any) -> list:
+        """Return the arguments' leaves that a tracer was computed from."""
+        ancestors: dict = {}
+        pending = [tracer]
+        while pending:
+            current = pending.pop()
+            if id(current) not in ancestors:
+                ancestors[id(current)] = current
+                pending += current.parent.in_tracers if current.parent is not None else []
+        return [
+            self._argument_values[current.val]
+            for current in ancestors.values()
+            if not isinstance(current.val, Literal) and current.val in self._argument_values
+        ]
+
+    def _is_value_known(self, tracer: Any) -> bool:
+        return (
+            isinstance(tracer.val, Literal)
+            or tracer.val in self._known_values
+            or tracer.val in self.trace.frame.constvar_to_val
+        )
+
+    def _get_known_value(self, tracer: Any) -> Any:
+        if isinstance(tracer.val, Literal):
+            return tracer.val.val
+        return (
+            self._known_values[tracer.val]
+            if tracer.val in self._known_values
+            else self.trace.frame.constvar_to_val[tracer.val]
+        )
+
+
+@contextmanager
+def expose_tracer_values(values: TracerValues) -> Iterator[None]:
+    """Let the tracers of one trace know their values in the block.
+
+    What depends on none of them is computed at once.
+    """
+    patches = FrameworkPatches()
+    patches.activate_in_this_thread()
+    try:
+        if Tracer is None:
+            yield
+            return
+        patches.wrap_function(
+            Tracer,
+            "to_concrete_value",
+            lambda original, tracer: (
+                values.record_escape_and_read_value(tracer) if tracer._trace is values.trace else original(tracer)
+            ),
+        )
+        for method in ("__array__", "__float__"):
+            patches.wrap_function(Tracer, method, partial(_on_tracer_conversion, values, method))
+        with eager_constant_folding(True):
+            yield
+    finally:
+        patches.undo_all()
+
+
+def _on_tracer_conversion(
+    values: TracerValues, method: str, original: Callable, tracer: Any, *args: Any, **kwargs: Any
+) -> Any:
+    """Give NumPy and Python values that no derivative passes.
+
+    These are whole numbers and conditions, which ``jax.grad`` does not trace.
+    """
+    is_exact = tracer._trace is values.trace and not jax.numpy.issubdtype(tracer.dtype, jax.numpy.inexact)
+    return (
+        getattr(np.asarray(values.compute_value_of_tracer(tracer)), method)(*args, **kwargs)
+        if is_exact
+        else original(tracer, *args, **kwargs)
+    )

@@ -1,0 +1,405 @@
+"""A function of JAX that is recorded, with its gradient."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
+from functools import wraps
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import jax
+import numpy as np
+
+from ...explain.reasons import program_text
+from ...recording.recorded_rows import BackwardPass, RowEscape
+from ...recording.sites import NOWHERE, Site, find_user_site
+from ..checkup import FrameworkRecording
+from ..recording import RowNumber
+from .backward_pass import JaxBackwardPass
+from .jaxpr_run import JaxprRunner, TracerValues, disable_jit, expose_tracer_values
+from .program_origin import JaxLeaf, JaxOrigin, RecordedCall
+from .row_log import (
+    NUMBER_TYPES,
+    JaxExtra,
+    JaxLog,
+    JaxVariable,
+    is_inexact,
+    list_leaf_names_by_argument,
+    read_dtype_and_shape,
+)
+
+if TYPE_CHECKING:
+    from ...explain.explanation import Explanation
+    from ...explain.reasons.suspects import CheckedRun
+
+
+class FunctionTrace(NamedTuple):
+    """What ``jax.make_jaxpr`` says of a function.
+
+    Attributes:
+        closed_jaxpr: The equations, with their constants.
+        result_shape: The tree of the result, with shapes as leaves.
+        traced_leaf_indices: Which of the arguments' leaves are traced.
+        escapes: How values left, where, and the leaves that they came from.
+    """
+
+    closed_jaxpr: Any
+    result_shape: Any
+    traced_leaf_indices: list[int]
+    escapes: list[tuple]
+
+
+class JaxRecording(FrameworkRecording):
+    """What a function of JAX computed. ``value`` is its result, ``gradient`` what ``jax.grad`` gives.
+
+    ``error`` is what JAX says against the function or its gradient, or None: then there is no ``value``, or no
+    ``gradient``. An argument is asked about by its array, or by its name.
+
+    >>> recording = record(lambda p: jax.lax.stop_gradient(p["w"]) * 2.0, {"w": 3.0})
+    >>> recording.explain(recording.value, "p['w']").cause
+    'stop_gradient'
+    """
+
+    def __init__(self) -> None:
+        super().__init__("jax")
+        self.log = JaxLog(self)
+        self.is_complete = False  # all equations, and there is a value
+        self.value: Any = None
+        self.gradient: Any = None
+        self.error: Exception | None = None
+        self.stop_site: Site = NOWHERE  # where an equation raised an error
+        self.recorded_call = RecordedCall()
+        self.argument_leaves: list[JaxLeaf] = []  # the leaves of the arguments
+        self.result_variables: list[JaxVariable] = []  # the leaves of the result
+        self.target_row: int | None = None  # the row of the first
+        self.differentiated_rows: list[int] = []  # the rows of what is differentiated
+        self.unchanged_counts: dict[int, int] = {}  # of rows: how often a step computed them again without a change
+        self.unreached_rows: set[int] = set()  # differentiated rows that no adjoint reached: their gradient is zero
+
+    def _explain_gradient(self, target: Any, source: Any) -> Explanation:
+        from .checks import explain_gradient
+
+        if self.internal_error is not None:
+            error_text = f"{type(self.internal_error).__name__}: {self.internal_error}"
+            raise RuntimeError(f"The recording ended early, so nothing is known of the gradient: {error_text}")
+        return explain_gradient(self, target, source)
+
+    def _find_named_sources(self, subject: Any) -> Mapping[str, Any] | None:
+        """Return None unless nothing is asked about: a name or a tree has one answer."""
+        return super()._find_named_sources(subject) if subject is None else None
+
+    def map_rows_to_result_names(self) -> Mapping[int, str]:
+        """Return the function's name for its result."""
+        name = getattr(self.recorded_call.function, "__name__", "")
+        return {self.target_row: name} if self.target_row is not None and name.isidentifier() else {}
+
+    def collect_trained_sources(self) -> dict[str, RowNumber]:
+        """Return the leaves of the arguments that are differentiated, or changed by a gradient, by name."""
+        origin, gradient_names = (
+            JaxOrigin(*self.recorded_call),
+            {*program_text.find_statement(self.recorded_call.site).bound_names},
+        )
+        updated_rows = {
+            leaf.row
+            for leaf in self.argument_leaves
+            for statement in origin.list_update_statements(leaf)
+            if gradient_names.difference(statement.bound_names) & statement.read_names
+        }
+        return self.map_names_to_rows(
+            [leaf.row for leaf in self.argument_leaves if leaf.row in updated_rows.union(self.differentiated_rows)]
+        )
+
+    def count_arguments_unchanged_since(self, previous: JaxRecording) -> None:
+        """Count the arguments that a step computed again since an earlier recording, and did not change."""
+        for earlier, leaf in zip(previous.argument_leaves, self.argument_leaves, strict=False):
+            is_comparable = leaf.row in self.differentiated_rows and not getattr(earlier.value, "is_deleted", bool)()
+            if is_comparable and earlier.value is not leaf.value and np.array_equal(earlier.value, leaf.value):
+                self.unchanged_counts[leaf.row] = previous.unchanged_counts.get(earlier.row, 0) + 1
+
+    def map_names_to_rows(self, rows: list[int]) -> dict[str, RowNumber]:
+        """Return the rows of leaves by their names."""
+        return {self.entries[row].name or f"[{row}]": RowNumber(row) for row in rows}
+
+    def build_checked_run(self) -> CheckedRun:
+        from .suspects import build_checked_run
+
+        return build_checked_run(self)
+
+    def find_target_row(self, sweep: BackwardPass) -> RowNumber | None:
+        return None
+
+    def list_rows(self, source: Any) -> list[int]:
+        """Return the rows that a source of ``explain`` stands for.
+
+        A tree stands for those of its leaves, a number for all arguments that it may be.
+        """
+        if isinstance(source, NUMBER_TYPES) and not isinstance(source, RowNumber):
+            equal_leaves = [
+                leaf for leaf in self.argument_leaves if type(leaf.value) is type(source) and leaf.value == source
+            ]
+            matching_leaves = [leaf for leaf in equal_leaves if leaf.value is source] or equal_leaves
+            return [leaf.row for leaf in matching_leaves if leaf.row in self.differentiated_rows] or [
+                leaf.row for leaf in matching_leaves
+            ]
+        row = self.find_row(source)
+        if row is not None or hasattr(source, "shape"):
+            return [] if row is None else [row]
+        if isinstance(source, str):
+            return [
+                leaf.row
+                for leaf in self.argument_leaves
+                if (name := self.entries[leaf.row].name or "").startswith((f"{source}[", f"{source}."))
+                or name.endswith(f"[{source!r}]")
+            ]
+        whole_rows = [
+            leaf.row for leaf in self.argument_leaves if self.recorded_call.args[leaf.argument_index] is source
+        ]
+        parts = jax.tree_util.tree_leaves(source)
+        return whole_rows or (
+            [] if len(parts) == 1 and parts[0] is source else [row for part in parts for row in self.list_rows(part)]
+        )
+
+    def find_row(self, value: Any) -> int | None:
+        """Return the last row that stands for an array of the program's, or has a name."""
+        row = self.log.find_row(value)
+        return super().find_row(value) if row is None else row
+
+    @property
+    def leaves(self) -> Mapping[int, Any]:
+        """Return the arguments, by row."""
+        return {entry.row: SimpleNamespace(variable=None, tensor=RowNumber(entry.row)) for entry in self.entries}
+
+
+def record(
+    function: Callable,
+    *args: Any,
+    argnums: int | tuple[int, ...] = 0,
+    has_aux: bool = False,
+) -> JaxRecording:
+    """Run ``function(*args)`` and its gradient, and record both.
+
+    They run as ``jax.value_and_grad(function, argnums, has_aux)`` has it.
+
+    What JAX refuses (a ``float()`` of a traced value, ``x[0] = 1.0``, a wrong shape, a result that is no number) is
+    kept as ``recording.error``; an error of the function's own is raised. ``function`` runs to be traced: as under
+    ``jit`` where the program compiles it; else an argument that is no float or array is what it is, and a Python
+    condition may ask for a value where ``jax.grad`` allows it. Calls of ``jit``, ``scan`` and ``cond`` are opened where
+    they depend on an argument; one that would have more than 20,000 rows is one row.
+
+    >>> recording = record(lambda x, n: x**2 * n, 3.0, 2.0, argnums=(0, 1))
+    >>> recording.gradient
+    (Array(12., dtype=float32, weak_type=True), Array(9., dtype=float32, weak_type=True))
+    >>> record(lambda x: x * float(x), 3.0).error
+    ConcretizationTypeError(...)
+    """
+    recording = JaxRecording()
+    recording.recorded_call = RecordedCall(function, args, find_user_site())
+    argument_indices = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+    argument_indices = tuple(
+        index % len(args) if -len(args) <= index < len(args) else index for index in argument_indices
+    )
+    if not argument_indices or not all(0 <= index < len(args) for index in argument_indices):
+        raise ValueError(f"argnums={argnums!r} does not fit to {len(args)} argument{'' if len(args) == 1 else 's'}.")
+    trace = _trace_function(recording, function, args, argument_indices)
+    leaves = _add_argument_leaves(recording, function, args, argument_indices)
+    if trace is not None:
+        for method, site, values in trace.escapes:
+            rows = [leaf.row for leaf in recording.argument_leaves if any(leaf.value is value for value in values)]
+            recording.escapes += [RowEscape(row, method, site, 0) for row in rows]
+        with disable_jit():
+            traced_leaves = [leaves[leaf_index] for leaf_index in trace.traced_leaf_indices]
+            if _run_forward(recording, trace.closed_jaxpr, traced_leaves, trace.result_shape):
+                differentiated = [leaf for leaf in leaves if leaf.row in recording.differentiated_rows]
+                _run_backward(recording, function, args, argnums, has_aux, differentiated)
+    recording.log.release_arrays()
+    recording.close()
+    return recording
+
+
+def record_if_bad(gradient: Any, function: Callable, *args: Any, **options: Any) -> JaxRecording | None:
+    """Record ``function(*args)`` if its gradient is bad: if a part of it is all zeros, NaN or infinite.
+
+    The gradient is that of a training step, compiled or not.
+
+    The function runs without the compiler for that, with the same arguments, so that the recording shows the very step
+    that was bad. ``options`` are those of ``record``. None stands for a gradient that is good.
+
+    >>> loss = lambda w, x: jax.numpy.sum(jax.numpy.sqrt(w * x))
+    >>> step = jax.jit(jax.grad(loss))
+    >>> record_if_bad(step(1.0, 2.0), loss, 1.0, 2.0) is None
+    True
+    >>> record_if_bad(step(0.0, 2.0), loss, 0.0, 2.0).explain("w").cause
+    'nan_backward'
+    """
+    leaves = [leaf for leaf in jax.tree_util.tree_leaves(gradient) if not hasattr(leaf, "dtype") or is_inexact(leaf)]
+    if any(isinstance(leaf, jax.core.Tracer) for leaf in leaves):
+        raise TypeError(
+            "record_if_bad() looks at numbers, and while a function is traced there are none: call it on what the "
+            "compiled step returned."
+        )
+    return record(function, *args, **options) if _is_bad_gradient(leaves) else None
+
+
+@jax.jit
+def _is_bad_gradient(leaves: list) -> Any:
+    """Return whether one of some leaves is all zeros, or not finite."""
+    bad_flags = [~jax.numpy.isfinite(leaf).all() | ~jax.numpy.any(leaf) for leaf in leaves]
+    return jax.numpy.array(bad_flags, bool).any()
+
+
+def _trace_function(
+    recording: JaxRecording, function: Any, args: tuple, argument_indices: tuple[int, ...]
+) -> FunctionTrace | None:
+    """Trace a function with ``jax.make_jaxpr``. Return None, and keep the error, where JAX refuses it.
+
+    Where the program compiles the function, JAX traces all leaves. Else those only that are arrays or floats; and where
+    that is refused, those that are differentiated, whose values are known then, as in ``jax.grad``.
+    """
+    from .checks import find_error_site
+
+    leaves, tree = jax.tree_util.tree_flatten(args)
+    argument_of_leaf = [index for index, argument in enumerate(args) for _ in jax.tree_util.tree_leaves(argument)]
+    differentiated_leaf_indices = [
+        leaf_index for leaf_index, index in enumerate(argument_of_leaf) if index in argument_indices
+    ]
+    float_leaf_indices = [
+        leaf_index
+        for leaf_index, leaf in enumerate(leaves)
+        if leaf_index in differentiated_leaf_indices or hasattr(leaf, "dtype") or isinstance(leaf, (float, complex))
+    ]
+    all_leaf_indices = list(range(len(leaves)))
+    attempts = {
+        "": [(float_leaf_indices, False), (differentiated_leaf_indices, True)],
+        "itself": [(all_leaf_indices, False)],
+        "part": [(float_leaf_indices, False)],
+    }
+    for traced_leaf_indices, has_known_values in attempts[
+        JaxOrigin(function, args, recording.recorded_call.site).compiled_as
+    ]:
+        values = TracerValues([leaves[leaf_index] for leaf_index in traced_leaf_indices])
+
+        def call_function(
+            *tracers: Any, traced_leaves: list[int] = traced_leaf_indices, values: TracerValues = values
+        ) -> Any:
+            values.start_trace(tracers)
+            all_values = dict(enumerate(leaves)) | dict(zip(traced_leaves, tracers, strict=True))
+            return function(*jax.tree_util.tree_unflatten(tree, list(all_values.values())))
+
+        try:
+            with expose_tracer_values(values) if has_known_values else nullcontext():
+                closed_jaxpr, shape = jax.make_jaxpr(wraps(function)(call_function), return_shape=True)(
+                    *[leaves[leaf_index] for leaf_index in traced_leaf_indices]
+                )
+            recording.error = None
+            return FunctionTrace(closed_jaxpr, shape, traced_leaf_indices, values.escapes)
+        except Exception as error:
+            is_jax_error = find_error_site(error).library_function or getattr(error, "__module__", "").startswith("jax")
+            if not is_jax_error and not any(
+                word in f"{error} {error.__cause__}"
+                for word in (
+                    "Tracer",
+                    "_IndexUpdate",
+                    "forward-mode",
+                    "lax.",
+                    "scalar-output",
+                    "vmap",
+                    "must have equal types",
+                    "must have identical types",
+                )
+            ):
+                raise
+            recording.error = error  # where a later try is refused, too, that is what jax.grad says
+    return None
+
+
+def _add_argument_leaves(
+    recording: JaxRecording, function: Any, args: tuple, argument_indices: tuple[int, ...]
+) -> list[JaxVariable]:
+    """Add the rows of the arguments' leaves; of what is no number, such as a text, there is none."""
+    variables: list[JaxVariable] = []
+    for index, (argument, names) in enumerate(zip(args, list_leaf_names_by_argument(function, args), strict=True)):
+        for leaf, name in zip(jax.tree_util.tree_leaves(argument), names, strict=True):
+            if not hasattr(leaf, "dtype") and not isinstance(leaf, NUMBER_TYPES):
+                variables.append(JaxVariable(leaf))
+                continue
+            variables.append(recording.log.add_argument_leaf(leaf, name, index in argument_indices))
+            recording.argument_leaves.append(JaxLeaf(leaf, variables[-1].required_row, index))
+    recording.differentiated_rows = [
+        leaf.row for leaf in recording.argument_leaves if leaf.argument_index in argument_indices
+    ]
+    return variables
+
+
+def _run_forward(recording: JaxRecording, closed_jaxpr: Any, leaves: list[JaxVariable], result_shape: Any) -> bool:
+    """Run the function, and return whether all its values are known."""
+    log, runner = recording.log, JaxprRunner(recording.log)
+    try:
+        results = runner.run_closed_jaxpr(closed_jaxpr, leaves)
+    except jax.errors.UnexpectedTracerError as error:
+        recording.error, recording.stop_site = error, runner.failed_site
+        return False
+    for result in results:
+        if result.row is None:  # computed from no argument
+            result.value = jax.numpy.asarray(result.value)
+            result.row = recording.leaf(
+                log.keep_value(result.value),
+                kind="constant",
+                site=result.site,
+                tracked=False,
+                extra=JaxExtra(),
+                **read_dtype_and_shape(result.value),
+            )
+        log.register_row(result.value, result.row)
+    recording.is_complete, recording.result_variables = True, results
+    recording.value = jax.tree_util.tree_unflatten(
+        jax.tree_util.tree_structure(result_shape), [result.value for result in results]
+    )
+    recording.target_row = results[0].row if results else None
+    return True
+
+
+def _run_backward(
+    recording: JaxRecording,
+    function: Any,
+    args: tuple,
+    argnums: Any,
+    has_aux: bool,
+    sources: list[JaxVariable],
+) -> None:
+    """Run JAX's backward pass from a result that is one float to arguments that are floats.
+
+    Otherwise, keep what JAX says against it.
+    """
+    is_pair = isinstance(recording.value, tuple) and len(recording.value) == 2
+    value = recording.value[0] if has_aux and is_pair else None if has_aux else recording.value
+    is_scalar = (
+        isinstance(value, jax.Array) and value.shape == () and jax.numpy.issubdtype(value.dtype, jax.numpy.floating)
+    )
+    internal_error: Exception = AssertionError("JAX takes a result that is no number")
+    try:
+        gradients = None
+        if is_scalar and all(is_inexact(leaf.value) for leaf in sources):
+            assert recording.target_row is not None
+            backward_pass = JaxBackwardPass(recording.log, recording.target_row, sources)
+            gradients = backward_pass.compute_gradients(jax.numpy.ones_like(value))
+    except Exception as error:
+        internal_error = error
+    if gradients is None:
+        try:
+            with disable_jit(False):  # a number that jit traces is what it is without
+                jax.eval_shape(jax.grad(function, argnums, has_aux=has_aux), *args)
+        except Exception as jax_error:
+            recording.error = jax_error
+        else:
+            recording.end_with_error(internal_error)
+        return
+    recording.sweeps.append(sweep := backward_pass.sweep)
+    sweep.function_name, sweep.sources = "grad", recording.differentiated_rows
+    recording.unreached_rows = {leaf.required_row for leaf in sources} - sweep.adjoints.keys()
+    for leaf, gradient in zip(sources, gradients, strict=True):
+        if leaf.required_row in recording.unreached_rows:
+            sweep.arrive(leaf.required_row, recording.log.keep_value(gradient))
+    differentiated = tuple(args[index] for index in (argnums if isinstance(argnums, tuple) else (argnums,)))
+    tree = jax.tree_util.tree_unflatten(jax.tree_util.tree_structure(differentiated), gradients)
+    recording.gradient = tree if isinstance(argnums, tuple) else tree[0]

@@ -1,0 +1,386 @@
+"""A recording of another framework as pictures read it: its rows, its backward passes, and what they left."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+import numpy as np
+
+from ..picture.gradient_results import MAX_EXPLAINED, MAX_SOURCES, find_reason_and_blamed_line
+from ..picture.known_rules import KnownRule, find_known_rule
+from ..picture.path_breaks import is_zero
+from ..picture.picture_rows import PictureRow
+from ..picture.reader import Reader
+from ..picture.shown_values import to_value_fields
+from ..picture.snapshot_types import (
+    EdgeFields,
+    EventFields,
+    ResultFields,
+    RowFields,
+    SourceFields,
+    StepFields,
+    SweepFields,
+    TapeFields,
+)
+from ..picture.stepper import SweepSteps
+from ..picture.truncation import shorten_name
+from ..recording.recorded_rows import AdjointShare, BackwardPass
+from ..recording.value_summary import ValueSummary, to_float_array
+from ..recording.variable_names import iter_public_names_and_values
+from .framework_adapter import RowNumber
+
+if TYPE_CHECKING:
+    from .checkup import FrameworkRecording
+    from .recording import Recording, RecordingEntry
+
+MAX_THUMBNAILS = 400  # large values that a snapshot shows as pictures, too
+SHORT_LABELS = {  # what has room in a node
+    "broadcast_in_dim": "broadcast",
+    "cross_entropy": "cross-ent.",
+    "SparseSoftmaxCrossEntropyWithLogits": "cross-ent.",
+    "sparse_softmax_cross_entropy_with_logits": "cross-ent.",
+    "SoftmaxCrossEntropyWithLogits": "cross-ent.",
+    "scaled_dot_product_attention": "attention",
+}
+
+
+def to_snapshot_value(value: Any) -> Any:
+    """Return the VALUE of a number or an array, or of an object whose method ``shown()`` gives its own.
+
+    >>> to_snapshot_value(2.0)
+    {'text': '2.0', 'data': 2.0}
+    """
+    return value.shown() if hasattr(value, "shown") else to_value_fields(value)
+
+
+def to_real_array(value: Any) -> np.ndarray | None:
+    """Return the real numbers of a value; None where they are gone, or are none."""
+    if value is None or isinstance(value, ValueSummary):
+        return to_float_array(value)
+    array = np.asarray(value)
+    return array.astype(np.float64) if array.dtype.kind in "biuf" else None
+
+
+def drop_excess_thumbnails(snapshot_part: Any, thumbnail_counter: Iterator[int]) -> Any:
+    """Return a part of a snapshot, in which only the first large values have pictures: long pages stay small.
+
+    >>> drop_excess_thumbnails([{"thumb": [[1.0]]}, {"thumb": [[2.0]]}], iter([MAX_THUMBNAILS, MAX_THUMBNAILS + 1]))
+    [{'thumb': [[1.0]]}, {}]
+    """
+    if isinstance(snapshot_part, list):
+        return [drop_excess_thumbnails(value, thumbnail_counter) for value in snapshot_part]
+    if not isinstance(snapshot_part, dict):
+        return snapshot_part
+    is_over_limit = "thumb" in snapshot_part and next(thumbnail_counter) > MAX_THUMBNAILS
+    return {
+        key: value if key in ("data", "thumb") else drop_excess_thumbnails(value, thumbnail_counter)
+        for key, value in snapshot_part.items()
+        if not (is_over_limit and key == "thumb")
+    }
+
+
+def build_picture_row(entry: RecordingEntry) -> PictureRow:
+    """Return the row of a snapshot that shows an entry."""
+    value = to_snapshot_value(entry.value)
+    is_operation = entry.kind == "operation"
+    fields: RowFields = {
+        "op": shorten_name(entry.op),
+        "label": SHORT_LABELS.get(entry.label, shorten_name(entry.label)),
+        "formula": "",
+        "rule": [],
+        "said": [],
+        "kind": entry.kind,
+        "name": None if entry.name is None else shorten_name(entry.name),
+        "version": entry.version,
+        "output": entry.output,
+        "call": entry.call_id,
+        "dtype": entry.dtype,
+        "shape": list(entry.shape),
+        "released": value is None,
+        "site": 0,
+        "line": entry.site[1],
+        "file": entry.site[0],
+        "status": "ghost" if is_operation and not entry.tracked else "recorded",
+        "watched": entry.watched,
+        "cut": entry.cut,
+        "tapes": [0] if entry.tracked else [],
+        "by": None,
+        "scope": [shorten_name(part) for part in entry.scope],
+    }
+    own_fields: RowFields | None = None if entry.tangent is None else {"tangent": to_snapshot_value(entry.tangent)}
+    return PictureRow(entry.row, fields, tuple(entry.inputs), None, value, own_fields)
+
+
+def find_known_rule_of_row(recording: Recording, row: int) -> KnownRule | None:
+    """Return the rule of minitape's own table for an operation, where its numbers are those of the program."""
+    if row not in recording.known_rules:
+        entry = recording.entries[row]
+        inputs = [to_real_array(recording.entries[i].value) for i in entry.inputs]
+        is_checkable = entry.kind == "operation" and entry.cut is None and recording.entries[entry.call_id].row == row
+        recording.known_rules[row] = (
+            find_known_rule(entry.op, inputs, to_real_array(entry.value), entry.dtype, entry.label)
+            if is_checkable
+            else None
+        )
+    return recording.known_rules[row]
+
+
+def build_results_of_shown_sweep(
+    recording: Recording, target: Any, sources: Any, namespaces: Iterable[dict]
+) -> list[ResultFields]:
+    """Return what the backward pass that is shown left at its sources: the last one, or that of ``target``."""
+    sweep = recording.find_last_sweep(target)
+    if sweep is None:
+        return []
+    names = RecordingReader(recording, namespaces).map_rows_to_python_names()
+    steps = RecordingSteps(recording, sweep, sources if target is not None else None)
+    gradients = dict(zip(steps.header["sources"], steps.list_gradients(), strict=True))
+    if not sweep.sources and sources is None:
+        gradients = {**dict.fromkeys(_iter_unreached_source_rows(recording, sweep)), **gradients}
+    result: ResultFields = {
+        "target": [{"name": _find_display_name(recording, row, names), "row": row} for row in sorted(sweep.target)],
+        "sources": [
+            _build_source_fields(recording, row, gradients[row], names) for row in sorted(gradients)[:MAX_SOURCES]
+        ],
+        "more": max(0, len(gradients) - MAX_SOURCES),
+        "known": True,
+        "shown": True,
+        "call": sweep.function_name or "backward",
+    }
+    _add_reasons_to_result(recording, result, sweep)
+    return [result]
+
+
+class NamedSource(NamedTuple):
+    """What the block trained, and how the program calls it."""
+
+    name: str
+    source: Any
+
+
+def map_rows_to_trained_sources(recording: Recording) -> dict[int, NamedSource]:
+    """Return what the block trained, with its name, by each of its rows.
+
+    Where two have one name, as the weights of two layers, it is the longer one that the program has for it; of an
+    element of a tree, as `params['w']`, the last part where that is of no other: `w`.
+    """
+    if recording.sources_by_row is None or recording.is_recording:
+        sources = [
+            (row, name, source)
+            for name, source in recording.collect_trained_sources().items()
+            for row in recording.list_rows(source)
+        ]
+        entry_names = {row: recording.entries[row].name for row, _, _ in sources}
+        owner_counts = Counter(name for name, _ in {(entry_names[row], id(source)) for row, _, source in sources})
+        display_names = {
+            row: entry_name if (entry_name := entry_names[row]) and owner_counts[entry_name] == 1 else name
+            for row, name, _ in sources
+        }
+        last_parts = {name: re.findall(r"\w+", name)[-1] for name in display_names.values() if "[" in name}
+        unique_names = {
+            name for name, part in last_parts.items() if not part.isdigit() and [*last_parts.values()].count(part) == 1
+        }
+        recording.sources_by_row = {
+            row: NamedSource(last_parts[name] if (name := display_names[row]) in unique_names else name, source)
+            for row, _, source in sources
+        }
+    return recording.sources_by_row
+
+
+def _iter_unreached_source_rows(recording: Recording, sweep: BackwardPass) -> Iterator[int]:
+    """Yield the last row of each source that the block trained and that no adjoint of this sweep reached."""
+    rows: dict[int, list[int]] = {}
+    for row, (_, source) in map_rows_to_trained_sources(recording).items():
+        rows.setdefault(id(source), []).append(row)
+    return (max(source_rows) for source_rows in rows.values() if not any(row in sweep.adjoints for row in source_rows))
+
+
+def _add_reasons_to_result(recording: Recording, result: ResultFields, sweep: BackwardPass) -> None:
+    """Add to a result why gradients are None or zero, in the words of ``explain``; of many only for the first ones."""
+    unexplained = [
+        source_fields
+        for source_fields in result["sources"]
+        if source_fields["gradient"] is None or is_zero(source_fields["gradient"])
+    ]
+    for source_fields in unexplained[:MAX_EXPLAINED] if sweep.target else ():
+        named_source = map_rows_to_trained_sources(recording).get(source_fields["at"])
+        source = RowNumber(source_fields["at"]) if named_source is None else named_source.source
+        with suppress(Exception):  # the picture goes on without words
+            framework_recording = cast("FrameworkRecording", recording)
+            target = framework_recording.find_target_row(sweep)
+            source_fields["reason"], source_fields["why"] = find_reason_and_blamed_line(
+                framework_recording.explain_source(target, source)
+            )
+
+
+def _find_display_name(recording: Recording, row: int, names_by_row: Mapping[int, str]) -> str | None:
+    source = map_rows_to_trained_sources(recording).get(row)
+    program_name = (source and source.name) or recording.map_rows_to_result_names().get(row, "")
+    name = (
+        program_name or recording.entries[row].name or names_by_row.get(row)
+        if 0 <= row < len(recording.entries)
+        else None
+    )
+    return None if name is None else shorten_name(name)
+
+
+def _build_source_fields(
+    recording: Recording, row: int, gradient: Any, names_by_row: Mapping[int, str]
+) -> SourceFields:
+    return {
+        "name": _find_display_name(recording, row, names_by_row),
+        "rows": [row] if row >= 0 else [],
+        "parts": [],
+        "gradient": gradient,
+        "at": row,
+        "reason": None,
+        "why": None,
+        "blame": None,
+        "now": None,
+        "assigned": 0,
+    }
+
+
+class RecordingSteps(SweepSteps):
+    """A sweep that was recorded, as a picture takes it: all steps are there at once."""
+
+    def __init__(self, recording: Recording, sweep: BackwardPass, sources: Any = None) -> None:
+        self._recording, self._sweep, self.remaining_rows = recording, sweep, 0
+        wanted_sources = sources if isinstance(sources, (list, tuple)) else [] if sources is None else [sources]
+        found_rows = [recording.find_row(wanted_source) for wanted_source in wanted_sources]
+        self._source_rows = (
+            [-1 if row is None else row for row in found_rows]
+            if wanted_sources
+            else recording.list_source_rows_of_sweep(sweep)
+        )
+        self.last_row = max(sweep.adjoints, default=-1)
+
+    @property
+    def header(self) -> SweepFields:
+        """The SWEEP but for its steps and gradients."""
+        return {"target": sorted(self._sweep.target), "sources": self._source_rows, "rest": 0}
+
+    def take_steps(self, limit: int | None = None) -> list[StepFields]:
+        """Return all steps, in the order in which the framework went."""
+        return [self._build_step(call, edges) for call, edges in self._sweep.edges.items()]
+
+    def _build_step(self, call_row: int, edges: list[AdjointShare]) -> StepFields:
+        rule, adjoint = (
+            find_known_rule_of_row(self._recording, call_row),
+            to_real_array(self._sweep.adjoints.get(call_row)),
+        )
+        edge_fields: list[EdgeFields] = [
+            {
+                "input": row,
+                "port": port,
+                **(
+                    rule.compare_with_framework_share(port, adjoint, to_real_array(product))
+                    if rule
+                    else EdgeFields(local=None)
+                ),
+                "product": to_snapshot_value(product),
+                "sum": to_snapshot_value(total),
+            }
+            for row, port, product, total in edges
+        ]
+        step: StepFields = {"row": call_row, "adjoint": self._build_adjoint_value(call_row), "edges": edge_fields}
+        entries = self._recording.entries
+        other_rows = [*takewhile(lambda row: entries[row].call_id == call_row, range(call_row + 1, len(entries)))]
+        if other_rows:
+            step["others"] = [{"row": row, "adjoint": self._build_adjoint_value(row)} for row in other_rows]
+        return step
+
+    def _build_adjoint_value(self, row: int) -> Any:
+        """Return the VALUE of what arrived at a row; zeros for a result of several to which nothing came."""
+        adjoint = self._sweep.adjoints.get(row)
+        return (
+            to_value_fields(np.zeros(self._recording.entries[row].shape)[()])
+            if adjoint is None
+            else to_snapshot_value(adjoint)
+        )
+
+    def list_gradients(self) -> list:
+        """Return what arrived at the sources."""
+        adjoints = [self._sweep.adjoints.get(row) for row in self._source_rows]
+        return [None if adjoint is None else to_snapshot_value(adjoint) for adjoint in adjoints]
+
+    def build_sweep_fields(self) -> SweepFields:
+        """Return the SWEEP."""
+        return self.header | {"steps": self.take_steps(), "gradients": self.list_gradients()}
+
+
+class RecordingReader(Reader):
+    """Reads a recording that is complete."""
+
+    tape: Recording  # type: ignore[assignment]
+    record: Any  # the same, or None
+
+    def read_new_rows(self, limit: int | None = None) -> list[PictureRow]:
+        if not self._switch_to_current_record():
+            return []
+        first = self.row_count
+        last = len(self.record) if limit is None else min(len(self.record), first + limit)
+        self.row_count = last
+        return [self._build_picture_row_with_rule(row) for row in range(first, last)]
+
+    def read_first_and_last_rows(self, limit: int) -> list[PictureRow]:
+        if not self._switch_to_current_record() or len(self.record) <= limit:
+            return self.read_new_rows()
+        ends = [*range(limit // 2), *range(len(self.record) - limit // 2, len(self.record))]
+        return [self._build_picture_row_with_rule(row) for row in ends]
+
+    def read_source_lines(self, file: str) -> list[str]:
+        return self.tape.read_source_lines(file)
+
+    def list_function_insides(self, target: Any = None, sources: Any = None, row: int | None = None) -> list:
+        return self.tape.list_insides(target, row)
+
+    def _build_picture_row_with_rule(self, row: int) -> PictureRow:
+        entry = self.tape.entries[row]
+        if entry.site[0]:
+            self.files[entry.site[0]] = None
+        shown_row, rule = build_picture_row(entry), find_known_rule_of_row(self.tape, row)
+        if entry.name and row in map_rows_to_trained_sources(self.tape):
+            shown_row.form["name"] = shorten_name(map_rows_to_trained_sources(self.tape)[row].name)
+        elif not entry.name and row in self.tape.map_rows_to_result_names():
+            shown_row.form["name"] = shorten_name(self.tape.map_rows_to_result_names()[row])
+        if rule is not None:
+            shown_row.form |= rule.fields
+        return shown_row
+
+    def list_changed_leaves(self) -> list[RowFields]:
+        return []
+
+    def recompute_into_kept_arrays(self, is_requested: bool = False) -> None:
+        """Do nothing: what was recorded is kept."""
+
+    def update_rows_after_recording(self, rows: list[PictureRow]) -> list[RowFields]:
+        """Return nothing: all is known of each row when it is read."""
+        return []
+
+    def map_rows_to_python_names(self) -> dict[int, str]:
+        names_by_row: dict[int, str] = {}
+        for name, value in iter_public_names_and_values(self.namespaces if self.record is not None else ()):
+            row = None if isinstance(value, (int, bool)) else self.tape.find_row(value)
+            if row is not None:
+                names_by_row.setdefault(row, name)
+        return names_by_row
+
+    def _list_escapes_and_assignments(self) -> list[EventFields]:
+        return cast("list[EventFields]", list(self.tape.events))
+
+    def _build_tape_fields(self, number: int, tape: Any) -> TapeFields:
+        state = "recording" if tape.is_recording else "closed"
+        return {
+            "id": number,
+            "name": self._find_tape_name(tape, number),
+            "persistent": False,
+            "state": state,
+            "spans": [] if tape.is_recording else [[0, len(tape)]],
+            "bytes": 0,
+        }

@@ -1,0 +1,156 @@
+"""A recording that was kept as a snapshot, without the framework that made it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ..recording.value_summary import ValueSummary
+from .recording import ROW_LIMIT, Recording, RecordingEntry
+
+ROW_KINDS = ("source", "variable", "constant", "operation")
+
+
+class _SnapshotValue(ValueSummary):
+    """A VALUE of a snapshot in the place of the value that it shows."""
+
+    __slots__ = ()
+
+    def shown(self) -> Any:
+        return self.content
+
+    def to_array(self) -> np.ndarray | None:
+        """Return the elements, where the snapshot has all of them."""
+        try:
+            return np.asarray(self.content["data"])
+        except (KeyError, TypeError, ValueError):
+            return None
+
+
+class Replay(Recording):
+    """What a recording's ``snapshot()`` says, as a recording again: ``TapeView`` and ``tf.draw`` take it.
+
+    The snapshot may come from another machine, as JSON, and from a stranger: the files that it names are not read, and
+    the texts that it has for them are those of this recording only. It has one backward pass, but not what ``explain``
+    needs. Raises ValueError for a version of the format other than 1, for a part of a recording, and for what is no
+    snapshot.
+
+    >>> recording = Recording("by hand")
+    >>> x = recording.leaf(3.0, name="x")
+    >>> y = recording.operation("square", [x], 9.0, label="x²")
+    >>> recording.close()
+    >>> Replay(recording.snapshot(), "by hand").snapshot()["rows"] == recording.snapshot()["rows"]
+    True
+    """
+
+    def __init__(self, snapshot: dict, framework: str = "a snapshot") -> None:
+        super().__init__(framework)
+        try:
+            self._read_snapshot(snapshot)
+        except (AttributeError, IndexError, KeyError, TypeError) as error:
+            raise ValueError(
+                "This is no snapshot of a recording: something in it is missing, or of another kind."
+            ) from error
+        self.close()
+
+    def read_source_lines(self, file: str) -> list[str]:
+        """Return the lines of a file as the snapshot has them. They are not shared: linecache's are what functions are
+        made of.
+        """
+        return self._texts.get(file, "").splitlines(keepends=True)
+
+    def _read_snapshot(self, snapshot: Mapping[str, Any]) -> None:
+        if snapshot.get("version") != 1:
+            raise ValueError(f"This snapshot has version {snapshot.get('version')!r}; Replay reads version 1.")
+        rows = snapshot["rows"]
+        if snapshot["first"] != 0 or snapshot["total"] != len(rows):
+            raise ValueError(f"This snapshot has {len(rows)} rows of {snapshot['total']}; Replay needs all of them.")
+        if len(rows) > ROW_LIMIT:
+            raise ValueError(f"This snapshot has {len(rows)} rows; a recording has at most {ROW_LIMIT}.")
+        self.entries = [_parse_row_fields(row, number) for number, row in enumerate(rows)]
+        self.events = [dict(event) for event in snapshot["events"]]
+        self._texts = {file: text + "" for file, text in snapshot["sources_text"].items()}
+        if snapshot["sweep"] is not None:
+            self._read_sweep(snapshot["sweep"])
+
+    def _read_sweep(self, sweep_fields: dict) -> None:
+        sweep = self.sweep(sweep_fields["target"])
+        sweep.sources = list(sweep_fields["sources"])
+        for step in sweep_fields["steps"]:
+            for adjoint_fields in (step, *step.get("others", ())):
+                sweep.arrive(adjoint_fields["row"], _SnapshotValue(adjoint_fields["adjoint"]))
+            for edge in step["edges"]:
+                sweep.send(
+                    step["row"],
+                    edge["input"],
+                    edge["port"],
+                    _SnapshotValue(edge["product"]),
+                    _SnapshotValue(edge["sum"]),
+                )
+        for row, gradient in zip(sweep_fields["sources"], sweep_fields["gradients"], strict=True):
+            if gradient is not None:
+                sweep.arrive(row, _SnapshotValue(gradient))
+        swept_rows = [
+            *sweep.target,
+            *sweep.sources,
+            *sweep.adjoints,
+            *(row for edges in sweep.edges.values() for row, *_ in edges),
+        ]
+        if not set(swept_rows) <= set(range(len(self.entries))):
+            raise ValueError("This is no snapshot of a recording: its backward pass goes to rows that are not there.")
+        for entry in self.entries:  # no zeros are made for them, whose shapes other code chose
+            if entry.call_id in sweep.edges:
+                sweep.adjoints.setdefault(entry.row, _SnapshotValue(None))
+
+
+def _parse_row_fields(row_fields: dict, row_number: int) -> RecordingEntry:
+    """Return the entry that a ROW was made of; ValueError for what is no ROW."""
+    texts = [
+        row_fields["op"],
+        row_fields["label"],
+        row_fields["dtype"],
+        *row_fields["scope"],
+        *(row_fields[name] or "" for name in ("name", "file", "cut", "watched")),
+    ]
+    numbers = [
+        row_fields["row"],
+        row_fields["call"],
+        row_fields["version"],
+        row_fields["output"],
+        row_fields["line"] or 0,
+        *row_fields["shape"],
+        *row_fields["inputs"],
+    ]
+    is_valid = all(type(text) is str for text in texts) and all(
+        type(integer) is int and integer >= 0 for integer in numbers
+    )
+    if (
+        not is_valid
+        or row_fields["row"] != row_number
+        or row_fields["call"] > row_number
+        or max(row_fields["inputs"], default=-1) >= row_number
+        or row_fields["kind"] not in ROW_KINDS
+    ):
+        raise ValueError(f"This is no snapshot of a recording: row {row_number} is none.")
+    return RecordingEntry(
+        row=row_fields["row"],
+        op=row_fields["op"],
+        label=row_fields["label"],
+        kind=row_fields["kind"],
+        value=_SnapshotValue(row_fields["value"]),
+        site=(row_fields["file"], row_fields["line"]),
+        tracked=bool(row_fields["tapes"]),
+        name=row_fields["name"],
+        version=row_fields["version"],
+        inputs=row_fields["inputs"],
+        call_id=row_fields["call"],
+        output=row_fields["output"],
+        dtype=row_fields["dtype"],
+        shape=row_fields["shape"],
+        scope=row_fields["scope"],
+        cut=row_fields["cut"],
+        watched=row_fields["watched"],
+        tangent=_SnapshotValue(row_fields["tangent"]) if "tangent" in row_fields else None,
+    )

@@ -1,0 +1,275 @@
+"""A call of a ``tf.function``, opened: its Python runs again, line by line, for ``explain`` and for pictures.
+
+It runs with what the call was given, and its variables have the values that they had then. Afterwards they have their
+own again.
+"""
+
+from __future__ import annotations
+
+import inspect
+import io
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext, redirect_stdout, suppress
+from random import Random
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import tensorflow as tf
+from tensorflow.python.data.ops.iterator_ops import OwnedIterator
+from tensorflow.python.eager import context
+from tensorflow.python.ops import gen_resource_variable_ops
+
+from ...engine.record.interrupt_safe import TemporaryAttributes
+from ...recording.recorded_rows import BackwardPass
+from ...recording.sites import find_user_call_stack
+from ...recording.value_summary import to_float_array
+from ..framework_patches import RecordingBlock
+from .function_graphs import has_gradient_tape, is_replayable
+from .kept_tensors import FunctionCall, RowLimitReached, TensorFlowValue, build_placeholder_tensor
+from .operation_log import to_handle_or_value
+from .watcher import TensorFlowWatcher
+
+if TYPE_CHECKING:
+    from ...picture.snapshot_types import InsideFields
+    from ..recording import RecordingEntry
+    from .recording import TensorFlowRecording
+
+INSIDE_LIMIT = 16  # calls of one recording that a snapshot has the inside of
+INSIDE_ROW_LIMIT = 2_000  # rows of one inside that are shown
+
+
+class ReplayedCall(NamedTuple):
+    """What a call computed when it ran again, and its arguments by name.
+
+    It has no results where it raised: the rows before that are there.
+    """
+
+    recording: TensorFlowRecording
+    results: list
+    arguments_by_name: dict
+
+
+class RebuiltArguments(NamedTuple):
+    """What a call is given when it runs again: positional and named arguments, and whether some are made up."""
+
+    args: tuple
+    kwargs: dict
+    has_placeholders: bool
+
+
+class StepRerun(NamedTuple):
+    """A call of a compiled step, and the recording of it when it ran again."""
+
+    call: FunctionCall
+    recording: TensorFlowRecording
+
+
+def replay_call(
+    recording: TensorFlowRecording, call: FunctionCall, sources: Sequence | None = None, seeds: Sequence = ()
+) -> ReplayedCall | None:
+    """Run a call again in a new recording.
+
+    Return None if it cannot run again, for example because only a summary of its arguments was kept. A tape goes
+    back from the results to the ``sources``, with the adjoints ``seeds``.
+
+    A tape goes back to the ``sources`` from the results, with the adjoints ``seeds``.
+    """
+    with recording.pause_watching():
+        arguments = None if call.function is None else _rebuild_arguments(call)
+    if arguments is None:
+        return None
+    args, kwargs, has_placeholders = arguments
+    arguments_by_name = inspect.signature(call.function.python_function).bind(*args, **kwargs).arguments
+    inner_recording, results = type(recording)(), list[Any]()
+    inner_recording.is_rerun, inner_recording.has_placeholder_values = True, has_placeholders
+    inner_recording.log.running_line.replayed_call = call.call_stack, len(find_user_call_stack())
+    watcher, tape = TensorFlowWatcher(inner_recording, open_functions=True), tf.GradientTape(persistent=True)
+    try:
+        with recording.pause_watching(), _suppress_side_effects(), RecordingBlock(inner_recording, watcher):
+            with watcher.writer.suspend_writing():
+                for variable, row in call.variable_states:
+                    value: TensorFlowValue | None = recording.entries[row].value
+                    if value is not None and not value.is_tensor_freed:
+                        variable.assign(value.tensor)
+            with suppress(Exception, RowLimitReached), tape if sources else nullcontext():
+                for source in sources or ():
+                    if source.dtype != tf.resource:
+                        tape.watch(source)
+                returned_value = call.function.python_function(*args, **kwargs)
+                results += [
+                    tensor for tensor in tf.nest.flatten(returned_value, expand_composites=True) if tensor is not None
+                ]
+            seeded_results = [(tensor, seed) for tensor, seed in zip(results, seeds, strict=False) if seed is not None]
+            if sources and seeded_results:
+                tape.gradient(
+                    [tensor for tensor, _ in seeded_results],
+                    sources,
+                    output_gradients=[seed for _, seed in seeded_results],
+                )
+    finally:
+        for handle, value in inner_recording.log.original_values.values():
+            gen_resource_variable_ops.assign_variable_op(handle, value)
+    return ReplayedCall(inner_recording, [to_handle_or_value(tensor) for tensor in results], arguments_by_name)
+
+
+@contextmanager
+def _suppress_side_effects() -> Iterator[None]:
+    """Run the block so that it prints nothing, writes no summary, and takes none of the program's random numbers."""
+    eager_context = context.context()
+    random_state = (
+        {"_rng": Random("minitape")} if hasattr(eager_context, "_rng") else {}
+    )  # where the program has set a seed
+    with (
+        redirect_stdout(io.StringIO()),
+        TemporaryAttributes(tf, print=lambda *texts, **options: None),
+        tf.summary.record_if(False),
+        TemporaryAttributes(eager_context, **random_state),
+    ):
+        yield
+
+
+def _rebuild_arguments(call: FunctionCall) -> RebuiltArguments | None:
+    """Return what a call is given when it runs again, or None if a tensor is gone.
+
+    A dataset stays where it is: of one that Keras made of arrays there is another first batch, of others there are
+    numbers that are made up.
+    """
+    has_placeholders = False
+    flat_arguments = []
+    for value in tf.nest.flatten(call.arguments):
+        if isinstance(value, TensorFlowValue):
+            if value.is_tensor_freed:
+                return None
+            value = value.tensor
+        elif isinstance(value, OwnedIterator):
+            dataset = value._dataset
+            if not _is_keras_only_dataset(dataset):
+                has_placeholders = True
+                dataset = tf.data.Dataset.from_tensors(
+                    tf.nest.map_structure(build_placeholder_tensor, value.element_spec)
+                )
+            value = iter(dataset)
+        flat_arguments.append(value)
+    args, kwargs = tf.nest.pack_sequence_as(call.arguments, flat_arguments)
+    return RebuiltArguments(args, kwargs, has_placeholders)
+
+
+def _is_keras_only_dataset(dataset: Any) -> bool:
+    """Return whether a dataset runs functions of Keras only: another one may do more than compute."""
+    pending, functions = [dataset], []
+    while pending:
+        current = pending.pop()
+        pending += current._inputs()
+        functions += current._functions()
+    return bool(functions) and all(function._func.__module__.startswith("keras.") for function in functions)
+
+
+def replay_compiled_steps(recording: TensorFlowRecording) -> list[StepRerun]:
+    """Run the compiled steps of a block again, one call of each function, and return them with their recordings."""
+    log, calls_by_function = recording.log, dict[Any, list[FunctionCall]]()
+    for call in log.function_calls:
+        if (
+            call.graph is None
+            or has_gradient_tape(call.graph)
+            or (not log.tape_history.tapes and is_replayable(call.graph))
+        ):
+            calls_by_function.setdefault(call.function, []).append(call)
+    for call in (
+        last_calls := [
+            _select_last_call_before_nan(recording, calls_of_function)
+            for calls_of_function in calls_by_function.values()
+        ]
+    ):
+        if call not in log.replayed_calls:
+            log.replayed_calls[call] = replay_call(recording, call)
+    replays = ((call, log.replayed_calls[call]) for call in sorted(last_calls, key=log.function_calls.index))
+    return [
+        StepRerun(call, replay.recording) for call, replay in replays if replay is not None and replay.recording.sweeps
+    ]
+
+
+def _select_last_call_before_nan(recording: TensorFlowRecording, calls: Sequence[FunctionCall]) -> FunctionCall:
+    """Return the last of some calls, or the last before their variables were NaN."""
+    for call in reversed(calls):
+        states = [recording.entries[row].value for _, row in call.variable_states]
+        if all(state is None or state.is_all_finite for state in states):
+            return call
+    return calls[-1]
+
+
+def find_replayed_step_of_source(recording: TensorFlowRecording, source: Any) -> tuple[TensorFlowRecording, Any] | None:
+    """Return the last compiled step that gave a source its gradient, run again, and the source; None where none did."""
+    recordings = [
+        inner_recording
+        for _, inner_recording in replay_compiled_steps(recording)
+        if filter_sweeps_by_source(inner_recording.sweeps, source)
+    ]
+    return (recordings[-1], source) if recordings else None
+
+
+def filter_sweeps_by_source(sweeps: Iterable[BackwardPass], source: Any) -> list[BackwardPass]:
+    """Return those of some sweeps that were asked for the gradient of a source."""
+    handle = to_handle_or_value(source)
+    return [sweep for sweep in sweeps if any(reference() is handle for reference, _ in sweep.source_results)]
+
+
+def replay_call_of_row(
+    recording: TensorFlowRecording, call_row: int, sweep: BackwardPass | None, seeds_with_ones: bool = False
+) -> ReplayedCall | None:
+    """Run the call that a row stands for again.
+
+    Where tapes were there, or none is inside, a tape goes back with the adjoints that a sweep brought to the
+    results, or with ones if ``seeds_with_ones``.
+    """
+    entry = recording.entries[call_row]
+    inputs = [recording.entries[input_row] for input_row in entry.inputs]
+    adjoints: dict[int, TensorFlowValue] = {} if sweep is None else sweep.adjoints
+    output_rows = [item.row for item in recording.entries[entry.call_id :] if item.call_id == entry.call_id]
+    seeds = [
+        adjoints[item].tensor if item in adjoints and not adjoints[item].is_tensor_freed else None
+        for item in output_rows
+    ]
+    if seeds_with_ones and not any(seed is not None for seed in seeds):
+        seeds[entry.output] = tf.ones(entry.shape, entry.dtype)
+    has_tracked_input = any(item.tracked for item in inputs)
+    tensors = [item.extra.tensor_or_handle for item in inputs if item.tracked or not has_tracked_input]
+    sources = [item for item in tensors if item.dtype == tf.resource or (tf.is_tensor(item) and item.dtype.is_floating)]
+    needs_tape = has_tracked_input or (seeds_with_ones and not has_gradient_tape(entry.extra.function_call.graph))
+    return replay_call(recording, entry.extra.function_call, sources if needs_tape else None, seeds)
+
+
+def list_insides(recording: TensorFlowRecording, sweep: BackwardPass | None, row: int | None) -> list[InsideFields]:
+    """Return the insides of the first calls, or of the one at ``row``.
+
+    Only calls that computed the same when they ran again have one.
+    """
+    call_rows = [
+        entry.row
+        for entry in recording.entries
+        if entry.op == "function" and entry.output == 0 and row in (None, entry.row)
+    ]
+    return [
+        inside
+        for call_row in call_rows[:INSIDE_LIMIT]
+        if (inside := _build_inside_of_call(recording, call_row, sweep)) is not None
+    ]
+
+
+def _build_inside_of_call(
+    recording: TensorFlowRecording, call_row: int, sweep: BackwardPass | None
+) -> InsideFields | None:
+    entry = recording.entries[call_row]
+    replay = replay_call_of_row(recording, call_row, sweep) if is_replayable(entry.extra.function_call.graph) else None
+    results = recording.entries[call_row : call_row + len(replay.results)] if replay is not None else []
+    if replay is None or not results or not all(map(_matches_recorded_result, results, replay.results)):
+        return None
+    snapshot: Any = replay.recording.build_snapshot([{entry.label: replay.recording, **replay.arguments_by_name}])
+    if len(replay.recording) > INSIDE_ROW_LIMIT:
+        snapshot |= {"rows": snapshot["rows"][:INSIDE_ROW_LIMIT], "sweep": None}
+    return {"row": call_row, "name": entry.label, "snapshot": snapshot}
+
+
+def _matches_recorded_result(entry: RecordingEntry, replayed_result: Any) -> bool:
+    """Return whether a call that ran again gave the same result: random numbers are others now."""
+    recorded_array, result_array = to_float_array(entry.value), np.asarray(replayed_result)
+    return recorded_array is None or np.allclose(recorded_array, result_array, rtol=1e-4, atol=1e-6, equal_nan=True)

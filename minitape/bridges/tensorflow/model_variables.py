@@ -1,0 +1,153 @@
+"""The variables of a TensorFlow program, by the names that it has for them: ``gen.out.kernel``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import tensorflow as tf
+
+from ...explain.reasons.question import OptionalArray
+from ...explain.translated_sentences import fill
+from ...explain.value_texts import UNNAMED_TENSOR
+from ...recording.value_summary import to_float_array
+from ..framework_adapter import list_named_program_objects
+from .function_calls import replay_compiled_steps
+from .operation_log import find_variable_name, to_handle_or_value
+
+if TYPE_CHECKING:
+    from .recording import TensorFlowRecording
+
+DEPTH_LIMIT = 12  # how deep layers may be in layers
+
+
+def find_model_variables(recording: TensorFlowRecording, model: Any) -> dict[str, Any] | None:
+    """Return the variables of a layer, model or module that are to be trained, by their names in the program.
+
+    Others whose gradient was asked for are there, too. Returns None for any other object.
+    """
+    if not isinstance(model, (tf.Module, tf.keras.layers.Layer)):
+        return None
+    name = next(
+        (name for name, value in list_named_program_objects() if value is model and not name.startswith("_")),
+        type(model).__name__,
+    )
+    requested_handle_ids = collect_requested_handle_ids(recording)
+    return {
+        path: variable
+        for path, variable in iter_variables_with_paths(model, name)
+        if is_float_variable(variable) or id(to_handle_or_value(variable)) in requested_handle_ids
+    }
+
+
+def collect_requested_handle_ids(recording: TensorFlowRecording) -> set[int]:
+    """Return the identities of the handles of the variables whose gradient the program asked for."""
+    recordings = [recording, *(inner_recording for _, inner_recording in replay_compiled_steps(recording))]
+    returned_gradients = (pair for item in recordings for sweep in item.sweeps for pair in sweep.source_results)
+    return {id(handle) for item, _ in returned_gradients if (handle := item()) is not None}
+
+
+def iter_variables_with_paths(
+    container: Any, path: str, depth: int = 0, visited_ids: set[int] | None = None
+) -> Iterator[tuple[str, Any]]:
+    """Yield the variables to train of a layer, a list or a dictionary, each after its path."""
+    visited_ids = set() if visited_ids is None else visited_ids
+    if id(container) in visited_ids or depth > DEPTH_LIMIT:
+        return
+    if not isinstance(container, (list, tuple)):  # a new list may have the identity of an earlier one
+        visited_ids.add(id(container))
+    if is_model_variable(container):
+        yield path, container
+    elif isinstance(container, (list, tuple)):
+        for index, element in enumerate(container[:1000]):
+            yield from iter_variables_with_paths(element, f"{path}[{index}]", depth + 1, visited_ids)
+    elif isinstance(container, dict):
+        for key, element in list(container.items())[:1000]:
+            yield from iter_variables_with_paths(element, f"{path}[{key!r}]", depth + 1, visited_ids)
+    elif isinstance(container, (tf.Module, tf.keras.layers.Layer)):
+        attributes = {name: value for name, value in vars(container).items() if name != "optimizer"}
+        for name in sorted(attributes, key=lambda name: name.startswith("_")):  # stable: in the order of the program
+            public_name = name if not name.startswith("_") else name.lstrip("_")
+            if name == public_name or is_model_variable(attributes[name]):
+                yield from iter_variables_with_paths(attributes[name], f"{path}.{public_name}", depth + 1, visited_ids)
+        if isinstance(container, tf.keras.layers.Layer):
+            yield from iter_variables_with_paths(
+                list(getattr(container, "layers", ())), f"{path}.layers", depth + 1, visited_ids
+            )
+            for layer in getattr(container, "_layers", ()):  # also what it has private names for, as an attention has
+                yield from iter_variables_with_paths(layer, f"{path}.{layer.name}", depth + 1, visited_ids)
+
+
+def is_model_variable(value: Any) -> bool:
+    """Return whether a value is a variable, and none that a layer keeps for itself.
+
+    >>> is_model_variable(tf.Variable(1)), is_model_variable(1.0)
+    (True, False)
+    """
+    if not isinstance(value, (tf.Variable, tf.keras.Variable)):
+        return False
+    return not getattr(value, "path", "").rpartition("/")[2].startswith(("moving_", "seed_generator"))
+
+
+def is_float_variable(variable: Any) -> bool:
+    """Return whether a variable holds floats."""
+    return bool(tf.as_dtype(variable.dtype).is_floating)
+
+
+def collect_trained_sources(recording: TensorFlowRecording) -> dict[str, Any]:
+    """Return the variables to train that the block read or changed, by name."""
+    log, requested_handle_ids = recording.log, collect_requested_handle_ids(recording)
+    read_variables = {
+        key: candidate
+        for key, candidate in log.tensor_rows.variables_by_handle.items()
+        if is_model_variable(candidate)
+        and log.tensor_rows.list_rows(candidate)
+        and (
+            key in requested_handle_ids
+            or (is_float_variable(candidate) and (candidate.trainable or not requested_handle_ids))
+        )
+    }
+    sources_without_gradient = (
+        reference()
+        for sweep in recording.sweeps
+        for reference, has_gradient in sweep.source_results
+        if not has_gradient
+    )
+    unconnected_by_id = {id(source): source for source in sources_without_gradient if hasattr(source, "dtype")}
+    sources, named_handle_ids = dict[str, Any](), set[int]()
+    for name, value in sorted(
+        list_named_program_objects(), key=lambda item: isinstance(item[1], (list, tuple))
+    ):  # a place in one says little
+        if name.startswith("_") or isinstance(value, type):
+            continue
+        for path, variable in iter_variables_with_paths(value, name):
+            key = id(to_handle_or_value(variable))
+            if key in read_variables | unconnected_by_id and key not in named_handle_ids:
+                named_handle_ids.add(key)
+                sources[path] = variable
+    for key, variable in read_variables.items():
+        if key not in named_handle_ids and variable.trainable:
+            name = find_variable_name(variable) or "variable"
+            sources[name if name not in sources else f"{name} ({len(sources)})"] = variable
+    names = {id(value): name for name, value in list_named_program_objects()}
+    return sources | {
+        names.get(key, fill(UNNAMED_TENSOR)): source
+        for key, source in unconnected_by_id.items()
+        if source.dtype.is_floating
+    }
+
+
+def read_weights_around_last_step(recording: TensorFlowRecording, source: Any) -> tuple[OptionalArray, OptionalArray]:
+    """Return the elements of a variable before and after its last step; None where there was none."""
+    key = id(to_handle_or_value(source))
+    if not any(key in step.handle_ids for step in recording.log.optimizer_steps):
+        return None, None
+    rows = [row for row in recording.log.tensor_rows.list_rows(source) if recording.entries[row].kind != "operation"]
+    arrays = [array for row in rows if (array := to_float_array(recording.entries[row].value)) is not None]
+    with tf.init_scope(), recording.pause_watching():
+        current = np.asarray(source.value() if isinstance(source, tf.Variable) else source.value, np.float64)
+    if not arrays or not np.array_equal(arrays[-1], current):
+        arrays.append(current)
+    weights_before, weights_after = [None, None, *arrays][-2:]
+    return weights_before, weights_after

@@ -1,0 +1,355 @@
+"""What a program does of TensorFlow inside the block: operations, tapes, reads of variables, values that leave,
+gradients.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial, wraps
+from typing import TYPE_CHECKING, Any
+
+import tensorflow as tf
+from tensorflow.python import pywrap_tfe
+from tensorflow.python.data.ops import iterator_ops
+from tensorflow.python.eager import context, execute, record
+from tensorflow.python.eager.polymorphic_function.concrete_function import ConcreteFunction
+from tensorflow.python.eager.polymorphic_function.polymorphic_function import Function
+from tensorflow.python.framework import op_callbacks, ops
+from tensorflow.python.framework.tensor_util import constant_value  # by which TensorFlow looks at a value itself
+from tensorflow.python.ops import custom_gradient, resource_variable_ops, script_ops
+
+from ...engine.record.interrupt_safe import TemporaryAttributes
+from ...engine.record.user_frames import is_minitape_or_library_file
+from ..framework_patches import Watcher
+from .function_graphs import TAPES_ATTRIBUTE, has_gradient_tape
+from .guard import SafeWriter
+from .kept_tensors import FunctionCall
+from .operation_log import changes_variable
+from .row_log import TensorFlowLog
+from .sweep_watcher import SweepWatcher, register_current_gradient_function
+
+if TYPE_CHECKING:
+    from .recording import TensorFlowRecording
+
+STEP_ATTRIBUTE = "_minitape_step"  # an attribute of a tf.function in which tapes compute gradients
+EVENT_BY_METHOD = {"__enter__": "begins", "__exit__": "ends", "reset": "resets"}
+ESCAPE_METHODS = "numpy __array__ __float__ __int__ __bool__ __index__ __complex__".split()
+
+
+class TensorFlowWatcher(Watcher):
+    """Follows a program from the beginning of the block to its end."""
+
+    def __init__(self, recording: TensorFlowRecording, open_functions: bool = False) -> None:
+        self.recording = recording
+        self.open_functions = open_functions
+        self.log: TensorFlowLog = recording.log
+        self.writer = SafeWriter(recording)
+        self.sweep_watcher = SweepWatcher(self.writer)
+        self._custom_call_count = 0
+        self._running_custom_op: tuple[str, str] | None = None  # the tf.custom_gradient that runs
+        self._apply_depth = 0  # more than 0 in the step of an optimizer
+        self._function_call: FunctionCall | None = None  # the program's call of a tf.function, whose graph runs
+        self._running_function: Any = None
+
+    # -- the block ---------------------------------------------------------------------------------
+
+    def start_watching(self) -> None:
+        """Watch everything from now on."""
+        patches = self.log.patches
+        patches.activate_in_this_thread()
+        patches.add_undo_action(self._remove_operation_callback)
+        op_callbacks.add_op_callback(self._on_operation)
+        patches.add_undo_action(register_current_gradient_function)
+        tape_class = tf.GradientTape
+        for owner, name, handler in (
+            *self.sweep_watcher.wrappers,
+            (pywrap_tfe, "TFE_Py_FastPathExecute", self._on_execute),
+            (resource_variable_ops, "variable_accessed", self._on_variable_read),
+            (Function, "__call__", self._on_function_call),
+            (ConcreteFunction, "_call_flat", self._on_graph_run),
+            (tape_class, "jacobian", self._on_jacobian),
+            (tape_class, "batch_jacobian", self._on_jacobian),
+            (tape_class, "watch", self._on_watch),
+            (tape_class, "__exit__", self._on_tape_event),
+            (tape_class, "stop_recording", self._on_stop_recording),
+            (tape_class, "reset", self._on_tape_event),
+            (custom_gradient, "_eager_mode_decorator", self._on_custom_function),
+            (record, "record_operation", self._on_record_operation),
+            (iterator_ops.OwnedIterator, "_create_iterator", self._on_create_iterator),
+            (script_ops, "py_func_common", self._on_numpy_function),
+            *((ops._EagerTensorBase, name, self._build_escape_handler(name)) for name in ESCAPE_METHODS),
+        ):
+            self._wrap_when_eager(owner, name, handler)
+        self.log.patches.wrap_function(tape_class, "__enter__", self._on_tape_enter)
+        register_current_gradient_function()
+        # where no one imported Keras, there is none
+        if optimizers := sys.modules.get("keras.src.optimizers.base_optimizer"):
+            self.log.patches.wrap_function(optimizers.BaseOptimizer, "apply", self._on_apply_gradients)
+            self._wrap_when_eager(
+                sys.modules["keras.src.backend"], "convert_to_numpy", self._build_escape_handler("__array__")
+            )
+        if self.open_functions and not tf.config.functions_run_eagerly():
+            patches.add_undo_action(partial(tf.config.run_functions_eagerly, False))
+            tf.config.run_functions_eagerly(True)
+
+    def stop_watching(self) -> None:
+        """Put TensorFlow back as it was."""
+        self.log.patches.undo_all()
+        self.log.tape_history.release_tensors()
+
+    def _remove_operation_callback(self) -> None:
+        """Watch operations no more."""
+        if self._on_operation in context.context().op_callbacks:
+            op_callbacks.remove_op_callback(self._on_operation)
+        elif not context.context().op_callbacks:  # Ctrl-C came after half of that
+            execute.execute = execute.quick_execute
+
+    def _wrap_when_eager(self, owner: Any, name: str, handler: Any) -> None:
+        """Run ``handler(original, ...)`` in place of a function of TensorFlow's until the block ends.
+
+        The function itself runs while a ``tf.function`` is traced.
+        """
+
+        def call_handler_when_eager(original: Any, /, *args: Any, **kwargs: Any) -> Any:
+            return original(*args, **kwargs) if tf.inside_function() else handler(original, *args, **kwargs)
+
+        if name in vars(owner):
+            self.log.patches.wrap_function(owner, name, call_handler_when_eager)
+
+    # -- what is seen ------------------------------------------------------------------------------
+
+    def _on_operation(
+        self, op_type: str, inputs: Any, attrs: Any, outputs: Any, op_name: Any = None, graph: Any = None
+    ) -> None:
+        if graph is None and self.log.patches.is_active_in_this_thread:  # not while a tf.function is traced
+            op = op_type.decode() if isinstance(op_type, bytes) else op_type
+            if self._apply_depth and not changes_variable(op):
+                return
+            if self._running_custom_op and op != "ReadVariableOp":
+                return
+            running_function = self._running_function if op.startswith("__") else None
+            if running_function is not None:  # what it keeps for its gradient comes behind its results
+                outputs = outputs[: len(running_function.function_type.flat_outputs)]
+            elif self._running_function is None:  # inside of one no tape is open
+                self.sweep_watcher.mark_rows_watched_by_now()
+            self.writer.run_safely(self.log.on_operation, op, inputs, outputs, running_function and self._function_call)
+
+    def _on_function_call(self, original: Any, tf_function: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """Follow a call of a ``tf.function``."""
+        if self.open_functions:
+            with TemporaryAttributes(
+                self.log.running_line, function_names=[*self.log.running_line.function_names, tf_function._name]
+            ):
+                return original(tf_function, *args, **kwargs)
+        with TemporaryAttributes(
+            self, _function_call=self.writer.run_safely(self.log.on_function_call, tf_function, (args, kwargs))
+        ):
+            return original(tf_function, *args, **kwargs)
+
+    def _on_graph_run(self, original: Any, concrete_function: Any, tensor_inputs: Any, captured_inputs: Any) -> Any:
+        """Follow a run of the graph of a ``tf.function``."""
+        graph, inputs = concrete_function.graph, [*tensor_inputs, *captured_inputs]
+        call = self._function_call or FunctionCall(None, None, [], 0)
+        call.variable_states, call.graph = (
+            self.writer.run_safely(self.log.record_states_before_graph_run, graph.variables, inputs) or [],
+            graph,
+        )
+        if call.function is not None and has_gradient_tape(graph):
+            setattr(call.function, STEP_ATTRIBUTE, True)
+        with TemporaryAttributes(self, _function_call=call, _running_function=concrete_function):
+            try:
+                return original(concrete_function, tensor_inputs, captured_inputs)
+            finally:
+                self.writer.run_safely(self.log.note_variables_changed_by_graph, inputs, graph)
+
+    # -- what Python does while a graph is made ----------------------------------------------------
+
+    def _on_custom_function(self, original: Any, rule: Any, args: Any, kwargs: Any) -> Any:
+        """Write a call of a function with the program's own gradient (``tf.custom_gradient``) as one row.
+
+        What it computes inside is no row.
+        """
+
+        @wraps(rule)
+        def call_rule(*arguments: Any, **keywords: Any) -> Any:
+            result, self.log.custom_rules[op] = rule(*arguments, **keywords)
+            return result, self.log.custom_rules[op]
+
+        if self._apply_depth or self._running_custom_op:  # an optimizer sums its gradients over replicas
+            return original(rule, args, kwargs)
+        self._custom_call_count += 1
+        # one of TensorFlow's own is a function in what the program calls
+        function_name = (
+            rule.__qualname__.split(".<locals>")[-2:][0]
+            if is_minitape_or_library_file(rule.__code__.co_filename)
+            else rule.__name__
+        )
+        op = f"{function_name.rpartition('.')[2]}:{self._custom_call_count}"
+        if self.open_functions:  # as in a graph, where a variable that is an argument is read before
+            args = tf.nest.map_structure(tf.convert_to_tensor, args, expand_composites=True)
+        with TemporaryAttributes(self, _running_custom_op=(op, rule.__name__)):
+            return original(call_rule, args, kwargs)
+
+    def _on_record_operation(
+        self, original: Any, name: str, outputs: Any, inputs: Any, backward: Any, *extra_arguments: Any
+    ) -> Any:
+        """Keep what the program's own gradient function sends, of which TensorFlow tells its tapes."""
+        op, rule_name = self._running_custom_op or ("", None)
+        if name != rule_name:
+            return original(name, outputs, inputs, backward, *extra_arguments)
+
+        @wraps(backward)
+        def call_backward(*adjoints: Any) -> Any:
+            shares = backward(*adjoints)
+            self.sweep_watcher.sweep_operations.append((op, None, list(adjoints), list(shares)))
+            return shares
+
+        self.writer.run_safely(self.log.on_custom_function, op, inputs, outputs)
+        return original(name, outputs, inputs, call_backward, *extra_arguments)
+
+    def _on_jacobian(self, original: Any, tape: Any, target: Any, sources: Any, *args: Any, **kwargs: Any) -> Any:
+        """Write a Jacobian as one row.
+
+        TensorFlow computes all its rows at once, in a function of its own; without pfor it asks for one
+        gradient after the other.
+        """
+        if not kwargs.get("experimental_use_pfor", True):
+            return original(tape, target, sources, *args, **kwargs)
+        self.sweep_watcher.mark_rows_watched_by_now()
+        with self.writer.suspend_writing():
+            results = original(tape, target, sources, *args, **kwargs)
+        self.writer.run_safely(
+            self.log.on_jacobian, original.__name__, target, tf.nest.flatten(sources), tf.nest.flatten(results)
+        )
+        return results
+
+    def _on_apply_gradients(self, original: Any, optimizer: Any, grads: Any, trainable_variables: Any = None) -> Any:
+        """Follow an optimizer's step: the variables have new states, and what it computes is no row."""
+        grads = list(grads)
+        gradients_with_variables = list(
+            zip(
+                grads,
+                optimizer._trainable_variables if trainable_variables is None else trainable_variables,
+                strict=False,
+            )
+        )
+        is_eager = tf.executing_eagerly()
+        if is_eager:
+            self.writer.run_safely(self.log.on_apply_gradients, gradients_with_variables)
+        self._apply_depth += is_eager
+        try:
+            return original(optimizer, grads, trainable_variables)
+        except ValueError as error:
+            if not self.recording.is_rerun:
+                self._add_explanation_note(error, gradients_with_variables)
+            raise
+        finally:
+            self._apply_depth -= is_eager
+            self.log.applied_gradient_rows = {}
+
+    def _add_explanation_note(self, error: ValueError, gradients_with_variables: Sequence[tuple]) -> None:
+        """Add to an error of Keras's optimizer why it got no gradient."""
+        if (
+            hasattr(error, "add_note")
+            and gradients_with_variables
+            and all(gradient is None for gradient, _ in gradients_with_variables)
+        ):
+            # out of the function that is traced: tf.init_scope() would say that it is still inside of one
+            with tf.Graph().as_default(), context.eager_mode(), TemporaryAttributes(self.log.patches, thread_id=None):
+                if (
+                    explanation := self.writer.run_safely(self.recording.explain, gradients_with_variables[0][1])
+                ) is not None:
+                    error.add_note(f"minitape: {explanation}")
+
+    def _on_execute(self, original: Any, context: Any, op: str, name: Any, *inputs: Any) -> Any:
+        """Run an operation with the values of variables, which TensorFlow would read unseen."""
+        if self.recording.is_rerun and changes_variable(op):
+            self.log.save_value_before_change(inputs[0])
+        return original(context, op, name, *map(_replace_variables_by_values, inputs))
+
+    def _on_variable_read(self, original: Any, variable: Any) -> Any:
+        if self.recording.is_rerun and id(variable.handle) not in self.log.tensor_rows.variables_by_handle:
+            self.writer.run_safely(self.log.fill_variable_without_value, variable)
+        self.log.tensor_rows.register_variable(variable)
+        return original(variable)
+
+    def _on_watch(self, original: Any, tape: Any, tensor: Any) -> Any:
+        self.sweep_watcher.mark_rows_watched_by_now()
+        result = original(tape, tensor)
+        for value in tf.nest.flatten(tensor, expand_composites=False):
+            self.writer.run_safely(self.log.on_watch, value, tape)
+        return result
+
+    def _on_tape_enter(self, original: Any, tape: Any) -> Any:
+        """Follow the beginning of a tape's block, perhaps in a ``tf.function`` that is traced."""
+        if tf.inside_function():
+            setattr(tf.compat.v1.get_default_graph(), TAPES_ATTRIBUTE, True)
+            return original(tape)
+        return self._on_tape_event(original, tape)
+
+    def _on_tape_event(self, original: Any, tape: Any, *args: Any) -> Any:
+        """Follow the beginning or end of a tape's block, or a reset."""
+        self.sweep_watcher.mark_rows_watched_by_now()
+        self.log.on_tape_event(EVENT_BY_METHOD[original.__name__], tape)
+        return original(tape, *args)
+
+    def _on_stop_recording(self, original: Any, tape: Any) -> Any:
+        self.sweep_watcher.mark_rows_watched_by_now()
+        return self._pause_tape(tape, original(tape))
+
+    @contextmanager
+    def _pause_tape(self, tape: Any, pause_block: Any) -> Iterator[None]:
+        self.log.on_tape_event("pauses", tape)
+        with pause_block:
+            yield
+        self.log.on_tape_event("goes on", tape)
+
+    def _build_escape_handler(self, method: str) -> Callable:
+        def on_escape(original: Any, tensor: Any, *args: Any, **kwargs: Any) -> Any:
+            caller = sys._getframe(3).f_code  # behind the two functions that stand in its place
+            asked_by_library = caller is constant_value.__code__ or (
+                method == "__bool__" and is_minitape_or_library_file(caller.co_filename)
+            )
+            if not self.writer.suspension_depth and not asked_by_library and isinstance(tensor, ops.EagerTensor):
+                self.writer.run_safely(self.log.on_escape, tensor, method)
+            with self.writer.suspend_writing():
+                return original(tensor, *args, **kwargs)
+
+        return on_escape
+
+    def _on_create_iterator(self, original: Any, iterator: Any, dataset: Any) -> Any:
+        """Follow a request for the elements of a dataset."""
+        result = original(iterator, dataset)
+        self.writer.run_safely(self._record_dataset_inputs, iterator._iterator_resource, dataset)
+        return result
+
+    def _record_dataset_inputs(self, iterator: Any, dataset: Any) -> None:
+        """Write of which tensors and variables the elements of a dataset, and of its input datasets, are computed."""
+        tensors, variables, pending = list[Any](), self.log.tensor_rows.variables_by_handle, [dataset]
+        while pending:
+            current = pending.pop()
+            pending += current._inputs()
+            tensors += getattr(current, "_tensors", ())
+            for graph in (function.function.graph for function in current._functions()):
+                for variable in graph.variables:
+                    self.log.tensor_rows.register_variable(variable)
+                tensors += [value for value, _ in graph.captures]
+        self.log.on_dataset_iterator_created(
+            iterator, [tensor for tensor in tensors if tensor.dtype.is_floating or id(tensor) in variables]
+        )
+
+    def _on_numpy_function(self, original: Any, python_function: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+        for tensor in tf.nest.flatten(inputs):
+            if isinstance(tensor, ops.EagerTensor):
+                self.writer.run_safely(self.log.on_escape, tensor, "numpy_function")
+        return original(python_function, inputs, *args, **kwargs)
+
+
+def _replace_variables_by_values(argument: Any) -> Any:
+    """Return an argument of an operation with the values of variables in their place."""
+    if isinstance(argument, tf.Variable):
+        return tf.convert_to_tensor(argument)
+    is_list = isinstance(argument, (list, tuple)) and any(isinstance(item, tf.Variable) for item in argument)
+    return [*map(_replace_variables_by_values, argument)] if is_list else argument

@@ -1,0 +1,253 @@
+"""Autograd's nodes and the recording's rows: hooks read what passes through them in a backward pass, and change
+nothing.
+"""
+
+from __future__ import annotations
+
+import re
+import weakref
+from collections import Counter
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.utils.hooks import RemovableHandle
+
+from ...recording.recorded_rows import BackwardPass
+from ...recording.sites import NOWHERE, Site
+from ..recording import RecordingEntry
+
+if TYPE_CHECKING:
+    from .kept_tensors import TorchValue
+    from .row_log import TorchLog
+
+
+class TorchGraph:
+    """Hooks on the tensors and nodes of a recording."""
+
+    def __init__(self, log: TorchLog) -> None:
+        self.log = log
+        self.target_rows: list[int] = []  # rows from which the backward pass that runs was asked
+        self.function_name = ""  # and by which function: backward or grad
+        self.site: Site = NOWHERE  # and on which line
+        self.is_running = False
+        self._rows_by_node: dict[Any, dict[int, int]] = {}  # node of autograd -> output -> row
+        self._hook_handles: list[RemovableHandle] = []
+        self._leaf_hooks: list[tuple[torch.Tensor, Callable]] = []  # the hooks on leaves
+        self._task_id = -1
+        self._sweep: BackwardPass | None = None
+        # adjoints so far, of rows to which something was sent; with what is kept of it, of what was sent alone
+        self._partial_sums: dict[int, tuple[torch.Tensor, TorchValue | None]] = {}
+
+    # -- while the program runs --------------------------------------------------------------------
+
+    def attach_hook_to_result(self, tensor: torch.Tensor, row: int) -> None:
+        """Attach the hook that reads the adjoint of a result when it is complete."""
+        self._hook_handles.append(
+            tensor.register_hook(partial(self._run_hook_safely, partial(self._on_complete_adjoint, row, False)))
+        )
+
+    def attach_hook_to_leaf(self, tensor: torch.Tensor) -> None:
+        """Attach the hook that reads the adjoint of a leaf, once: it may have several rows, one for each state."""
+        leaf_ref = weakref.ref(tensor)
+
+        def on_leaf_adjoint(adjoint: torch.Tensor) -> None:
+            leaf = leaf_ref()
+            rows = [] if leaf is None else self.log.list_leaf_rows(leaf)
+            self._find_or_begin_current_sweep()
+            for row in [row for row in rows if row in self._partial_sums] or rows[-1:]:
+                self._on_complete_adjoint(row, True, adjoint)
+
+        hook = partial(self._run_hook_safely, on_leaf_adjoint)
+        self._leaf_hooks.append((tensor, hook))
+        tensor.register_hook(hook)
+
+    def move_own_hooks_last(self, tensor: torch.Tensor) -> None:
+        """Read the adjoint of a tensor after the hook that the program has put on it, which may change the adjoint."""
+        hooks = tensor._backward_hooks or {}
+        for key, hook in [*hooks.items()]:
+            if isinstance(hook, partial) and hook.func == self._run_hook_safely:
+                hooks[key] = hooks.pop(key)
+
+    def attach_hooks_to_call(self, output_rows: list[int], outputs: list[torch.Tensor]) -> None:
+        """Attach the hooks that read what the call that made ``outputs`` sends back to the rows that it read."""
+        output_nodes = []
+        for row, tensor in zip(output_rows, outputs, strict=True):
+            node = find_autograd_node(tensor)
+            if node is not None:
+                output_nodes.append(node)
+                self._rows_by_node.setdefault(node, {})[tensor.output_nr] = row
+                self.attach_hook_to_result(tensor, row)
+        if output_nodes:
+            entries = [self.log.entries[row] for row in output_rows]
+            take_next_port = build_next_port_finder(entries[0])
+            for node, edge_rows in self._iter_nodes_with_edges_to_rows(output_nodes):
+                ports = [(edge_number, row, take_next_port(row)) for edge_number, row in edge_rows]
+                self._hook_handles.append(
+                    node.register_hook(
+                        partial(self._run_hook_safely, partial(self._on_shares_sent, output_rows[0], ports))
+                    )
+                )
+            for entry in entries[1:]:
+                entry.inputs = entries[0].inputs
+
+    def find_nearest_ancestor_rows(self, tensors: Iterable[torch.Tensor]) -> list[int]:
+        """Return the nearest rows on which autograd knows tensors to depend."""
+        nodes = [find_autograd_node(tensor) for tensor in tensors]
+        nearest_rows = [
+            row
+            for _, edge_rows in self._iter_nodes_with_edges_to_rows([node for node in nodes if node is not None])
+            for _, row in edge_rows
+        ]
+        return list(dict.fromkeys(nearest_rows))
+
+    def _iter_nodes_with_edges_to_rows(self, start_nodes: list) -> Iterable[tuple[Any, list[tuple[int, int]]]]:
+        """Yield those of some nodes and their ancestors with edges to rows, each with its (number of edge, row)."""
+        seen, stack = set(start_nodes), list(start_nodes)
+        while stack:
+            node = stack.pop()
+            edge_rows = []
+            for edge_number, (next_node, output) in enumerate(node.next_functions):
+                if next_node is None or next_node in seen:
+                    continue
+                row = self._find_or_add_row_of_node(next_node, output)
+                if row is not None:
+                    edge_rows.append((edge_number, row))
+                else:
+                    seen.add(next_node)
+                    stack.append(next_node)
+            if edge_rows:
+                yield node, edge_rows
+
+    def _find_or_add_row_of_node(self, node: Any, output_number: int) -> int | None:
+        """Return the row of a result of a node; of a node that writes a leaf's .grad the leaf's row, or a new one."""
+        rows_by_output = self._rows_by_node.get(node)
+        if rows_by_output is not None:
+            return rows_by_output.get(output_number)
+        variable = getattr(node, "variable", None)  # of the nodes that write .grad
+        if variable is None:
+            return None
+        # a change in place since then is no matter: it is the same leaf for autograd
+        rows = self.log.list_leaf_rows(variable)
+        return rows[-1] if rows else self.log.find_or_add_row(variable)
+
+    # -- while a backward pass runs ----------------------------------------------------------------
+
+    def begin_backward(self, target_rows: list[int], function_name: str, site: Site) -> None:
+        """Note from which rows, with which function and where the program asks for a backward pass."""
+        self.target_rows, self.function_name, self.site, self.is_running, self._sweep = (
+            target_rows,
+            function_name,
+            site,
+            True,
+            None,
+        )
+
+    def end_backward(self) -> None:
+        """Note that the backward pass has ended."""
+        self.target_rows, self.is_running, self._sweep = [], False, None
+
+    def _run_hook_safely(self, hook: Callable[..., None], *arguments: Any) -> None:
+        """Run a hook. It gives nothing back, so that nothing changes, and no mistake of its own stops the program."""
+        log = self.log
+        if log.recording.internal_error is not None:
+            return
+        was_enabled = torch.is_grad_enabled()
+        try:
+            with torch._C.DisableTorchFunction():
+                torch._C._set_grad_enabled(False)  # no_grad() would leave it so where Ctrl-C comes into its __enter__
+                hook(*arguments)
+        except Exception as error:
+            log.recording.end_with_error(error)
+        finally:
+            torch._C._set_grad_enabled(was_enabled)
+
+    def _find_or_begin_current_sweep(self) -> BackwardPass:
+        """Return the backward pass that runs, a new one when it begins: one for each call of the program's, although a
+        checkpoint's has others inside.
+        """
+        task_id = self._task_id if self.is_running else torch._C._current_graph_task_id()
+        if task_id != self._task_id or self._sweep is None:
+            self._task_id, self._partial_sums = task_id, {}
+            self._sweep = self.log.recording.sweep(self.target_rows)
+            self._sweep.function_name, self._sweep.site = self.function_name, self.site
+        return self._sweep
+
+    def _on_complete_adjoint(self, row: int, is_leaf: bool, adjoint: torch.Tensor | None) -> None:
+        """Record the complete adjoint of a row."""
+        if adjoint is None:  # of one of several results: the target does not depend on it
+            return
+        sweep = self._find_or_begin_current_sweep()
+        if not self.target_rows and not sweep.target:
+            sweep.target.append(row)
+        earlier_value: TorchValue | None = sweep.adjoints.get(row) if is_leaf else None
+        # a pass inside brought a part of it
+        earlier_adjoint = None if earlier_value is None else earlier_value.get_unchanged_tensor()
+        summed_adjoint, value = self._partial_sums.pop(row, (None, None))
+        if value is None or summed_adjoint is not adjoint or earlier_adjoint is not None:
+            total = adjoint if earlier_adjoint is None else earlier_adjoint + adjoint
+            value = self.log.kept_tensors.keep_value(total, must_copy=is_leaf)  # a leaf's becomes .grad, which changes
+        sweep.arrive(row, value)
+
+    def _on_shares_sent(self, call_row: int, input_ports: list[tuple[int, int, int]], products: tuple, _: Any) -> None:
+        """Record what a call sends to its inputs, given as (number of the edge, row, port)."""
+        sweep, keep_value = self._find_or_begin_current_sweep(), self.log.kept_tensors.keep_value
+        for edge_number, row, port in input_ports:
+            if products[edge_number] is None:
+                continue
+            product, (earlier_sum, _) = products[edge_number], self._partial_sums.get(row, (None, None))
+            value = keep_value(product, must_copy=self.log.entries[row].kind != "operation")
+            total = product if earlier_sum is None else earlier_sum + product
+            self._partial_sums[row] = total, value if earlier_sum is None else None
+            sweep.send(call_row, row, port, value, value if earlier_sum is None else keep_value(total))
+
+    # -- afterwards --------------------------------------------------------------------------------
+
+    def remove_hooks(self) -> None:
+        """Remove all hooks; leaves are as they were. It may be called again where Ctrl-C came."""
+        for handle in self._hook_handles:
+            handle.remove()
+        for tensor, own_hook in self._leaf_hooks:
+            hooks = tensor._backward_hooks or {}
+            for key in [key for key, hook in hooks.items() if hook is own_hook]:
+                del hooks[key]
+            if not hooks:
+                tensor._backward_hooks = None
+        self._hook_handles, self._leaf_hooks = [], []
+        self._rows_by_node, self._partial_sums = {}, {}
+
+
+def find_autograd_node(tensor: torch.Tensor) -> Any:
+    """Return the node of autograd that computed a tensor; None for a leaf, and where PyTorch refuses to say it."""
+    try:
+        return tensor.grad_fn
+    except RuntimeError:  # a view from a no_grad block whose base has been changed
+        return None
+
+
+def strip_node_name(node_name: str) -> str:
+    """Return the name of an autograd node without what all have.
+
+    >>> strip_node_name("MulBackward0"), strip_node_name("torch::autograd::CopySlices")
+    ('Mul', 'CopySlices')
+    """
+    return re.sub(r"(Backward)?\d*$", "", node_name.rpartition("::")[2])
+
+
+def build_next_port_finder(entry: RecordingEntry) -> Callable[[int], int]:
+    """Build a function that returns, at each call with a row, the number of the next input at which the row is used.
+
+    An input that the entry does not have yet, it appends.
+    """
+    use_counts: Counter[int] = Counter()
+
+    def take_next_port(row: int) -> int:
+        positions = [position for position, input_row in enumerate(entry.inputs) if input_row == row]
+        if use_counts[row] >= len(positions):  # an input that the arguments do not show, such as a hidden state
+            entry.inputs.append(row)
+            positions.append(len(entry.inputs) - 1)
+        use_counts[row] += 1
+        return positions[use_counts[row] - 1]
+
+    return take_next_port

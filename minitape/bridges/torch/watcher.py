@@ -1,0 +1,524 @@
+"""What a program calls of PyTorch inside the block, and in which module: each call is run as it is, then written
+down.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+import warnings
+import weakref
+from collections.abc import Callable, Iterable
+from functools import partial
+from types import GeneratorType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import torch
+from torch.nn.modules import module as modules
+from torch.nn.parameter import UninitializedTensorMixin
+from torch.optim import optimizer as optimizers
+from torch.overrides import TorchFunctionMode, _get_current_function_mode_stack, _pop_mode, _push_mode
+from torch.utils.hooks import RemovableHandle
+
+from ...engine.record.user_frames import is_minitape_or_library_file
+from ...recording.sites import find_user_site
+from ..framework_patches import FrameworkPatches, Watcher
+from .parameter_history import ParameterCopy
+from .row_log import GradClearing, TorchLog, get_extra, is_differentiable
+
+if TYPE_CHECKING:
+    from .recording import TorchRecording
+
+ESCAPE_METHODS = set("item numpy tolist __float__ __int__ __bool__ __array__ __index__ __complex__".split())
+TENSOR_ATTRIBUTES = set("T mT H mH real imag data".split())  # attributes that are tensors computed from this one
+IGNORED_FUNCTIONS = set(
+    "size dim stride numel nelement ndimension is_floating_point is_complex is_contiguous __len__ __repr__ "
+    "__str__ __format__ "
+    "__hash__ __dir__ __reduce_ex__ __setstate__ retain_grad element_size data_ptr storage untyped_storage "
+    "get_device is_inference allclose equal is_same_size storage_offset is_pinned is_shared _is_view backward_hooks "
+    "_record_function_enter_new _record_function_exit _set_grad_enabled is_nonzero is_tensor result_type can_cast "
+    "is_grad_enabled set_printoptions manual_seed share_memory_".split()
+)
+HOOK_METHODS = {"register_hook", "register_post_accumulate_grad_hook"}
+COPY_FUNCTIONS = {"tensor", "Tensor", "as_tensor", "asarray", "scalar_tensor", "new_tensor"}
+NORM_FUNCTIONS = {"_foreach_norm", "clip_grad_norm_"}  # of gradients, to clip them
+IN_PLACE_METHODS = set(
+    "__setitem__ __iadd__ __isub__ __imul__ __itruediv__ __idiv__ __ifloordiv__ __imod__ __ipow__ "
+    "__iand__ __ior__ __ixor__ __ilshift__ __irshift__ __imatmul__".split()
+)
+HIDDEN_IN_PLACE_FUNCTIONS = {"batch_norm", "instance_norm"}  # change arguments although their name does not say so
+
+
+class CallMode(TorchFunctionMode):
+    """Hands every call of a PyTorch function to a :class:`TorchWatcher`."""
+
+    def __init__(self, watcher: TorchWatcher) -> None:
+        super().__init__()
+        self.watcher = watcher
+        self.modes_above: list = []  # the modes that began after it, while it is taken away
+        self.is_suspended = False
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        # torch.compile reads this text, and must find the program's own call
+        if torch.compiler.is_dynamo_compiling() or self.watcher.patches.thread_id is None:
+            return func(*args, **(kwargs or {}))
+        return self.watcher.run_and_record_call(func, args, kwargs or {})
+
+    def suspend_mode(self) -> None:
+        """Take the mode away until :meth:`resume_mode`: until then no call is handed over, which costs nothing."""
+        self.is_suspended = _get_current_function_mode_stack()[-1:] == [self]
+        if self.is_suspended:
+            _pop_mode()
+
+    def resume_mode(self) -> None:
+        """Put the mode back: calls are handed over again."""
+        if self.is_suspended:
+            self.is_suspended = False
+            _push_mode(self)
+
+    def remove_mode(self) -> None:
+        """Remove the mode for good, also from below others: a generator that is not resumed ends late."""
+        # Ctrl-C came while PyTorch had put it aside, in a generator that brings it back
+        if self not in _get_current_function_mode_stack():
+            for holder in gc.get_referrers(self):
+                if isinstance(holder, GeneratorType) and holder.gi_suspended:
+                    holder.close()
+        modes = _get_current_function_mode_stack()
+        if self in modes:
+            self.modes_above = self.modes_above or modes[modes.index(self) + 1 :]
+        while self in _get_current_function_mode_stack():
+            _pop_mode()
+        for mode in self.modes_above:
+            if mode not in _get_current_function_mode_stack():
+                _push_mode(mode)
+
+
+class RunningModule(NamedTuple):
+    """A module that runs, and the path to it from the outermost one."""
+
+    module: torch.nn.Module
+    path: tuple[str, ...]
+
+
+class TorchWatcher(Watcher):
+    """Follows a program from the beginning of the block to its end."""
+
+    def __init__(self, recording: TorchRecording) -> None:
+        self.recording = recording
+        self.log = recording.log
+        self.quiet_depth = 0  # more than 0 while a call is one row whose inner calls are not to be seen
+        self.is_in_custom_function = False  # whether such a call is a Function of the program's own
+        self._call_mode = CallMode(self)
+        self._running_modules: list[RunningModule] = []  # the modules that run
+        self._submodule_names: weakref.WeakKeyDictionary[Any, dict] = weakref.WeakKeyDictionary()
+        self.patches = FrameworkPatches()
+
+    # -- the block ---------------------------------------------------------------------------------
+
+    def start_watching(self) -> None:
+        """See calls from now on."""
+        patches = self.patches
+        patches.activate_in_this_thread()
+        patches.add_undo_action(self.log.graph.remove_hooks)
+        self._add_global_hook(self._enter_module, modules._global_forward_pre_hooks)
+        self._add_global_hook(
+            self._leave_module, modules._global_forward_hooks, modules._global_forward_hooks_always_called
+        )
+        self._add_global_hook(self._on_optimizer_step, optimizers._global_optimizer_pre_hooks)
+        self._add_global_hook(self._on_optimizer_step_end, optimizers._global_optimizer_post_hooks)
+        patches.wrap_function(torch.autograd.Function, "apply", self._on_custom_function)
+        # of a program's ``f = Mine.apply`` from before
+        patches.wrap_function(torch.autograd.function._SingleLevelFunction, "apply", self._on_custom_function)
+        patches.wrap_function(torch.nn.Parameter, "__new__", self._on_new_parameter)
+        patches.wrap_function(torch.autograd.Variable, "__new__", self._on_new_parameter)
+        self._add_global_hook(self._on_registration_in_module, modules._global_parameter_registration_hooks)
+        self._add_global_hook(self._on_registration_in_module, modules._global_module_registration_hooks)
+        patches.wrap_function(warnings, "showwarning", _show_warning_at_call)
+        patches.add_undo_action(self._call_mode.remove_mode)
+        self._call_mode.__enter__()
+
+    def stop_watching(self) -> None:
+        """See no more calls: PyTorch is as it was."""
+        self.patches.undo_all()
+
+    def _add_global_hook(self, hook: Callable, registry: dict, *mark_registries: dict[int, bool]) -> None:
+        """Add a hook to all modules or optimizers, as PyTorch's functions do, which give the handle back too late for
+        Ctrl-C.
+        """
+        handle = RemovableHandle(registry, extra_dict=[*mark_registries])
+
+        def run_hook(*args: Any) -> Any:
+            return (
+                None
+                if torch.compiler.is_dynamo_compiling() or not self.patches.is_active_in_this_thread
+                else hook(*args)
+            )
+
+        self.patches.add_undo_action(handle.remove)
+        for mark_registry in mark_registries:
+            mark_registry[handle.id] = True
+        registry[handle.id] = run_hook
+
+    def _on_new_parameter(self, original: Callable, cls: Any, data: Any = None, *args: Any, **kwargs: Any) -> Any:
+        """Run and record ``nn.Parameter(t)`` and ``Variable(t)``, which no mode sees."""
+        if data is None:  # each class has a default of its own
+            return original(cls, *args, **kwargs)
+        result = original(cls, data, *args, **kwargs)
+        frame = sys._getframe(2)
+        is_by_user = not is_minitape_or_library_file(
+            frame.f_code.co_filename
+        )  # and not by a module that is built or copied
+        if isinstance(result, torch.Tensor):
+            self._run_safely(self.log.note_creation_site, result)
+            if frame.f_code.co_name == "__deepcopy__":
+                self.log.history.parameter_copies[result] = ParameterCopy(
+                    weakref.ref(frame.f_locals["self"]), find_user_site()
+                )
+        if is_by_user and isinstance(data, torch.Tensor) and isinstance(result, torch.Tensor) and not self.quiet_depth:
+            self._run_safely(self.log.note_origin_of_leaf_values, result, [data], "wrapped")
+        return result
+
+    def _on_registration_in_module(self, module: Any, name: str, value: Any) -> None:
+        """Note that a module is given a parameter or layer, if it had another in its place."""
+        previous = module._parameters.get(name) if isinstance(value, torch.nn.Parameter) else module._modules.get(name)
+        if previous is not None and previous is not value:
+            self._run_safely(self.log.history.note_replacement_in_module, previous, value)
+
+    # -- calls -------------------------------------------------------------------------------------
+
+    def run_and_record_call(self, func: Any, args: tuple, kwargs: dict) -> Any:
+        """Run a call of the program's, and record what it was."""
+        # such as the hundred small calls of an optimizer's step
+        if self.quiet_depth and not self.is_in_custom_function:
+            return func(*args, **kwargs)
+        name = getattr(func, "__name__", "")
+        is_transformed = torch._C._are_functorch_transforms_active()
+        if is_transformed or self.is_in_custom_function:
+            self._run_safely(self.log.note_unrecorded_use, iter_tensors((args, kwargs)))
+        # torch.jit.trace writes down what we would do
+        is_ignored = self.quiet_depth or is_transformed or torch._C._is_tracing()
+        if is_ignored or name in IGNORED_FUNCTIONS or self.recording.internal_error is not None:
+            return func(*args, **kwargs)
+        if name in HOOK_METHODS:
+            handle = func(*args, **kwargs)
+            self._run_safely(self.log.graph.move_own_hooks_last, args[0])
+            return handle
+        if name == "__get__" or name == "__set__":
+            return self._run_attribute_access(func, args, name == "__set__")
+        if name == "backward" or (name == "grad" and func is torch.autograd.grad):
+            return self._run_and_record_backward(func, name, args, kwargs)
+        if name in ESCAPE_METHODS:
+            self._run_safely(self.log.on_escape, args[0], name)
+            return func(*args, **kwargs)
+        if name in NORM_FUNCTIONS:
+            self._run_safely(self.log.training.note_gradient_norm, len(self.recording.sweeps) - 1, find_user_site())
+        if name == "requires_grad_":
+            self._on_requires_grad_set(args[0], all(args[1:]) and kwargs.get("requires_grad", True))
+            return func(*args, **kwargs)
+        return self._run_and_record_operation(func, name, args, kwargs)
+
+    def _run_safely(self, action: Callable, *arguments: Any) -> Any:
+        """Run an action of the recorder. A mistake in it ends the recording, with a warning, and never the program."""
+        try:
+            with torch._C.DisableTorchFunction():  # what is called here is not the program's
+                result = action(*arguments)
+            return result  # noqa: RET504 - in the block, Ctrl-C could come behind it and before its end
+        except Exception as error:
+            self.recording.end_with_error(error)
+            return None
+
+    def _run_attribute_access(self, func: Any, args: tuple, is_set: bool) -> Any:
+        """Read or set an attribute of a tensor, and record what that means."""
+        name = func.__self__.__name__
+        if not is_set:
+            if name in TENSOR_ATTRIBUTES:
+                return self._run_and_record_operation(func, name, args, {})
+            result = func(*args)
+            if name == "grad" and isinstance(result, torch.Tensor):
+                self._run_safely(self.log.on_grad_read, result, _list_last_target_rows(self.log))
+            return result
+        if name == "data":
+            self._run_safely(self.log.kept_tensors.copy_before_change, args[:1])
+            self._run_safely(self.log.note_origin_of_leaf_values, args[0], args[1:], "data")
+            self.log.forget_current_row(args[0])
+        if name == "requires_grad":
+            self._on_requires_grad_set(args[0], args[1])
+        if name == "grad" and args[1] is None:
+            self.log.grad_clearings[args[0]] = GradClearing(find_user_site(), len(self.recording.sweeps))
+        return func(*args)
+
+    def _on_requires_grad_set(self, tensor: torch.Tensor, is_required: bool) -> None:
+        """Note that requires_grad of a tensor was set."""
+        self.log.forget_current_row(tensor)
+        if not is_required:
+            self.log.history.freezing_sites[tensor] = find_user_site()
+
+    def _run_and_record_operation(self, func: Any, function_name: str, args: tuple, kwargs: dict) -> Any:
+        """Run an operation, and record its results."""
+        if self.log.is_full:
+            self.recording.left_out += 1
+            return func(*args, **kwargs)
+        inputs = [] if uses_only_argument_shape(function_name) else list(iter_tensors((args, kwargs)))
+        # of a lazy module, before its first use
+        if any(isinstance(tensor, UninitializedTensorMixin) for tensor in inputs):
+            return func(*args, **kwargs)
+        changed_tensors = list_arguments_changed_in_place(function_name, args, kwargs)
+        # it gets its first values: what it holds are no numbers
+        if changed_tensors and all(map(self.log.is_unused_leaf_while_grad_is_off, inputs)):
+            return func(*args, **kwargs)
+        rows_before = (
+            self._run_safely(self._prepare_in_place_change, inputs, changed_tensors)
+            if changed_tensors or function_name in HIDDEN_IN_PLACE_FUNCTIONS
+            else None
+        )
+        try:
+            result = func(*args, **kwargs)
+        except RuntimeError as error:
+            if "leaf Variable that requires grad" in str(error):  # which is not to be changed in place
+                self.recording.error = error, find_user_site()
+            raise
+        if self.recording.internal_error is None:
+            self._run_safely(self._record_result, function_name, inputs, rows_before, changed_tensors, result)
+        return result
+
+    def _prepare_in_place_change(self, inputs: list[torch.Tensor], changed_tensors: list[torch.Tensor]) -> list[int]:
+        """Copy what a change in place would spoil; return the rows of the inputs as they are before it."""
+        rows = [self.log.find_or_add_row(tensor) for tensor in inputs]
+        self.log.kept_tensors.copy_before_change(changed_tensors)
+        return rows
+
+    def _record_result(
+        self,
+        function_name: str,
+        inputs: list[torch.Tensor],
+        rows_before: list[int] | None,
+        changed_tensors: list[torch.Tensor],
+        result: Any,
+    ) -> None:
+        outputs = changed_tensors or list(iter_tensors((result,)))
+        if changed_tensors:
+            outputs = [output for output in outputs if not self._note_assignment_if_leaf(output, inputs)]
+        else:
+            outputs = [output for output in outputs if not any(output is input_tensor for input_tensor in inputs)]
+        if not outputs:
+            return
+        if not inputs:
+            for tensor in outputs:
+                self.log.note_creation_site(tensor)
+            return
+        rows = rows_before if rows_before is not None else [self.log.find_or_add_row(output) for output in inputs]
+        for tensor in changed_tensors:
+            base = tensor._base if tensor._is_view() else None
+            base_rows = [] if base is None else self.log.list_rows(base)[-1:]
+            if base_rows:  # what it is a view of has changed with it
+                self.log.in_place_changes.append((base_rows[0], self.log.find_or_add_row(base)))
+        new_rows = self.log.record_operation(
+            function_name, rows, outputs, _find_break_cause_by_name(function_name, inputs, outputs)
+        )
+        for tensor, row in zip(outputs, new_rows, strict=True) if changed_tensors else ():
+            self.log.in_place_changes += [
+                (rows[position], row) for position, input_tensor in enumerate(inputs) if input_tensor is tensor
+            ]
+
+    def _note_assignment_if_leaf(self, tensor: torch.Tensor, inputs: list[torch.Tensor]) -> bool:
+        """Note new values of a leaf, if a tensor shares its memory. Return whether the tensor is the leaf.
+
+        It is a leaf still, with a new row from its next use on.
+        """
+        leaf = self.log.find_leaf_sharing_memory(tensor)
+        if leaf is not None:
+            cause = "data" if torch.is_grad_enabled() else "no_grad"
+            self.log.note_origin_of_leaf_values(
+                leaf, [input_tensor for input_tensor in inputs if input_tensor is not tensor], cause
+            )
+            self.log.on_assign(leaf)
+        return leaf is tensor
+
+    def _on_custom_function(self, original: Callable, cls: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """Run a call of the user's own ``torch.autograd.Function``, and record it as one row, whatever it calls."""
+        apply = partial(original, cls)
+        if self.quiet_depth:
+            return apply(*args, **kwargs)
+        self.quiet_depth += 1
+        self.is_in_custom_function = True
+        try:
+            return self._run_and_record_operation(apply, cls.__name__, args, kwargs)
+        finally:
+            self.quiet_depth -= 1
+            self.is_in_custom_function = False
+
+    def _run_and_record_backward(self, func: Any, function_name: str, args: tuple, kwargs: dict) -> Any:
+        """Run autograd's own backward pass; the hooks see what passes through it."""
+        targets = list(iter_tensors(args[:1] or (kwargs.get("tensors", kwargs.get("outputs")),)))
+        graph = self.log.graph
+        rows = self._run_safely(_find_or_add_target_rows, self.log, targets) or []
+        graph.begin_backward(rows, function_name, find_user_site())
+        self.quiet_depth += 1
+        self.recording.failed_target_rows = []
+        try:
+            result = func(*args, **kwargs)
+        except RuntimeError as error:
+            self.recording.error, self.recording.failed_target_rows = (error, find_user_site()), rows
+            raise
+        finally:
+            graph.end_backward()
+            self.quiet_depth -= 1
+        self._run_safely(_note_gradients_after_backward, self.log)
+        if function_name == "grad":
+            self._run_safely(_record_returned_gradients, self.log, targets, result)
+        return result
+
+    # -- modules and optimizers --------------------------------------------------------------------
+
+    def _enter_module(self, module: Any, _: Any) -> None:
+        if not self._running_modules:
+            for name, tensor in [*module.named_parameters(), *module.named_buffers()]:
+                self.log.history.tensor_names.setdefault(tensor, name)
+            if not any(ref() is module for ref in self.log.history.called_modules):
+                self.log.history.called_modules.append(weakref.ref(module))
+            path: tuple[str, ...] = (type(module).__name__,)
+        else:
+            parent, outer_path = self._running_modules[-1]
+            names = self._submodule_names.get(parent)
+            if names is None:
+                names = self._submodule_names[parent] = {
+                    id(submodule): name for name, submodule in parent.named_modules()
+                }
+            path = (*outer_path, names.get(id(module)) or type(module).__name__)
+        self._running_modules.append(RunningModule(module, path))
+        self.log.scope = path
+
+    def _leave_module(self, *_: Any) -> None:
+        if self._running_modules:
+            self._running_modules.pop()
+        self.log.scope = self._running_modules[-1].path if self._running_modules else ()
+
+    def _on_optimizer_step(self, optimizer: Any, args: tuple, kwargs: dict) -> Any:
+        """Note that an optimizer begins a step, whose hundreds of small calls are not recorded; its closure is.
+
+        Returns the step's arguments with a closure that is recorded; None where it has none.
+        """
+        closure = args[1] if len(args) > 1 else kwargs.get("closure")
+        self._begin_optimizer_step(optimizer, has_gradients=closure is None)
+        if closure is None:
+            return None
+
+        def run_closure() -> Any:
+            self._end_optimizer_step(optimizer)
+            try:
+                return closure()
+            finally:
+                self._begin_optimizer_step(optimizer)
+
+        return (
+            ((args[0], run_closure, *args[2:]), kwargs) if len(args) > 1 else (args, kwargs | {"closure": run_closure})
+        )
+
+    def _on_optimizer_step_end(self, optimizer: Any, *_: Any) -> None:
+        self._end_optimizer_step(optimizer)
+
+    def _begin_optimizer_step(self, optimizer: Any, has_gradients: bool = True) -> None:
+        """Suspend recording for a step, and note it.
+
+        ``has_gradients`` says whether the gradients are those which the step uses: before its closure they are not.
+        """
+        self.quiet_depth += 1
+        if has_gradients:
+            self._run_safely(
+                self.log.training.note_optimizer_step, optimizer, len(self.recording.sweeps) - 1, find_user_site()
+            )
+        parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
+        self._run_safely(self.log.kept_tensors.copy_before_change, parameters)
+        self._call_mode.suspend_mode()
+
+    def _end_optimizer_step(self, optimizer: Any) -> None:
+        self._call_mode.resume_mode()
+        self.quiet_depth -= 1
+        for group in optimizer.param_groups:
+            for tensor in group["params"]:
+                if self.log.list_rows(tensor):
+                    self._run_safely(self.log.on_assign, tensor)
+
+
+def _show_warning_at_call(
+    original: Callable, message: Any, category: Any, filename: str, line: int, *rest: Any
+) -> None:
+    """Show a warning of PyTorch's about its caller, which is this file in the block, with the program's line."""
+    original(message, category, *(find_user_site() if filename == __file__ else (filename, line)), *rest)
+
+
+def iter_tensors(values: Any) -> Iterable[torch.Tensor]:
+    """Yield the tensors in arguments, in order.
+
+    >>> [t.item() for t in iter_tensors((torch.tensor(1), [torch.tensor(2), "a"], {"b": torch.tensor(3)}))]
+    [1, 2, 3]
+    """
+    for value in values.values() if isinstance(values, dict) else values:
+        part = (value.start, value.stop, value.step) if isinstance(value, slice) else value
+        if isinstance(part, torch.Tensor):
+            yield part
+        elif isinstance(part, (tuple, list, dict)):
+            yield from iter_tensors(part)
+
+
+def uses_only_argument_shape(function_name: str) -> bool:
+    """Return whether a function takes the shape and the dtype of its argument only.
+
+    >>> uses_only_argument_shape("zeros_like"), uses_only_argument_shape("new_tensor")
+    (True, False)
+    """
+    return function_name.endswith("_like") or (function_name.startswith("new_") and function_name not in COPY_FUNCTIONS)
+
+
+def list_arguments_changed_in_place(function_name: str, args: tuple, kwargs: dict) -> list[torch.Tensor]:
+    """Return the arguments that a call changes in place."""
+    if kwargs.get("out") is not None:
+        return list(iter_tensors((kwargs["out"],)))
+    is_in_place = (
+        function_name in IN_PLACE_METHODS
+        or (function_name.endswith("_") and not function_name.endswith("__"))
+        or kwargs.get("inplace") is True
+    )
+    return list(iter_tensors(args[:1])) if is_in_place else []
+
+
+def _list_last_target_rows(log: TorchLog) -> list[int]:
+    """Return the rows from which the last backward pass began."""
+    sweeps = log.recording.sweeps
+    return sweeps[-1].target if sweeps else []
+
+
+def _find_break_cause_by_name(function_name: str, inputs: list[torch.Tensor], outputs: list[torch.Tensor]) -> str:
+    """Return why no gradient passes a call, where its name says so; empty where it does not."""
+    if function_name in ("detach", "detach_", "data"):
+        return function_name.strip("_")
+    if function_name in COPY_FUNCTIONS:
+        return "copied"
+    if not is_differentiable(outputs[0].dtype) and function_name in "to long int short char byte bool type".split():
+        return "integer_cast"
+    return ""
+
+
+def _note_gradients_after_backward(log: TorchLog) -> None:
+    """Note the gradients of leaves after a backward pass."""
+    sweeps = log.recording.sweeps
+    rows = sweeps[-1].adjoints if sweeps else ()
+    leaves = (get_extra(log.entries[row]).tensor_ref() for row in rows if log.entries[row].kind != "operation")
+    log.training.note_backward_pass((leaf for leaf in leaves if leaf is not None), len(sweeps) - 1, log.graph.site)
+
+
+def _find_or_add_target_rows(log: TorchLog, targets: list[torch.Tensor]) -> list[int]:
+    """Return the rows of targets, which are added if there is room."""
+    return [
+        log.find_or_add_row(target) for target in targets if not log.is_full or log.find_current_row(target) is not None
+    ]
+
+
+def _record_returned_gradients(log: TorchLog, targets: list[torch.Tensor], result: Any) -> None:
+    """Record the gradients that ``torch.autograd.grad`` returned: the program may go on with them."""
+    for tensor in iter_tensors((result,)):
+        if log.find_current_row(tensor) is None and not log.is_full:
+            input_rows = log.graph.find_nearest_ancestor_rows([tensor]) or [
+                log.find_or_add_row(target) for target in targets
+            ]
+            log.record_operation("grad", input_rows, [tensor], "" if tensor.requires_grad else "create_graph")

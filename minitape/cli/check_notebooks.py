@@ -1,0 +1,313 @@
+"""`minitape check`: run notebooks under nbval, and collect everything that is wrong with them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ..common.atomic_write import write_file
+from .kernel import prepare_kernel_environment
+from .lesson_files import (
+    copy_missing_lessons,
+    find_lesson_folders_by_language,
+    find_lessons_folder,
+    list_notebook_files,
+)
+from .messages import create_usage_error, say
+from .nbval_recorder import NOTEBOOK_VARIABLE, RECORD_MARK, VARIANT_VARIABLE
+from .notebook_rules import (
+    DEPENDS_ON_ANSWERS,
+    NOT_REPEATABLE,
+    UNSAVED_RULES,
+    CheckFinding,
+    check_cell_run,
+    check_saved_notebook,
+    has_kernel_died,
+    is_exercise,
+    is_output_compared,
+)
+from .save import read_notebook
+
+if TYPE_CHECKING:
+    from .notebook_rules import CellResult, Notebook
+
+VARIANTS = ("blank", "solved")
+PYTEST_RAN_CODES = (0, 1)  # all passed, some failed
+PYTEST_OPTIONS = (
+    *("--noconftest", "-p", "no:cacheprovider", "-p", "minitape.cli.nbval_recorder", "-p", "nbval.plugin"),
+    *("--nbval", "--nbval-current-env", "--color=no", "--tb=short", "-q"),
+)
+
+
+@dataclass
+class CheckResult:
+    """What checking one notebook gave: `failure_reason` says why it could not be checked at all, `uncompared_cells`
+    which cells' outputs were not.
+    """
+
+    name: str
+    findings: list[CheckFinding] = field(default_factory=list)
+    runs: set[tuple[int, str]] = field(default_factory=set)  # cell, variant
+    cell_sources: list[str] = field(default_factory=list)
+    uncompared_cells: list[int] = field(default_factory=list)
+    seconds: float = 0.0
+    failure_reason: str | None = None
+
+    @property
+    def exit_code(self) -> int:
+        """0 if nothing was found, 1 if something was, 2 if the notebook could not be checked."""
+        return 2 if self.failure_reason else int(bool(self.findings))
+
+    @property
+    def is_unsaved(self) -> bool:
+        """Whether the notebook is as JupyterLab leaves it while one writes: `minitape save` has not seen it since."""
+        return any(finding.rule in UNSAVED_RULES for finding in self.findings)
+
+
+def resolve_notebook_paths(named_paths: Sequence[Path], language: str | None = None) -> list[Path]:
+    """List the notebooks that a command's arguments name: a file itself, all of a folder, without arguments the lessons
+    in `language`.
+
+    Raises click.UsageError where a path does not exist, is no notebook, or a folder holds none.
+    """
+    course_folder = find_lessons_folder(language, *named_paths[:1])
+    if not named_paths:
+        return list_notebook_files(course_folder)
+    notebooks = []
+    for path in named_paths:
+        if path.is_dir():
+            folder_notebooks = list_notebook_files(path)
+            if not folder_notebooks:
+                raise create_usage_error("no notebooks in the folder {path}", path=path)
+            notebooks.extend(folder_notebooks)
+        elif not path.exists():
+            raise create_usage_error("no such notebook: {path}", path=path)
+        elif path.suffix != ".ipynb":
+            raise create_usage_error("not a notebook: {path} (expected a name that ends in .ipynb)", path=path)
+        else:
+            notebooks.append(path)
+    return list(dict.fromkeys(notebooks))
+
+
+def _select_useful_variants(notebook: Notebook, variants: Sequence[str]) -> Sequence[str]:
+    """Select the variants worth running: none without code, and of several the first one without exercises."""
+    if not any(cell.cell_type == "code" for cell in notebook.cells):
+        return ()
+    return variants if any(is_exercise(cell) for cell in notebook.cells) else variants[:1]
+
+
+class ProcessGroup:
+    """The processes in which notebooks run. After `terminate_all` there are none, and none begins."""
+
+    def __init__(self) -> None:
+        self._processes: list[subprocess.Popen[str]] = []
+        self._is_terminated = False
+        self._lock = threading.Lock()
+
+    def start_process(
+        self, command: list[str], working_folder: Path, environment: dict[str, str]
+    ) -> subprocess.Popen[str]:
+        """Start a process in a folder, with its stderr in its stdout.
+
+        Raises KeyboardInterrupt after `terminate_all`.
+        """
+        with self._lock:
+            if self._is_terminated:
+                raise KeyboardInterrupt
+            process = subprocess.Popen(
+                command,
+                cwd=working_folder,
+                env=environment,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                encoding="utf-8",
+                errors="replace",
+            )
+            self._processes.append(process)
+            return process
+
+    def terminate_all(self) -> None:
+        """End all of them."""
+        with self._lock:
+            self._is_terminated = True
+            for process in self._processes:
+                process.terminate()
+
+
+def check_notebooks(
+    paths: Sequence[Path],
+    variants: Sequence[str] = VARIANTS,
+    job_count: int = 2,
+    cell_timeout: float = 120,
+    on_checked: Callable[[], object] = lambda: None,
+) -> list[CheckResult]:
+    """Check several notebooks, `job_count` at once; results come in the order of `paths`. Ctrl-C ends all of them.
+    `on_checked` is called after each notebook.
+    """
+    processes = ProcessGroup()
+    with tempfile.TemporaryDirectory(prefix="minitape-check-") as scratch, ThreadPoolExecutor(job_count) as pool:
+        run_paths = _prepare_run_paths(paths, Path(scratch))
+        futures = [
+            pool.submit(check_notebook, path, variants, cell_timeout, run_path=run_path, processes=processes)
+            for path, run_path in zip(paths, run_paths, strict=True)
+        ]
+        for future in futures:
+            future.add_done_callback(lambda _: on_checked())
+        try:
+            return [future.result() for future in futures]
+        except KeyboardInterrupt:
+            processes.terminate_all()
+            raise
+
+
+def _prepare_run_paths(paths: Sequence[Path], scratch_folder: Path) -> list[Path]:
+    """Return where each notebook is run: the course's own in a copy made here, so that an installed package stays as it
+    is.
+    """
+    language_by_folder = {folder.resolve(): code for code, folder in find_lesson_folders_by_language().items()}
+    language_by_lesson = {
+        path: language_by_folder[path.resolve().parent] for path in paths if path.resolve().parent in language_by_folder
+    }
+    for code in set(language_by_lesson.values()):
+        copy_missing_lessons(scratch_folder / code, with_outputs=True, language=code)
+    return [
+        scratch_folder / language_by_lesson[path] / path.name if path in language_by_lesson else path for path in paths
+    ]
+
+
+def check_notebook(
+    path: Path,
+    variants: Sequence[str] = VARIANTS,
+    cell_timeout: float = 120,
+    run_path: Path | None = None,
+    processes: ProcessGroup | None = None,
+) -> CheckResult:
+    """Check one notebook: look at what is saved, then run it in each variant and compare.
+
+    The solved variant is left out where the notebook has no exercises. `run_path` is the copy to run, if it is not
+    `path` itself. Neither file is changed. `processes` takes the processes that this starts.
+    """
+    processes = processes or ProcessGroup()
+    result = CheckResult(str(path))
+    start_time = time.perf_counter()
+    try:
+        notebook = read_notebook(path)
+    except click.ClickException as error:
+        result.failure_reason = error.message
+        return result
+    result.cell_sources = [cell.source for cell in notebook.cells]
+    result.uncompared_cells = [
+        cell_index for cell_index, cell in enumerate(notebook.cells) if not is_output_compared(cell)
+    ]
+    result.findings.extend(check_saved_notebook(notebook))
+    for variant in _select_useful_variants(notebook, variants):
+        for _ in range(2):  # a kernel that ends is tried again once: on a busy machine one may not start in time
+            cell_results = list(_run_and_iter_cell_results(run_path or path, variant, cell_timeout, result, processes))
+            end_number = next(
+                (n for n, cell_result in enumerate(cell_results, 1) if has_kernel_died(cell_result)), None
+            )
+            if end_number is None:
+                break
+        for cell_result in cell_results[:end_number]:
+            _add_run_findings(cell_result, notebook, variant, result)
+    result.seconds = time.perf_counter() - start_time
+    return result
+
+
+def _add_run_findings(cell_result: CellResult, notebook: Notebook, variant: str, check_result: CheckResult) -> None:
+    """Add to `check_result` what one cell's run shows, unless another variant showed the same."""
+    check_result.runs.add((cell_result["cell"], variant))
+    known_findings = [
+        replace(finding, variant=variant) for finding in check_result.findings if finding.cell == cell_result["cell"]
+    ]
+    stderr_cells = {
+        finding.cell for finding in known_findings if finding.rule == "stderr"
+    }  # what it writes may name the process
+    for finding in check_cell_run(notebook, cell_result, variant):
+        if finding.rule == "stderr" and finding.cell in stderr_cells:
+            continue
+        if finding.rule == "outputs-differ":
+            finding = _merge_with_other_variant(finding, check_result)
+        if finding not in known_findings:
+            check_result.findings.append(finding)
+
+
+def _merge_with_other_variant(finding: CheckFinding, check_result: CheckResult) -> CheckFinding:
+    """Return the finding of an output that differs, with its reason if the same cell ran in another variant before.
+
+    One that takes the place of that variant's finding removes it from `check_result`.
+    """
+    if all(variant == finding.variant for cell, variant in check_result.runs if cell == finding.cell):
+        return finding
+    earlier_findings = [
+        earlier for earlier in check_result.findings if (earlier.rule, earlier.cell) == (finding.rule, finding.cell)
+    ]
+    if not earlier_findings:
+        message = say("this cell's output is another one once the solutions are put in")
+        return replace(finding, rule=DEPENDS_ON_ANSWERS, message=message, variant=None)
+    if earlier_findings[0].new == finding.new:
+        return finding
+    check_result.findings.remove(earlier_findings[0])
+    message = say("this cell's output is another one in each run")
+    return replace(finding, rule=NOT_REPEATABLE, message=message, saved=earlier_findings[0].new, variant=None)
+
+
+def _run_and_iter_cell_results(
+    path: Path, variant: str, cell_timeout: float, check_result: CheckResult, processes: ProcessGroup
+) -> Iterator[CellResult]:
+    """Run a notebook under nbval in a process of its own; yield what each code cell sends, as it comes.
+
+    Where pytest ends in another way than with passed or failed tests, its words become `check_result.failure_reason`.
+    """
+    output_lines: deque[str] = deque(maxlen=30)
+    with tempfile.TemporaryDirectory(prefix="minitape-run-") as folder:
+        scratch = Path(folder)
+        settings_file = scratch / "pytest.ini"
+        write_file(settings_file, "[pytest]\n")
+        notebook_path = path.absolute()
+        variables = {
+            VARIANT_VARIABLE: variant,
+            NOTEBOOK_VARIABLE: str(notebook_path),
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+        }
+        command = [
+            sys.executable,
+            "-P",
+            "-m",
+            "pytest",
+            f"--rootdir={scratch}",
+            "-c",
+            str(settings_file),
+            *PYTEST_OPTIONS,
+        ]
+        command += [f"--nbval-cell-timeout={cell_timeout}", "."]
+        process = processes.start_process(
+            command, notebook_path.parent, prepare_kernel_environment(scratch) | variables
+        )
+        assert process.stdout is not None
+        try:
+            for line in process.stdout:
+                mark_start = line.find(RECORD_MARK)
+                if mark_start < 0:
+                    output_lines.append(line)
+                else:
+                    yield json.loads(line[mark_start + len(RECORD_MARK) :])
+        finally:
+            if process.poll() is None:
+                process.terminate()
+            exit_code = process.wait()
+            process.stdout.close()
+    if exit_code not in PYTEST_RAN_CODES:
+        check_result.failure_reason = f"nbval ended with code {exit_code}:\n{''.join(output_lines)}"

@@ -1,0 +1,108 @@
+"""A pytest plugin for nbval: sends the parent process, cell by cell, what ran and what it printed.
+
+`minitape check` starts pytest with this plugin in a process of its own. Each code cell gives one line on standard
+output that starts with RECORD_MARK and holds a JSON object (see `_build_cell_result`).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Generator
+from pathlib import Path
+from queue import Empty
+from typing import TYPE_CHECKING
+
+import nbformat
+import pytest
+from nbval.kernel import RunningKernel
+from nbval.plugin import IPyNbCell
+
+from .notebook_rules import FOLLOWS_ANSWERS, find_solution_code, get_tags, is_exercise
+
+if TYPE_CHECKING:
+    from .notebook_rules import CellResult
+
+RECORD_MARK = "\x1eminitape "
+VARIANT_VARIABLE = "MINITAPE_VARIANT"
+NOTEBOOK_VARIABLE = "MINITAPE_NOTEBOOK"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Give every cell its place in the notebook; in the solved variant, put the solutions in."""
+    cells = [item for item in items if isinstance(item, IPyNbCell)]
+    cell_indexes = _list_code_cell_indexes(cells[0]) if cells else []
+    for item in cells:
+        item.place = cell_indexes[item.cell_num]
+    if os.environ.get(VARIANT_VARIABLE) == "solved":
+        for item in items:
+            _replace_exercise_by_solution(item)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """Leave out what lies beside the notebook. On pytest's command line its name could not hold every character."""
+    notebook_path = Path(os.environ[NOTEBOOK_VARIABLE])
+    return None if collection_path in (notebook_path, notebook_path.parent) else True
+
+
+def pytest_configure() -> None:
+    """Let nbval end with a kernel that ends."""
+    _patch_nbval_await_reply()
+
+
+def _patch_nbval_await_reply() -> None:
+    """Let nbval notice a dead kernel within a second, where it would wait for the cell's whole time."""
+    original_await_reply = RunningKernel.await_reply
+
+    def await_reply(kernel: RunningKernel, msg_id: str, timeout: float) -> None:
+        deadline = time.monotonic() + timeout
+        while True:
+            try:
+                return original_await_reply(kernel, msg_id, timeout=min(1.0, timeout))
+            except Empty:
+                if not kernel.is_alive():
+                    raise RuntimeError("the kernel died in this cell") from None
+                if time.monotonic() > deadline:
+                    raise
+
+    RunningKernel.await_reply = await_reply
+
+
+def _list_code_cell_indexes(item: IPyNbCell) -> list[int]:
+    """List the indexes of the code cells among all cells of the item's notebook."""
+    return [cell_index for cell_index, cell in enumerate(item.parent.nb.cells) if cell.cell_type == "code"]
+
+
+def _replace_exercise_by_solution(item: IPyNbCell) -> None:
+    """Replace an exercise's code by its solution; its saved output then no longer binds."""
+    solution = find_solution_code(item.parent.nb.cells, item.place)
+    if is_exercise(item.cell) and solution is not None:
+        item.cell = nbformat.from_dict({**item.cell, "source": solution})
+        item.options["check"] = False
+    elif FOLLOWS_ANSWERS in get_tags(item.cell):
+        item.options["check"] = False
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Send what happened in a cell; a kernel that does not start is sent as the cell that could not run."""
+    report = yield
+    if isinstance(item, IPyNbCell) and (call.when == "call" or report.failed):
+        # Past pytest's capture, which is in the place of sys.stdout.
+        print(RECORD_MARK + json.dumps(_build_cell_result(item, call)), file=sys.__stdout__, flush=True)
+    return report
+
+
+def _build_cell_result(item: IPyNbCell, call: pytest.CallInfo[None]) -> CellResult:
+    error = call.excinfo.value if call.excinfo else None
+    is_skipped = isinstance(error, pytest.skip.Exception)
+    return {
+        "cell": item.place,
+        "outputs": item.test_outputs or [],
+        "problem": None if error is None or is_skipped else str(error) or type(error).__name__,
+    }

@@ -1,0 +1,318 @@
+"""Comparing an answer with what was expected: same kind, same shape, exactly, approximately, how far off at most."""
+
+from __future__ import annotations
+
+import ast
+import numbers
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..common.translation import say
+
+if TYPE_CHECKING:
+    from .exercise import Answer
+
+NUMERIC_KINDS = "biufc"
+MAX_PARTS = 1000
+KIND_NAMES: dict[Answer, str] = {  # in this order: True is a number, too, and a class is called
+    type(None): "None",
+    (bool, np.bool_): "True or False",
+    (str, bytes): "a text",
+    (set, frozenset): "a set",
+    Iterator: "a generator, which has not run yet",
+    (numbers.Number, np.generic, np.ndarray): "a number",
+    Callable: "a function",
+}
+LETTERS = list("ABCDEFGH")
+
+
+@dataclass(frozen=True)
+class AnswerComparison:
+    """How an answer compares: `problem` is set where the two cannot be compared number by number, in which `place` of
+    several answers, and whether that is a single one (`is_single`).
+
+    `max_difference`: the largest difference. `part_counts` of a list or dict of several answers: how many of them are
+    right, and how many there are. `quotes_hint`: what is in quotes and should not.
+    """
+
+    is_right: bool
+    max_difference: float | None = None
+    problem: str = ""
+    part_counts: tuple[int, int] | None = None
+    quotes_hint: str = ""
+    place: str = ""
+    is_single: bool = False
+
+
+class LabeledValue(dict[str, "Answer"]):
+    """What a variable or tensor holds, under what it is: it is told as that, and shown with both.
+
+    >>> compare_answers(LabeledValue({"a tensor": 6.0}), LabeledValue({"a variable": 6.0}), 0.0, 0.0).problem
+    'yours is a tensor, not a variable'
+    """
+
+
+def has_blank_part(answer: Answer) -> bool:
+    """Return whether an answer still holds the `...` that stands for "your answer here"."""
+    if isinstance(answer, dict):
+        answer = list(answer.values())
+    return answer is ... or (isinstance(answer, (list, tuple)) and any(map(has_blank_part, answer)))
+
+
+def compare_answers(answer: Answer, expected: Answer, rtol: float, atol: float) -> AnswerComparison:
+    """Compare two answers; never raises for anything that a learner can hand in.
+
+    A list is as good as a dictionary, in the order of its keys, and a dictionary of A, B, C as good as a list.
+    """
+    answer = arrange_as_expected(answer, expected)
+    are_dicts = isinstance(expected, dict) and isinstance(answer, dict)
+    if are_dicts and set(answer) == set(expected):
+        parts = [
+            compare_answers(convert_zero_one_to_bool(answer[key], expected[key]), expected[key], rtol, atol)
+            for key in expected
+        ]
+        return combine_comparisons(parts, ["" if isinstance(expected, LabeledValue) else key for key in expected])
+    if are_dicts and not isinstance(expected, LabeledValue):
+        problem = say("expected the keys {keys}, got {given}", keys=_format_keys(expected), given=_format_keys(answer))
+        return AnswerComparison(False, problem=problem)
+    if _is_numeric(expected):
+        return _compare_numbers(answer, expected, rtol, atol)
+    if isinstance(expected, (list, tuple)):
+        if not isinstance(answer, (list, tuple)) or len(answer) != len(expected):
+            return _build_mismatch_comparison(answer, expected)
+        parts = [
+            compare_answers(part, expected_part, rtol, atol)
+            for part, expected_part in zip(answer, expected, strict=True)
+        ]
+        return combine_comparisons(parts, [*range(1, len(parts) + 1)])
+    if answer is expected or (type(answer) is type(expected) and answer == expected):
+        return AnswerComparison(True)
+    if isinstance(answer, type) and issubclass(answer, BaseException):
+        answer = answer.__name__
+    if isinstance(answer, str) and isinstance(expected, str):
+        is_same_text = (
+            answer.strip() == expected if ":" in expected else _normalize_text(answer) == _normalize_text(expected)
+        )  # a name is exact
+        return AnswerComparison(is_same_text)
+    return (
+        AnswerComparison(False)
+        if describe_kind(answer) == describe_kind(expected)
+        else _build_mismatch_comparison(answer, expected)
+    )
+
+
+def arrange_as_expected(answer: Answer, expected: Answer) -> Answer:
+    """Turn a list into a dictionary with the expected names, in their order, or a dictionary of A, B, C into a list;
+    return anything else unchanged.
+
+    >>> arrange_as_expected([1, 2], {"x": 3, "u": 4}), arrange_as_expected({"A": 1, "B": 2}, [3, 4])
+    ({'x': 1, 'u': 2}, [1, 2])
+    """
+    if type(expected) is dict and isinstance(answer, (list, tuple)) and len(answer) == len(expected):
+        return dict(zip(expected, answer, strict=True))
+    if isinstance(expected, (list, tuple)) and isinstance(answer, dict) and len(answer) == len(expected):
+        letters = LETTERS[: len(expected)]
+        return [answer[letter] for letter in letters] if set(answer) == set(letters) else answer
+    return answer
+
+
+def convert_zero_one_to_bool(answer: Answer, expected: Answer) -> Answer:
+    """Turn a 0 or 1 among several answers into a bool, where the expected answer is True or False; return any other as
+    it is.
+    """
+    return bool(answer) if type(answer) is int and answer in (0, 1) and isinstance(expected, bool) else answer
+
+
+def _compare_numbers(answer: Answer, expected: Answer, rtol: float, atol: float) -> AnswerComparison:
+    if (_count_parts(answer) > MAX_PARTS and _count_parts(answer) != _count_parts(expected)) or not _is_numeric(answer):
+        return _build_mismatch_comparison(answer, expected)  # without a look at each of many
+    values, expected_values = np.asarray(to_numpy_value(answer)), np.asarray(to_numpy_value(expected))
+    if values.shape != expected_values.shape or (values.dtype.kind == "b") != (expected_values.dtype.kind == "b"):
+        return _build_mismatch_comparison(answer, expected)
+    is_integer = expected_values.dtype.kind in "biu"  # of 20,000,000 things one more is wrong
+    is_close = np.isclose(
+        values.astype(np.complex128),
+        expected_values.astype(np.complex128),
+        0.0 if is_integer else rtol,
+        atol,
+        equal_nan=True,
+    )
+    with np.errstate(invalid="ignore"):
+        max_difference = float(
+            np.abs(
+                np.where(is_close & ~np.isfinite(expected_values), 0.0, values - expected_values.astype(np.complex128))
+            ).max(initial=0.0)
+        )
+    part_counts = (
+        (int(is_close.sum()), is_close.size) if isinstance(expected, (list, tuple)) and is_close.ndim == 1 else None
+    )
+    return AnswerComparison(
+        bool(is_close.all()),
+        None if is_integer and values.dtype.kind in "biu" else max_difference,
+        part_counts=part_counts,
+    )
+
+
+def combine_comparisons(comparisons: list[AnswerComparison], places: list[Answer]) -> AnswerComparison:
+    """Combine comparisons: right if all are, with how many are, the first problem in its place of `places`, and the
+    largest difference.
+    """
+    problems = (
+        (str(place), comparison) for place, comparison in zip(places, comparisons, strict=True) if comparison.problem
+    )
+    place, first_problem = next(problems, ("", AnswerComparison(True)))
+    return AnswerComparison(
+        all(comparison.is_right for comparison in comparisons),
+        max(
+            (comparison.max_difference for comparison in comparisons if comparison.max_difference is not None),
+            default=None,
+        ),
+        first_problem.problem,
+        (sum(comparison.is_right for comparison in comparisons), len(comparisons)),
+        next((comparison.quotes_hint for comparison in comparisons if comparison.quotes_hint), ""),
+        join_places(place, first_problem.place),
+        first_problem.is_single,
+    )
+
+
+def join_places(outer_place: str, place: str) -> str:
+    """Return the words for a place within an outer place of several answers."""
+    return ", ".join(filter(None, (outer_place, place)))
+
+
+def sort_distinct_parts(answer: Answer) -> Answer:
+    """Turn a list, tuple, set or array into a sorted list, each part once, where any order is right; letters in one
+    text, too.
+
+    >>> [sort_distinct_parts(answer) for answer in ({7, 5}, [7, 5, 7], "BD", "7, 5")]
+    [[5, 7], [5, 7], ['B', 'D'], '7, 5']
+    """
+    if isinstance(answer, str) and set(answer) <= set(LETTERS):
+        answer = list(answer)
+    answer = to_numpy_value(answer)
+    if not isinstance(answer, (list, tuple, set, range, np.ndarray)):
+        return answer
+    parts: list[Answer] = []
+    for part in map(to_numpy_value, answer):
+        value = part.item() if isinstance(part, (np.generic, np.ndarray)) and part.shape == () else part
+        parts += [] if value in parts else [value]
+    return sorted(parts, key=lambda part: (str(type(part)), part))
+
+
+def append_colon_zero_to_names(names: Answer) -> Answer:
+    """Write names of variables as TensorFlow does, with :0 at the end.
+
+    >>> append_colon_zero_to_names(["a", "d:0"])
+    ['a:0', 'd:0']
+    """
+    if not isinstance(names, (list, tuple)):
+        return names
+    return [f"{name.strip()}:0" if isinstance(name, str) and ":" not in name else name for name in names]
+
+
+def to_numpy_value(value: Answer) -> Answer:
+    """Turn a tensor or variable into the NumPy value it holds, a shape into a tuple, a fraction into a number; return
+    anything else as it is.
+    """
+    if isinstance(value, (Fraction, Decimal)):
+        return float(value)
+    as_list = getattr(value, "as_list", None)
+    if callable(as_list) and getattr(value, "rank", None) is not None:  # a shape
+        return tuple(as_list())
+    numpy_method = getattr(value, "numpy", None)
+    return numpy_method() if callable(numpy_method) and not isinstance(value, type) else value
+
+
+def _normalize_text(text: str) -> str:
+    """Write a text in small letters, without what is between its words: `Stop_Gradient` as `stopgradient`."""
+    return "".join(text.replace("_", " ").replace("-", " ").casefold().split())
+
+
+def _is_numeric(value: Answer) -> bool:
+    value = to_numpy_value(value)
+    if isinstance(value, (numbers.Number, np.ndarray, np.generic)):
+        return np.asarray(value).dtype.kind in NUMERIC_KINDS or np.can_cast(np.asarray(value).dtype, np.float64)
+    if isinstance(value, (list, tuple)) and value:
+        return all(_is_numeric(part) for part in value) and len({compute_shape(part) for part in value}) == 1
+    return False
+
+
+def compute_shape(value: Answer) -> tuple[int, ...]:
+    """Return the shape of an array, or of lists within lists as that of the first parts."""
+    if isinstance(value, (list, tuple)):
+        return (len(value), *(compute_shape(value[0]) if value else ()))
+    return np.shape(to_numpy_value(value))
+
+
+def describe_kind(value: Answer) -> str:
+    """Describe what an answer is: "a number", "None", "a list of 3", "a dictionary with the keys 'A', 'B'"."""
+    value = to_numpy_value(value)
+    if isinstance(value, LabeledValue):
+        return next(iter(value))
+    if isinstance(value, dict):
+        return (
+            say("a dictionary with the keys {keys}", keys=_format_keys(value)) if value else say("an empty dictionary")
+        )
+    if isinstance(value, (list, tuple)):
+        template = say("a list of {count}") if isinstance(value, list) else say("a tuple of {count}")
+        return template.format(count=len(value))
+    if isinstance(value, np.ndarray) and value.shape:
+        return say("an array of True and False") if value.dtype.kind == "b" else _describe_array_of_shape(value.shape)
+    if isinstance(value, type):
+        return say("the class {name}", name=value.__name__)
+    kind_name = next((say(KIND_NAMES[types]) for types in KIND_NAMES if isinstance(value, types)), "")
+    return kind_name or say("an object of type {type}", type=type(value).__name__)
+
+
+def _describe_array_of_shape(shape: tuple[int, ...]) -> str:
+    """Describe an array of this shape.
+
+    >>> _describe_array_of_shape((3,)), _describe_array_of_shape((2, 3))
+    ('an array of 3 numbers', 'an array of 2 by 3 numbers')
+    """
+    if shape == (1,):
+        return say("an array of one number")
+    return say("an array of {sizes} numbers", sizes=say(" by ").join(map(str, shape)))
+
+
+def _build_mismatch_comparison(answer: Answer, expected: Answer) -> AnswerComparison:
+    """Build the comparison of an answer of another kind than expected, or of the first of its parts that is."""
+    answer, expected = to_numpy_value(answer), to_numpy_value(expected)
+    are_arrays = isinstance(answer, np.ndarray) and isinstance(expected, (np.ndarray, tuple))
+    if _count_parts(answer) == _count_parts(expected) > 0 and not are_arrays:
+        for place, (part, expected_part) in enumerate(zip(answer, expected, strict=True), 1):
+            if describe_kind(part) != describe_kind(expected_part):
+                mismatch = _build_mismatch_comparison(part, expected_part)
+                return replace(mismatch, place=join_places(str(place), mismatch.place))
+    if isinstance(answer, str) and describe_kind(parse_literal_or_keep_text(answer)) == describe_kind(expected):
+        return AnswerComparison(False, quotes_hint=say("{text} is in quotes: leave them out", text=answer))
+    kinds = {"kind": describe_kind(expected), "given": describe_kind(answer)}
+    if kinds["kind"] == kinds["given"] and not isinstance(answer, np.ndarray):
+        return AnswerComparison(False, problem=say("expected a number, got one that is too large"))
+    return AnswerComparison(
+        False, problem=say("yours is {given}, not {kind}", **kinds), is_single=not _count_parts(expected)
+    )
+
+
+def parse_literal_or_keep_text(text: str) -> Answer:
+    """Return the value of a text that is Python's code, such as None or a list; of any other, the text itself."""
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return text
+
+
+def _count_parts(value: Answer) -> int:
+    is_sequence = isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim > 0)
+    return len(value) if is_sequence else 0
+
+
+def _format_keys(answers: dict[Answer, Answer]) -> str:
+    return say(", ").join(repr(key) if isinstance(key, (str, int)) else describe_kind(key) for key in answers)[
+        :200
+    ] or say("none")

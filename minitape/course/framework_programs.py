@@ -1,0 +1,107 @@
+"""Programs in PyTorch, TensorFlow and JAX for a lesson, and what each framework recorded of its own.
+
+The folder ``recordings`` has for each framework the program, ``torch.txt``, and ``torch.json``: the snapshot of its
+recording and the answer of ``explain``. So the lesson needs no framework.
+"""
+
+from __future__ import annotations
+
+import json
+import linecache
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+from ..bridges.recording import Recording
+from ..bridges.snapshot_recording import Replay
+from ..common.translation import join_sentences, say
+from ..explain.explanation import Explanation
+
+FOLDER = Path(__file__).parent / "recordings"
+LESSON = "14"  # whose programs they are
+SENTENCE_BREAK = re.compile(r"(?<=\.) (?=[A-Z])")  # the blank between two of them
+JsonObject: TypeAlias = dict[str, Any]  # what JSON holds
+FRAMEWORK_NAMES = {
+    "torch": "PyTorch",
+    "tensorflow": "TensorFlow",
+    "jax": "JAX",
+    "torch_losses": "PyTorch",
+    "torch_shapes": "PyTorch",
+    "tensorflow_classes": "TensorFlow",
+    "jax_layers": "JAX",
+}
+
+
+@dataclass(frozen=True)
+class FrameworkProgram:
+    """A program of another framework: its text, its recording, and why its gradient is None or zero."""
+
+    text: str = field(repr=False)
+    version: str
+    recording: Recording
+    why: Explanation
+
+
+def framework_program(name: str) -> FrameworkProgram:
+    """Print and return the lesson's program for "torch", "tensorflow" or "jax", or another one for a framework, such as
+    "torch_losses", as it was recorded when the lesson was written.
+
+    Raises KeyError for another name.
+
+    >>> program = framework_program("torch")
+    A recording of PyTorch 2...
+    >>> program.why.cause, program.why.line
+    ('no_grad', 11)
+    """
+    framework, program = FRAMEWORK_NAMES[name], load_program(name)
+    print(say("A recording of {framework} {version}.", framework=framework, version=program.version))
+    return program
+
+
+def read_program_text(program_name: str) -> str:
+    """Read the text of a program."""
+    return (FOLDER / f"{program_name}.txt").read_text(encoding="utf-8")
+
+
+def load_program(program_name: str) -> FrameworkProgram:
+    """Load a program and the recording of one run of it in its framework from the package."""
+    data: JsonObject = json.loads((FOLDER / f"{program_name}.json").read_text(encoding="utf-8"))
+    text, file = register_program_source(program_name)  # of which the explanation shows one
+    recording = Replay(data["snapshot"] | {"sources_text": {file: text}}, FRAMEWORK_NAMES[program_name])
+    explanation_data = data["why"]
+    others = [_build_explanation(other, recording) for other in explanation_data["others"]]
+    return FrameworkProgram(text, data["version"], recording, _build_explanation(explanation_data, recording, others))
+
+
+class ProgramSource(NamedTuple):
+    """The text of a program in the lesson's language, and the file name by which Python finds its lines."""
+
+    text: str
+    filename: str
+
+
+def register_program_source(program_name: str) -> ProgramSource:
+    """Read the text of a program, and register it under its file name, by which Python finds its lines from now on."""
+    text, filename = _translate_line_comments(read_program_text(program_name)), f"{program_name}_program.py"
+    linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
+    return ProgramSource(text, filename)
+
+
+def _translate_line_comments(text: str) -> str:
+    """Translate the comments of a program that number its lines."""
+    return re.sub(r"# line (\d+)", lambda match: "# " + say("line {line}", line=match[1]), text)
+
+
+def _build_explanation(
+    explanation_data: JsonObject, recording: Recording, others: list[Explanation] | None = None
+) -> Explanation:
+    message, fix = (
+        join_sentences(*(say(sentence, LESSON) for sentence in SENTENCE_BREAK.split(explanation_data[key])))
+        for key in ("message", "fix")
+    )
+    explanation = Explanation(
+        explanation_data["cause"], message, fix, explanation_data["filename"], explanation_data["line"], others
+    )
+    explanation._tape, explanation._rows = recording, explanation_data["rows"]  # type: ignore[assignment]  # a picture takes it for a tape
+    return explanation

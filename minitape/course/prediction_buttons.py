@@ -1,0 +1,77 @@
+"""The live form of a prediction: one widget with a button for each choice.
+
+When the kernel is restarted, the buttons look as if they could not be pressed, and the widget says what to do. Of one
+widget JupyterLab itself marks nothing as broken; of a box of ipywidgets it marks each part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from uuid import uuid4
+
+from ..common.translation import say
+from .widget_base import AnyWidget, List, Unicode
+
+HERE = Path(__file__).parent
+# anywidget gives a model two seconds to load, as on a busy machine it may not; after them it would never again take
+# what the kernel says. `hear`, at the end of `initialize`, has it taken in any case. `_key` is the model's own id.
+HEAR_SCRIPT = """
+async function hear(model) {
+  try {
+    const own = await model.widget_manager.get_model(model.get("_key"));
+    const take = Object.getPrototypeOf(Object.getPrototypeOf(own))._handle_comm_msg;
+    own.comm?.on_msg((message) => take.call(own, message));
+  } catch (error) {
+    console.debug("minitape hears as anywidget does:", error);
+  }
+}
+"""
+
+
+class ChoiceButtons(AnyWidget):
+    """A question with its choices; `commit` is called with the one that is chosen, and gives the sentence to show."""
+
+    _esm = HEAR_SCRIPT + (HERE / "choices.js").read_text(encoding="utf-8")
+    _css = HERE / "choices.css"
+    _key = Unicode().tag(sync=True)
+    text = Unicode().tag(sync=True)
+    choices = List(Unicode()).tag(sync=True)
+    chosen = Unicode().tag(sync=True)
+    said = Unicode().tag(sync=True)
+    label = Unicode().tag(sync=True)
+    gone = Unicode().tag(sync=True)
+    veiled = Unicode().tag(sync=True)
+
+    def __init__(
+        self,
+        text: str,
+        choices: Sequence[str],
+        commit: Callable[[str], str],
+        chosen: str | None,
+        previous_note: str = "",
+        blurs_next_cell: bool = True,
+    ) -> None:
+        key = uuid4().hex
+        restart_note = say("The kernel was restarted. To choose, run this cell again.")
+        super().__init__(
+            model_id=key,
+            _key=key,
+            text=text,
+            choices=list(choices),
+            label=say("Predict."),
+            gone=restart_note,
+            said=previous_note,
+            veiled=say("The text below the next cell is blurred until you choose.") if blurs_next_cell else "",
+        )
+        self._commit = commit
+        if chosen is not None and chosen in choices:
+            self.choose(chosen)
+        self.on_msg(self.on_request)
+
+    def choose(self, choice: str) -> None:
+        """Commit to a choice, and show it."""
+        self.said, self.chosen = self._commit(choice), choice
+
+    def on_request(self, _widget: object, content: Mapping[str, str], _buffers: object) -> None:
+        self.choose(content["choice"])

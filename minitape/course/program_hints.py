@@ -1,0 +1,81 @@
+"""What the text of a wrong program does: a result that nothing keeps, a name that nothing reads,
+and what its names held in the line that gave its result.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from types import FrameType
+
+from ..common.translation import say
+from .answer_text import format_answer
+from .exercise import Case, NamedValues, Program
+
+UNUSED_RESULTS = ast.BinOp, ast.Compare, ast.ListComp
+VALUE_CALLS = r"tf\.(?!print)(math\.)?\w+\(|\w+\.gradient\("  # calls that give a value, and do nothing else
+
+
+def find_unused_value_hint(source: str, solution_source: str) -> str:
+    """Find the first thing that a program's text does, and that of the solution does not; "" where there is none.
+
+    >>> find_unused_value_hint("def f(x): x + 1", "def f(x): return x")
+    'The line x + 1 computes something that nothing keeps.'
+    >>> find_unused_value_hint("def f(x, y): return x", "def f(a, b): return a * b")
+    'y is handed in, and your program does not use it.'
+    """
+    own_nodes, solution_nodes = ([*ast.walk(ast.parse(text))] for text in (source, solution_source))
+    read_names, solution_names = _collect_read_names(own_nodes), _collect_read_names(solution_nodes)
+    for node in own_nodes:
+        if isinstance(node, ast.Expr):
+            line = ast.unparse(node)
+            if isinstance(node.value, UNUSED_RESULTS) or re.match(VALUE_CALLS, line):
+                return say("The line {line} computes something that nothing keeps.", line=line)
+        if isinstance(node, ast.Name) and node.id not in read_names | {"_"} and source.count(f"{node.id} = "):
+            return say("{name} gets a value that no line reads.", name=node.id)
+    for name, solution_name in zip(
+        *([node.arg for node in nodes if isinstance(node, ast.arg)] for nodes in (own_nodes, solution_nodes)),
+        strict=False,
+    ):
+        if name not in read_names and solution_name in solution_names:
+            return say("{name} is handed in, and your program does not use it.", name=name)
+    if match := re.search(r"\b(\w+)\.assign\((?!.*\b\1\b).*", re.sub(r"\w+\.gradient\([^)]*\)", "...", source)):
+        return say("{line} puts a new value in the place of what {name} held.", line=match[0], name=match[1])
+    return ""
+
+
+def _collect_read_names(nodes: list[ast.AST]) -> set[str]:
+    """Collect the names that are read."""
+    return {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+
+
+def capture_final_locals(function: Program, case: Case) -> NamedValues:
+    """Call a function, and return what its names held when it gave its result."""
+    final_locals: NamedValues = {}
+
+    def on_profile_event(frame: FrameType, event: str, _: object) -> None:
+        if event == "return" and frame.f_code is getattr(function, "__code__", None):
+            final_locals.update(frame.f_locals)
+
+    outer_profiler = sys.getprofile()
+    sys.setprofile(on_profile_event)
+    try:
+        function(*case)
+    finally:
+        sys.setprofile(outer_profiler)
+    return final_locals
+
+
+def describe_names_in_last_line(source: str, final_locals: NamedValues) -> str:
+    """Say what the names held in the last line that gives a result; "" where that computes nothing.
+
+    >>> describe_names_in_last_line("def f(x):\\n    y = x + 1\\n    return 2 * y", {"x": 1, "y": 2})
+    'In the line return 2 * y: y is 2.'
+    """
+    line = source.rstrip().rpartition("\n")[2].partition("#")[0].strip()
+    shown_names = [name for name in final_locals if re.search(rf"return\b(?=.*[-+*/@(]).*\b{name}\b(?![(.])", line)]
+    sentences = [
+        say("{name} is {value}", name=name, value=format_answer(final_locals[name])) for name in shown_names[:3]
+    ]
+    return say("In the line {line}: {names}.", line=line, names=say(", ").join(sentences)) if sentences else ""

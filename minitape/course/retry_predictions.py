@@ -1,0 +1,47 @@
+"""Predictions of earlier lessons that a learner got wrong, asked once more with other numbers."""
+
+from __future__ import annotations
+
+import sys
+
+from ..common.notebook import find_ipython_shell
+from ..common.translation import say
+from .exercise import find_retry_questions, find_wrong_choice_beliefs, list_built_in_lessons
+from .predict import PredictionQuestion, register_question, reveal
+from .progress import read_progress
+
+MAX_QUESTIONS = 2
+
+
+def again(lesson: str) -> None:
+    """Ask two predictions of the lessons before this one again, which this learner got wrong, with other numbers.
+
+    The progress file knows which. Without one, or where all were right, nothing is shown.
+
+    >>> again("01")
+    """
+    for name in _list_missed_predictions_before(lesson)[:MAX_QUESTIONS]:
+        earlier_lesson = name.partition(".")[0]
+        retry = find_retry_questions(earlier_lesson)[name]
+        choice_values = {say(choice, earlier_lesson): choice for choice in retry.choices}
+        question = register_question(
+            PredictionQuestion(f"{name}-again", say(retry.text, earlier_lesson), choice_values, blurs_next_cell=False)
+        )
+        if find_ipython_shell() is None:
+            print(question)
+        else:
+            sys.modules["IPython"].display.display(question)
+        reveal(question.name, retry.truth, retry.reason)
+
+
+def _list_missed_predictions_before(lesson: str) -> list[str]:
+    """List the predictions before a lesson that were wrong, and were not right when they were asked again."""
+    predictions, missed = read_progress()["predictions"], []
+    for earlier_lesson in (candidate for candidate in sorted(list_built_in_lessons()) if candidate < lesson):
+        for name, retry in find_retry_questions(earlier_lesson).items():
+            wrong_choices = {say(choice, earlier_lesson) for choice in find_wrong_choice_beliefs(earlier_lesson)[name]}
+            if predictions.get(name) in wrong_choices and predictions.get(f"{name}-again") != say(
+                retry.truth, earlier_lesson
+            ):
+                missed.append(name)
+    return missed

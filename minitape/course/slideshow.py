@@ -1,0 +1,76 @@
+"""The live form of pictures in a row: one widget, with a slider and a button that plays them; and the same as a page of
+its own.
+"""
+
+from __future__ import annotations
+
+import json
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..common.translation import say
+from .widget_base import AnyWidget, Float, Int, List, Unicode
+
+if TYPE_CHECKING:
+    from .plot import Moving
+
+HERE = Path(__file__).parent
+# "model" is all that the widget's program asks for; in a page it is an object that is written there
+PAGE_TEMPLATE = """<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>{title}</title>
+<style>
+:root {{ color-scheme: light dark; --jp-layout-color2: light-dark(#eee, #2d333b) }}
+img {{ border-radius: 6px }}
+{style}</style>
+<main></main>
+<script type="module">
+{program}
+const fields = {fields};
+moving.render({{ model: {{ get: (name) => fields[name] }}, el: document.querySelector("main") }});
+</script>
+</html>
+"""
+
+
+class Slider(AnyWidget):
+    """All pictures of a `Moving`, of which one is shown. What is moved stays in the page: the kernel is not asked."""
+
+    _esm = HERE / "moving.js"
+    _css = HERE / "moving.css"
+    name = Unicode().tag(sync=True)
+    values = List(Float()).tag(sync=True)
+    sources = List(Unicode()).tag(sync=True)
+    words = List(Unicode()).tag(sync=True)
+    start = Int().tag(sync=True)
+    play = Unicode().tag(sync=True)
+    pause = Unicode().tag(sync=True)
+
+    def __init__(self, moving: Moving) -> None:
+        super().__init__(**build_slider_fields(moving))
+
+
+def build_slider_fields(moving: Moving) -> dict[str, object]:
+    """Build what the program in the browser is told."""
+    return {
+        "name": moving.name,
+        "values": moving.values,
+        "sources": [picture.source() for picture in moving.pictures],
+        "words": [picture.description for picture in moving.pictures],
+        "start": moving.start,
+        "play": say("Play"),
+        "pause": say("Pause"),
+    }
+
+
+def build_slider_page(moving: Moving) -> str:
+    """Build a page with the pictures and their slider, which needs no kernel. Nothing in the fields can end its script:
+    ``<`` is an escape.
+    """
+    fields = json.dumps(build_slider_fields(moving), allow_nan=False).replace("<", "\\u003c")
+    program = (HERE / "moving.js").read_text(encoding="utf-8").replace("export default", "const moving =")
+    style = (HERE / "moving.css").read_text(encoding="utf-8")
+    return PAGE_TEMPLATE.format(title=escape(moving.name), style=style, program=program, fields=fields)

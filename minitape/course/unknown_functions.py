@@ -1,0 +1,125 @@
+"""Functions that an exercise hands in. Who does not know their formula cannot do without a tape."""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..common.translation import say
+from ..engine.tensor.conversion import convert_to_tensor
+from .call_log import note_unknown_function_call
+
+if TYPE_CHECKING:
+    from ..engine.tensor.tensor import EagerTensor
+    from .exercise import Answer, Program
+
+
+class UnknownFunction:
+    """A function whose formula is shown in the feedback, and not before; `check` sees which of its calls a tape
+    recorded.
+
+    It takes tensors and variables only.
+
+    >>> UnknownFunction("x * x", lambda x: x * x)(3.0)
+    Traceback (most recent call last):
+        ...
+    TypeError: this function takes tensors: values that a tape can follow
+    """
+
+    def __init__(self, formula: str, compute: Program, compute_derivatives: Program | None = None):
+        """`compute_derivatives` gives its derivatives, for whoever made it."""
+        self.formula, self._compute, self.compute_derivatives = formula, compute, compute_derivatives
+
+    def __call__(self, *inputs: Answer) -> Answer:
+        inputs = tuple(convert_to_tensor(value) if _is_list_with_tensors(value) else value for value in inputs)
+        if any(map(_is_tensor, inputs)):  # what left through NumPy is a constant among the others
+            number_types = (float, np.generic, np.ndarray)
+            inputs = tuple(convert_to_tensor(value) if isinstance(value, number_types) else value for value in inputs)
+        if not all(map(_is_tensor, inputs)):
+            raise TypeError(say("this function takes tensors: values that a tape can follow"))
+        inspect.signature(self._compute).bind(*inputs)  # raises TypeError where it is called with too few or too many
+        result: EagerTensor = self._compute(*inputs)
+        note_unknown_function_call(inputs, result)
+        return result
+
+    def __repr__(self) -> str:
+        return self.formula
+
+
+def _is_tensor(value: Answer) -> bool:
+    return hasattr(value, "numpy")
+
+
+def _is_list_with_tensors(value: Answer) -> bool:
+    return isinstance(value, list) and any(map(_is_tensor, value))
+
+
+class Polynomial(UnknownFunction):
+    """An unknown function of one number, which knows its own derivatives.
+
+    >>> cubic = Polynomial(0, 2, 0, 1)
+    >>> cubic, cubic.derivative(2.0), cubic.derivative(2.0, order=2)
+    (2x + x**3, 14.0, 12.0)
+    """
+
+    def __init__(self, *coefficients: float):
+        """`coefficients` are those of 1, x, x**2 and so on."""
+        powers = [
+            (c, ("", "x")[exponent] if exponent < 2 else f"x**{exponent}")
+            for exponent, c in enumerate(coefficients)
+            if c
+        ]
+        terms = [f"{'-' if c == -1 and x else '' if c == 1 and x else f'{c:g}'}{x}" for c, x in powers]
+        super().__init__(" + ".join(terms).replace("+ -", "- "), self._evaluate_horner)
+        self.coefficients = coefficients
+
+    def _evaluate_horner(self, x: Answer) -> Answer:
+        total = x * self.coefficients[-1]
+        for coefficient in self.coefficients[-2:0:-1]:
+            total = (total + coefficient) * x
+        return total + self.coefficients[0]
+
+    def derivative(self, point: float, order: int = 1) -> float:
+        """Compute the derivative of this order, at a plain number."""
+        return float(np.polynomial.Polynomial(self.coefficients).deriv(order)(point))
+
+
+class TracedNumber(Polynomial):
+    """An unknown function for use in a traced one: it refuses to run outside, where `@tf.function` was taken away.
+
+    >>> import minitape as tf
+    >>> TracedNumber(0, 0, 1)(tf.constant(3.0))
+    Traceback (most recent call last):
+        ...
+    TypeError: this function belongs in a traced one: keep @tf.function, and call it in there
+    """
+
+    def __call__(self, *inputs: Answer) -> Answer:
+        result: EagerTensor = super().__call__(*inputs)
+        if result._record is None or result._record.trace is None:
+            raise TypeError(say("this function belongs in a traced one: keep @tf.function, and call it in there"))
+        return result
+
+
+def run_gradient_descent(f: Polynomial, start: float, steps: int, rate: float) -> float:
+    """Return where so many steps down the slope of `f` lead.
+
+    >>> run_gradient_descent(Polynomial(0, 0, 1), start=1.0, steps=2, rate=0.25)
+    0.25
+    """
+    for _ in range(steps):
+        start -= rate * f.derivative(start)
+    return start
+
+
+def run_newton_steps(f: Polynomial, start: float, steps: int = 1) -> float:
+    """Return where so many of Newton's steps lead: of a parabola, one step leads to the lowest point.
+
+    >>> run_newton_steps(Polynomial(0, -6, 1), start=1.0)
+    3.0
+    """
+    for _ in range(steps):
+        start -= f.derivative(start) / f.derivative(start, order=2)
+    return start

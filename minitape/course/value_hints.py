@@ -1,0 +1,84 @@
+"""A wrong number in the words of the program that an exercise asks about: the value of a name in it, the slope of one
+name with respect to another, or a part of the amounts that meet at one. A number that is two of these is told as
+none: which of them a learner meant, nobody knows.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from functools import cache
+from itertools import combinations, permutations
+from math import isclose
+from typing import NamedTuple
+
+from ..common.translation import say
+from .exercise import Answer, NamedValues
+
+TOLERANCE = 1e-5
+MEANING_TEMPLATES = {
+    "value": "{number} is the value of {name}.",
+    "one": "At {name} {all} amounts meet, and {number} is one of them.",
+    "part": "At {name} {all} amounts meet, and {number} is the sum of {count} of them.",
+    "slope": "{number} is how fast {target} grows with {name}.",
+}
+PART_MEANINGS = "one", "part"
+
+
+class NumberFact(NamedTuple):
+    """A number that a program has, what it is there (a key of `MEANING_TEMPLATES`), and what fills that sentence."""
+
+    number: float
+    meaning: str
+    fields: NamedValues
+
+
+def find_number_meaning_hint(number: float, program: str, place: str = "") -> str:
+    """Find what a number is in a program; "" where it is nothing of it, or several things. Where the answer's `place`
+    is a name of the program, only what it says of that name counts, and nowhere else the amounts that meet at one. 0
+    and 1 are too many things.
+
+    >>> program = "x = tf.Variable(3.0)\\nwith tf.GradientTape(persistent=True) as tape: y = x * x"
+    >>> find_number_meaning_hint(9.0, program), find_number_meaning_hint(3.0, program)
+    ('9 is the value of y.', '')
+    >>> find_number_meaning_hint(3.0, program, "x")
+    'At x 2 amounts meet, and 3 is one of them.'
+    """
+    facts = _collect_number_facts(program)
+    is_name = any(fact.fields.get("name") == place for fact in facts)
+    facts = [fact for fact in facts if isclose(fact.number, number, rel_tol=TOLERANCE) and number not in (0.0, 1.0)]
+    if is_name:
+        facts = [fact for fact in facts if fact.fields["name"] == place]
+        facts = [fact for fact in facts if fact.meaning in PART_MEANINGS] or facts
+    hints = {say(MEANING_TEMPLATES[fact.meaning], number=f"{fact.number:g}", **fact.fields) for fact in facts}
+    return hints.pop() if len(hints) == 1 and (is_name or facts[0].meaning not in PART_MEANINGS) else ""
+
+
+@cache
+def _collect_number_facts(program: str) -> list[NumberFact]:
+    """Collect the numbers that a program has: its values, then the parts of what meets at a name, then the slopes."""
+    import minitape
+
+    names: NamedValues = {}
+    exec(program, {"tf": minitape}, names)
+    values: list[NumberFact] = []
+    for name, value in names.items():
+        with suppress(TypeError, ValueError):  # of several numbers, or none
+            values.append(NumberFact(float(value), "value", {"name": name}))
+    tapes = [candidate for candidate in names.values() if isinstance(candidate, minitape.GradientTape)]
+    tensors = {name: candidate for name, candidate in names.items() if hasattr(candidate, "dtype")}
+    parts, slopes = list[NumberFact](), list[NumberFact]()
+    for tape, (target, name) in ((tape, pair) for tape in tapes for pair in permutations(tensors, 2)):
+        shares = _list_source_shares(minitape.snapshot(tape, tensors[target], [tensors[name]])["sweep"])
+        slopes += [NumberFact(sum(shares), "slope", {"target": target, "name": name})] if shares else []
+        for count in range(1, len(shares) if target == [*tensors][-1] else 0):
+            fields = {"name": name, "count": count, "all": len(shares)}
+            parts += [
+                NumberFact(sum(subset), PART_MEANINGS[count > 1], fields) for subset in combinations(shares, count)
+            ]
+    return values + parts + slopes
+
+
+def _list_source_shares(sweep: Answer) -> list[float]:
+    """List the amounts that arrive at the source of a sweep, of single numbers."""
+    edges = (edge for step in sweep["steps"] for edge in step["edges"] if edge["input"] in sweep["sources"])
+    return [edge["product"]["data"] for edge in edges if edge["product"] and edge["product"]["data"] is not None]

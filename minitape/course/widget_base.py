@@ -1,0 +1,51 @@
+"""What live widgets are made of: anywidget's class and traitlets' fields, or without anywidget invisible ones.
+
+So whoever has the core of minitape alone can make a view, and save it as a page. In a notebook it then shows its static
+picture or its text, and below it what to install.
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+# A type checker reads the invisible ones, too: ipywidgets has no types, and what came of it would have none.
+if TYPE_CHECKING or find_spec("anywidget") is None:
+    MISSING = 'This is live with JupyterLab and ipywidgets: pip install "minitape[lab]"'
+
+    class AnyWidget:
+        """A widget of which no browser hears."""
+
+        comm: Any = None  # Jupyter's, where there is one
+        layout = None
+        model_id = ""
+
+        def __init__(self, **fields: object) -> None:
+            vars(self).update(fields)
+
+        def send(self, content: object, buffers: object = None) -> None:
+            """Do nothing: there is no browser to tell."""
+
+        def on_msg(self, callback: object) -> None:
+            """Do nothing: nothing ever comes from a browser."""
+
+        def close(self) -> None:
+            """Do nothing: there is nothing to close."""
+
+        def _repr_mimebundle_(self, **options: object) -> Any:  # a dictionary, or None, or a pair: as in Jupyter
+            return {}
+
+    class _Field:
+        """A field of a widget: here no more than its first value."""
+
+        def __init__(self, default: object = None) -> None:
+            self.tag: Any = lambda **metadata: default  # of any type
+
+    Bytes = Float = Int = List = Unicode = _Field
+else:
+    from anywidget import AnyWidget
+    from traitlets import Bytes, Float, Int, List, Unicode
+
+    MISSING = ""
+
+__all__ = ["MISSING", "AnyWidget", "Bytes", "Float", "Int", "List", "Unicode"]

@@ -1,0 +1,197 @@
+"""Python functions as operations: ``tf.py_function`` and ``tf.numpy_function``.
+
+In a traced function they are other rows (:mod:`minitape.functions.effect_rows`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..backward.tape import GradientTape
+from ..record.interrupt_safe import suspend_recording
+from ..record.thread_state import state
+from ..table.primitives import Primitive
+from ..tensor.conversion import convert_to_tensor, is_numpy_value
+from ..tensor.operation import record_operation
+from ..tensor.tensor import Tensor, create_tensor
+from ..values import errors, nest
+from ..values.argument_errors import build_argument_error
+from ..values.dtypes import DType, as_dtype
+from .custom_gradient import convert_share_to_array, pass_adjoints_as_list
+
+if TYPE_CHECKING:
+    from ..tensor.tensor import EagerTensor
+    from ..types import Adjoint, Function, Object, Structure, Value
+
+
+class PythonCall:
+    """One run of a py_function: the tape that watched its inputs, for its gradients."""
+
+    __slots__ = ("tape", "inputs", "outputs", "__weakref__")
+
+    def __init__(self, tape: GradientTape | None, inputs: list[EagerTensor], outputs: list[Tensor]) -> None:
+        self.tape, self.inputs, self.outputs = tape, inputs, outputs
+
+    def select_differentiable_adjoints(self, adjoints: Sequence[Adjoint]) -> list[Adjoint]:
+        """Select those adjoints that belong to outputs of a differentiable dtype."""
+        return [g for output, g in zip(self.outputs, adjoints, strict=True) if output.dtype.differentiable]
+
+    def compute_input_gradients(self, *adjoints: Tensor) -> list[Tensor]:
+        """Compute the gradients of the inputs.
+
+        TypeError when an input has a type that has no gradient: TensorFlow promises a zero of that type.
+        """
+        if self.tape is None:
+            raise RuntimeError("this run of a py_function has no gradient: no tape was open")
+        targets = [output for output in self.outputs if output.dtype.differentiable]
+        sources = [input_tensor for input_tensor in self.inputs if input_tensor.dtype.differentiable]
+        gradients = self.tape.gradient(targets, sources, adjoints)
+        integer_dtype = next(
+            (input_tensor.dtype.name for input_tensor in self.inputs if not input_tensor.dtype.differentiable), None
+        )
+        if integer_dtype is not None:
+            raise TypeError(f"Cannot convert 0.0 to EagerTensor of dtype {integer_dtype}")
+        # a single number for any shape, as in TensorFlow
+        zeros = (create_tensor(input_tensor.dtype.as_numpy_dtype(0)) for input_tensor in sources)
+        return [zero if g is None else convert_to_tensor(g) for g, zero in zip(gradients, zeros, strict=True)]
+
+    def compute_gradients_off_tape(self, adjoints: Sequence[Adjoint]) -> list[Tensor]:
+        """Compute the gradients of the inputs for these eager adjoints, out of sight of every tape; errors are those of
+        tf.
+        """
+        with suspend_recording():
+            try:
+                return self.compute_input_gradients(*self.select_differentiable_adjoints(adjoints))
+            except errors.OpError:
+                raise
+            except Exception as error:
+                raise convert_error_to_op_error(error) from error
+
+
+@pass_adjoints_as_list
+def _apply_python_rule(adjoints: Adjoint, z: Adjoint, *inputs: Adjoint, call: PythonCall) -> list[Adjoint]:
+    if any(isinstance(adjoint, Tensor) for adjoint in adjoints):  # recorded: a py_function, too
+        return py_function(
+            call.compute_input_gradients, call.select_differentiable_adjoints(adjoints), [t.dtype for t in call.inputs]
+        )
+    return [
+        convert_share_to_array(share)
+        for share in call.compute_gradients_off_tape([create_tensor(adjoint) for adjoint in adjoints])
+    ]
+
+
+PYTHON = Primitive(
+    "py_function", lambda *arrays, call: arrays, _apply_python_rule, op="EagerPyFunc", label="py", keep=""
+)
+
+
+_ERROR_CLASSES: dict[type[Exception], type[errors.OpError]] = {
+    TypeError: errors.InvalidArgumentError,
+    ValueError: errors.InvalidArgumentError,
+    NotImplementedError: errors.UnimplementedError,
+}
+
+
+def run_python_function(
+    func: Function, inputs: Sequence[Tensor], result_dtypes: list[DType], needs_gradient: bool = False
+) -> PythonCall:
+    """Call ``func`` with eager tensors and convert what it returns; exceptions become errors of tf."""
+    arguments = [create_tensor(input_tensor.array) for input_tensor in inputs]
+    tape: GradientTape | None = None
+    with suspend_recording():
+        try:
+            if not needs_gradient:
+                outputs = _convert_results(func(*arguments), result_dtypes)
+            else:
+                with GradientTape(persistent=True) as tape:
+                    tape.watch([argument for argument in arguments if argument.dtype.differentiable])
+                    outputs = _convert_results(func(*arguments), result_dtypes)
+        except Exception as error:
+            raise convert_error_to_op_error(error) from error
+    if len(outputs) != len(result_dtypes):
+        raise build_argument_error(
+            f"The function returns {len(outputs)} values, but expects to see {len(result_dtypes)} values: see Tout."
+        )
+    return PythonCall(tape, arguments, outputs)
+
+
+def convert_error_to_op_error(error: Exception) -> errors.OpError:
+    """Return the error of tf for an exception inside a py_function."""
+    error_class = next(
+        (tf_class for kind, tf_class in _ERROR_CLASSES.items() if isinstance(error, kind)), errors.UnknownError
+    )
+    return error_class(None, None, f"{type(error).__name__}: {error} [Op:EagerPyFunc]")
+
+
+def _convert_results(value: Structure, dtypes: list[DType]) -> list[Tensor]:
+    """The returned values as tensors of the promised dtypes; of a list that is too long, the first ones."""
+    values = value if isinstance(value, (list, tuple)) else [] if value is None else [value]
+    return [_convert_result(result, dtype) for result, dtype in zip(values, dtypes, strict=False)]
+
+
+def _convert_result(value: Value, dtype: DType) -> Tensor:
+    if hasattr(value, "_read_state"):
+        raise RuntimeError(f"A py_function returns tensors or arrays, got the variable {value}: return its value().")
+    if is_numpy_value(value) and value.dtype.kind in "fiub" and dtype.kind in "fiub":
+        return create_tensor(np.asarray(value).astype(dtype.as_numpy_dtype))
+    return convert_to_tensor(value, dtype)
+
+
+def parse_result_types(result_types: Object) -> tuple[list[DType], bool]:
+    """Return the dtypes of ``result_types``, and whether it is a list of them."""
+    type_values = list(result_types) if isinstance(result_types, (list, tuple)) else [result_types]
+    dtypes = [kind.dtype if type(kind).__name__ == "TensorSpec" else as_dtype(kind) for kind in type_values]
+    return dtypes, isinstance(result_types, (list, tuple))
+
+
+def py_function(
+    func: Function | None = None, inp: Object = None, Tout: Object = None, name: str | None = None
+) -> Structure:
+    """Runs a Python function on eager tensors as one differentiable operation, also inside a traced function.
+
+    ``func`` gets the tensors of ``inp`` and returns one value for each dtype in ``Tout`` (a single one, or a list; an
+    empty list for none). Gradients flow through its tf operations; an input that it does not use, or an array that it
+    makes with NumPy, has gradient zero; InvalidArgumentError where an input has no gradient, such as an integer.
+    Exceptions become errors of tf (ValueError and TypeError: InvalidArgumentError, others: UnknownError). See
+    https://www.tensorflow.org/api_docs/python/tf/py_function.
+
+    >>> import minitape as tf
+    >>> def log_huber(x, m):
+    ...     return x ** 2 if tf.abs(x) <= m else m ** 2 * (1 - 2 * tf.math.log(m) + tf.math.log(x ** 2))
+    >>> x = tf.constant(1.5)
+    >>> with tf.GradientTape() as tape:
+    ...     tape.watch(x)
+    ...     y = tf.py_function(log_huber, [x, 2.0], tf.float32)
+    >>> print(y.numpy(), tape.gradient(y, x).numpy())
+    2.25 3.0
+    """
+    if not callable(func):
+        raise ValueError(f"Expected func to be callable. Received func={func} of type {type(func)}.")
+    dtypes, is_list = parse_result_types(Tout)
+    inputs = tuple(map(convert_to_tensor, inp))
+    call = run_python_function(func, inputs, dtypes, needs_gradient=state.record is not None)
+    outputs = [create_tensor(output.array) for output in call.outputs]
+    if outputs and call.tape is not None:
+        record_operation(PYTHON, inputs, {"call": call}, tuple(outputs))
+    return outputs if is_list or not outputs else outputs[0]
+
+
+def numpy_function(
+    func: Object = None, inp: Object = None, Tout: Object = None, stateful: bool = True, name: str | None = None
+) -> Structure:
+    """Runs a Python function on NumPy arrays as an operation; its gradient is None. ``stateful`` has no effect.
+
+    Eagerly ``Tout`` is not looked at, as in TensorFlow: the results keep the dtypes that NumPy gave them. In a
+    traced function they must have the dtypes of ``Tout``. See
+    https://www.tensorflow.org/api_docs/python/tf/numpy_function.
+
+    >>> import minitape as tf
+    >>> tf.numpy_function(np.sinh, [tf.constant([0.0, 1.0])], tf.float32).numpy()
+    array([0.       , 1.1752012], dtype=float32)
+    """
+    result = func(*[np.array(i) for i in inp])
+    values = [v if v is None else convert_to_tensor(v) for v in nest.flatten(result)]
+    return values[0] if len(values) == 1 else values

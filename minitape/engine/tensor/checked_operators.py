@@ -1,0 +1,65 @@
+"""The operators that ask first what their operands are: quotients of integers, products of matrices, logic."""
+
+from __future__ import annotations
+
+from sys import _getframe
+from typing import TYPE_CHECKING
+
+from ..hooks import hooks
+from ..table.primitives import TABLE, Primitive
+from ..values import dtypes
+from ..values.argument_errors import build_argument_error
+from .operation import apply, run_binary
+from .tensor import EagerTensor, Tensor
+
+if TYPE_CHECKING:
+    from ..types import Function, Value
+
+
+def promote_quotient_operands(a: Tensor, b: Tensor, op: str = "__truediv__") -> tuple[Tensor, Tensor]:
+    """The operands of ``/``: integers are divided as floats (float32 for 8 and 16 bits, else float64).
+
+    Raises TypeError when the dtypes differ or are no numbers.
+    """
+    if a.dtype is not b.dtype:
+        raise TypeError(f"`x` and `y` must have the same dtype, got {a.dtype!r} != {b.dtype!r}.")
+    if a.dtype.is_integer:
+        float_dtype = dtypes.float32 if a.dtype.size <= 2 else dtypes.float64
+        cast = TABLE["cast"]
+        return cast(a, dtype=float_dtype), cast(b, dtype=float_dtype)
+    if a.dtype.kind in "bs":
+        raise TypeError(f"Invalid dtype {a.dtype!r} in {op}: expected numbers.")
+    return a, b
+
+
+def _divide_tensors(primitive: Primitive, a: Tensor, b: Tensor) -> Tensor:
+    return run_binary(primitive, *promote_quotient_operands(a, b))
+
+
+def is_multipliable_matrix_pair(a: Value, b: Value) -> bool:
+    """Return whether two tensors are matrices of one native dtype that can be multiplied: no other check is needed."""
+    if type(a) is not EagerTensor or type(b) is not EagerTensor:
+        return False
+    x, y = a._value, b._value
+    return x.ndim == y.ndim == 2 and x.shape[1] == y.shape[0] and x.dtype is y.dtype
+
+
+def _multiply_matrices(primitive: Primitive, a: Tensor, b: Tensor) -> Tensor:
+    return apply(primitive, (a, b), {}, _getframe(2)) if is_multipliable_matrix_pair(a, b) else hooks.matmul(a, b)
+
+
+def _apply_logical(primitive: Primitive, a: Tensor, b: Tensor) -> Tensor:
+    """Bools are combined as truth values, integers bit by bit; InvalidArgumentError for other dtypes."""
+    if a.dtype.kind not in "biu":
+        raise build_argument_error(f"&, | and ^ take bools or integers, not {a.dtype.name}: a power is written x ** 2")
+    return run_binary(primitive if a.dtype.kind == "b" else TABLE[primitive.name.replace("logical", "bitwise")], a, b)
+
+
+# Python's name -> what runs in place of `run_binary`
+CHECKED_OPERATORS: dict[str, Function] = {
+    "truediv": _divide_tensors,
+    "matmul": _multiply_matrices,
+    "and": _apply_logical,
+    "or": _apply_logical,
+    "xor": _apply_logical,
+}

@@ -1,0 +1,329 @@
+"""Python and NumPy values become tensors: ``constant``, ``convert_to_tensor``, and the operands of operators."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy import ndarray
+
+from ..hooks import hooks
+from ..record.provenance import build_origin, get_thread_escapes
+from ..table.float_warnings import ignore_fp_errors
+from ..table.primitives import TABLE
+from ..table.primitives.choice import warn_imaginary_discarded
+from ..values import dtypes
+from ..values.argument_errors import build_argument_error
+from ..values.dtypes import DType
+from ..values.errors import UnimplementedError
+from ..values.shape import TensorShape
+from .tensor import EagerTensor, Tensor, create_tensor, from_array
+
+if TYPE_CHECKING:
+    from ..types import Array, DTypeLike, NumPyType, Object, ShapeLike, Value
+
+_PYTHON_NUMBERS = {float, int, bool, complex}
+_TEXT = (str, bytes)
+_MIXED_TYPES = "Can't convert Python sequence with mixed types to Tensor."
+_RAGGED = "Can't convert non-rectangular Python sequence to Tensor."
+_TOO_LARGE = "Can't convert Python sequence with out-of-range integer to Tensor."
+_NOT_A_DOUBLE = "Can't convert Python sequence with a value out of range for a double-precision float."
+
+_LARGEST_FLOAT32 = float(np.finfo(np.float32).max)
+
+_BOOLS = (bool, np.bool_)
+_INTEGERS = (int, np.integer)
+_REALS = (float, np.floating, *_INTEGERS)
+_NUMBERS = (complex, float, int, np.number)
+# what a Python leaf may be to become an element of a dtype of this kind
+_TYPES_BY_KIND = {"f": _REALS, "i": _INTEGERS, "u": _INTEGERS, "b": _BOOLS, "c": _NUMBERS, "s": _TEXT}
+# what the first leaf is, what all others may be then, and the type of the elements
+_TYPES_BY_FIRST_LEAF: tuple[tuple[tuple[type, ...], tuple[type, ...], NumPyType], ...] = (
+    (_BOOLS, _BOOLS, np.bool_),
+    (_INTEGERS, (*_INTEGERS, np.bool_), np.int64),
+    (_REALS, _REALS, np.float32),
+    ((complex, np.complexfloating), _NUMBERS, np.complex128),
+)
+
+
+def is_numpy_value(value: Object) -> bool:
+    """Return True for the values of NumPy: arrays, and the scalars that take their place."""
+    return isinstance(value, (ndarray, np.generic))
+
+
+def convert_to_tensor(
+    value: Value, dtype: DTypeLike = None, dtype_hint: DTypeLike = None, name: str | None = None
+) -> Tensor:
+    """Converts ``value`` to a tensor; a tensor comes back as it is.
+
+    Python floats become float32, ints int32 (int64 when they need it), NumPy arrays keep their dtype. A sequence that
+    holds tensors is stacked, and gradients pass through. ``dtype_hint`` is tried first, and given up where it does not
+    fit.
+    Raises ValueError when a tensor has another dtype than the one asked for, TypeError when a Python value does not
+    fit it. See https://www.tensorflow.org/api_docs/python/tf/convert_to_tensor.
+
+    >>> import minitape as tf
+    >>> tf.convert_to_tensor([1, 2])
+    <tf.Tensor: shape=(2,), dtype=int32, numpy=array([1, 2], dtype=int32)>
+    """
+    if type(value) is EagerTensor and (dtype is None or dtype is value.dtype):
+        return value
+    wanted_dtype = None if dtype is None else dtypes.as_dtype(dtype)
+    if isinstance(value, Tensor):
+        if wanted_dtype is not None and value.dtype != wanted_dtype:
+            label = f"{name}: " if name else ""
+            raise ValueError(
+                f"{label}Tensor conversion requested dtype {wanted_dtype.name} for Tensor with dtype "
+                f"{value.dtype.name}: {value!r}"
+            )
+        return value
+    if hasattr(value, "_to_tensor"):  # variables, and other things that hold a tensor
+        return value._to_tensor(wanted_dtype)
+    if wanted_dtype is None and dtype_hint is not None:
+        with suppress(TypeError, ValueError):
+            return convert_to_tensor(value, dtype_hint)
+    if (
+        isinstance(value, (list, tuple))
+        and not _PYTHON_NUMBERS.issuperset(map(type, value))
+        and _find_first_tensor_as_list(value)
+    ):
+        return _stack_sequence_with_tensors(value, wanted_dtype)
+    return _note_constant_origin(from_array(convert_to_new_array(value, wanted_dtype)), value)
+
+
+def constant(value: Value, dtype: DTypeLike = None, shape: ShapeLike = None, name: str = "Const") -> Tensor:
+    """Makes a tensor of a Python value, a NumPy array (copied), or a tensor (returned as it is).
+
+    ``shape`` reshapes the value, or fills that shape with a single one. Raises ValueError for ragged sequences and
+    TypeError for values that do not fit ``dtype``. See https://www.tensorflow.org/api_docs/python/tf/constant.
+
+    >>> import minitape as tf
+    >>> print(tf.constant(3.0))
+    tf.Tensor(3.0, shape=(), dtype=float32)
+    >>> tf.constant(0, shape=[2, 2])
+    <tf.Tensor: shape=(2, 2), dtype=int32, numpy=
+    array([[0, 0],
+           [0, 0]], dtype=int32)>
+    """
+    if isinstance(value, Tensor):
+        if dtype is not None and value.dtype != dtype:
+            raise TypeError(f"Expected a tensor of dtype {dtype!r}, got {value.dtype!r}: use tf.cast.")
+        return value if shape is None else _reshape_or_fill(value, value, TensorShape(shape))
+    wanted_dtype = None if dtype is None else dtypes.as_dtype(dtype)
+    if hasattr(value, "_to_tensor"):
+        value = value.numpy()
+    tensor: Tensor = _note_constant_origin(from_array(convert_to_new_array(value, wanted_dtype)), value)
+    return tensor if shape is None else _reshape_or_fill(tensor, value, TensorShape(shape))
+
+
+def _reshape_or_fill(tensor: Tensor, value: Value, shape: TensorShape) -> Tensor:
+    array = tensor.array
+    if array.size == shape.num_elements():
+        return create_tensor(np.reshape(array, tuple(shape)))
+    if array.size == 1 and shape.is_fully_defined():
+        return create_tensor(np.full(tuple(shape), array.reshape(())[()], array.dtype))
+    raise TypeError(f"A tensor of {array.size} elements, converted from {value!r}, does not have the shape {shape}.")
+
+
+def convert_operand_to_dtype(value: Value, dtype: DType, strict: bool = True) -> Tensor:
+    """Convert the other operand of an operator, which is no number beside a float, to the dtype of the first; TypeError
+    when it does not fit.
+
+    Without ``strict`` (TensorFlow's ``+`` and ``/``) what does not fit keeps its own dtype: the operation refuses it.
+    """
+    if is_numpy_value(value) and value.dtype.kind in "fiubc" and dtype.kind in "fiucb":
+        return _note_constant_origin(from_array(value.astype(dtype.as_numpy_dtype)), value)
+    return convert_to_tensor(value, dtype) if strict else convert_to_tensor(value, dtype_hint=dtype)
+
+
+def _note_constant_origin(tensor: EagerTensor, value: Value) -> EagerTensor:
+    """Note where a constant was made and of which NumPy value, and return it: `explain` follows values that left and
+    came back.
+    """
+    tensor._origin = build_origin(
+        "constant", (), get_thread_escapes().find_note_of_result(value) if is_numpy_value(value) else None
+    )
+    return tensor
+
+
+# -- values to arrays ------------------------------------------------------------------------------
+
+
+def convert_to_new_array(value: Value, dtype: DType | None = None) -> Array:
+    """Convert ``value`` to a NumPy array or scalar of its own (a copy), with TensorFlow's default dtypes."""
+    if type(value) in _PYTHON_NUMBERS:  # the usual cases first: a number, and a list of numbers
+        is_usual_float = dtype is None and type(value) is float and abs(value) <= _LARGEST_FLOAT32
+        return np.float32(value) if is_usual_float else _convert_leaves([value], dtype)[0]
+    if type(value) is list and value and type(value[0]) in _PYTHON_NUMBERS:
+        return _convert_leaves(value, dtype)
+    if isinstance(value, (list, tuple)) and value and {*map(type, value)} == {ndarray}:
+        value = _build_rectangular_array(value, None)
+    if not isinstance(value, (list, tuple, *_TEXT)) and hasattr(value, "__array__"):
+        return _convert_numpy(np.asarray(value), dtype)
+    object_array = _build_rectangular_array([*value] if isinstance(value, (range, TensorShape)) else value, object)
+    if not object_array.size:
+        return np.empty(object_array.shape, np.float32 if dtype is None else dtype.as_numpy_dtype)
+    array = _convert_leaves(object_array.reshape(-1).tolist(), dtype)
+    return array.reshape(object_array.shape) if object_array.shape or array.dtype == object else array[0]
+
+
+def _build_rectangular_array(value: Value, element_type: type | None) -> ndarray:
+    """An array of a nested sequence; ValueError when it is not rectangular."""
+    try:
+        return np.array(value, element_type)
+    except ValueError:
+        raise ValueError(_RAGGED) from None
+
+
+def _convert_numpy(value: Array, dtype: DType | None) -> Array:
+    kind = value.dtype.kind
+    if not value.dtype.isnative:  # bytes in the order of another machine
+        value = value.astype(value.dtype.newbyteorder("="))
+    if kind == "O" or (dtype is None and kind in "SU") or (dtype is not None and dtype.kind == "s"):
+        return _encode_strings(value.reshape(-1).tolist()).reshape(value.shape)
+    if kind in "Mm" or value.dtype.char in "gGV":
+        raise ValueError(f"An array of NumPy's {value.dtype} does not become a tensor: convert its elements before.")
+    if dtype is None:
+        dtypes.as_dtype(value.dtype)  # refuses what TensorFlow does not know
+        return np.array(value)
+    return ignore_fp_errors().run(value.astype, dtype.as_numpy_dtype)
+
+
+def _convert_leaves(leaves: list[Object], dtype: DType | None) -> ndarray:
+    """A flat array of the leaves: in the dtype asked for where each of them fits it, else in the one they suggest."""
+    leaf_types = {*map(type, leaves)}
+    if ndarray in leaf_types:  # those without axes are single elements
+        leaves = [leaf[()] if type(leaf) is ndarray else leaf for leaf in leaves]
+        leaf_types = {*map(type, leaves)}
+    if type(None) in leaf_types:
+        text = "Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) to a Tensor."
+        raise hooks.add_none_reasons(ValueError(text))  # often a gradient: a note says why it is None
+    if not leaf_types.isdisjoint((list, tuple)):
+        raise ValueError(_RAGGED)
+    if dtype is None:
+        return _check_no_new_infinity(_convert_by_first_leaf(leaves, leaf_types), leaves)
+    if not all(
+        issubclass(leaf_type, _TYPES_BY_KIND[dtype.kind]) and not (dtype.kind == "c" and leaf_type is bool)
+        for leaf_type in leaf_types
+    ):
+        _convert_by_first_leaf(leaves, leaf_types)  # which refuses what fits no dtype
+        shown_value = leaves if len(leaves) > 1 else leaves[0]
+        raise TypeError(f"Cannot convert {shown_value!r} to EagerTensor of dtype {dtype.kernel_name}")
+    if dtype.kind == "s":
+        return _encode_strings(leaves)
+    try:
+        return ignore_fp_errors().run(np.array, leaves, dtype.as_numpy_dtype)
+    except OverflowError:  # an int too large for the dtype
+        return _build_integers(leaves).astype(dtype.as_numpy_dtype)
+
+
+def _convert_by_first_leaf(leaves: list[Object], leaf_types: set[type]) -> ndarray:
+    first_leaf = leaves[0]
+    if isinstance(first_leaf, _TEXT):
+        return _encode_strings(leaves)
+    if not isinstance(first_leaf, (*_BOOLS, *_NUMBERS)):
+        raise ValueError(
+            f"Attempt to convert a value ({first_leaf!r}) with an unsupported type ({type(first_leaf)}) to a Tensor."
+        )
+    # Python's bool is an int, too: one that is first stands beside bools only
+    for first_types, allowed_types, element_type in (
+        _TYPES_BY_FIRST_LEAF[:1] if isinstance(first_leaf, _BOOLS) else _TYPES_BY_FIRST_LEAF[1:]
+    ):
+        if isinstance(first_leaf, first_types) and all(
+            issubclass(leaf_type, allowed_types) for leaf_type in leaf_types
+        ):
+            if element_type is np.int64:
+                return _build_integers(leaves)
+            kind = first_leaf.dtype.type if isinstance(first_leaf, np.floating) else element_type
+            return ignore_fp_errors().run(np.array, leaves, kind)  # what is too large becomes infinite
+    raise ValueError(_MIXED_TYPES)
+
+
+def _build_integers(leaves: list[Object]) -> ndarray:
+    """int32 where all numbers fit, else int64; ValueError beyond."""
+    try:
+        int64_array = np.array(leaves, np.int64)
+    except OverflowError:
+        raise ValueError(_TOO_LARGE) from None
+    return int64_array.astype(np.int32) if int64_array.min() >= -(2**31) and int64_array.max() < 2**31 else int64_array
+
+
+def _check_no_new_infinity(array: Array, leaves: list[Object]) -> Array:
+    """Return the array; ValueError where a finite Python number became an infinite float32 that was not asked for."""
+    if (
+        array.dtype == np.float32
+        and (is_infinite := np.isinf(array)).any()
+        and not np.isinf(np.array(leaves, np.float64)[is_infinite.reshape(-1)]).all()
+    ):
+        raise ValueError(_NOT_A_DOUBLE)
+    return array
+
+
+def _encode_strings(leaves: list[Object]) -> ndarray:
+    """An object array of bytes: text is encoded as UTF-8."""
+    encoded = np.empty(len(leaves), object)
+    for i, text in enumerate(leaves):
+        if isinstance(text, str):
+            text = text.encode("utf-8")
+        if not isinstance(text, bytes):
+            raise ValueError(_MIXED_TYPES)
+        encoded[i] = bytes(text)
+    return encoded
+
+
+# -- sequences that hold tensors -------------------------------------------------------------------
+
+
+def _find_first_tensor_as_list(value: Value) -> list:
+    """Find the first tensor, or what holds one, in a nested sequence: in a list, which is empty where there is none."""
+    for item in value:
+        if isinstance(item, Tensor) or hasattr(item, "_to_tensor"):
+            return [item]
+        if isinstance(item, (list, tuple)) and (inner_tensor := _find_first_tensor_as_list(item)):
+            return inner_tensor
+    return []
+
+
+def _stack_sequence_with_tensors(value: Value, dtype: DType | None) -> Tensor:
+    """Stack a sequence with tensors in it, as ``tf.stack`` does."""
+    element_dtype = _find_first_tensor_as_list(value)[0].dtype if dtype is None else dtype
+
+    def convert_item(item: Value) -> Tensor:
+        if isinstance(item, (list, tuple)) and _find_first_tensor_as_list(item):
+            return stack_tensors([convert_item(i) for i in item], 0)
+        if not (isinstance(item, Tensor) or hasattr(item, "_to_tensor")):
+            return convert_to_tensor(item, element_dtype)
+        tensor = convert_to_tensor(item)
+        return tensor if dtype in (None, tensor.dtype) else cast_tensor(tensor, dtype)
+
+    return stack_tensors([convert_item(item) for item in value], 0)
+
+
+def stack_tensors(tensors: list[Tensor], axis: int) -> Tensor:
+    """Stack tensors of one shape and dtype along a new axis; InvalidArgumentError when they differ."""
+    first_tensor = tensors[0]
+    for i, tensor in enumerate(tensors):
+        if tensor.dtype is not first_tensor.dtype:
+            raise build_argument_error(
+                f"Tensors of one dtype can be stacked, got {first_tensor.dtype.name} and {tensor.dtype.name}"
+            )
+        if tensor.shape != first_tensor.shape:
+            raise build_argument_error(
+                f"Shapes of all inputs must match: values[0].shape = {first_tensor.shape} != "
+                f"values[{i}].shape = {tensor.shape}",
+                "Pack",
+            )
+    return TABLE["stack"](*tensors, axis=axis)
+
+
+def cast_tensor(tensor: Tensor, dtype: DType) -> Tensor:
+    """Return the tensor in another dtype; UnimplementedError from or to strings."""
+    if tensor.dtype == dtype:
+        return tensor
+    if tensor.dtype.kind == "s" or dtype.kind == "s":
+        raise UnimplementedError(
+            None, None, f"Cast {tensor.dtype.kernel_name} to {dtype.kernel_name} is not supported [Op:Cast] name: "
+        )
+    warn_imaginary_discarded(tensor.dtype, dtype)
+    return TABLE["cast"](tensor, dtype=dtype)

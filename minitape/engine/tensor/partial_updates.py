@@ -1,0 +1,36 @@
+"""Partial changes of variables: scatter updates, and ``v[...].assign``."""
+
+from __future__ import annotations
+
+import weakref
+from functools import partial
+from typing import TYPE_CHECKING
+
+from ..record.thread_state import get_current_first_run
+from ..table.primitives import TABLE
+from .conversion import convert_to_tensor
+from .operation import apply
+from .tensor import VARIABLE_SLICES
+
+if TYPE_CHECKING:
+    from ..types import Function, Index, Value
+    from .tensor import Tensor
+    from .variable import ResourceVariable, UnreadVariable
+
+
+def build_slice_assign(variable: ResourceVariable, spec: tuple[Index, ...]) -> Function:
+    """Build the function that changes the part of ``variable`` that the NumPy index ``spec`` selects."""
+
+    def assign(value: Value, name: str | None = None) -> UnreadVariable | None:
+        part, update = convert_to_tensor(value, variable.dtype), TABLE["slice_update"]
+        if get_current_first_run() is not None:
+            return variable._assign(apply(update, (variable._read_state(), part), {"spec": spec}), "assign")
+        return variable._update_state_with_part(partial(update.forward, spec=spec), part)
+
+    return assign
+
+
+def attach_assign_to_slice(variable_slice: Tensor, assign: Function) -> None:
+    """Make ``tensor.assign(value)`` change the variable of which ``variable_slice`` is a slice."""
+    key = id(variable_slice)
+    VARIABLE_SLICES[key] = weakref.ref(variable_slice, lambda _: VARIABLE_SLICES.pop(key, None)), assign

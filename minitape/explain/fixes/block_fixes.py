@@ -1,0 +1,49 @@
+"""What fixes a program by what runs where: a watch that is added to a block, and a block that goes."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from ..reasons.program_text import collect_names_and_attributes, find_statement, unparse
+from ..translated_sentences import fill
+from .edits import list_source_names
+from .fault_site import FaultSite, Fix, Plan
+
+
+def remove_block_naming(*names: str) -> Plan:
+    """Return a plan that removes the block or the decorator that names one of these: nothing is recorded under it."""
+
+    def build_removal(fault: FaultSite) -> Fix | None:
+        enclosing = fault.statement.find_enclosing_block(*names)
+        if enclosing is None:
+            return None
+        decorators = [
+            decorator
+            for decorator in getattr(enclosing.node, "decorator_list", ())
+            if collect_names_and_attributes(ast.walk(decorator)) & {*names}
+        ]
+        line = decorators[0].lineno if decorators else enclosing.line
+        return Fix(line, "", fill("Leave out line {line} (`{code}`).", line=line, code=fault.lines[line - 1].strip()))
+
+    return build_removal
+
+
+def add_watch(fault: FaultSite) -> Fix | None:
+    """``tape.watch(x)`` at the top of the block of the tape that is asked, where x exists before it."""
+    block = find_statement(fault.question.adapter.find_block_site())
+    node: Any = block.node
+    if not isinstance(node, ast.With) or block.file != fault.statement.file:
+        return None
+    tapes = (item.optional_vars for item in node.items if "GradientTape" in unparse(item))
+    tape = next((unparse(name) for name in tapes if name is not None), "")
+    names_in_block = {unparse(part) for part in ast.walk(node) if isinstance(part, ast.expr)}
+    name = next((name for name in list_source_names(fault) if name in names_in_block), "")
+    if not tape or not name or node.body[0].lineno == block.line:
+        return None
+    is_bound_inside = any(
+        block in statement.enclosing and name in statement.bound_names for statement in fault.statements
+    )
+    line = node.body[0].lineno
+    old_line, watch_line = fault.lines[line - 1], f"{' ' * node.body[0].col_offset}{tape}.watch({name})"
+    return None if is_bound_inside or old_line == watch_line else Fix(line, f"{watch_line}\n{old_line}")

@@ -1,0 +1,225 @@
+"""A line that takes a value to NumPy or Python, written with the framework's functions."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from ...engine.tensor.tensor import from_array
+from ..reasons.program_text import BINDABLE_NODES, find_last_name, parse_expression, rewrite_tree, unparse
+from .fault_site import (
+    SIMPLE_STATEMENTS,
+    TENSOR_BUILDERS,
+    FaultSite,
+    Fix,
+    is_call,
+    replace_node_in_line,
+    spell_path_for_program,
+)
+from .numeric_fixes import STEP_FUNCTIONS
+
+CONVERSION_NAMES = ("numpy", "float", "int", "item", "tolist")
+_TENSORFLOW_NAME_OF_METHOD = {"flatten": "reshape", "ravel": "reshape", "astype": "cast", "copy": "identity"}
+_TENSORFLOW_NAME_OF_METHOD |= {f: f for f in ("transpose", "reshape", "squeeze")}
+_TENSORFLOW_NAME_OF_METHOD |= {f: f"reduce_{f}" for f in ("mean", "sum", "max", "min")}
+# functions of NumPy that no gradient passes in another framework either, and those with other arguments
+FLAT_FUNCTIONS = [
+    *STEP_FUNCTIONS,
+    *"argmax argmin argsort nonzero searchsorted digitize around histogram bincount unique".split(),
+]
+_DIFFERENT_FUNCTIONS = "vstack hstack concatenate tensordot inner outer normal uniform randn".split()
+_BUILTINS_FOR_TENSORS = "abs sum pow max min print float range zip enumerate isinstance repr bool list".split()
+_TENSOR_PACKAGES = ("minitape", "tensorflow", "keras", "torch", "jax", "functools")
+_NUMPY_CONSTANTS = set("float16 float32 float64 int32 int64 pi inf newaxis e".split())
+_NESTED_NODES = (ast.ListComp, ast.GeneratorExp, ast.List, ast.Dict, ast.Lambda, ast.JoinedStr)
+_SAMPLE_TENSOR = from_array(np.ones(1, np.float32))
+
+
+def strip_conversion(node: Any) -> ast.expr:
+    """The tensor behind what takes it out: ``h`` of ``float(h)`` and ``h.detach().numpy()``; else the expression."""
+    if not is_call(node, *CONVERSION_NAMES, "detach", "cpu") or node.keywords or unparse(node.func) == "int":
+        return node
+    is_method = isinstance(node.func, ast.Attribute)
+    if bool(node.args) == is_method:
+        return node
+    return strip_conversion(node.func.value if isinstance(node.func, ast.Attribute) else node.args[0])
+
+
+def _has_conversion(node: ast.AST) -> bool:
+    """Whether a value leaves in an expression."""
+    return any(strip_conversion(n) is not n for n in ast.walk(node))
+
+
+def _find_root_package(fault: FaultSite, function: ast.AST) -> str:
+    """The package whose function it is; empty where it is no module's."""
+    root = unparse(function).partition(".")[0] if isinstance(function, ast.Attribute) else ""
+    value = fault.names.get(root) if root else None
+    module_name = value.__name__ if isinstance(value, ModuleType) else ""
+    return (fault.program.imported_modules.get(root) or module_name).partition(".")[0]
+
+
+def _is_non_tensor_function(fault: FaultSite, node: ast.AST) -> bool:
+    """Whether something is a function that knows nothing of tensors: of Python's, of another library, of the program's
+    own that computes with NumPy; or a method of arrays alone.
+    """
+    node = node.func if isinstance(node, ast.Call) else node
+    functions = fault.program.definitions.get(find_last_name(node), [])
+    if any(
+        _find_root_package(fault, n) in ("numpy", "math", "scipy")
+        for definition in functions
+        for n in ast.walk(definition)
+    ):
+        return True
+    if isinstance(node, ast.Name):
+        return callable(getattr(builtins, node.id, None)) and node.id not in _BUILTINS_FOR_TENSORS
+    if not isinstance(node, ast.Attribute) or node.attr in _NUMPY_CONSTANTS:
+        return False
+    if module := _find_root_package(fault, node):
+        return module not in _TENSOR_PACKAGES
+    return fault.dialect.name == "tf" and hasattr(np.ndarray, node.attr) and not hasattr(_SAMPLE_TENSOR, node.attr)
+
+
+def convert_to_framework(fault: FaultSite, node: ast.AST) -> ast.expr | None:
+    """An expression that stays in the framework; None where it does, or where that cannot be written."""
+    for part in ast.walk(node):
+        if isinstance(part, _NESTED_NODES) and any(_convert_leaving_call(fault, n) is not None for n in ast.walk(part)):
+            return None  # another statement uses the parts
+    converted = ast.fix_missing_locations(rewrite_tree(node, lambda n: _convert_leaving_call(fault, n)))
+    makes_text = any(
+        isinstance(n, (ast.JoinedStr, ast.Compare, ast.Mod)) or is_call(n, *FLAT_FUNCTIONS, "format", "predict")
+        for n in ast.walk(converted)
+    )
+    is_foreign = any(
+        _is_non_tensor_function(fault, n) for n in ast.walk(converted) if isinstance(n, (ast.Call, ast.Attribute))
+    )
+    return None if makes_text or is_foreign or unparse(converted) == unparse(node) else converted
+
+
+def _convert_leaving_call(fault: FaultSite, node: ast.AST) -> ast.AST | None:
+    """What is in the place of a value that leaves, of a function of NumPy's, and of a tensor that is made anew."""
+
+    def convert_part(part: Any) -> Any:
+        return rewrite_tree(part, lambda n: _convert_leaving_call(fault, n))
+
+    is_tensorflow = fault.dialect.name == "tf"
+    if not isinstance(node, ast.Call):
+        return None
+    function, inner = node.func, strip_conversion(node)
+    if inner is not node:
+        return convert_part(inner)
+    arguments, keywords = (
+        [convert_part(argument) for argument in node.args],
+        [convert_part(keyword) for keyword in node.keywords],
+    )
+    if is_call(node, "predict") and isinstance(function, ast.Attribute):
+        return ast.Call(convert_part(function.value), arguments, [])
+    if is_tensorflow and isinstance(function, ast.Attribute) and _has_conversion(function.value):
+        name = _TENSORFLOW_NAME_OF_METHOD.get(function.attr)
+        shape = [parse_expression("[-1]")] if function.attr in ("flatten", "ravel") else arguments
+        return (
+            ast.Call(parse_expression(f"tf.{name}"), [convert_part(function.value), *shape], keywords) if name else None
+        )
+    is_jax = fault.dialect.name == "jax"
+    if is_call(node, *TENSOR_BUILDERS) and node.args and not is_jax:
+        return _convert_tensor_builder(fault, node, arguments, keywords)
+    name = find_last_name(function)
+    is_array_function = _find_root_package(fault, function) in ("numpy", "math") and name not in (
+        *FLAT_FUNCTIONS,
+        *([] if is_jax else _DIFFERENT_FUNCTIONS),
+    )
+    path = (
+        spell_path_for_program(
+            fault, fault.dialect.find_equivalent_function(unparse(function).partition(".")[2]) or "?"
+        )
+        if is_array_function
+        else None
+    )
+    if path is None or "?" in path:
+        return None
+    extra_arguments = [ast.Constant(1)] if is_tensorflow and name == "dot" else []
+    return ast.Call(parse_expression(path), [*arguments, *extra_arguments], keywords)
+
+
+def _convert_tensor_builder(
+    fault: FaultSite, node: ast.Call, arguments: list[Any], keywords: list[Any]
+) -> ast.AST | None:
+    """What a call like ``constant(h.numpy())`` makes anew, as it is; of TensorFlow's a tensor, where it may be a list
+    or a variable.
+    """
+    argument, converted = node.args[0], arguments[0]
+    is_changed = unparse(converted) != unparse(argument)
+    if fault.dialect.name != "tf":
+        return converted if is_changed and len(arguments) == 1 else None
+    if not is_changed and node is not fault.call and _find_root_package(fault, node.func) != "numpy":
+        return None
+    needs_call = (
+        isinstance(converted, (ast.Name, ast.Attribute, ast.Subscript, ast.List, ast.Tuple))
+        or keywords
+        or arguments[1:]
+    )
+    return ast.Call(parse_expression("tf.convert_to_tensor"), arguments, keywords) if needs_call else converted
+
+
+def find_convertible_call_and_text(fault: FaultSite) -> tuple[ast.expr, str] | None:
+    """The outermost call in the statement to blame that can stay in the framework, and its new text; not inside of
+    another one that takes arrays alone.
+    """
+    calls = [n for n in fault.statement.nodes if isinstance(n, ast.Call)]
+    for call in [n for n in calls if fault.call is None or fault.call in ast.walk(n)]:
+        converted = convert_to_framework(fault, call)
+        if converted is not None or _is_non_tensor_function(fault, call):
+            return None if converted is None else (call, unparse(converted))
+    return None
+
+
+def convert_line_to_framework(fault: FaultSite) -> Fix | None:
+    """The line with the framework's functions in place of those of NumPy and Python; None where it cannot be, or where
+    what reads its result may need an array.
+    """
+    statement, names = (
+        fault.statement,
+        {find_last_name(target) or unparse(target) for target in fault.statement.targets},
+    )
+    value: Any = statement.node.value if isinstance(statement.node, SIMPLE_STATEMENTS) else None
+    converted = None if value is None else convert_to_framework(fault, value)
+    fills_list = statement.find_call("extend", "insert", "assign", "assign_add", "assign_sub")
+    sets_item = any(
+        isinstance(target, ast.Subscript) and not isinstance(target.slice, ast.Constant) for target in statement.targets
+    )
+    appends = is_call(value, "append") and isinstance(value.func, ast.Attribute)
+    is_dropped = isinstance(statement.node, ast.Expr) and not isinstance(value, ast.Yield) and not appends
+    if converted is None or [unparse(converted)] == statement.bound_names or fills_list or sets_item or is_dropped:
+        return None
+    names |= {find_last_name(value.func.value) or unparse(value.func.value)} if appends else set()
+    # it may be the variable itself, or a list of such
+    is_reference = appends or isinstance(converted, BINDABLE_NODES)
+    nodes = [n for reader in fault.find_reading_statements(*names) for n in reader.nodes]
+    needs_array = any(_does_use_need_array(fault, n, names, is_reference) for n in nodes)
+    return None if needs_array else replace_node_in_line(fault, value, unparse(converted))
+
+
+def _does_use_need_array(fault: FaultSite, node: ast.AST, names: set[str], is_reference: bool) -> bool:
+    """Whether something is done with one of these names that may not be done with a tensor, or that leaves again."""
+    if isinstance(node, ast.AugAssign):
+        return is_reference and find_last_name(node.target) in names
+    if isinstance(node, ast.Subscript):
+        part: ast.AST = node if isinstance(node.ctx, ast.Store) else node.slice
+    elif isinstance(node, ast.Call):
+        has_list = any(isinstance(n, (ast.List, ast.Tuple)) for n in node.args)
+        rebuilds = is_call(node, *TENSOR_BUILDERS, "clamp", "clip") and (
+            is_reference or has_list or fault.dialect.name != "tf"
+        )
+        part = (
+            node
+            if rebuilds or strip_conversion(node) is not node or _is_non_tensor_function(fault, node)
+            else ast.Pass()
+        )
+    elif isinstance(node, ast.Attribute) and _is_non_tensor_function(fault, node):
+        part = node.value
+    else:
+        return False
+    return any((find_last_name(n) or unparse(n)) in names for n in ast.walk(part) if isinstance(n, ast.expr))

@@ -1,0 +1,262 @@
+"""A sentence about the operation to blame: what to write instead, or what to look at.
+
+One table for every framework. The sentences of a cause (``cause_texts`` and its like) count
+where no row of it fits.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..reasons.program_text import find_last_name, parse_expression, unparse
+from ..translated_sentences import fill
+from .fault_site import FaultSite, find_call_operand, is_call, is_result_used_as_index, spell_path_for_program
+from .host_conversion_fixes import FLAT_FUNCTIONS, find_convertible_call_and_text
+from .numeric_fixes import find_smallest_input_element, find_step_operand, format_straight_through, is_integer_cast
+
+_FIELD_READERS: dict[str, Callable[[FaultSite, Any], str | None]] = {  # what a sentence may name; None: it does not fit
+    "it": lambda fault, node: unparse(node),
+    "x": lambda fault, node: _to_source_text(find_step_operand(fault, node)),
+    "high": lambda fault, node: _format_maximized_value(node, find_step_operand(fault, node)),
+    "softmax": lambda fault, node: _spell_path_or_keep(fault, fault.dialect.softmax),
+    "sigmoid": lambda fault, node: _spell_path_or_keep(fault, fault.dialect.sigmoid),
+    "through": lambda fault, node: format_straight_through(fault, node, find_step_operand(fault, node)),
+    "soft": lambda fault, node: format_soft_comparison(fault, node),
+    "small": lambda fault, node: "1e-12" if re.search("sqrt|norm", find_called_operation_name(node)) else "1e-06",
+    "below": lambda fault, node: _to_source_text(
+        node.right if isinstance(node, ast.BinOp) else (*node.args, None, None)[1]
+    ),
+    "code": lambda fault, node: fault.source_path or fault.question.name,
+    "new": lambda fault, node: (
+        (found := find_convertible_call_and_text(fault)) and (found[1] if found[0] is node else None)
+    ),
+}
+
+
+class OperationFix(NamedTuple):
+    """A row of the table: its causes, how the operation is called (lower case, without underscores), what to say, and
+    when.
+    """
+
+    causes: str
+    name_pattern: str
+    sentence: str
+    applies: Callable[[FaultSite, Any], bool] = lambda fault, node: True
+
+
+def find_advice_for_fault(fault: FaultSite) -> str | None:
+    """Find what the table says about a line; rows and parts of the line that name the recorded operation come first."""
+    op_name = "" if fault.row is None else _normalize_name(fault.row.op)
+    rows = [row for row in OPERATION_FIXES if fault.cause in row.causes.split()]
+    rows.sort(key=lambda row: not re.fullmatch(row.name_pattern, op_name))
+    nodes: list[Any] = [n for n in fault.statement.nodes if isinstance(n, (ast.expr, ast.stmt))]
+    if fault.call is not None:  # of a long statement the part that ran
+        call_nodes = [*ast.walk(fault.call)]
+        nodes = [node for node in nodes if node in call_nodes or fault.call in ast.walk(node)]
+    nodes.sort(key=lambda node: (node is not fault.call, find_called_operation_name(node) != op_name))
+    for row in rows:
+        for node in nodes:
+            if (
+                op_name != "function"
+                and re.fullmatch(row.name_pattern, find_called_operation_name(node))
+                and row.applies(fault, node)
+            ):
+                values = {name: _FIELD_READERS[name](fault, node) for name in set(re.findall(r"{(\w+)}", row.sentence))}
+                if None not in values.values():
+                    return fill(row.sentence, **values)
+    return None
+
+
+def find_called_operation_name(node: ast.AST) -> str:
+    """The function that an expression calls, or what it is.
+
+    >>> texts = "tf.math.top_k(x)", "a // b", "a < b"
+    >>> [find_called_operation_name(ast.parse(text, mode="eval").body) for text in texts]
+    ['topk', 'floordiv', 'compare']
+    """
+    if isinstance(node, ast.Call):
+        return _normalize_name(find_last_name(node.func))
+    return type(getattr(node, "op", node)).__name__.lower()
+
+
+def _to_source_text(node: ast.AST | None) -> str | None:
+    return None if node is None else unparse(node)
+
+
+def _format_maximized_value(node: ast.AST, x: ast.expr | None) -> str | None:
+    """Format what is largest where something is chosen: of a minimum the negative of its argument."""
+    text = _to_source_text(ast.UnaryOp(ast.USub(), x) if x and "min" in find_called_operation_name(node) else x)
+    return text and text.removeprefix("--")
+
+
+def _spell_path_or_keep(fault: FaultSite, path: str) -> str:
+    return spell_path_for_program(fault, path) or path
+
+
+def format_soft_comparison(fault: FaultSite, node: Any) -> str | None:
+    """A number between 0 and 1 for a comparison: ``tf.sigmoid((x - 0.5) / 0.1)`` for ``x > 0.5``."""
+    sides = [node.left, *node.comparators] if isinstance(node, ast.Compare) else getattr(node, "args", [])
+    comparison = (
+        _normalize_name(type(node.ops[0]).__name__)
+        if isinstance(node, ast.Compare)
+        else find_called_operation_name(node)
+    )
+    if len(sides) != 2 or not re.match("gt|lt|greater|less", comparison):
+        return None
+    above, below = reversed(sides) if comparison.startswith("l") else sides
+    height = f"({unparse(above)})" if unparse(below) in ("0", "0.0") else f"(({unparse(above)}) - ({unparse(below)}))"
+    return unparse(parse_expression(f"{_spell_path_or_keep(fault, fault.dialect.sigmoid)}({height} / 0.1)"))
+
+
+def _are_indices_taken(fault: FaultSite, node: Any) -> bool:
+    """Whether of two results the places are taken: ``max(x, 1)[1]``, ``max(x, 1).indices``, ``_, i = max(x, 1)``."""
+    is_unpacked = node is fault.statement.value and len(fault.statement.bound_names) == 2
+    is_part_taken = any(getattr(n, "value", None) is node for n in fault.statement.nodes)
+    return find_called_operation_name(node) not in ("max", "min") or is_unpacked or is_part_taken
+
+
+def _yields_truth_value(node: ast.AST) -> bool:
+    """Return whether a truth value comes of an expression, which blocks the gradient once more."""
+    return isinstance(node, ast.Compare) or find_called_operation_name(node) in ("equal", "notequal")
+
+
+def _is_source_float(fault: FaultSite) -> bool:
+    """Whether the source is a float itself."""
+    return "int" not in str(getattr(fault.question.source, "dtype", ""))
+
+
+def _normalize_name(name: str) -> str:
+    return name.lower().replace("_", "")
+
+
+_NO_DERIVATIVE_CAUSES = "no_derivative nondifferentiable zero_derivative no_gradient_registered"
+_INTEGER_CAUSES = "integer_cast integer_dtype"
+_ESCAPE_CAUSES = "left_torch left_through_numpy"
+OPERATION_FIXES = [
+    OperationFix(
+        "integer_dtype",
+        r"\w*",
+        "{code} is an index, which has no gradient. Ask about what it takes elements of.",
+        lambda fault, node: not _is_source_float(fault) and is_result_used_as_index(fault),
+    ),
+    OperationFix(
+        _ESCAPE_CAUSES,
+        "joinedstr|str|format|dumps|mod",
+        "Keep the number as well as the text, and compute with the number.",
+        lambda fault, node: not isinstance(node, ast.BinOp) or isinstance(getattr(node.left, "value", None), str),
+    ),
+    OperationFix(
+        _ESCAPE_CAUSES,
+        "|".join(map(_normalize_name, FLAT_FUNCTIONS)),
+        "`{it}` jumps, with tensors as well: weigh all that it chooses or counts (`{softmax}`), or leave it out, and "
+        "compute with the values.",
+    ),
+    OperationFix("left_jax", r"\w+", "Write `{new}` for `{it}`."),
+    OperationFix(_ESCAPE_CAUSES, r"\w+", "Write `{new}` for `{it}`, and stay with tensors all the way."),
+    OperationFix(
+        f"{_NO_DERIVATIVE_CAUSES} {_INTEGER_CAUSES}",
+        "argmax|argmin|max|min|argsort|categorical|multinomial",
+        "It gives whole numbers, which jump. Weigh all that `{it}` chooses from, by `{softmax}` of `{high}`; or give "
+        "`{high}` itself to a cross entropy.",
+        lambda fault, node: _is_source_float(fault) and _are_indices_taken(fault, node),
+    ),
+    OperationFix(
+        f"{_NO_DERIVATIVE_CAUSES} {_INTEGER_CAUSES}",
+        "long|int|short|astype|cast|to|type",
+        "An index must stay a whole number, so interpolate between its neighbours: `low = {it}` (at most the size - "
+        "2), `part = ({x}) - low`, and `(1 - part) * table[low] + part * table[low + 1]` for `table[...]`.",
+        lambda fault, node: is_integer_cast(node) and is_result_used_as_index(fault),
+    ),
+    OperationFix(
+        f"{_NO_DERIVATIVE_CAUSES} {_INTEGER_CAUSES}",
+        "round|rint|floor|ceil|trunc|fix|sign|floordiv|floordivide",
+        "Leave it out while training (`{x}` for `{it}`), or pass the gradient as if it were not there: `{through}`.",
+        lambda fault, node: not any(_yields_truth_value(n) and node in ast.walk(n) for n in fault.statement.nodes),
+    ),
+    OperationFix(
+        _INTEGER_CAUSES,
+        "long|int|short|astype|cast|to|type",
+        "Leave out the cast, and compute with `{x}`, or pass the gradient as if the cast were not there.",
+        lambda fault, node: is_integer_cast(node) and _is_source_float(fault),
+    ),
+    OperationFix(
+        _NO_DERIVATIVE_CAUSES,
+        "compare|greater|greaterequal|less|lessequal",
+        "Take a number between 0 and 1: `{soft}` for `{it}`, where 0.1 is the width of the step. To choose between a "
+        "and b by that number p, write `p * a + (1 - p) * b` instead of a where.",
+    ),
+    OperationFix(
+        _NO_DERIVATIVE_CAUSES,
+        r"compare|equal|notequal|countnonzero|intopk|\w*accuracy",
+        "No gradient passes what is true or false, nor a count of it. Train on a loss of the values themselves, such "
+        "as a cross entropy, and keep the accuracy for reports.",
+    ),
+    OperationFix(
+        "branch python_branch",
+        "compare",
+        "The value acts through the condition only. Mix both branches: compute the results of both, with `w = {soft}` "
+        "in place of the `if`, and take `w * a + (1 - w) * b` for each result; 0.1 is the width of the step.",
+        lambda fault, node: fault.dialect.name != "jax",
+    ),
+    OperationFix(
+        "saturated",
+        "clip|clamp|clipbyvalue|clampmin|clampmax|hardtanh",
+        "What matters of `{x}` lies outside of the limits of `{it}`: begin with values inside of them, or widen the "
+        "limits. If it should stay at the limit, nothing is wrong.",
+        lambda fault, node: fault.row is None or not re.search("sigmoid|logistic|tanh|softmax|erf|exp", fault.row.op),
+    ),
+    OperationFix(
+        "nan_forward",
+        "softmax",
+        "All elements of a row are -inf, and softmax divides 0 by 0 there. Let each row keep an element, or mask with "
+        "a large negative number, such as -1e9.",
+        lambda fault, node: any(a is not None and np.isneginf(a).any() for a in fault.list_input_arrays()),
+    ),
+    OperationFix(
+        "nan_forward nan_backward",
+        "exp|exp2|cosh|sinh",
+        "`{it}` is too large for its type. Where it is divided by its sum, `{softmax}({x}, -1)` is the same without "
+        "it; else subtract the largest element before, or compute in a wider type.",
+    ),
+    OperationFix(
+        "nan_forward",
+        "log|log2|log10|rsqrt|reciprocal|pow|power",
+        "`{it}` is not finite where `{x}` is zero: add a small number there, such as {small}. Where a later line masks "
+        "such elements, replace them before, too.",
+        lambda fault, node: (
+            find_smallest_input_element(fault) == 0
+            and not is_call(find_call_operand(fault, node), "softmax", "sigmoid")
+        ),
+    ),
+    OperationFix(
+        "nan_backward",
+        "sqrt|pow|power|norm|vectornorm",
+        "`{it}` has no finite slope where `{x}` is zero: add a small number there, such as {small} (to the sum of "
+        "squares of a norm). Where a later line masks such elements, replace them before, too.",
+        lambda fault, node: find_smallest_input_element(fault) == 0,
+    ),
+    OperationFix(
+        "nan_forward nan_backward",
+        "div|truediv|realdiv|divide",
+        "`{below}` is zero somewhere: add a small number to it, such as 1e-6, or leave out what is divided by zero "
+        "before the division.",
+    ),
+    OperationFix(
+        "not_selected",
+        "minimum|maximum|gather|gathernd|take|where|subscript|indexselect|takealongaxis",
+        "If the choice is intended, nothing is wrong: with other data (other indices or conditions) `{it}` takes other "
+        "elements. Else use data that take these, or use all elements.",
+    ),
+    OperationFix(
+        "zero_cancels saturated",
+        "softmax",
+        "The softmax of a single value is always 1. For yes or no with one output write `{sigmoid}({x})` for `{it}`; "
+        "or give it one output for each class.",
+        lambda fault, node: fault.row is not None and tuple(fault.row.shape)[-1:] == (1,),
+    ),
+]

@@ -1,0 +1,73 @@
+"""How operations of TensorFlow, and so those of a tape, make zeros of adjoints: families by the operations' names."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from collections.abc import Set as AbstractSet
+from typing import NamedTuple
+
+STEP_OPS = set("Round Floor Ceil Sign Rint FloorDiv FloorMod".split())
+RELU_OPS = {"Relu", "Relu6", "LeakyRelu"}
+SATURATING_OPS = {"Sigmoid", "Tanh", "Erf", "Exp", "Softsign", "ClipByValue"}
+SELECTING_OPS = set(
+    (
+        "Max Min Maximum Minimum SelectV2 Select StridedSlice GatherV2 GatherNd TopKV2 Slice Split Unpack "
+        "MaxPool ResourceGather MatrixBandPart SplitV BooleanMask TensorListGetItem"
+    ).split()
+)
+PRODUCT_OPS = set("Mul MatMul BatchMatMulV2 Einsum Conv2D Prod RealDiv MulNoNan DivNoNan".split())
+CLASS_LOSS_OPS = {"SparseSoftmaxCrossEntropyWithLogits", "SoftmaxCrossEntropyWithLogits"}
+# of Keras, whose parts cancel
+NORMALIZATION_LAYERS = {"layer_normalization", "batch_normalization", "group_normalization", "unit_normalization"}
+CANCELLING_OPS = {"Softmax", "LogSoftmax", "Sub"}
+
+
+def map_causes_to_ops(*families: AbstractSet[str]) -> dict[str, AbstractSet[str]]:
+    """The causes of zeros, each with the operations that make them so: steps, relus, curves, choices, products, and
+    what cancels.
+    """
+    causes = "zero_derivative dead_relu saturated not_selected zero_factor zero_cancels".split()
+    return dict(zip(causes, families, strict=True))
+
+
+ZERO_OPS_BY_CAUSE = map_causes_to_ops(STEP_OPS, RELU_OPS, SATURATING_OPS, SELECTING_OPS, PRODUCT_OPS, CANCELLING_OPS)
+MOVING_OPS = {"ConcatV2", "Pack", "PadV2", "ScatterNd", "TensorListSetItem", "TensorListStack"}
+VARIANT_OF_POINT_OP = {"Abs": "point", "ReluGrad": "second", "Relu6Grad": "second", "LeakyReluGrad": "second"}
+
+
+class OperationNames(NamedTuple):
+    """What a framework calls the operations that the checks of gradients that are there and wrong look for."""
+
+    compare_ops: Collection[str]  # of two values, element by element
+    loss_ops: Collection[str]  # of which the result is one number
+    sum_ops: Collection[str]  # of all elements
+    shape_ops: Collection[str]  # change no number
+    add_ops: Collection[str]
+    product_ops: Collection[str]
+    activation_of_loss: dict[str, str]  # losses, and what they apply themselves
+    activation_names: dict[str, str]  # operations, and what people call them
+    normalizing_ops: Collection[str]  # whose results have a sum or a mean that does not depend on the input
+    saturating_ops: Collection[str]
+
+
+_SOFTMAX, _SIGMOID = "softmax", "sigmoid"
+TENSORFLOW_OPERATIONS = OperationNames(
+    compare_ops={"Sub", "SquaredDifference"},
+    loss_ops=(),
+    sum_ops={"Sum", "Mean"},
+    shape_ops=set("Reshape Squeeze ExpandDims StridedSlice Cast Identity Transpose Tile BroadcastTo".split()),
+    add_ops={"AddV2", "Add", "Sub"},
+    product_ops={"Mul", "RealDiv"},
+    activation_of_loss={
+        "SoftmaxCrossEntropyWithLogits": _SOFTMAX,
+        "SparseSoftmaxCrossEntropyWithLogits": _SOFTMAX,
+        "SelectV2": _SIGMOID,
+        "Select": _SIGMOID,
+        "LogSoftmax": _SOFTMAX,
+        "Softplus": _SIGMOID,
+    },
+    activation_names={"Softmax": _SOFTMAX, "Sigmoid": _SIGMOID}
+    | {name: name.lower() for name in "Tanh Relu Elu Selu Softplus LeakyRelu Relu6".split()},
+    normalizing_ops={"Softmax"},
+    saturating_ops={"Sigmoid", "Tanh", "Softmax"},
+)

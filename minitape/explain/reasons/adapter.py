@@ -1,0 +1,112 @@
+"""Declare what the checks need to know of a framework, besides the rows of a recording."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import TYPE_CHECKING, Any
+
+from ..value_texts import FIX_FUNCTIONS
+from . import finding_sentences
+
+if TYPE_CHECKING:
+    from ...recording.sites import Site
+    from ..fixes.dialects import Dialect
+    from .program_text import Statement
+    from .question import Creation, Finding, OptionalArray, Question, RecordedRow
+
+
+class Adapter:
+    """Answer the questions of the checks about a framework's objects and operations.
+
+    A member without a default raises NotImplementedError: a framework only defines the members that its checks use.
+
+    Attributes:
+        dialect: How the framework writes what fixes need.
+        module: What programs call the framework's module.
+        functions: By the key of a sentence, the functions of the framework that it names.
+        zero_mechanisms: By cause, the operations that make zeros so.
+        class_loss_ops: The losses that compare classes.
+        cancelling_scopes: The layers whose shares cancel.
+        unused_cause: The cause to report if the target does not depend on the source.
+        escape_cause: The cause to report if a value left.
+    """
+
+    dialect: Dialect
+    module: str
+    functions: Mapping[str, str] = FIX_FUNCTIONS
+    zero_mechanisms: Mapping[str, AbstractSet[str]]
+    class_loss_ops: Collection[str]
+    cancelling_scopes: Collection[str]
+    unused_cause: str
+    escape_cause: str
+
+    def list_names_and_values(self) -> Iterable[tuple[str, Any]]:
+        """Return the names of the program that asks, each with the value that it holds."""
+        raise NotImplementedError
+
+    def to_handle(self, value: Any) -> Any:
+        """Return what an object is identified by."""
+        raise NotImplementedError
+
+    def is_variable(self, obj: Any) -> bool:
+        """Return whether an object is a variable for the program."""
+        raise NotImplementedError
+
+    def find_array(self, obj: Any) -> OptionalArray:
+        """Return the elements of a tensor or variable."""
+        raise NotImplementedError
+
+    def find_creation(self, obj: Any) -> Creation:
+        """Return when and where a tensor or variable was created."""
+        raise NotImplementedError
+
+    def find_creation_sites(self, obj: Any) -> Sequence[Site]:
+        """Return the statements that created an object; empty if the framework does not record that."""
+        return []
+
+    def find_leaf_creation(self, row: RecordedRow) -> Creation:
+        """Return when and where a leaf was created."""
+        raise NotImplementedError
+
+    def is_literal(self, row: RecordedRow) -> bool:
+        """Return whether a row is a number in the program's text."""
+        raise NotImplementedError
+
+    def is_watched(self, row: RecordedRow) -> bool:
+        """Return whether the program told a tape to watch a row."""
+        raise NotImplementedError
+
+    def find_block_call_stack(self) -> list[Site]:
+        """Return the statements that ran when the tape began, the outermost first."""
+        raise NotImplementedError
+
+    def find_block_site(self) -> Site:
+        """Return the line on which the tape began."""
+        raise NotImplementedError
+
+    def was_source_replaced_by(
+        self, question: Question, leaf: RecordedRow, statement: Statement, source_clock: int, leaf_clock: int
+    ) -> bool:
+        """Return whether a leaf that a statement created again took the place of the source.
+
+        Args:
+            question: The question about the source.
+            leaf: The leaf that the statement created later or earlier.
+            statement: The statement.
+            source_clock: When the source was created.
+            leaf_clock: When the leaf was created.
+        """
+        raise NotImplementedError
+
+    def find_last_return_of_rule(self, row: RecordedRow) -> Site:
+        """Return the line of the last return statement in the program's own derivative rule of an operation."""
+        raise NotImplementedError
+
+    def find_sentence_fields(self, question: Question, finding: Finding) -> dict[str, str]:
+        """Return the fields of a finding's sentence that depend on the program's text."""
+        return finding.sentence_fields
+
+    def describe_operation(self, question: Question, row: int) -> str:
+        """Return what the program calls an operation."""
+        return finding_sentences.describe_operation(question, row)

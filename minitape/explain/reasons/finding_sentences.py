@@ -1,0 +1,138 @@
+"""Turn findings into the sentences that the user reads."""
+
+from __future__ import annotations
+
+import ast
+
+import numpy as np
+
+from ...common.translation import join_sentences
+from ...recording.sites import NOWHERE
+from ..caller import format_bracketed_place
+from ..cause_texts import TEXT, Texts
+from ..explanation import Explanation, describe_remaining_breaks, warn_of_patch_errors
+from ..fixes.fix_table import add_fixes_to_answer
+from ..translated_sentences import fill, format_range
+from ..value_texts import TAPE_VALUE_TEXTS, TENSORFLOW_VALUE_TEXTS, VALUE_TEXTS
+from . import program_text
+from .object_names import find_access_path as find_access_path
+from .question import Finding, Question, RecordedRow
+
+VALUES = TAPE_VALUE_TEXTS | VALUE_TEXTS | TENSORFLOW_VALUE_TEXTS | TEXT
+
+ESCAPE_WORDS = {
+    "": "a NumPy function",
+    "__float__": "float()",
+    "__int__": "int()",
+    "__array__": "a NumPy function",
+    "__index__": "an index",
+    "__complex__": "complex()",
+    "numpy_function": "tf.numpy_function",
+}  # how values leave, in words
+COMPARE_OPS = set("lt le gt ge Less LessEqual Greater GreaterEqual".split())
+MAX_MORE = 5  # further breaks in an answer
+
+
+def describe_escape_method(method: str) -> str:
+    """Return, in words, how a value left.
+
+    >>> describe_escape_method("__array__"), describe_escape_method("item")
+    ('a NumPy function', '.item()')
+    """
+    return fill(ESCAPE_WORDS[method]) if method in ESCAPE_WORDS else f".{method}()"
+
+
+def to_explanation_with_fixes(question: Question, finding: Finding, texts: Texts = TEXT) -> Explanation:
+    """Return the answer for a finding, with those for the further breaks and with the fixes.
+
+    Args:
+        question: The question that the finding answers.
+        finding: The finding.
+        texts: The sentences of the framework.
+    """
+    answer = to_explanation_without_fixes(question, finding, texts)
+    answer.others = [to_explanation_without_fixes(question, other, texts) for other in finding.more[:MAX_MORE]]
+    with warn_of_patch_errors():
+        add_fixes_to_answer(question, finding, answer)
+    if not answer.connected:
+        answer.fix = join_sentences(answer.fix, describe_remaining_breaks(answer))
+    return answer
+
+
+def describe_operation(question: Question, row: int) -> str:
+    """Return the name of an operation; a comparison is returned as the program writes it."""
+    statement = program_text.find_statement(
+        question.rows[row].site if question.rows[row].op in COMPARE_OPS else NOWHERE
+    )
+    comparisons = [ast.unparse(node) for node in statement.nodes if isinstance(node, ast.Compare)]
+    return comparisons[0] if len(comparisons) == 1 and len(comparisons[0]) <= 60 else question.rows[row].op
+
+
+def describe_operand_values(question: Question, finding: Finding) -> str:
+    """Return the numbers at which an operation goes wrong, as the sentence of the cause shows them."""
+    is_value = finding.cause == "nan_forward" or (finding.cause, finding.variant) == ("nan_backward", "hidden")
+    if finding.row is None:
+        return fill("NaN or an infinity") if is_value else ""
+    row = question.rows[finding.row]
+    arrays = [array for index in row.inputs if (array := question.rows[index].array) is not None]
+    if is_value:
+        return _describe_nonfinite_element(row, arrays)
+    if len(arrays) != 1 or not arrays[0].size:
+        return ""
+    return fill(" ({place})", place=format_range(arrays[0].min(), arrays[0].max(), ".4g"))
+
+
+def _describe_nonfinite_element(row: RecordedRow, arrays: list[np.ndarray]) -> str:
+    """Return the first element of a row that is not finite, with the inputs that led to it."""
+    if row.array is None or np.isfinite(row.array).all():
+        return fill("NaN or an infinity")
+    index = np.argmin(np.isfinite(row.array))
+    value = f"{row.array.flat[index]:.4g}".replace("nan", "NaN")
+    elements = [
+        np.broadcast_to(array, row.array.shape).flat[index] for array in arrays if array.shape in (row.array.shape, ())
+    ]
+    inputs = fill(" and ").join(f"{element:.4g}" for element in elements)
+    if not inputs or len(elements) != len(arrays):
+        return value
+    return fill("{value} at {given}", value=value, given=inputs)
+
+
+def to_explanation_without_fixes(question: Question, finding: Finding, texts: Texts) -> Explanation:
+    """Return the answer for one finding, without fixes that change the program's text.
+
+    Args:
+        question: The question that the finding answers.
+        finding: The finding. Its sentence fields are set, if the adapter finds them in the program's text.
+        texts: The sentences of the framework.
+    """
+    adapter = question.adapter
+    finding.sentence_fields = adapter.find_sentence_fields(question, finding)
+    key = f"{finding.cause} {finding.sentence_fields.get('kind', finding.variant)}".strip()
+    # A value that is not finite and is hidden later reads like one that is not.
+    key = key.replace("nan_backward hidden", "nan_forward hidden")
+    message, fix = texts.get(key) or texts[finding.cause]
+    detail = finding.detail
+    if not detail and finding.row is not None:
+        detail = adapter.describe_operation(question, finding.row)
+    functions = adapter.functions.get(key, "")
+    fields = {
+        "x": question.name,
+        "line": format_bracketed_place(*finding.site),
+        "what": detail,
+        "other": finding.other_name,
+        "code": "",
+        "instead": "",
+        "used": "",
+        "function": "stop_recording",
+        "watched": "",
+        "values": describe_operand_values(question, finding) if "{values}" in message else "",
+        "functions": fill(functions, what=detail),
+    }
+    fields |= {name: value for name, value in finding.sentence_fields.items() if name != "kind"}
+    answer = Explanation(finding.cause, fill(message, **fields), fill(fix, **fields), *finding.site)
+    answer.beside = finding.is_side_break
+    answer.name = question.name
+    answer._rows = [] if finding.row is None else [finding.row]
+    if finding.is_intended is not None:
+        answer.intended = finding.is_intended
+    return answer

@@ -1,0 +1,824 @@
+"""Answer questions about minitape's own tape: read its rows, adapt it, and run its checks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...common.translation import join_sentences
+from ...engine.backward.tape import GradientTape
+from ...engine.record.array_spec import ArraySpec
+from ...engine.record.provenance import find_creation_stack
+from ...engine.tensor.tensor import Tensor
+from ...engine.tensor.variable import UnreadVariable
+from ...engine.values.dtypes import find_dtype_of_numpy
+from ...recording.function_bodies import find_call_on_tape
+from ...recording.graph_nodes import (
+    Break,
+    CodePlace,
+    ValueNode,
+    build_call_stack,
+    find_operation_and_inputs,
+    find_origin_place,
+    is_leaf,
+    is_variable_state,
+    to_site,
+)
+from ...recording.recorded_rows import BackwardPass
+from ...recording.sites import NOWHERE, Site, find_last_return_site
+from ...recording.tape_reachability import TapeRules, read_given_variable_name, unwrap_to_base_variable
+from ...recording.value_origins import ValueRef, find_origin
+from ...recording.value_summary import ValueSummary
+from ..caller import collect_asking_variables
+from ..causes import KIND_NAMES
+from ..explanation import Explanation
+from ..fixes.dialects import TAPE
+from ..layer_lookup import LayerOwners, list_variables_of_owner
+from ..operation_families import CLASS_LOSS_OPS, NORMALIZATION_LAYERS, TENSORFLOW_OPERATIONS, ZERO_OPS_BY_CAUSE
+from ..replayed_sweep import MAX_ROWS, build_unit_seeds, replay_call_on_new_tape, replay_sweep
+from ..translated_sentences import fill
+from . import checks, finding_sentences, program_text, suspects, tape_sentences, zero_nan
+from .adapter import Adapter
+from .object_names import find_source_name
+from .question import (
+    ADD_OPS,
+    OTHER_RECORDING,
+    Creation,
+    Escape,
+    Finding,
+    InputEdge,
+    OptionalArray,
+    Question,
+    RecordedRow,
+    find_nearest_tracked_consumers,
+    list_distinct_breaks,
+)
+
+if TYPE_CHECKING:
+    from ...engine.record.provenance import EscapeNote
+    from ...engine.table.primitives import Primitive
+    from ...engine.types import TargetOrSource
+
+FUNCTION_OPS = ("function", "PartitionedCall", "StatefulPartitionedCall")
+MAX_CALL_DEPTH = 3  # calls inside of calls that are looked into
+
+
+def read_tape(tape: GradientTape, targets: list[TargetOrSource], sources: list[TargetOrSource]) -> TapeAdapter:
+    """Read the rows that a question about a tape can need.
+
+    If all sources have a gradient, reads only what escaped under this tape, and leaves out what escaped elsewhere.
+
+    Args:
+        tape: The tape that was asked.
+        targets: The targets of the gradient.
+        sources: The sources of the gradient.
+
+    Returns:
+        An adapter with a row for each ancestor of the targets, of the sources, and of each value that escaped.
+    """
+    rules = TapeRules(tape, targets, sources)
+    graph, notes = rules.graph, rules.escapes
+    if all(map(rules.is_connected, sources)):
+        notes = [note for note in notes if _is_note_of_tape(rules, note)]
+    graph.exclude_values_from_chains(*rules.sources)
+    escaped_nodes = [graph.find_or_add_ref_node(ValueRef(*note.reference_fields)) for note in notes]
+    graph.exclude_rows_from_chains(node.row for node in escaped_nodes if node.record is rules.record)
+    source_nodes = [node for source in rules.sources for node in graph.list_nodes_of_value(source)]
+    ancestors = map_ancestors_to_inputs(rules, [*rules.target_nodes, *source_nodes, *escaped_nodes])
+    row_of_node = {node.key: index for index, node in enumerate(ancestors)}
+    rows: list[TapeRow] = []
+    for index, (node, inputs) in enumerate(ancestors.items()):
+        edges = [_to_input_edge(row_of_node[input_node.key], break_) for input_node, break_ in inputs]
+        rows.append(TapeRow(rules, index, node, edges))
+    escapes = [
+        Escape(
+            row=row_of_node[node.key],
+            method=note.method,
+            site=to_site(CodePlace(note.stack) if note.stack else None),
+            row_count=note.row_count if _is_note_of_tape(rules, note) else OTHER_RECORDING,
+            clock=note.clock,
+        )
+        for note, node in zip(notes, escaped_nodes, strict=True)
+    ]
+    return TapeAdapter(rules, rows, row_of_node, escapes[::-1])
+
+
+def _is_note_of_tape(rules: TapeRules, note: EscapeNote) -> bool:
+    """Return whether a note on a value that left belongs to the tape that was asked."""
+    return note.record is not None and note.record() is rules.record
+
+
+def map_ancestors_to_inputs(
+    rules: TapeRules, roots: list[ValueNode]
+) -> dict[ValueNode, list[tuple[ValueNode, Break | None]]]:
+    """Return the ancestors of some nodes, in the order of execution.
+
+    Args:
+        rules: What the tape connects.
+        roots: The nodes to begin with.
+
+    Returns:
+        For each ancestor, the nodes that it was computed from, each with the break between them, if there is one.
+    """
+    inputs: dict[Hashable, list[tuple[ValueNode, Break | None]]] = {}  # By the key of a node.
+    times: dict[ValueNode, tuple[int, int]] = {}
+    times_by_key: dict[Hashable, tuple[int, int]] = {}
+    waiting = [(root, False) for root in reversed(roots)]
+    while waiting:
+        node, inputs_are_done = waiting.pop()
+        if inputs_are_done:
+            # A node is never earlier than its inputs, even if they belong to another tape.
+            input_times = [
+                times_by_key[input_node.key] for input_node, _ in inputs[node.key] if input_node.key in times_by_key
+            ]
+            times[node] = times_by_key[node.key] = max([_find_execution_time(rules, node), *input_times])
+        elif node.key not in inputs:
+            inputs[node.key] = rules.graph.list_input_edges(node)
+            waiting.append((node, True))
+            waiting += [(input_node, False) for input_node, _ in inputs[node.key] if input_node.key not in inputs]
+    return {node: inputs[node.key] for node in sorted(times, key=times.__getitem__)}
+
+
+def _find_execution_time(rules: TapeRules, node: ValueNode) -> tuple[int, int]:
+    """Return when a node ran: the row on the tape that was asked, else the clock, which sorts before all rows."""
+    outer_node = find_call_on_tape(node)
+    if outer_node.record is rules.record:
+        return outer_node.row, 0
+    return -1, 0 if outer_node.origin is None else outer_node.origin.clock
+
+
+def build_question(adapter: TapeAdapter, source: Any) -> TapeQuestion:
+    """Return the question about one source of a tape."""
+    keys = set(adapter.rules.graph.list_keys_of_value(unwrap_to_base_variable(source)))
+    question = TapeQuestion(
+        adapter,
+        adapter.rows,
+        source_rows=sorted({row for name in keys for row in adapter.rows_by_name.get(name, ())}),
+        target_rows=[adapter.row_of_node[node.key] for node in adapter.rules.target_nodes],
+        source=source,
+        escapes=adapter.escapes,
+    )
+    question.name = find_source_name(question)
+    question.block_clock = min((begin.clock for begin in adapter.rules.block_begins), default=0)
+    return question
+
+
+def _to_input_edge(row: int, break_: Break | None) -> InputEdge:
+    if break_ is None:
+        return InputEdge(row)
+    return InputEdge(row, break_.cause.removesuffix("_op"), to_site(break_.place), break_.detail)
+
+
+class TapeRow(RecordedRow):
+    """A row of a tape. Its sites and values are only looked up when they are needed."""
+
+    extra: ValueNode
+
+    def __init__(self, rules: TapeRules, index: int, node: ValueNode, edges: list[InputEdge]) -> None:
+        self.index, self.edges, self.extra, self.rules = index, edges, node, rules
+        primitive, origin, outer_node = self.primitive, node.origin, find_call_on_tape(node)
+        self.op = "" if primitive is None else primitive.op or primitive.name
+        is_computed = primitive is not None or (origin is not None and origin.kind == "gradient")
+        is_on_tape = rules.is_on_tape(node)
+        self.kind = "source" if is_on_tape else "constant"
+        if node.variable is not None or is_variable_state(origin):
+            self.kind = "variable"
+        if node.variable is None and is_computed:
+            self.kind = "operation"
+        self.position = outer_node.row if outer_node.record is rules.record else OTHER_RECORDING
+        self.clock = 0 if origin is None else origin.clock
+        if node.tensor is None and node.record is not None and node.enclosing_call is None:  # both at one look
+            self.shape, numpy_dtype = node.record.get_shape_and_dtype(node.row)
+            dtype: Any = find_dtype_of_numpy(numpy_dtype)
+        else:
+            self.shape, dtype = np.shape(rules.find_array(node)), node.find_dtype()
+        self.dtype = "" if dtype is None else dtype.name
+        is_differentiable = dtype is None or dtype.differentiable
+        self.tracked = is_differentiable and (is_on_tape or (is_computed and node.enclosing_call is not None))
+
+    @property
+    def primitive(self) -> Primitive | None:
+        """The primitive that computed the row; None for a leaf."""
+        node = self.extra
+        primitive = find_operation_and_inputs(node.record, node.row)[0] if node.record is not None else None
+        return (
+            node.origin.detail
+            if primitive is None and node.origin is not None and node.origin.kind == "op"
+            else primitive
+        )
+
+    @property
+    def place(self) -> CodePlace | None:
+        """The statement that computed the row, or the one that created a leaf."""
+        node = self.extra
+        return (is_leaf(node) and node.find_creation_place()) or node.find_recorded_place()
+
+    @cached_property
+    def site(self) -> Site:  # type: ignore[override]
+        """The file and the line of `place`."""
+        return to_site(self.place)
+
+    @cached_property
+    def call_stack(self) -> Sequence[Site]:  # type: ignore[override]
+        """The statements that ran at `place`, the outermost first."""
+        return build_call_stack(self.place)
+
+    @cached_property
+    def value(self) -> ValueSummary | None:  # type: ignore[override]
+        """The elements of the row, if the tape kept them."""
+        return ValueSummary(self.rules.find_array(self.extra))
+
+    @cached_property
+    def name(self) -> str:  # type: ignore[override]
+        """The name that the program gave to a variable."""
+        return read_given_variable_name(self.extra.variable)
+
+    def get_object(self) -> Any:
+        """Return the tensor or variable that the row stands for, if it still exists."""
+        return self.extra.tensor if self.extra.variable is None else self.extra.variable
+
+
+class TapeAdapter(Adapter):
+    """Everything that the checks need to know of a tape, besides its rows.
+
+    Attributes:
+        rules: What the tape connects.
+        row_of_node: The row of each node.
+        rows_by_name: The rows that stand for a tensor or variable.
+    """
+
+    module, zero_mechanisms, class_loss_ops, cancelling_scopes = (
+        "tf",
+        ZERO_OPS_BY_CAUSE,
+        CLASS_LOSS_OPS,
+        NORMALIZATION_LAYERS,
+    )
+    dialect = TAPE
+    unused_cause, escape_cause = "independent", "left_through_numpy"
+
+    def __init__(
+        self, rules: TapeRules, rows: list[TapeRow], row_of_node: dict[Hashable, int], escapes: list[Escape]
+    ) -> None:
+        self.rules, self.rows, self.row_of_node, self.escapes, self.owners = (
+            rules,
+            rows,
+            row_of_node,
+            escapes,
+            LayerOwners(),
+        )
+        self.rows_by_name: dict[Hashable, list[int]] = {}  # the rows that stand for a tensor or variable
+        for row in rows:
+            for name in rules.graph.iter_keys_of_node(row.extra):
+                self.rows_by_name.setdefault(name, []).append(row.index)
+
+    @cached_property
+    def sweep(self) -> BackwardPass | None:
+        """The backward sweep to all sources that have a gradient, run again; None if it cannot run again."""
+        sources = [source for source in self.rules.sources if self.rules.is_connected(source)]
+        return replay_sweep(self.rules, self.row_of_node, build_unit_seeds(self.rules), sources)
+
+    @cached_property
+    def suspicions(self) -> list[suspects.Suspicion]:
+        """Everything that looks wrong with gradients that exist."""
+        if len(self.rules.record) > MAX_ROWS:
+            return []
+        run = suspects.CheckedRun(
+            self.rows,
+            [] if self.sweep is None else [self.sweep],
+            self.escapes,
+            TENSORFLOW_OPERATIONS,
+            lambda how: tape_sentences.ESCAPE_WORDS.get(how, how),
+        )
+        return [
+            suspicion
+            for check in (
+                suspects.check_broadcast,
+                suspects.check_activation_twice,
+                suspects.check_term_without_gradient,
+            )
+            for suspicion in check(run)
+        ]
+
+    def list_names_and_values(self) -> Iterable[tuple[str, Any]]:
+        """Return the names of the program that asks, and what they hold."""
+        return collect_asking_variables().items()
+
+    def to_handle(self, value: Any) -> Any:
+        """Return what a variable is identified by."""
+        return unwrap_to_base_variable(value)
+
+    def is_variable(self, obj: Any) -> bool:
+        """Return whether an object is a variable for the program."""
+        return hasattr(obj, "_find_tape_rows") and not isinstance(obj, Tensor)
+
+    def find_array(self, obj: Any) -> OptionalArray:
+        """Return the elements of a tensor or variable; None while it is traced."""
+        value = getattr(getattr(obj, "_state", obj), "_value", None)
+        return None if isinstance(value, ArraySpec) else ValueSummary(value).to_array()  # that is traced
+
+    def find_creation(self, obj: Any) -> Creation:
+        """Return when and where a tensor or variable was created.
+
+        The weights that a layer creates for itself count as created where the program creates the layer.
+        """
+        if obj is None:
+            return Creation(0)
+        origin = self.rules.find_origin(obj)
+        clock = 0 if origin is None else origin.clock
+        if isinstance(obj, Tensor):
+            node = self.rules.graph.find_or_add_tensor_node(obj)
+            return Creation(
+                clock, build_call_stack(node.find_creation_place() if is_leaf(node) else node.find_recorded_place())
+            )
+        call_stack = build_call_stack(find_origin_place(origin))
+        innermost = program_text.find_statement(call_stack[-1] if call_stack else NOWHERE)
+        if innermost.find_call("Variable", "add_weight", "deepcopy", "copy") is not None:
+            return Creation(clock, call_stack)
+        layer = self.owners.find_owner(obj)
+        frames = () if layer is None else find_creation_stack(layer)
+        return Creation(clock, build_call_stack(CodePlace(frames)) if frames else call_stack)
+
+    def find_creation_sites(self, obj: Any) -> Sequence[Site]:
+        """Return the statements that ran when a tensor or variable was created, the outermost first."""
+        return self.find_creation(obj).call_stack
+
+    def find_leaf_creation(self, row: RecordedRow) -> Creation:
+        """Return when and where a leaf was created."""
+        node: ValueNode = row.extra
+        variable = node.variable
+        if variable is not None:
+            return self.find_creation(variable)
+        newest = max((begin.clock for begin in self.rules.block_begins), default=0)
+        return Creation(row.clock or (0 if row.position == OTHER_RECORDING else newest + 1), list(row.call_stack))
+
+    def is_literal(self, row: RecordedRow) -> bool:
+        """Return whether a row is a number in the program's text. All equal numbers share one row."""
+        node: ValueNode = row.extra
+        return node.is_literal_number()
+
+    def is_watched(self, row: RecordedRow) -> bool:
+        """Return whether the program watched a row."""
+        return self.rules.was_watched(row.extra)
+
+    def find_block_call_stack(self) -> list[Site]:
+        """Return the statements that ran when the tape began, the outermost first."""
+        begins = self.rules.block_begins
+        return build_call_stack(CodePlace(begins[-1].frames)) if begins and begins[-1].frames else [NOWHERE]
+
+    def find_block_site(self) -> Site:
+        """Return the line on which the tape began."""
+        return self.find_block_call_stack()[-1]
+
+    def is_after_block_begin(self, clock: int) -> bool:
+        """Return whether a time is after a ``with`` block of the tape began."""
+        return any(begin.clock < clock for begin in self.rules.block_begins)
+
+    def was_source_replaced_by(
+        self,
+        question: Question,
+        leaf: RecordedRow,
+        statement: program_text.Statement,
+        source_clock: int,
+        leaf_clock: int,
+    ) -> bool:
+        """Return whether a leaf that a statement created again took the place of the source.
+
+        Args:
+            question: The question about the source.
+            leaf: The leaf that the statement created later or earlier.
+            statement: The statement.
+            source_clock: When the source was created.
+            leaf_clock: When the leaf was created.
+        """
+        is_in_loop = any(isinstance(enclosing.node, program_text.LOOP_NODES) for enclosing in statement.enclosing)
+        return is_in_loop or self.is_after_block_begin(source_clock) != self.is_after_block_begin(leaf_clock)
+
+    def find_sentence_fields(self, question: Question, finding: Finding) -> dict[str, str]:
+        """Return the fields of a finding's sentence that depend on the program's text."""
+        return tape_sentences.find_tape_sentence_fields(self, question, finding)
+
+    def find_operation_name(self, row: RecordedRow) -> str:
+        """Return what minitape calls the operation of a row."""
+        node: ValueNode = row.extra
+        return node.find_operation_name()
+
+    def find_last_return_of_rule(self, row: RecordedRow) -> Site:
+        """Return the line on which the program's own gradient function of a call returns."""
+        node: ValueNode = row.extra
+        has_rule = node.record is not None and node.find_operation_name() == "custom_gradient"
+        call = node.record.get_call(node.row) if node.record is not None and has_rule else None
+        return NOWHERE if call is None else find_last_return_site(call.attrs["call"].grad_fn)
+
+    def describe_operation(self, question: Question, row: int) -> str:
+        """Return what the program calls an operation: ``sqrt``, or ``sqrt in norm(...)``."""
+        label = self.find_operation_name(question.rows[row])
+        if label == "function":
+            return fill("the tf.function")
+        called_name = program_text.find_called_name(question.rows[row].site)
+        if not label or not called_name or called_name in (label, "__call__"):
+            return label or question.rows[row].op
+        if label == "custom_gradient":
+            return called_name
+        return fill("{operation} in {function}(...)", operation=label, function=called_name)
+
+    def list_last_use_sites(self, source: Any) -> list[Site]:
+        """Return the last line under the tape on which something was computed from a source; empty if there is none."""
+        source_rows = set(self.rules.tape._find_rows_of_value(source))
+        place = self.rules.find_last_use_before_target(source) if source_rows else None
+        return [] if place is None else [to_site(place)]
+
+    def find_layer_of_variable(self, variable: Any) -> Any:
+        """Return the layer or module that owns a variable."""
+        return self.owners.find_owner(variable)
+
+
+@dataclass(eq=False)
+class TapeQuestion(Question):
+    """A question about a tape."""
+
+    adapter: TapeAdapter
+    rows: Sequence[TapeRow]
+
+
+# -- checks of a tape alone ------------------------------------------------------------------------
+
+
+def find_unwatched_source(question: TapeQuestion) -> Finding | None:
+    """Find a source that the tape did not watch when it was used."""
+    if not question.used_source_rows or _is_broken_before_tape(question):
+        return None
+    adapter, rules = question.adapter, question.adapter.rules
+    used_rows = [question.rows[row] for row in question.used_source_rows]
+    is_on_tape = any(rules.is_on_tape(row.extra) and row.tracked for row in used_rows)
+    if is_on_tape and not _was_used_before_watch(question):
+        return None
+    uses = question.list_direct_source_uses()
+    first_use = next((row for row in uses if row.position != OTHER_RECORDING), uses[0] if uses else None)
+    site, row = (NOWHERE, None) if first_use is None else (first_use.site, first_use.index)
+    late_watch = _find_late_watch(question)
+    if late_watch is not None:
+        late_watch.row = row
+        return late_watch
+    if isinstance(question.source, UnreadVariable):
+        place = find_origin_place(find_origin(question.source._state))
+        return Finding("rebound", site if place is None else to_site(place), detail="of the variable")
+    if not adapter.is_variable(question.source):
+        return checks.find_rebound_name(question) or Finding("not_watched", site, row)
+    if not question.source.trainable:
+        call_stack = adapter.find_creation(question.source).call_stack
+        return Finding("not_trainable", call_stack[-1] if call_stack else site)
+    if not rules.tape._watch_accessed_variables:
+        return Finding("not_accessed_watched", adapter.find_block_site(), row)
+    return None
+
+
+def _is_broken_before_tape(question: TapeQuestion) -> bool:
+    """Return whether the first step of the path on this tape is a break that another check reports."""
+    for row, edge in question.path:
+        if edge.cause or question.rows[row].extra.enclosing_call is None:
+            return edge.cause in ("outside_tape", "recording_paused", "state", "left_through_numpy")
+    return False
+
+
+def _was_used_before_watch(question: TapeQuestion) -> bool:
+    """Return whether the program watched the source only after all its uses."""
+    adapter = question.adapter
+    rows = (question.rows[row] for row in question.used_source_rows)
+    watched_since = [adapter.rules.tape.watched[row.extra.row] for row in rows if adapter.is_watched(row)]
+    if not watched_since:
+        return False
+    return all(0 <= use.position < min(watched_since) for use in question.list_direct_source_uses())
+
+
+def _find_late_watch(question: TapeQuestion) -> Finding | None:
+    """Find the call of ``tape.watch`` that came too late, or while recording was paused."""
+    rules = question.adapter.rules
+    for event, row, subject, frames in rules.tape.notes:
+        if event == "watch" and subject is not None and subject() is question.source and frames:
+            site = to_site(CodePlace(frames))
+            is_paused = rules.graph.find_pause_around_row(row) is not None or _is_site_in_pause(site)
+            return Finding(
+                "recording_paused" if is_paused else "watched_late", site, variant="watch" if is_paused else ""
+            )
+    return None
+
+
+def _is_site_in_pause(site: Site) -> bool:
+    return program_text.find_statement(site).find_enclosing_block("stop_recording", "init_scope") is not None
+
+
+def find_path_break(question: TapeQuestion) -> Finding | None:
+    """Find the break on the path that is nearest to the source, with what a tape knows of it."""
+    finding = checks.find_path_break(question)
+    for row, _ in question.path:
+        # The program's own rule may have given None although no edge is broken.
+        if finding is None or row == finding.row:
+            rule = zero_nan.find_blamed_return_of_rule(question, row)
+            if rule is not NOWHERE:
+                more = [] if finding is None else finding.more
+                return Finding("custom_rule", rule, row, variant="none", more=more)
+    if finding is None or finding.row is None:
+        return finding
+    edge = next(edge for row, edge in question.path if row == finding.row and edge.cause)
+    if edge.detail in ("OnesLike", "ZerosLike") and program_text.find_statement(finding.site).find_call("gradient"):
+        return Finding("independent")  # The row is the seed of another gradient.
+    if finding.cause == "outside_tape":
+        if question.is_unwatched:
+            first_uses = question.list_direct_source_uses()
+            finding.more.append(Finding("not_watched", first_uses[0].site if first_uses else NOWHERE))
+        if edge.detail != "reset":
+            _move_blame_to_block_exit(question, finding)
+    return finding
+
+
+def _move_blame_to_block_exit(question: TapeQuestion, finding: Finding) -> None:
+    """Set the site of a finding to the statement by which the program left the block, or never entered it."""
+    assert finding.row is not None
+    row = question.rows[finding.row]
+    if row.extra.record is None and _is_site_in_pause(finding.site):
+        finding.cause = "recording_paused"
+    # The calls that led to the block itself are not known, so the comparison begins in the function of the block.
+    block = program_text.find_statement(question.adapter.find_block_site())
+    functions = [
+        statement.enclosing_functions if statement else None
+        for statement in map(program_text.find_statement, row.call_stack)
+    ]
+    start = functions.index(block.enclosing_functions) if block and block.enclosing_functions in functions else 0
+    divergence = checks.find_call_stack_divergence(row.call_stack[start:], question.adapter.find_block_call_stack())
+    finding.site = divergence or finding.site
+
+
+def find_unused_layer(question: TapeQuestion) -> Finding | None:
+    """Find a layer that was not called, if the source is one of its variables."""
+    rules, owner = (
+        question.adapter.rules,
+        question.adapter.find_layer_of_variable(question.source)
+        if question.adapter.is_variable(question.source)
+        else None,
+    )
+    if owner is None or question.source._find_tape_rows(rules.tape):
+        return None
+    used_ids = {id(row.get_object()) for row in question.list_leaves_besides_source() if row.kind == "variable"}
+    if any(
+        id(variable) in used_ids or variable._find_tape_rows(rules.tape) for variable in list_variables_of_owner(owner)
+    ):
+        return None
+    frames = find_creation_stack(owner)
+    call_stack = (
+        build_call_stack(CodePlace(frames)) if frames else question.adapter.find_creation(question.source).call_stack
+    )
+    name = getattr(owner, "name", None)
+    return Finding(
+        "unused_layer",
+        call_stack[-1] if call_stack else NOWHERE,
+        detail=f"{name} ({type(owner).__name__})" if isinstance(name, str) else type(owner).__name__,
+    )
+
+
+def find_leaf_equal_to_source(question: TapeQuestion) -> Finding | None:
+    """Find another object of the same kind with equal values. Equal initial weights of layers mean nothing."""
+    is_variable = question.adapter.is_variable(question.source)
+    finding = (
+        None
+        if is_variable and question.adapter.find_layer_of_variable(question.source) is not None
+        else checks.find_leaf_equal_to_source(question)
+    )
+    row = None if finding is None else finding.row
+    return finding if row is not None and is_variable == (question.rows[row].kind == "variable") else None
+
+
+CHECKS: tuple[Callable[[TapeQuestion], Finding | None], ...] = (
+    checks.find_non_float_source,
+    find_unwatched_source,
+    find_path_break,
+    checks.find_returning_escape,
+    checks.find_leaf_replacing_source,
+    checks.find_unused_derived_source,
+    find_leaf_equal_to_source,
+    find_unused_layer,
+    checks.report_unused_source,
+)
+
+
+def explain_missing_gradient(question: TapeQuestion) -> Explanation:
+    """Return why one source has no gradient."""
+    return to_tape_explanation(question, run_checks(question))
+
+
+def run_checks(question: TapeQuestion) -> Finding:
+    """Return what the first check finds that finds anything."""
+    return next(finding for check in CHECKS if (finding := check(question)) is not None)
+
+
+def to_value_explanation(question: TapeQuestion, finding: Finding) -> Explanation:
+    """Return, in words, why a gradient is zero or not finite, even if the reason is within a function."""
+    inner_question, inner_finding = move_finding_into_call(question, finding)
+    answer = to_tape_explanation(inner_question, inner_finding)
+    if inner_question is not question:
+        answer._rows = [] if finding.row is None else [question.rows[finding.row].extra.row]
+    name = question.name
+    if answer.kind == "zero":
+        answer.message = join_sentences(fill("The gradient of {x} is zero.", x=name), answer.message)
+    elif answer.kind == "nonfinite":
+        target_is_finite = all(zero_nan.is_finite(question, row) for row in question.target_rows)
+        gradient = fill("The gradient of {x} is not finite.", x=name)
+        answer.message = join_sentences(
+            gradient if target_is_finite else fill("The target is not finite."), answer.message
+        )
+    return answer
+
+
+def to_tape_explanation(question: TapeQuestion, finding: Finding) -> Explanation:
+    """Return the explanation of a finding, in a tape's words and with a tape's rows."""
+    for part in (finding, *finding.more):
+        if part.cause == "nondifferentiable":
+            part.cause = "nondifferentiable_op"
+    answer = finding_sentences.to_explanation_with_fixes(question, finding, finding_sentences.VALUES)
+    for explanation in (answer, *answer.others):
+        nodes = [question.rows[row].extra for row in explanation._rows]
+        explanation._rows = [node.row for node in nodes if node.record is question.adapter.rules.record]
+    return answer
+
+
+# -- what arrived ----------------------------------------------------------------------------------
+
+
+def explain_existing_gradient(question: TapeQuestion) -> Explanation:
+    """Return why a gradient that exists is zero, not finite or wrong; if it is none of these, what it lacks."""
+    question.sweep = question.adapter.sweep
+    finding = find_cause_of_zero_or_nonfinite(question)
+    if finding is not None:
+        return to_value_explanation(question, finding)
+    cuts = [
+        cut for cut in checks.find_side_breaks(question, []) if cut.row is None or is_blocked_path_wanted(question, cut)
+    ]
+    connected = to_tape_explanation(question, Finding("connected", more=cuts))
+    open_descendants = question.find_descendants(question.source_rows, open_only=True)
+    suspicion = next(
+        (candidate for candidate in question.adapter.suspicions if candidate.row in open_descendants), None
+    )
+    answer = connected if suspicion is None else suspicion.to_explanation(question.name, question)
+    answer.name = question.name
+    answer.others = [other for other in connected.others if other.line != answer.line]
+    for other in answer.others:
+        if other.kind == "cut":
+            other.fix = fill("If that is meant, nothing is wrong.")
+    if suspicion is None:
+        answer.message = join_sentences(answer.message, _describe_summed_targets(question.adapter.rules.targets))
+    if answer.others:
+        answer.message = join_sentences(answer.message, _describe_blocked_paths(len(answer.others)))
+    return answer
+
+
+def _describe_blocked_paths(count: int) -> str:
+    """Return a sentence on the paths that are blocked next to an open one."""
+    if count == 1:
+        return fill("Another path is blocked, and the gradient lacks what would come along it.")
+    template = "{n} other paths are blocked, and the gradient lacks what would come along them."
+    return fill(template, n=count)
+
+
+def is_blocked_path_wanted(question: TapeQuestion, cut: Finding) -> bool:
+    """Return whether a path that is blocked next to an open one is likely to be wanted.
+
+    A path is wanted if its end is added or joined to others. A target or a factor is often cut on purpose.
+    """
+    if KIND_NAMES[cut.cause] == "cut":
+        return any(
+            question.rows[consumer].op in {*ADD_OPS, "ConcatV2"}
+            for consumer in find_nearest_tracked_consumers(question.rows, cut.row or 0)
+        )
+    return cut.cause != "state" or cut.row not in question.source_rows
+
+
+def _describe_summed_targets(targets: list[TargetOrSource]) -> str:
+    """Return a sentence on a target with several elements; "" for a target with one."""
+    sizes = [target.shape.num_elements() for target in targets]
+    if None in sizes or sum(sizes) < 2:
+        return ""
+    if len(sizes) > 1:
+        return fill("There are {n} targets: this is the gradient of the sum of all their elements.", n=len(sizes))
+    return fill(
+        "The target has {n} elements: this is the gradient of their sum; tape.jacobian keeps them apart.", n=sizes[0]
+    )
+
+
+def find_cause_of_nonfinite_target(question: TapeQuestion) -> Finding | None:
+    """Find where the NaN or infinity of a target arose, from its rows alone."""
+    target_row = next(
+        (target_row for target_row in question.target_rows if not zero_nan.is_finite(question, target_row)), None
+    )
+    return None if target_row is None else zero_nan.find_origin_of_nonfinite(question, target_row)
+
+
+def find_cause_of_zero_or_nonfinite(question: TapeQuestion) -> Finding | None:
+    """Find why a gradient that exists is zero or not finite."""
+    with np.errstate(all="ignore"):
+        return (
+            find_cause_of_nonfinite_target(question)
+            if question.sweep is None
+            else zero_nan.find_cause_of_nonfinite(question) or zero_nan.find_cause_of_zero(question)
+        )
+
+
+def move_finding_into_call(question: TapeQuestion, finding: Finding, depth: int = 0) -> tuple[TapeQuestion, Finding]:
+    """Replace a finding about a function call by a finding within the function.
+
+    Args:
+        question: The question that the finding answers.
+        finding: The finding.
+        depth: The number of calls that were entered already, at most `MAX_CALL_DEPTH`.
+
+    Returns:
+        The question within the innermost call that is to blame and its finding, or the arguments if there is none.
+    """
+    unchanged = question, finding
+    if depth == MAX_CALL_DEPTH or finding.row is None or question.rows[finding.row].op not in FUNCTION_OPS:
+        return unchanged
+    node = question.rows[finding.row].extra
+    adjoint: ValueSummary | None = None if question.sweep is None else question.sweep.adjoints.get(finding.row)
+    replayed_call = None if adjoint is None else replay_call_on_new_tape(question.adapter.rules, node.row)
+    if adjoint is None or replayed_call is None:
+        return unchanged
+    inner_adapter = read_tape(*replayed_call)
+    sweep = _replay_sweep_of_call(inner_adapter, adjoint)
+    assert node.record is not None
+    call = node.record.get_call(node.row)
+    for source, input_row in zip(inner_adapter.rules.sources, call.inputs, strict=False):
+        outer_row = question.adapter.row_of_node.get((id(node.record), input_row))
+        if not source.dtype.differentiable or outer_row not in question.descendants:
+            continue
+        inner_question = build_question(inner_adapter, source)
+        inner_question.sweep, inner_question.name = sweep, question.name
+        if not inner_adapter.rules.is_connected(source):
+            cut = run_checks(inner_question)
+            if cut.cause == "independent":  # The source is used in another branch of the function.
+                return question, Finding("independent", finding.site, variant="call")
+            return inner_question, cut
+        inner_finding = find_cause_of_zero_or_nonfinite(inner_question)
+        if inner_finding is not None:
+            return move_finding_into_call(inner_question, inner_finding, depth + 1)
+        cut_off = find_cut_that_makes_zero(inner_question)
+        if cut_off is not None:
+            return inner_question, cut_off
+    return unchanged
+
+
+def _replay_sweep_of_call(adapter: TapeAdapter, adjoint: ValueSummary) -> BackwardPass | None:
+    """Run the backward sweep of a call again.
+
+    Args:
+        adapter: The call, read as a separate tape.
+        adjoint: What arrived at the call: one adjoint, or one for each result.
+    """
+    rules = adapter.rules
+    adjoints = adjoint.content if isinstance(adjoint.content, (tuple, list)) else [adjoint.content]
+    starts = {
+        row: result_adjoint
+        for result, result_adjoint in zip(rules.targets, adjoints, strict=False)
+        if result.dtype.differentiable
+        for row in rules.tape._find_rows_of_value(result)[-1:]
+    }
+    return replay_sweep(rules, adapter.row_of_node, starts, rules.sources)
+
+
+def find_cut_that_makes_zero(question: TapeQuestion) -> Finding | None:
+    """Find a cut that makes a gradient zero, because all paths through a loop or a branch are cut."""
+    has_inner_rows = any(row.extra.enclosing_call is not None for row in question.rows)
+    return (
+        find_path_break(question)
+        if list_distinct_breaks(question.path) and (has_inner_rows or question.adapter.sweep is None)
+        else None
+    )
+
+
+def explain_gradient(adapter: TapeAdapter, source: Any) -> Explanation:
+    """Return why one source has no gradient, or what there is to say about the gradient that it has."""
+    question = build_question(adapter, source)
+    is_reached = not adapter.sweep or not adapter.sweep.adjoints.keys().isdisjoint(question.source_rows)
+    unreached_break = None if is_reached else find_path_break(question)
+    if unreached_break is not None and unreached_break.cause == "custom_rule":
+        answer = to_tape_explanation(question, unreached_break)
+    elif not adapter.rules.is_connected(source):
+        answer = explain_missing_gradient(question)
+    else:
+        cut = find_cut_that_makes_zero(question)
+        answer = explain_existing_gradient(question) if cut is None else to_tape_explanation(question, cut)
+        if answer.kind not in ("connected", "zero", "nonfinite", "suspect"):
+            answer.message = join_sentences(fill("The gradient of {x} is zero.", x=question.name), answer.message)
+        answer.connected = True
+    answer._tape = adapter.rules.tape
+    return answer
+
+
+def find_break_in_python(tape: GradientTape, target: TargetOrSource, source: TargetOrSource) -> Break | None:
+    """Find what breaks the path from a source to a target within a ``tf.py_function``; None if nothing does."""
+    adapter = read_tape(tape, [target], [source])
+    if adapter.rules.is_connected(source):
+        return None
+    finding = run_checks(build_question(adapter, source))
+    return Break(finding.cause, getattr(finding.site, "place", None), finding.detail)

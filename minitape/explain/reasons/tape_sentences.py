@@ -1,0 +1,291 @@
+"""Choose the sentence of a tape's finding, and find the values for its fields.
+
+Each function reads the program's text for one cause and returns the fields of its sentence. The field ``kind`` chooses
+among the sentences of ``minitape/explain/cause_texts.py``.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from typing import TYPE_CHECKING, Any
+
+from ...recording.graph_nodes import is_variable_state
+from ...recording.sites import NOWHERE
+from ..caller import format_bracketed_place
+from ..fixes.edits import format_variable_assignment
+from ..fixes.host_conversion_fixes import CONVERSION_NAMES
+from ..translated_sentences import fill
+from . import checks, program_text
+from .object_names import find_name_bound_at_site
+from .question import Finding, Question
+
+if TYPE_CHECKING:
+    from ...recording.graph_nodes import ValueNode
+    from .tape_adapter import TapeAdapter
+
+Fields = dict[str, str]
+MAX_CODE_LENGTH = 40  # the longest text of an expression in a sentence
+OPS_BY_VARIANT = {"step": "Round Floor Ceil Rint FloorDiv Sign", "shape": "Shape Size Rank ZerosLike OnesLike"}
+VARIANT_OF_OP = {op: kind for kind, ops in OPS_BY_VARIANT.items() for op in ops.split()}
+ESCAPE_WORDS = {
+    "": "no",
+    "numpy": ".numpy()",
+    "asarray": "NumPy",
+    "float": "float()",
+    "int": "int()",
+    "complex": "complex()",
+    "bool": "bool()",
+    "index": "an index",
+}
+SHAPE_FUNCTIONS = (
+    "reshape transpose expand_dims squeeze concat stack tile cast identity convert_to_tensor value read_value"
+)
+LITERAL_NODES = (
+    ast.Subscript,
+    ast.ListComp,
+    ast.List,
+    ast.Tuple,
+    ast.Dict,
+    ast.DictComp,
+    ast.GeneratorExp,
+    ast.Constant,
+)
+
+
+class BlamedPlace:
+    """A finding with the statement and the expression that it is about."""
+
+    def __init__(self, adapter: TapeAdapter, question: Question, finding: Finding) -> None:
+        self.adapter = adapter
+        self.question, self.finding, self.statement = question, finding, program_text.find_statement(finding.site)
+        self.place = getattr(finding.site, "place", None)
+        self.row = None if finding.row is None else question.rows[finding.row]
+        self.node: ValueNode | None = None if self.row is None else self.row.extra
+        self.call: Any = None if self.place is None else self.statement.find_expression(self.place.span)
+        self.function_text = program_text.unparse(self.call.func) if isinstance(self.call, ast.Call) else ""
+
+    def calls_module_function(self) -> bool:
+        """Return whether the blamed call is one of a module's function: ``tf.math.round``."""
+        root = self.function_text.partition(".")[0]
+        is_imported = root in program_text.read_program(self.statement.file).imported_modules
+        root_value = dict(self.adapter.list_names_and_values()).get(root)
+        return "." in self.function_text and (
+            is_imported or root == self.adapter.module or hasattr(root_value, "__loader__")
+        )
+
+    def format_operation(self, is_whole_call: bool = False) -> str:
+        """Return the blamed operation as the program writes it.
+
+        Args:
+            is_whole_call: Whether the call stands for everything that ran in it.
+        """
+        name = self.finding.detail or ("" if self.row is None else self.row.op) or fill("the value")
+        if self.calls_module_function():
+            return self.function_text
+        text = "" if self.call is None else program_text.unparse(self.call)
+        if isinstance(self.call, ast.Call):
+            if is_whole_call and len(text) <= 30:
+                return text
+            if len(self.function_text) > MAX_CODE_LENGTH:
+                return name
+            described = fill("{operation} in {function}(...)", operation=name, function=self.function_text)
+            return f"{self.function_text}(...)" if is_whole_call else described
+        is_short = (
+            isinstance(self.call, (ast.Compare, ast.BinOp, ast.UnaryOp, ast.Subscript)) and len(text) <= MAX_CODE_LENGTH
+        )
+        return text if is_short else name
+
+
+def find_tape_sentence_fields(adapter: TapeAdapter, question: Question, finding: Finding) -> Fields:
+    """Return the fields of a finding's sentence."""
+    describe, watch_fields = DESCRIBE_BY_CAUSE.get(finding.cause), {}
+    if question.is_unwatched:
+        watch_fields = {"watched": fill(", after tape.watch({x})", x=question.name)}
+    return (
+        watch_fields
+        if describe is None or finding.variant not in ("", "again", "trained")
+        else watch_fields | describe(BlamedPlace(adapter, question, finding))
+    )
+
+
+def describe_nondifferentiable_op(blamed: BlamedPlace) -> Fields:
+    """Describe an operation without a derivative: a step, Python's max, or a shape."""
+    if blamed.function_text in ("max", "min"):
+        return {"kind": "python", "what": blamed.function_text, "instead": f"tf.{blamed.function_text}imum"}
+    return {
+        "kind": VARIANT_OF_OP.get(blamed.finding.detail or (blamed.row.op if blamed.row else ""), ""),
+        "what": blamed.format_operation(),
+    }
+
+
+def describe_unregistered_operation(blamed: BlamedPlace) -> Fields:
+    """Describe an operation for which no gradient is registered."""
+    return {"what": blamed.format_operation()}
+
+
+def describe_escape(blamed: BlamedPlace) -> Fields:
+    """Describe how a value left."""
+    method, name = blamed.finding.detail, program_text.find_last_name(blamed.call.func) if blamed.function_text else ""
+    if method == "bool" or checks.is_escape_only_control_flow(blamed.question, blamed.finding):
+        return {"kind": "choice"}
+    if name in ("numpy_function", "py_func") or method in ("tf.numpy_function", "tf.py_function"):
+        return {"kind": "function", "code": blamed.function_text or method}
+    if name == "constant" and method == "numpy":
+        return {"kind": "copy", "code": blamed.function_text}
+    is_named = (
+        name
+        and name not in CONVERSION_NAMES
+        and not hasattr(builtins, blamed.function_text)
+        and len(blamed.function_text) <= MAX_CODE_LENGTH
+    )
+    kind = method if method in ("index", "text") else ""
+    return {"kind": kind, "what": blamed.function_text if is_named else fill(ESCAPE_WORDS.get(method, method))}
+
+
+def describe_stored_value(blamed: BlamedPlace) -> Fields:
+    """Describe a value that was stored in a variable: by which call, and what to write instead."""
+    origin = None if blamed.node is None else blamed.node.origin
+    suffix = " before" * (origin is not None and not blamed.adapter.is_after_block_begin(origin.clock))
+    names = blamed.statement.bound_names
+    if blamed.finding.detail == "variable" or (origin is not None and origin.kind == "variable"):
+        return {"kind": f"variable{suffix * bool(names)}", "code": names[0] if names else ""}
+    assigns = [
+        call_node
+        for call_node in blamed.statement.calls
+        if program_text.find_last_name(call_node.func).startswith("assign")
+    ]
+    call: Any = blamed.call if blamed.call in assigns else assigns[0] if len(assigns) == 1 else None
+    if call is None or blamed.calls_module_function() or len(program_text.unparse(call.func)) > MAX_CODE_LENGTH:
+        return {"what": f"{blamed.function_text}(...)"} if 0 < len(blamed.function_text) <= MAX_CODE_LENGTH else {}
+    variable, value = program_text.unparse(call.func.value), program_text.unparse(call.args[0]) if call.args else ""
+    fields = {"what": f"{variable}.{call.func.attr}", "code": variable}
+    prefix = {"assign": "", "assign_add": f"{variable} + ", "assign_sub": f"{variable} - "}.get(call.func.attr)
+    if suffix or prefix is None or not 0 < len(value) <= MAX_CODE_LENGTH:
+        return fields | {"kind": suffix.strip()}
+    reads_variable = prefix or variable in program_text.collect_names_and_attributes(ast.walk(call.args[0]))
+    return fields | {"kind": "changed" if reads_variable else "expression", "instead": f"{prefix}{value}"}
+
+
+def describe_outside_operation(blamed: BlamedPlace) -> Fields:
+    """Describe an operation that ran outside of the block, under another tape, or during set-up."""
+    adapter, node = blamed.adapter, blamed.node
+    if blamed.finding.detail in ("gradient", "reset") or node is None:
+        return {"kind": blamed.finding.detail}
+    kind, begins, block = "", adapter.rules.block_begins, program_text.find_statement(adapter.find_block_site())
+    if node.origin is not None and begins:
+        is_setup = blamed.statement.function_name in checks.SETUP_METHODS
+        is_behind_block = blamed.place is not None and blamed.place.line > block.last_line
+        is_after_begin = adapter.is_after_block_begin(node.origin.clock)
+        kind = (
+            ("after" if len(begins) == 1 and is_behind_block else "")
+            if is_after_begin
+            else "setup"
+            if is_setup
+            else "before"
+        )
+    elif node.record is not None and node.record is not adapter.rules.record:
+        kind = "another"
+    return {
+        "what": blamed.format_operation(is_whole_call=True),
+        "kind": kind,
+        "function": blamed.statement.function_name,
+    }
+
+
+def describe_pause(blamed: BlamedPlace) -> Fields:
+    """Describe the block in which nothing is recorded."""
+    pause_statement = blamed.statement.find_enclosing_block("stop_recording", "init_scope")
+    is_init_scope = pause_statement is not None and "init_scope" in program_text.collect_names_and_attributes(
+        pause_statement.nodes
+    )
+    return {"function": "init_scope" if is_init_scope else "stop_recording"}
+
+
+def describe_rebinding(blamed: BlamedPlace) -> Fields:
+    """Describe a name that was bound again, and how to change the variable instead."""
+    names = blamed.statement.bound_names
+    old_name = names[0] if blamed.finding.detail == "of the variable" and names else blamed.finding.detail
+    old_name = find_name_bound_at_site(blamed.finding.site) if names[1:] else old_name
+    is_tensor = not blamed.adapter.is_variable(blamed.question.source)
+    is_new_object = isinstance(blamed.statement.value, ast.Call) and not {*names} & blamed.statement.read_names
+    name, instead = parse_name_and_update(blamed)
+    kind_prefix = (
+        "replaced "
+        if is_tensor
+        and blamed.question.used_source_rows
+        and blamed.row is not None
+        and blamed.row.index in blamed.question.source_rows
+        else ""
+    )
+    if (blamed.row is not None and blamed.finding.variant) or (is_new_object and not is_tensor and not instead):
+        return {"kind": "new", "what": old_name}
+    if instead:
+        return {"kind": f"{kind_prefix}assign", "what": name, "instead": instead}
+    held_variable = checks.is_bound_to_variable_elsewhere(blamed.question, blamed.statement)
+    return {
+        "kind": kind_prefix.strip() if held_variable or not is_tensor else f"{kind_prefix}tensor",
+        "what": name or old_name,
+    }
+
+
+def parse_name_and_update(blamed: BlamedPlace) -> tuple[str, str]:
+    """Return the name that an assignment binds, and the text of a change of the variable that does the same.
+
+    Returns:
+        Empty texts if the statement is not an assignment, or cannot be written as a change of a variable.
+    """
+    node = blamed.statement.node
+    if not isinstance(node, (ast.Assign, ast.AugAssign)):
+        return "", ""
+    if len(blamed.statement.bound_names) > 1:
+        return "", ""
+    name, value = blamed.statement.bound_names[0], node.value
+    ancestors = blamed.question.find_ancestors(blamed.question.source_rows)
+    rows: list[ValueNode] = [blamed.question.rows[row].extra for row in ancestors]
+    called_name = program_text.find_last_name(getattr(value, "func", node))
+    if called_name.startswith("assign"):
+        return name, program_text.unparse(value)
+    changes_part = not name.isidentifier() and any(
+        row.variable is not None or is_variable_state(row.origin) for row in rows
+    )
+    changes = changes_part or checks.is_bound_to_variable_elsewhere(blamed.question, blamed.statement)
+    if not changes or isinstance(value, LITERAL_NODES) or called_name in SHAPE_FUNCTIONS.split():
+        return name, ""  # The assignment does not change a variable.
+    assignment = format_variable_assignment(name, value, node.op if isinstance(node, ast.AugAssign) else None)
+    return name, assignment if len(assignment) <= 70 else ""
+
+
+def describe_unreached_source(blamed: BlamedPlace) -> Fields:
+    """Describe how far the source got, and what the target is."""
+    question = blamed.question
+    if not question.target_rows:
+        return {}
+    target_row = question.rows[question.target_rows[0]]
+    if not blamed.adapter.is_variable(question.source) and any(
+        row in question.find_ancestors(question.source_rows) for row in question.target_rows
+    ):
+        return {"kind": "swapped"}
+    statement = program_text.find_statement(target_row.site)
+    if statement.find_call("gradient", "jacobian", "batch_jacobian", "gradients"):
+        return {"kind": "derivative"}
+    node: ValueNode = target_row.extra
+    origin = node.origin
+    if origin is not None and origin.kind in ("constant", "made") and not origin.inputs:
+        return {"kind": "constant", "used": format_bracketed_place(*target_row.site)}
+    blamed.finding.site = next(reversed(blamed.adapter.list_last_use_sites(question.source)), NOWHERE)
+    return (
+        {} if blamed.finding.site is NOWHERE else {"kind": "used", "used": format_bracketed_place(*blamed.finding.site)}
+    )
+
+
+DESCRIBE_BY_CAUSE = {
+    "nondifferentiable_op": describe_nondifferentiable_op,
+    "no_gradient_registered": describe_unregistered_operation,
+    "left_through_numpy": describe_escape,
+    "state": describe_stored_value,
+    "outside_tape": describe_outside_operation,
+    "recording_paused": describe_pause,
+    "rebound": describe_rebinding,
+    "independent": describe_unreached_source,
+}

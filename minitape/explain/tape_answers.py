@@ -1,0 +1,137 @@
+"""``tape.explain``: why a gradient is None, on which line, and what fixes it.
+
+Nothing here may disturb the user's program: a mistake of explain's own ends in the most plausible cause, said plainly.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from ..common.translation import join_sentences
+from ..engine.backward.tape import GradientTape
+from ..engine.backward.targets_and_sources import unwrap_keras_variable
+from ..engine.record.thread_state import state
+from ..engine.tensor.tensor import Tensor
+from ..engine.values import nest
+from .caller import warn_at_user_line
+from .explanation import Explanation
+from .explanation_page import to_explanation_page
+from .fallback_answer import build_fallback_explanation, explain_non_tensor_source
+from .reasons.tape_adapter import TapeAdapter, explain_gradient, read_tape
+from .translated_sentences import fill
+
+if TYPE_CHECKING:
+    from ..engine.types import Structure, TargetOrSource
+
+
+def explain(tape: GradientTape, target: Structure, sources: Structure) -> Structure:
+    """One :class:`Explanation` for each source, in the structure of ``sources``; see ``GradientTape.explain``.
+
+    It never raises for what a program did: a mistake of its own ends in the most plausible cause.
+
+    >>> import minitape as tf
+    >>> x, n = tf.Variable(3.0), tf.Variable(2)
+    >>> with tf.GradientTape() as tape:
+    ...     y = x * tf.cast(n, tf.float32)
+    >>> [why.cause for why in tf.explain.explain(tape, y, [x, n])]
+    ['connected', 'integer_dtype']
+    """
+    flat_sources = nest.flatten(sources)
+    try:
+        targets = [unwrap_keras_variable(flat_target) for flat_target in nest.flatten(target)]
+        source_ends = [unwrap_keras_variable(flat_source) for flat_source in flat_sources]
+    except Exception:
+        targets, source_ends = [target], flat_sources
+    answers = explain_flat_sources(tape, targets, source_ends)
+    return (
+        answers[0]
+        if len(flat_sources) == 1 and sources is flat_sources[0]
+        else to_explanation_page(nest.pack_sequence_as(sources, answers))
+    )
+
+
+def explain_flat_sources(
+    tape: GradientTape, targets: list[TargetOrSource], sources: list[TargetOrSource]
+) -> list[Explanation]:
+    """The explanations for a flat list of sources."""
+    memory = state.memory
+    was_running, memory.is_explaining = memory.is_explaining, True
+    try:
+        return _explain_each_source(tape, targets, sources)
+    finally:
+        memory.is_explaining = was_running
+
+
+def _explain_each_source(
+    tape: GradientTape, targets: list[TargetOrSource], sources: list[TargetOrSource]
+) -> list[Explanation]:
+    plain_targets = [target for target in targets if not _is_tensor_or_variable(target)][:1]
+    adapter = None
+    if not plain_targets:
+        try:
+            adapter = read_tape(tape, targets, [item for item in sources if _is_tensor_or_variable(item)])
+        except Exception as error:
+            return [build_fallback_explanation("independent", item, tape, error=error) for item in sources]
+    answers = []
+    for source in sources:
+        try:
+            if not _is_tensor_or_variable(source):
+                answers.append(explain_non_tensor_source(source, tape))
+            elif adapter is not None:
+                answers.append(explain_gradient(adapter, source))
+            elif plain_targets[0] is None:
+                answers.append(build_fallback_explanation("independent None", source, tape))
+            else:
+                detail = fill("a plain {kind}", kind=type(plain_targets[0]).__name__)
+                answers.append(build_fallback_explanation("left_through_numpy target", source, tape, detail))
+        except Exception as error:
+            answers.append(
+                build_fallback_explanation(guess_cause_after_failure(adapter, source), source, tape, error=error)
+            )
+    return answers
+
+
+def _is_tensor_or_variable(value: object) -> bool:
+    """Return whether a tape can know a value: a tensor or a variable."""
+    return isinstance(value, Tensor) or hasattr(value, "_find_tape_rows")
+
+
+def guess_cause_after_failure(adapter: TapeAdapter | None, source: TargetOrSource) -> str:
+    """Return the most plausible cause when explain itself failed: "connected" or "independent"."""
+    with suppress(Exception):
+        if adapter is not None and adapter.rules.is_connected(source):
+            return "connected"
+    return "independent"
+
+
+def warn(on: bool = True) -> None:
+    """Switch warnings on for the whole session: every gradient that is None says why, as a Python warning.
+
+    >>> import warnings
+    >>> import minitape as tf
+    >>> tf.explain.warn()
+    >>> x = tf.constant(3.0)
+    >>> with tf.GradientTape() as tape:
+    ...     y = x * x
+    >>> with warnings.catch_warnings(record=True, action="always") as told:
+    ...     tape.gradient(y, x)
+    >>> print(told[0].message)
+    The gradient is None (not_watched): The tape does not watch x, a tensor, so its use ...
+    >>> tf.explain.warn(False)
+    """
+    GradientTape._warns_of_none = on
+
+
+def warn_about_none(tape: GradientTape, targets: list[TargetOrSource], sources: list[TargetOrSource]) -> None:
+    """Warn of these sources, whose gradients are None: once for all that have the same reason."""
+    from .gradient_warnings import merge_repeated_answers
+
+    for answer, suffix in merge_repeated_answers(explain_flat_sources(tape, targets, sources)):
+        warn_at_user_line(
+            fill(
+                "The gradient is None ({cause}): {text}",
+                cause=answer.cause,
+                text=join_sentences(answer.message, answer.fix) + suffix,
+            )
+        )

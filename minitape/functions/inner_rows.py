@@ -1,0 +1,30 @@
+"""A recording from inside, for a picture and `explain`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ..engine.record.interrupt_safe import TemporaryAttributes
+from ..engine.record.thread_state import state
+from ..engine.tensor.operation import apply
+from ..engine.tensor.tensor import EagerTensor, create_tensor
+
+if TYPE_CHECKING:
+    from .function_recording import FunctionRecording
+
+
+def replay_recording(recording: FunctionRecording, inputs: Sequence, saved: Sequence = ()) -> list[EagerTensor]:
+    """Return the results of a call, and then new states, as operations that are recorded now. No effect is repeated."""
+    saved_values = dict(zip(recording.gradient.saved_rows, saved, strict=False))
+    values: dict = dict(zip((feed.row for feed in recording.feeds), inputs, strict=True))
+    values |= {row: create_tensor(saved_values[row]) for row in recording.per_run_rows if row in saved_values}
+    calls, constants = recording.table.find_needed_calls_and_constants(recording.fetches, list(values))
+    values |= {row: create_tensor(value) for row, value in constants.items() if row not in values}
+    for call in calls:
+        with TemporaryAttributes(state, fixed_site=recording.table.record.find_site(call.row)):
+            call_inputs = tuple([values[row] for row in call.inputs])
+            replay = getattr(call.primitive, "replay", None)
+            result = apply(call.primitive, call_inputs, call.attrs) if replay is None else tuple(replay(call_inputs))
+        values.update(enumerate(result if isinstance(result, tuple) else (result,), call.row))
+    return [values[row] for row in recording.fetches]

@@ -1,0 +1,67 @@
+"""``tf.TensorSpec``, and the keys by which ``tf.function`` tells calls apart."""
+
+from __future__ import annotations
+
+import weakref
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ..engine.tensor.tensor import Tensor
+from ..engine.values import dtypes
+from ..engine.values.shape import TensorShape
+
+if TYPE_CHECKING:
+    from ..engine.types import Value
+
+
+@dataclass(frozen=True)
+class TensorSpec:
+    """The dtype and static shape of a tensor, for signatures.
+
+    >>> import minitape as tf
+    >>> tf.TensorSpec([None, 2], tf.float32)
+    TensorSpec(shape=(None, 2), dtype=tf.float32, name=None)
+    """
+
+    shape: Any
+    dtype: Any = dtypes.float32
+    name: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "shape", TensorShape(self.shape))
+        object.__setattr__(self, "dtype", dtypes.as_dtype(self.dtype))
+
+    def __repr__(self) -> str:
+        return f"TensorSpec(shape={self.shape}, dtype={self.dtype!r}, name={self.name!r})"
+
+
+class IdentityKey:
+    """A key for an object that is only equal to itself; it does not keep the object alive."""
+
+    __slots__ = ("_ref", "_id")
+
+    def __init__(self, value: Value) -> None:
+        self._id = id(value)
+        try:
+            self._ref: Any = weakref.ref(value)
+        except TypeError:
+            self._ref = lambda: value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, IdentityKey) and self._id == other._id and self._ref() is other._ref() is not None
+
+    def __hash__(self) -> int:
+        return self._id
+
+
+def build_argument_key(value: Value) -> Any:
+    """Return the part of a call's key for one argument: dtype and shape of a tensor, else the value."""
+    if isinstance(value, Tensor):
+        return value.dtype, value.shape._dims
+    if value is None or isinstance(value, (int, float, str, bytes, complex)):
+        return value if value == value else repr(value)  # one nan is as good as another
+    if isinstance(value, (list, tuple, range)):
+        return type(value), *[build_argument_key(item) for item in value]
+    if isinstance(value, dict):
+        return dict, *[(key, build_argument_key(value[key])) for key in sorted(value, key=str)]
+    return IdentityKey(value)

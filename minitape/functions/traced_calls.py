@@ -1,0 +1,47 @@
+"""Public functions that are more than the operations that they are made of while a ``tf.function`` is traced.
+
+This is the one place that says so; namespaces ask it when a name is first used.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from typing import Any
+
+from ..engine.record.thread_state import state
+
+# name of a public function -> what writes its row there, in :mod:`.effect_rows`
+_ROW_WRITERS = {
+    name: writer
+    for writer, names in {
+        "write_effect_row": "print",
+        "write_random_row": "normal uniform",
+        "write_py_function_row": "py_function numpy_function py_func",
+        "call_or_write_guarded_row": "boolean_mask eye fill gather getitem length linspace one_hot ones pad range "
+        "repeat reshape split substr tensor_scatter_nd_update tile to_dense top_k transpose unique unstack where zeros",
+    }.items()
+    for name in names.split()
+}
+
+
+def wrap_for_traces(name: str, public_object: Any) -> Any:
+    """Return the object that a namespace offers under a name: if the table has it, its calls in a trace write a row.
+
+    >>> wrap_for_traces("cos", abs) is abs
+    True
+    """
+    writer_name = _ROW_WRITERS.get(name)
+    if writer_name is None or not inspect.isfunction(public_object):
+        return public_object
+
+    @functools.wraps(public_object)
+    def call_or_write_row(*args: Any, **kwargs: Any) -> Any:
+        record = state.record
+        if record is None or record.trace is None:
+            return public_object(*args, **kwargs)
+        from . import effect_rows
+
+        return getattr(effect_rows, writer_name)(public_object, *args, **kwargs)
+
+    return call_or_write_row

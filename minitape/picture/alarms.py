@@ -1,0 +1,209 @@
+"""What is wrong with a recording, for the strip above a picture: the alarms of a snapshot, in the words of ``explain``.
+
+A masked score of -inf or a ``stop_gradient`` are meant: they are no alarm.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from ..common.translation import join_sentences
+from .path_breaks import list_path_breaks_and_set_blame
+from .picture_texts import translate
+from .truncation import join_first_items
+
+if TYPE_CHECKING:
+    from ..engine.types import Object
+    from .snapshot_types import (
+        AlarmFields,
+        EventFields,
+        ResultFields,
+        RowFields,
+        Snapshot,
+        SourceFields,
+        SweepFields,
+        ValueFields,
+    )
+    from .source import PictureSource
+
+MAX_PER_KIND = 4  # of one kind
+COMPARING_OPS = ("subtract", "squared_difference", "sub", "Sub", "SquaredDifference")
+
+
+def build_alarms_and_breaks(
+    recording: PictureSource, snapshot: Snapshot, target_and_sources: tuple[Object, Object] | None = None
+) -> Snapshot:
+    """Return a part of a snapshot: its "alarms", the gravest first, and where a gradient ends, "torn".
+
+    ``target_and_sources`` are those of its sweep, if the tape itself was not asked.
+
+    >>> import minitape as tf
+    >>> x = tf.Variable([0.0, 4.0], name="x")
+    >>> with tf.GradientTape() as tape:
+    ...     y = tf.reduce_sum(tf.sqrt(x * x))
+    >>> _ = tape.gradient(y, x)
+    >>> [alarm["title"] for alarm in tf.snapshot(tape)["alarms"]]
+    ['The gradient is infinite from row 2, line 2']
+    """
+    rows, sweep, results, events = snapshot["rows"], snapshot["sweep"], snapshot["results"], snapshot["events"]
+    shown_result = next((result for result in results if result.get("shown")), None)
+    path_breaks = list_path_breaks_and_set_blame(rows, shown_result, events, snapshot["sources_text"], sweep)
+    alarms = [
+        *_list_nonfinite_alarms(
+            rows, sweep, lambda: _describe_nonfinite_cause(recording, shown_result, target_and_sources)
+        ),
+        *_list_none_and_zero_alarms(rows, shown_result),
+        *_list_assignment_alarms(rows, sweep, events),
+        *_list_broadcast_alarms(rows),
+    ]
+    return {"alarms": alarms, "torn": path_breaks}
+
+
+def _build_alarm(kind: str, title: str, text: str, row: RowFields | None, is_backward: bool = False) -> AlarmFields:
+    return {
+        "kind": kind,
+        "title": title,
+        "text": text,
+        "row": -1 if row is None else row["row"],
+        "line": None if row is None else row["line"],
+        "back": is_backward,
+    }
+
+
+def _format_row_and_line(row: RowFields) -> str:
+    return translate("row {row}, line {line}" if row["line"] else "row {row}", row=row["row"], line=row["line"])
+
+
+# -- NaN and infinity ------------------------------------------------------------------------------
+
+
+def _list_nonfinite_alarms(
+    rows: Sequence[RowFields], sweep: SweepFields | None, explain: Callable[[], str]
+) -> list[AlarmFields]:
+    if sweep is not None and not any(
+        _name_nonfinite_kind(rows[target]["value"]) for target in sweep["target"] if 0 <= target < len(rows)
+    ):
+        for step in sweep["steps"]:
+            description = next(
+                (
+                    edge_description
+                    for edge in step["edges"]
+                    if (edge_description := _name_nonfinite_kind(edge["product"]))
+                ),
+                "",
+            )
+            if description:  # what comes in is finite still: it is the first
+                row = rows[step["row"]]
+                title = translate(
+                    "The gradient is {value} from {place}", value=description, place=_format_row_and_line(row)
+                )
+                return [_build_alarm("gradient", title, explain(), row, True)]
+        return []
+    for row in rows:
+        description = _name_nonfinite_kind(row["value"]) if row["kind"] == "operation" else ""
+        if description and not any(_name_nonfinite_kind(rows[i]["value"]) for i in row["inputs"]):
+            title = translate("The value is {value} from {place}", value=description, place=_format_row_and_line(row))
+            return [_build_alarm("value", title, explain(), row)]
+    return []
+
+
+def _name_nonfinite_kind(value: ValueFields | None) -> str:
+    """Return "NaN" or "infinite" if a value has one, else an empty text."""
+    if value is None:
+        return ""
+    stats = value.get("stats")
+    text = value.get("text", "") if stats is None else "nan" if stats["nans"] else f"{stats['min']} {stats['max']}"
+    if "inf" in str(value.get("thumb")):
+        text += " inf"
+    return "NaN" if re.search(r"\bnan\b", text) else translate("infinite") if re.search(r"\binf\b", text) else ""
+
+
+def _describe_nonfinite_cause(
+    recording: PictureSource, shown_result: ResultFields | None, target_and_sources: tuple[Object, Object] | None
+) -> str:
+    """Return what ``explain`` says of the nonfinite gradient that is shown; an empty text if it says nothing."""
+    with suppress(Exception):  # the picture goes on without words
+        answer = recording.explain_shown_gradient(shown_result, target_and_sources)
+        explanations = answer if isinstance(answer, list) else [answer]
+        return next(
+            join_sentences(explanation.message, explanation.fix)
+            for explanation in explanations
+            if explanation.kind == "nonfinite"
+        )
+    return ""
+
+
+# -- gradients that are None, or end ---------------------------------------------------------------
+
+
+def _list_none_and_zero_alarms(rows: Sequence[RowFields], shown_result: ResultFields | None) -> list[AlarmFields]:
+    """List one alarm for each reason why gradients are None or zero, with the names of all sources that have it."""
+    sources_by_reason: dict[tuple[object, ...], list[SourceFields]] = {}
+    for source in [] if shown_result is None or not shown_result["known"] else shown_result["sources"]:
+        if source["reason"]:
+            reason = re.sub(rf"(?<![\w.]){re.escape(str(source['name']))}(?!\w)", "", source["reason"])
+            sources_by_reason.setdefault((source["gradient"] is None, source["blame"], reason), []).append(source)
+    alarms = []
+    for (is_none, blamed_row, _), sources in sources_by_reason.items():
+        row = rows[blamed_row] if isinstance(blamed_row, int) and blamed_row >= 0 else None
+        name = join_first_items([source["name"] or translate("a source") for source in sources], MAX_PER_KIND)
+        titles = (
+            ("The gradient for {name} is None", "The gradient for {name} is None: see {place}")
+            if is_none
+            else ("The gradient for {name} is zero", "The gradient for {name} is zero: see {place}")
+        )
+        title = translate(titles[row is not None], name=name, place=row and _format_row_and_line(row))
+        alarms.append(_build_alarm("none" if is_none else "zero", title, str(sources[0]["reason"]), row))
+    return alarms[:MAX_PER_KIND]
+
+
+def _list_assignment_alarms(
+    rows: Sequence[RowFields], sweep: SweepFields | None, events: Iterable[EventFields]
+) -> list[AlarmFields]:
+    """List where a value through which a gradient could have passed was stored in a variable."""
+    reached_rows = {edge["input"] for step in (sweep["steps"] if sweep else ()) for edge in step["edges"]}
+    alarms = []
+    for event in events:
+        value_row = event.get("row", -1)
+        if (
+            value_row >= 0
+            and value_row not in reached_rows
+            and event.get("to") in reached_rows
+            and rows[value_row]["tapes"]
+        ):
+            name, place = event["name"].removesuffix(":0"), _format_row_and_line(rows[value_row])
+            title = translate("The gradient ends where {name} is assigned: {place}", name=name, place=place)
+            text = translate("A variable is state: it does not know where its value came from. This row adds nothing.")
+            alarms.append(_build_alarm("state", title, text, rows[value_row]))
+    return alarms[:MAX_PER_KIND]
+
+
+# -- shapes ------------------------------------------------------------------------------
+
+
+def _list_broadcast_alarms(rows: Sequence[RowFields]) -> list[AlarmFields]:
+    """List where a column of predictions was compared with a row of labels."""
+    alarms = []
+    for row in rows:
+        if row["op"] not in COMPARING_OPS or len(row["inputs"]) != 2:
+            continue
+        first_shape, second_shape = (tuple(rows[i]["shape"]) for i in row["inputs"])
+        shorter, longer = sorted((first_shape, second_shape), key=len)
+        if len(shorter) == 1 and shorter[0] > 1 and longer == (shorter[0], 1):
+            text = translate(
+                "Each value is compared with all the others. Give both the same shape: one [:, None] or squeeze is "
+                "missing."
+            )
+            shapes = f"{first_shape} {row['label'].replace('-', '−')} {second_shape} → {tuple(row['shape'])}"
+            alarms.append(
+                _build_alarm(
+                    "broadcast",
+                    translate("Broadcast {shapes}: {place}", shapes=shapes, place=_format_row_and_line(row)),
+                    text,
+                    row,
+                )
+            )
+    return alarms[:MAX_PER_KIND]

@@ -1,0 +1,228 @@
+"""What a tape's ``gradient`` calls gave, for the row of results under a picture (``ResultFields``)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+from itertools import repeat
+from typing import TYPE_CHECKING
+
+from ..common.translation import join_sentences
+from ..engine.backward.targets_and_sources import GradientRequest, find_rows_of_value, flatten_with_gradient_carriers
+from ..recording.variable_names import iter_public_names_and_values
+from .path_breaks import is_zero
+from .shown_values import to_value_fields
+from .stepper import build_tape_stepper, find_shown_jacobian_element, list_shown_output_gradients
+from .truncation import shorten_name
+
+if TYPE_CHECKING:
+    from ..engine.backward.tape import GradientTape
+    from ..engine.types import Array, Object, Structure, TargetOrSource
+    from .snapshot_types import BlamedLine, ResultFields, SourceFields, TargetFields, ValueFields
+
+MAX_CALLS = 16  # of one tape that are shown, the last ones
+MAX_SOURCES = 64  # of one call
+MAX_REPEATED_ROWS = 2000  # rows: what a longer sweep gave is known when its steps are
+SOURCE_CAUSES = ("not_watched", "not_trainable", "integer_dtype", "not_accessed_watched")  # causes
+MAX_EXPLAINED = 16  # sources of a call about which `explain` is asked
+MAX_EARLIER_STEPS = 500  # of an earlier call's sweep, which is shown with it
+
+
+def list_gradient_results(
+    tape: GradientTape,
+    target: Structure = None,
+    sources: Structure = None,
+    kept_arrays: dict[int, Array] | None = None,
+    namespaces: Iterable[dict[str, object]] = (),
+) -> list[ResultFields]:
+    """Return the RESULTs of a tape's gradient calls; with ``target`` that of the gradient from it to ``sources``, else
+    after those of the other tapes of its recording.
+
+    >>> import minitape as tf
+    >>> v, u = tf.Variable(2.0, name="v"), tf.Variable(1.0, name="u")
+    >>> with tf.GradientTape() as tape:
+    ...     y = v * 3.0
+    ...     _ = v.assign_add(1.0)
+    ...     z = y * v
+    >>> _ = tape.gradient(z, [v, u])
+    >>> found = list_gradient_results(tape, namespaces=[{"z": z}])
+    >>> for source in found[0]["sources"]:
+    ...     gradient = source["gradient"] and source["gradient"]["text"]
+    ...     print(found[0]["target"][0]["name"], source["name"], gradient, source["rows"])
+    z v 15.0 [0, 3]
+    z u None []
+    """
+    if tape.record is None:
+        return []
+    if target is not None:
+        target_values = flatten_with_gradient_carriers(target)[1]
+        requests = [
+            (
+                tape,
+                GradientRequest(
+                    target_values,
+                    flatten_with_gradient_carriers(sources)[1],
+                    [None] * len(target_values),
+                    [],
+                    "gradient",
+                    [],
+                ),
+            )
+        ]
+    else:
+        tapes = [candidate for candidate in tape.record.list_tapes_or_none() if candidate not in (None, tape)]
+        requests = [
+            (candidate, request)
+            for candidate in (*tapes, tape)
+            for request in [*candidate.requests[-MAX_CALLS:]] or [*filter(None, [candidate.last_request])]
+        ]
+    requests[:-1] = sorted(
+        requests[:-1],
+        key=lambda candidate: max(
+            (find_rows_of_value(candidate[0], target_value)[-1:] or (-1,))[0] for target_value in candidate[1].targets
+        ),
+    )
+    names = PythonNames(namespaces)
+    return [
+        _build_gradient_result(*request, kept_arrays, names, index == len(requests) - 1)
+        for index, request in enumerate(requests)
+    ]
+
+
+def _build_gradient_result(
+    tape: GradientTape,
+    request: GradientRequest,
+    kept_arrays: dict[int, Array] | None,
+    names: PythonNames,
+    is_shown: bool,
+) -> ResultFields:
+    targets, sources, is_jacobian = request.targets, request.sources, request.method != "gradient"
+    stepper = build_tape_stepper(
+        tape, targets, sources, kept_arrays, to_value_fields, list_shown_output_gradients(request)
+    )
+    sweep = (
+        stepper.build_sweep_fields() if stepper is not None and stepper.remaining_rows <= MAX_REPEATED_ROWS else None
+    )
+    is_known = sweep is not None
+    parts_and_gradients = (
+        zip(stepper.list_state_adjoints_by_source(), sweep["gradients"], strict=True)
+        if stepper and sweep
+        else repeat(([], None))
+    )
+    source_results: list[SourceFields] = []
+    explained_count = 0
+    for source, (parts, gradient) in zip(sources[:MAX_SOURCES], parts_and_gradients, strict=False):
+        rows = [state_row for state_row, _ in parts] if is_known else list(find_rows_of_value(tape, source))
+        current_value, assignment_count = _find_assigned_value_and_count(tape, rows)
+        source_result: SourceFields = {
+            "name": names.find_name(source),
+            "rows": rows,
+            "parts": [to_value_fields(part) for _, part in parts],
+            "gradient": gradient,
+            "at": (find_rows_of_value(tape, source) or (-1,))[-1],
+            "reason": None,
+            "why": None,
+            "blame": None,
+            "now": current_value,
+            "assigned": assignment_count,
+        }
+        if is_jacobian:
+            jacobian_value = (
+                request.results[len(source_results)] if len(source_results) < len(request.results) else None
+            )  # it may be too large
+            source_result["parts"], source_result["gradient"] = (
+                [],
+                None if jacobian_value is None else to_value_fields(jacobian_value.numpy()),
+            )
+        if (
+            is_known
+            and (not parts or (is_shown and is_zero(source_result["gradient"])))
+            and explained_count < MAX_EXPLAINED
+        ):
+            explained_count += 1
+            source_result["reason"], source_result["why"], source_result["blame"] = _find_reason_line_and_row(
+                tape, targets, source
+            )
+        source_results.append(source_result)
+    target_fields: list[TargetFields] = [
+        {"name": names.find_name(target), "row": (find_rows_of_value(tape, target) or (-1,))[-1]}
+        for target in targets[:MAX_SOURCES]
+    ]
+    result: ResultFields = {
+        "target": target_fields,
+        "sources": source_results,
+        "more": len(sources[MAX_SOURCES:]),
+        "known": is_known or is_jacobian,
+        "shown": is_shown,
+        "call": request.method,
+    }
+    if element := find_shown_jacobian_element(request):
+        result["element"] = list(element)
+    if sweep is not None and not is_shown and len(sweep["steps"]) <= MAX_EARLIER_STEPS:
+        result["sweep"] = sweep
+    return result
+
+
+def _find_assigned_value_and_count(tape: GradientTape, source_rows: list[int]) -> tuple[ValueFields | None, int]:
+    """Return what a variable holds now, and how often it was assigned after its last state on the tape.
+
+    That is the optimizer's step; (None, 0) without one.
+    """
+    record = tape.record
+    leaf = record.leaves.get(source_rows[-1]) if record is not None and source_rows else None
+    if record is None or leaf is None or leaf.variable is None or tape.is_recording:
+        return None, 0
+    assignment_count = leaf.variable._version - leaf.version
+    state_rows = dict.get(record.variables, id(leaf.variable), (None, source_rows))[1]
+    if assignment_count < 1 or record.leaves[state_rows[-1]].version > leaf.version:
+        return None, 0
+    with suppress(Exception):  # a variable of a graph has no value
+        return to_value_fields(leaf.variable.numpy()), assignment_count
+    return None, 0
+
+
+def _find_reason_line_and_row(
+    tape: GradientTape, targets: list[TargetOrSource], source: TargetOrSource
+) -> tuple[str | None, BlamedLine | None, int | None]:
+    """Return the words for a gradient that is None or zero, the line that they blame, and the row to blame.
+
+    The row is None if `explain` names none; all three are None if it finds nothing.
+    """
+    with suppress(Exception):  # the picture goes on without words
+        explanation: Object = tape.explain(targets[0] if len(targets) == 1 else targets, source)
+        source_row = (
+            tape.record.find_row(source) if explanation.cause in SOURCE_CAUSES and tape.record is not None else None
+        )
+        return *find_reason_and_blamed_line(explanation), next(
+            iter(explanation._rows), None
+        ) if source_row is None else source_row
+    return None, None, None
+
+
+def find_reason_and_blamed_line(explanation: Object) -> tuple[str | None, BlamedLine | None]:
+    """Return what an explanation of a gradient that is None or zero says, and the line that it blames.
+
+    Both are None for another gradient.
+    """
+    if explanation.connected and explanation.kind != "zero":
+        return None, None
+    return join_sentences(explanation.message, explanation.fix), {
+        "file": explanation.filename,
+        "line": explanation.line,
+    }
+
+
+class PythonNames:
+    """The names that tensors and variables go by in Python."""
+
+    def __init__(self, namespaces: Iterable[dict[str, object]]) -> None:
+        self._by_id: dict[int, str] = {}
+        for name, value in iter_public_names_and_values(namespaces):
+            self._by_id.setdefault(id(value), name)
+
+    def find_name(self, value: Object) -> str | None:
+        """Return a name for a value, None where it has none."""
+        name = getattr(value, "name", None) if hasattr(value, "assign") else None
+        if isinstance(name, str) and not name.split("/")[-1].startswith("Variable"):
+            return shorten_name(name.removesuffix(":0"))
+        return self._by_id.get(id(value))

@@ -1,0 +1,70 @@
+"""What a gradient gave, below a figure: `∂loss/∂w = 0.25`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from .expressions import MAX_NAME_LETTERS, Expressions, format_row_title
+from .picture_texts import translate
+from .svg_elements import NUMBER_STYLE, SERIF_FONT, draw_text
+from .truncation import measure_width, shorten_name
+from .value_display import format_magnitude, format_shape
+
+if TYPE_CHECKING:
+    from .snapshot_types import ResultFields, SourceFields
+
+MARGIN = 8
+MAX_SOURCES = 12  # of a gradient whose results are drawn
+LINE_HEIGHT, ITALIC_WIDTH, LETTER_WIDTH = 16, 6.6, 6.7  # height of a line of results, and widths of letters there
+FORMULA_STYLE = f'font-size="12" font-style="italic" text-anchor="end" font-family="{SERIF_FONT}"'
+
+GradientLine = tuple[str, str]  # of what, and the number
+
+
+def iter_gradient_result_lines(results: Iterable[ResultFields], expressions: Expressions) -> Iterator[GradientLine]:
+    """Yield the results of the calls that are shown."""
+    for result in results:
+        if not result["known"]:
+            continue
+        names = (
+            shorten_name(end["name"] or "", MAX_NAME_LETTERS) or expressions.format_target_name(end["row"])
+            for end in result["target"]
+        )
+        target = ", ".join(names)
+        if element := result.get("element"):  # it has a sweep for each: whose adjoints these are
+            yield translate("{target}: the steps are those of this element", target=f"{target}{element}"), ""
+        prefix = "" if result.get("call", "gradient") == "gradient" else f"{translate(result['call'])}: "
+        for source in result["sources"][:MAX_SOURCES]:
+            yield _build_gradient_result_line(f"{prefix}∂{target}/∂", source, result, expressions)
+        if (further_count := len(result["sources"]) + result["more"] - MAX_SOURCES) > 0:
+            yield translate("and {n} more", n=further_count), ""
+
+
+def _build_gradient_result_line(
+    prefix: str, source: SourceFields, result: ResultFields, expressions: Expressions
+) -> GradientLine:
+    """Return of what a gradient is, and its number; of an array how large its numbers are, and its shape."""
+    row = expressions.rows_by_number.get(source["rows"][-1] if source["rows"] else source["at"])
+    name = str(source["name"] or (format_row_title(row) if row else translate("a source")))
+    value, shape = source["gradient"], list(row["shape"]) if row else []
+    first_target = expressions.rows_by_number.get(result["target"][0]["row"]) if result["target"] else None
+    if first_target and result.get("call") in ("jacobian", "batch_jacobian"):
+        shape = [*first_target["shape"], *shape[result["call"] == "batch_jacobian" :]]
+    text = "None" if value is None else format_magnitude(value, 40)
+    if value and shape and not text.startswith("["):
+        text += f"  {format_shape(shape)}"
+    return prefix + shorten_name(name, MAX_NAME_LETTERS - measure_width(prefix)), f"= {text}"
+
+
+def draw_gradient_result_lines(
+    lines: list[GradientLine], figure_width: float, figure_bottom: float
+) -> tuple[float, float, list[str]]:
+    """Return the width and height of a figure with these lines below it, their signs aligned, and their SVG."""
+    x = 2 * MARGIN + ITALIC_WIDTH * max((measure_width(name) for name, _ in lines), default=0)
+    parts, y = [], figure_bottom + 8
+    for name, number in lines:
+        parts += [draw_text(x - 6, y, name, FORMULA_STYLE), draw_text(x, y, number, NUMBER_STYLE)]
+        figure_width = max(figure_width, x + LETTER_WIDTH * measure_width(number) + MARGIN)
+        y += LINE_HEIGHT
+    return figure_width, y - 2 if lines else figure_bottom, parts

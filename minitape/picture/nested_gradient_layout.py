@@ -1,0 +1,144 @@
+"""The two tiers of a second derivative: below which row each one is drawn that a tape's gradient wrote on an outer
+tape, and which adjoint it is.
+
+The sweep runs once more, for itself, and says at each step what it computes; the row that it wrote then is the one of
+the same operation with the same inputs.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from contextlib import suppress
+from math import prod
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..engine.backward.reachability import propagate_marks_to_consumers
+from ..engine.backward.sweep import Sweep
+from ..engine.backward.tape import GradientTape
+from ..engine.record.interrupt_safe import suspend_recording
+from ..engine.tensor.tensor import create_tensor
+from ..recording.graph_nodes import find_operation_and_inputs
+from .expressions import Expressions, format_circled_row_number
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from ..engine.record.record import Record
+    from ..engine.types import Object
+    from .picture_rows import PictureRow
+    from .snapshot_types import RowFields
+
+MAX_ROWS = 2000  # rows of a recording: in a longer one no code looks
+MAX_ELEMENTS = 1_000_000  # numbers that one gradient computed
+MAX_NAME_LETTERS = 9  # letters of what a derivative is of and by: a node has room for them
+
+
+def locate_and_name_gradient_rows(record: Record, rows: list[PictureRow]) -> list[RowFields]:
+    """Return parts of the rows that gradients wrote: the row that each is drawn ``below``, and a name.
+
+    A name is given to a whole adjoint that the program has not named.
+
+    >>> import minitape as tf
+    >>> x = tf.Variable(3.0, name="x")
+    >>> with tf.GradientTape() as outer:
+    ...     with tf.GradientTape() as inner:
+    ...         y = tf.sin(x * x)
+    ...     dy = inner.gradient(y, x)
+    >>> [(row["label"], row["name"], row["below"]) for row in tf.snapshot(outer)["rows"][3:6]]
+    [('const', '∂y/∂y', 2), ('cos', None, 2), ('×', '∂y/∂(x × x)', 1)]
+    """
+    parts: list[RowFields] = []
+    end = len(record)
+    if not record.gradient_rows or end > MAX_ROWS:
+        return parts
+    expressions = Expressions(row.to_row_fields() for row in rows)
+    for first, member, targets, sources, spans in reversed(record.gradient_rows):
+        if (
+            member is not None
+            and sum(prod(record.get_shape_and_dtype(row)[0]) for row in range(first, end)) <= MAX_ELEMENTS
+        ):
+            with suppress(Exception):  # it ran once: what is different now is nothing that a picture should raise
+                parts += _locate_rows_of_one_gradient(record, range(first, end), spans, targets, sources, expressions)
+        end = first
+    return parts
+
+
+def _locate_rows_of_one_gradient(
+    record: Record,
+    written_rows: range,
+    spans: Collection[tuple[int, int]],
+    targets: Collection[int],
+    sources: Collection[int],
+    expressions: Expressions,
+) -> list[RowFields]:
+    """Return the parts of the rows of one gradient."""
+
+    def find_input_key(row: int) -> int | None:
+        """Return an input; None for a number of a rule."""
+        leaf = record.leaves.get(row)
+        return None if leaf is not None and (row in written_rows or leaf.number is not None) else row
+
+    rows_by_key: dict[tuple[object, ...], list[int]] = defaultdict(list)
+    for row in reversed(written_rows):
+        primitive, inputs = find_operation_and_inputs(record, row)
+        rows_by_key[primitive, *map(find_input_key, inputs)].append(row)
+    reachable = bytearray(row in sources for row in range(written_rows.start))
+    for first, end in spans:
+        propagate_marks_to_consumers(record, reachable, max(first, min(sources) + 1), min(end, written_rows.start))
+    below_by_row: dict[int, int] = {}  # of the rows that the sweep writes now
+    with suspend_recording(), np.errstate(all="ignore"), GradientTape() as new_tape:
+        adjoints = {row: create_tensor(np.ones(*record.get_shape_and_dtype(row))[()]) for row in targets}
+        sweep = Sweep(record, adjoints, set(sources), reachable, is_recorded=True)
+        for step in sweep.iter_steps():
+            new_record: Object = new_tape.record
+            new_rows = range(len(below_by_row), len(new_record))
+            below_by_row |= dict.fromkeys(new_rows, step)
+            new_operations = [row for row in new_rows if find_operation_and_inputs(new_record, row)[0] is not None]
+            for target_row, share, total in sweep.edges:
+                adjoints[target_row] = total
+                below_by_row |= {
+                    new_record.find_row(item): target_row
+                    for item in (share, total)
+                    if new_record.find_row(item) in new_operations
+                }
+    values: Object = sweep.values  # tensors by row
+    row_by_value = {id(value): row for row, value in values.items()}
+    recorded_rows = {
+        row: row_by_value[id(leaf.tensor)] for row, leaf in new_record.leaves.items() if id(leaf.tensor) in row_by_value
+    }
+    for row in range(len(new_record)):
+        primitive, inputs = find_operation_and_inputs(new_record, row)
+        if primitive is not None:
+            recorded_rows[row] = rows_by_key[
+                primitive,
+                *(
+                    find_input_key(recorded_rows[input_row]) if input_row in recorded_rows else None
+                    for input_row in inputs
+                ),
+            ].pop()
+            recorded_rows = (
+                dict(zip(inputs, find_operation_and_inputs(record, recorded_rows[row])[1], strict=True)) | recorded_rows
+            )
+    parts: dict[int, RowFields] = {
+        recorded_rows[row]: {"row": recorded_rows[row], "below": target_row}
+        for row, target_row in below_by_row.items()
+        if row in recorded_rows
+    }
+    for source_row, value in reversed(adjoints.items()):
+        row = recorded_rows.get(new_record.find_row(value), -1)
+        if row in parts and row in written_rows and not expressions.rows_by_number[row]["name"]:
+            target_name, source_name = (
+                expressions.format_target_name(item, format_circled_row_number(item)).removesuffix(":0")
+                for item in (max(targets), source_row)
+            )
+            source_name = (
+                source_name
+                if len(target_name + source_name) <= MAX_NAME_LETTERS
+                else format_circled_row_number(source_row)
+            )
+            if len(target_name + source_name) > MAX_NAME_LETTERS:
+                target_name = format_circled_row_number(max(targets))
+            parts[row]["name"] = f"∂{target_name}/∂{source_name}"
+    return [part for row, part in parts.items() if row in written_rows]

@@ -1,0 +1,149 @@
+"""Where a gradient ends, for pictures to draw: the breaks in a snapshot, at the lines that ``explain`` blames."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from .value_display import compute_largest_magnitude
+
+if TYPE_CHECKING:
+    from .snapshot_types import (
+        BlamedLine,
+        EventFields,
+        PathBreakFields,
+        ResultFields,
+        RowFields,
+        SourceFields,
+        SweepFields,
+        ValueFields,
+    )
+
+MAX_BREAKS = 8
+ESCAPE_PATTERN = re.compile(
+    r"\.\s*(?:numpy|item|tolist|detach|data)\b(?:\(\))?|\b(?:float|int|bool|np\.array|np\.asarray)\b(?=\()"
+)
+
+
+def is_zero(value: ValueFields | None) -> bool:
+    """Return whether all elements of a value are zero.
+
+    >>> is_zero({"text": "[0. 0.]", "data": [0.0, 0.0]}), is_zero({"text": "nan", "data": "nan"})
+    (True, False)
+    """
+    return value is not None and compute_largest_magnitude(value) == 0
+
+
+def list_path_breaks_and_set_blame(
+    rows: Sequence[RowFields],
+    shown_result: ResultFields | None,
+    events: Iterable[EventFields],
+    source_texts: dict[str, str],
+    sweep: SweepFields | None,
+) -> list[PathBreakFields]:
+    """Return the breaks of the call that is shown; each source that has one also gets the row to blame.
+
+    A value that left the framework is torn from the constant as which it came back: that of the escape's line, else
+    the only one; -1 where that does not tell which.
+    """
+    path_breaks: list[PathBreakFields] = []
+    if shown_result is None:
+        return path_breaks
+    escapes = [event for event in events if event["kind"] == "numpy" and event.get("row", -1) in range(len(rows))]
+    for source in shown_result["sources"]:
+        blamed_line, is_none = source.get("why"), source["gradient"] is None
+        if blamed_line is None or blamed_line["line"] is None:
+            continue
+        edge: tuple[int, int] | None
+        if escaped_rows := [event["row"] for event in escapes if is_none and event.get("line") == blamed_line["line"]]:
+            targets = [end["row"] for end in shown_result["target"]]
+            kind, edge = (
+                "left",
+                (escaped_rows[-1], _find_row_of_returned_value(rows, targets, escaped_rows[-1], blamed_line["line"])),
+            )
+        else:
+            line_rows = [
+                row for row in rows if (row["file"], row["line"]) == (blamed_line["file"], blamed_line["line"])
+            ]
+            kind, edge = (
+                ("cut", _find_cut_edge(line_rows, source))
+                if is_none
+                else ("zero", _find_zeroed_edge(line_rows, source, sweep))
+            )
+        if edge is None:
+            continue
+        text = _find_escape_expression(source_texts, blamed_line) if escaped_rows else rows[edge[1]]["label"]
+        path_break: PathBreakFields = {
+            "kind": kind,
+            "from": edge[0],
+            "to": edge[1],
+            "line": blamed_line["line"],
+            "text": text,
+        }
+        if source["blame"] is None:
+            source["blame"] = edge[not escaped_rows]
+        if path_break not in path_breaks:
+            path_breaks.append(path_break)
+    return path_breaks[:MAX_BREAKS]
+
+
+def _find_escape_expression(source_texts: dict[str, str], blamed_line: BlamedLine) -> str:
+    """Return what took the value, as the line has it, such as `numpy()`."""
+    lines = source_texts.get(blamed_line["file"] or "", "").split("\n")
+    match = next(map(ESCAPE_PATTERN.search, lines[(blamed_line["line"] or 0) - 1 :]), None)
+    return "Python" if match is None else match[0].lstrip(".").removesuffix("()") + "()" * (match[0] != ".data")
+
+
+def _find_row_of_returned_value(rows: Sequence[RowFields], targets: list[int], escaped_row: int, line: int) -> int:
+    """Find the constant, or the same number, as which a value that left came back; -1 if none or several
+    may be it.
+    """
+    ancestors = {*targets}
+    for row in range(max(targets, default=-1), escaped_row, -1):
+        if row in ancestors:
+            ancestors.update(rows[row]["inputs"])
+    later_constants = [
+        rows[ancestor]
+        for ancestor in sorted(ancestors)
+        if ancestor > escaped_row and rows[ancestor]["kind"] == "constant"
+    ]
+    created_rows = [row for row in later_constants if not row.get("literal")]
+    equal_literals = [
+        row for row in later_constants if row.get("literal") and row["value"] == rows[escaped_row]["value"]
+    ]
+    for candidates in ([row for row in created_rows if row["line"] == line], equal_literals, created_rows):
+        if len(candidates) == 1:
+            return candidates[0]["row"]
+    return -1
+
+
+def _find_cut_edge(line_rows: Sequence[RowFields], source: SourceFields) -> tuple[int, int] | None:
+    """Find the edge that no gradient passes into a row of the blamed line: the one that `explain` named."""
+    cut_rows = [
+        row
+        for row in line_rows
+        if row["kind"] == "operation" and row["inputs"] and (row["cut"] or row["row"] == source["blame"])
+    ]
+    blamed_row = min(cut_rows, key=lambda row: row["row"] != source["blame"], default=None)
+    return None if blamed_row is None else (blamed_row["inputs"][0], blamed_row["row"])
+
+
+def _find_zeroed_edge(
+    line_rows: Sequence[RowFields], source: SourceFields, sweep: SweepFields | None
+) -> tuple[int, int] | None:
+    """Find the edge out of a row of the blamed line that carried zeros, though something else had arrived."""
+    rows_by_number = {row["row"]: row for row in line_rows}
+    zero_edges = [
+        (edge["input"], step["row"])
+        for step in (sweep["steps"] if sweep else ())
+        if step["row"] in rows_by_number and not is_zero(step["adjoint"])
+        for edge in step["edges"]
+        if is_zero(edge["product"])
+    ]
+    named_edges = [
+        edge
+        for edge in zero_edges
+        if edge[1] == source["blame"] or rows_by_number[edge[1]]["op"] in str(source["reason"])
+    ]
+    return min(named_edges or zero_edges, key=lambda edge: edge[0] != source["at"], default=None)

@@ -1,0 +1,92 @@
+"""Formulas and rules of the table of primitives as a book writes them: `x²`, `√x`, `g / (2 × √x)`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+# what an operation that guards against 0 or infinity means; of complex numbers the picture itself says the conjugate
+BOOK_FORMULAS = """
+g * (-x / y / y) | −g × x / y²
+pow(x, y) | x^y
+g * y * pow(x, y - 1) | g × y × x^(y − 1)
+g * z * select(x > 0, log(select(x > 0, x, 1)), 0) | g × z × (log(x) if x > 0, else 0)
+floordiv(x, y) | floor(x / y)
+-g * floordiv(x, y) | −g × floor(x / y)
+select(x >= y, g, 0) | g if x ≥ y, else 0
+select(x >= y, 0, g) | g if x < y, else 0
+select(x <= y, g, 0) | g if x ≤ y, else 0
+select(x <= y, 0, g) | g if x > y, else 0
+(x - y) * (x - y) | (x − y)²
+mul_no_nan(x, y) | x × y
+mul_no_nan(g, y) | g × y
+mul_no_nan(x, g) | x × g
+mul_no_nan(-z * z, g) | −z² × g
+g * (2 * x) | g × 2 × x
+sqrt(x) | √x
+sqrt_share(z, g) | g / (2 × z)
+sqrt_share(x, y) | y / (2 × x)
+-g / x * z | −g × z / x
+1 / sqrt(x) | 1 / √x
+mul_no_nan(-0.5 * z * z * z, g) | −0.5 × z³ × g
+g * (1 / x) | g / x
+g * (1 / (1 + x)) | g / (1 + x)
+g * (1 / sqrt(1 - x * x)) | g / √(1 − x²)
+-g * (1 / sqrt(1 - x * x)) | −g / √(1 − x²)
+g * (1 / (1 + x * x)) | g / (1 + x²)
+g * (1 / (1 - x * x)) | g / (1 − x²)
+maximum(x, 0) + log1p(exp(-abs(x))) | maximum(x, 0) + log1p(exp(−|x|))
+relu_gate(x, y) | x if y > 0, else 0
+relu_gate(g, y) | g if y > 0, else 0
+zero(y) | 0
+relu_gate(g, z) | g if z > 0, else 0
+abs(x) | |x|
+zero(x) | 0
+rint(x) | round(x)
+div_no_nan(x, y) | x / y
+div_no_nan(g, y) | g / y
+-g * div_no_nan(div_no_nan(x, y), y) | −g × x / y / y
+"""
+READABLE_FORMULAS = dict(line.split(" | ") for line in BOOK_FORMULAS.strip().splitlines())
+ARRAY_FORMULAS = {  # of operations on whole arrays
+    "reduce_sum": ["sum(x)", "g"],
+    "reduce_mean": ["mean(x)", "g / size(x)"],
+    "bias_add": ["x + y", "g", "g"],
+    "reshape": ["reshape(x)", "reshape(g)"],
+    "transpose": ["xᵀ", "gᵀ"],
+    "softmax": ["softmax(x)", "z × (g − Σ g × z)"],
+    "log_softmax": ["log_softmax(x)", "g − exp(z) × Σ g"],
+    "reduce_max": ["max(x)", "g × (x = z) / count(x = z)"],
+    "reduce_min": ["min(x)", "g × (x = z) / count(x = z)"],
+}
+
+
+def list_array_operation_formulas(name: str, attrs: Mapping[str, object], result_rank: int) -> list[str]:
+    """Return the formula and rules of an operation on whole arrays whose result has that many axes; [] without any.
+
+    >>> list_array_operation_formulas("matmul", {"transpose_b": True}, 2)
+    ['x @ yᵀ', 'g @ y', 'gᵀ @ x']
+    """
+    if name == "matmul":
+        transposes_left, transposes_right = attrs.get("transpose_a"), attrs.get("transpose_b")
+        x, y = "xᵀ" if transposes_left else "x", "yᵀ" if transposes_right else "y"
+        left_share = f"{y} @ gᵀ" if transposes_left else f"g @ {'y' if transposes_right else 'yᵀ'}"
+        return [
+            f"{x} @ {y}",
+            left_share,
+            f"gᵀ @ {x}" if transposes_right else f"{'x' if transposes_left else 'xᵀ'} @ g",
+        ]
+    has_other_axes = attrs.get("perm", (1, 0)) != (1, 0) or (name == "bias_add" and attrs.get("axis", -1) != -1)
+    return (
+        [] if has_other_axes or (name.startswith("reduce_") and result_rank) else ARRAY_FORMULAS.get(name, [])
+    )  # it depends on the axes
+
+
+def format_readable_formula(text: str) -> str:
+    """Return a formula or rule of a primitive for readers.
+
+    >>> texts = "x * x", "g * (1 - z * z)", "sqrt_share(z, g)", "relu_gate(g, z)", "-x"
+    >>> [format_readable_formula(text) for text in texts]
+    ['x²', 'g × (1 − z²)', 'g / (2 × z)', 'g if z > 0, else 0', '−x']
+    """
+    return READABLE_FORMULAS.get(text) or re.sub(r"\b(\w) \* \1\b", r"\1²", text).replace("*", "×").replace("-", "−")

@@ -1,0 +1,534 @@
+"""Reads a recording for pictures: rows as the snapshot has them (:mod:`.snapshot_types`), in order, each once.
+
+A reader may run in another thread than the recording. It takes only rows that are completely written, and changes
+nothing of the recording.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from bisect import bisect_left, bisect_right
+from collections.abc import Hashable, Iterable
+from itertools import count
+from types import CodeType, FrameType
+from typing import TYPE_CHECKING, TypeAlias
+
+from ..engine.backward.reachability import mark_rows_on_tape
+from ..engine.backward.row_marks import has_differentiable_dtype
+from ..engine.derivatives.custom_gradient import CUSTOM
+from ..engine.derivatives.forward_mode import ForwardTape
+from ..engine.record.array_spec import ArraySpec
+from ..engine.record.record import Record
+from ..engine.record.row_parts import CALL, LEAF, REALS
+from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
+from ..engine.values.dtypes import as_dtype
+from ..recording.graph_nodes import find_operation_and_inputs
+from ..recording.memory_use import count_kept_bytes
+from ..recording.sites import find_site_of_bytecode, read_source_lines
+from ..recording.variable_names import iter_public_names_and_values
+from .events import list_escapes_and_assignments
+from .picture_rows import (
+    PictureRow,
+    RowContext,
+    build_primitive_fields,
+    find_subject_at_row,
+    get_row_number,
+    get_start_row,
+)
+from .readable_formulas import list_array_operation_formulas
+from .recomputed_values import are_released_values_small, recompute_released_values
+from .shown_values import pack_value, to_value_fields
+from .truncation import join_shortened_lines, shorten_name
+
+if TYPE_CHECKING:
+    from ..engine.backward.tape import GradientTape
+    from ..engine.record.row_parts import Leaf
+    from ..engine.types import Array, Columns, Object, Structure
+    from .snapshot_types import EventFields, InsideFields, Kind, RowFields, Snapshot, TapeFields
+
+MAX_LIST_ITEMS = 64  # of a list in which variables are looked for
+EMPTY_RECORD_NAME = "r0"  # the name of a recording that has not begun
+_record_numbers = count(1)
+_match_default_name = re.compile(r"(.*/)?Variable(_\d+)?:0").fullmatch  # the name of a variable that was given none
+_ENDLESS = 1 << 62  # behind every row
+
+
+class _ReleasedTape:
+    """A tape that no longer exists, as far as its recording still knows it."""
+
+    is_recording, is_used, is_persistent, watches_variables, span_start, record = False, True, False, True, 0, None
+
+    def __init__(self, spans: list[tuple[int, int]], watched: dict[int, int]) -> None:
+        self.spans, self.watched = spans, watched
+
+
+_AnyTape: TypeAlias = "GradientTape | _ReleasedTape"
+
+
+TRANSPOSE_ARGUMENTS = ("transpose_a", "transpose_b", "perm")  # arguments that a row's label and formula say
+
+
+def collect_namespaces(frame: FrameType | None = None) -> list[dict[str, object]]:
+    """Return where to look for the Python names of tensors: the variables of the caller, and of the script."""
+    namespaces = []
+    if frame is not None:
+        local_names = frame.f_locals
+        # from Python 3.13 on, a function's variables are a view of its frame, which keeps those of all callers alive
+        namespaces = [local_names if isinstance(local_names, dict) else dict(local_names), frame.f_globals]
+        if frame.f_code.co_name.endswith("comp>"):  # before Python 3.12 a function of its own
+            namespaces += collect_namespaces(frame.f_back)
+    main = sys.modules.get("__main__")
+    return namespaces if main is None else [*namespaces, vars(main)]
+
+
+def unwrap_tape(tape: Object) -> Object:
+    """Return the tape of a ``ForwardAccumulator``; anything else as it is."""
+    inner_tape = getattr(tape, "_tape", None)
+    return inner_tape if hasattr(inner_tape, "owner") and hasattr(inner_tape, "spans") else tape
+
+
+def list_rows_with_replaced_gradient(record: Record) -> list[int]:
+    """Return the operations inside of functions with a gradient of their own, which takes the place of theirs.
+
+    Those that another row reads are left out.
+    """
+    inner_rows: set[int] = set()
+    for call in record.calls:
+        if call.primitive is CUSTOM and (scope := find_subject_at_row(record.scopes, call.row, ())):
+            later_scopes = [
+                index
+                for index, (row, open_scope) in enumerate(record.scopes)
+                if row <= call.row and open_scope[: len(scope)] != scope
+            ]
+            first_row = record.scopes[later_scopes[-1] + 1 if later_scopes else 0][0]
+            inner_rows.update(row for row in range(first_row, call.row) if record.read_integer_cells(row)[0] != LEAF)
+    for row in range(len(record) - 1 if inner_rows else -1, -1, -1):
+        if row not in inner_rows:
+            inner_rows.difference_update(find_operation_and_inputs(record, row)[1])
+    return sorted(inner_rows)
+
+
+class Reader:
+    """Reads one tape's recording from row 0 on. ``namespaces`` are dictionaries to find Python names of tensors in."""
+
+    def __init__(self, tape: Object, namespaces: Iterable[dict[str, object]] = ()) -> None:
+        self.tape: GradientTape = tape
+        self.namespaces = list(namespaces)
+        self.record: Record | None = None
+        self.kept_arrays: dict[int, Array] = {}  # arrays by row that the recording released, and a caller has
+        self.record_name = ""
+        self.row_count = 0  # of the rows read
+        self.tapes_by_row: list[int] = []  # of the rows read: bits of the tapes to which a row that reads it belongs
+        self.tapes: list[_AnyTape] = []
+        self.files: dict[str, None] = {}  # in the order of their first rows
+        self._forms_by_context: dict[Hashable, dict[Hashable, RowFields]] = {}
+        self._first_versions: dict[int, int] = {}  # the one of each variable when the recording met it
+        self._seen_events = 0  # events that were looked at
+        self._watchers_by_row: dict[int, int] = {}  # bits of the tapes that watch a row
+        self._pending_watches: list[tuple[int, int, int]] = []  # (from which row on, the watched row, bit of the tape)
+        self._context_borders: list[int] = []
+        self._leaf_states: dict[int, RowFields] = {}  # what may still change of leaves that were read
+
+    # -- rows --------------------------------------------------------------------------------------
+
+    def read_new_rows(self, limit: int | None = None) -> list[PictureRow]:
+        """Return the rows that were written since the last call, at most ``limit`` of them."""
+        record = self._switch_to_current_record()
+        if record is None:
+            return []
+        cells = record.read_columns(self.row_count, None if limit is None else self.row_count + limit)
+        self._update_tapes_and_borders()  # after the rows were taken: what holds for them is known by then
+        return self._build_rows_from_columns(record, cells)
+
+    def _build_rows_from_columns(self, record: Record, columns: Columns) -> list[PictureRow]:
+        rows: list[PictureRow] = []
+        tapes_by_row, watchers_by_row = self.tapes_by_row, self._watchers_by_row
+        context, end = None, self.row_count
+        for row, op, a, b, _, site, value in zip(range(end, end + len(columns[0])), *columns, strict=True):
+            if context is None or row >= end:
+                context = self.enter_row_context(row)
+                end, forms, recording_tapes = context.end, context.forms, context.recording_tapes
+            if op < FIRST_CODE or row in watchers_by_row or type(value) not in REALS:
+                if record.is_open and op == LEAF and row not in record.leaves:
+                    break  # the recording has written the row, but not yet what belongs to it
+                rows.append(self._build_general_row(row, (op, a, b, site), value, context))
+            else:
+                tapes = (tapes_by_row[a] | tapes_by_row[b]) & recording_tapes
+                tapes_by_row.append(tapes)
+                form = forms.get((op, site, tapes, type(value)))
+                if form is None:
+                    form = forms[op, site, tapes, type(value)] = self._build_shared_form(
+                        row, (op, a, b, site), context, tapes
+                    )
+                rows.append(PictureRow(row, form, a, b if len(form["rule"]) > 1 else -1, pack_value(value)))
+            self.row_count += 1
+        return rows
+
+    def read_first_and_last_rows(self, limit: int) -> list[PictureRow]:
+        """Return at most ``limit`` rows: the first and the last ones of a longer recording.
+
+        Only for the recording's thread.
+        """
+        record = self._switch_to_current_record()
+        if record is None:
+            return []
+        if len(record) <= limit:
+            return self.read_new_rows()
+        rows = self.read_new_rows(limit // 2)
+        self.row_count = first = len(record) - limit // 2
+        self.tapes_by_row = [0] * first
+        for bit, tape in enumerate(self.tapes):
+            if tape.record is record:
+                self.tapes_by_row = [
+                    earlier_tapes | (is_member << bit)
+                    for earlier_tapes, is_member in zip(self.tapes_by_row, mark_rows_on_tape(tape), strict=False)
+                ]
+        return rows + self._build_rows_from_columns(record, record.read_columns(first))
+
+    def recompute_into_kept_arrays(self, is_requested: bool = False) -> None:
+        """Compute the arrays again that the recording released, where they are small, or it was asked for. The rows
+        that were read before are to be read again.
+        """
+        record = self.tape.record
+        if record is None or record.is_open or not (is_requested or are_released_values_small(record)):
+            return
+        for row, value in recompute_released_values(record).items():
+            self.kept_arrays.setdefault(row, value)
+
+    def _switch_to_current_record(self) -> Record | None:
+        record = self.tape.record
+        if record is None:
+            return None
+        if record is not self.record:
+            self.record, self.row_count, self.tapes_by_row, self.tapes = record, 0, [], []
+            self.record_name = f"r{next(_record_numbers)}"
+            self._leaf_states, self._forms_by_context, self._first_versions, self._seen_events = {}, {}, {}, 0
+        return record
+
+    @property
+    def known_record(self) -> Record:
+        """The recording, once there is one."""
+        assert self.record is not None
+        return self.record
+
+    def _build_general_row(
+        self, row: int, cell: tuple[int, int, int, int], value: Array, context: RowContext
+    ) -> PictureRow:
+        """Return a row that is no operation on numbers alone."""
+        record = self.known_record
+        primitive, inputs = find_operation_and_inputs(record, row)
+        call = record.get_call(row)
+        input_tapes = 0
+        for input_row in inputs:
+            input_tapes |= self.tapes_by_row[input_row] if input_row < row else 0
+        tapes = (input_tapes & context.recording_tapes) | self._watchers_by_row.get(row, 0)
+        self.tapes_by_row.append(tapes if has_differentiable_dtype(record, row) else 0)
+        if type(value) is ArraySpec:
+            value = self.kept_arrays.get(row, value)
+        packed_value = None if type(value) is ArraySpec else pack_value(value)
+        released_field: RowFields = {"released": packed_value is None}
+        if primitive is None:
+            form = self._build_shared_form(row, cell, context, tapes) | released_field
+            self._leaf_states[row] = self._build_leaf_state_fields(row)
+            return PictureRow(row, form, inputs, None, packed_value)
+        own_fields: RowFields = (
+            {"call": call.row, "output": row - call.row} if call is not None and call.outputs > 1 else {}
+        )
+        transposes = [call.attrs.get(name) for name in TRANSPOSE_ARGUMENTS] if call is not None else ()
+        key = (
+            primitive,
+            *transposes,
+            cell[3],
+            tapes,
+            value.shape,
+            value.dtype,
+            packed_value is None,
+            row in self._watchers_by_row,
+        )
+        shared_form = context.forms.get(key)
+        # the label is the function's name
+        if shared_form is None or primitive is CUSTOM or primitive.name == "function":
+            shared_form = context.forms[key] = self._build_shared_form(row, cell, context, tapes) | released_field
+        if (
+            inputs
+            and tapes
+            and shared_form["cut"] is None
+            and not any(has_differentiable_dtype(record, input_row) for input_row in inputs)
+        ):
+            own_fields["cut"] = "integer"
+        return PictureRow(row, shared_form, inputs, None, packed_value, own_fields or None)
+
+    def _build_shared_form(
+        self, row: int, cell: tuple[int, int, int, int], context: RowContext, tapes: int
+    ) -> RowFields:
+        """Return what a row has in common with those of the same operation at the same place on the same tapes."""
+        record = self.known_record
+        op, _, _, site = cell
+        file, line = self._note_file_and_find_line(context.place, site)
+        shape, dtype = record.get_shape_and_dtype(row)
+        form: RowFields = {
+            "line": line,
+            "file": file,
+            "site": max(site, 0),
+            "dtype": as_dtype(dtype).name,
+            "shape": list(shape),
+            "output": 0,
+        }
+        if op == LEAF:
+            form |= self._build_leaf_fields(row)
+        elif op == CALL:
+            form |= self._build_call_fields(row)
+        else:
+            form |= build_primitive_fields(BY_CODE[op - FIRST_CODE])
+        is_operation = form["kind"] == "operation"
+        is_ghost = is_operation and not tapes
+        if is_ghost and context.is_paused and record.is_open:
+            form["cut"] = "paused"
+        return {
+            **form,
+            "released": False,
+            "scope": [shorten_name(part) for part in context.scope] if is_operation else [],
+            "by": context.writer,
+            "tapes": [tape_number for tape_number in range(len(self.tapes)) if tapes >> tape_number & 1],
+            "watched": self._find_watch_kind(row, form["kind"]),
+            "status": "ghost" if is_ghost else "recorded",
+        }
+
+    def _build_call_fields(self, row: int) -> RowFields:
+        record = self.known_record
+        call = record.get_call(row)
+        fields = build_primitive_fields(call.primitive)
+        if fields["cut"] is None and record.get_shape_and_dtype(row)[1].kind in "biu":
+            fields["cut"] = "integer"
+        fields["said"] = fields["said"] or list_array_operation_formulas(
+            call.primitive.name, call.attrs, len(record.get_shape_and_dtype(row)[0])
+        )
+        if call.primitive is CUSTOM:
+            fields["label"] = shorten_name(call.attrs["call"].name)
+        elif call.primitive.name == "function" and "recording" in call.attrs:
+            fields["label"] = shorten_name(call.attrs["recording"].name)
+        elif call.primitive.name == "matmul":  # which factor it transposes
+            left_mark, right_mark = ("ᵀ" * bool(call.attrs.get(f"transpose_{side}")) for side in "ab")
+            fields["label"] = f"{left_mark}@{right_mark}"
+        return fields
+
+    def _build_leaf_fields(self, row: int) -> RowFields:
+        leaf = self.known_record.leaves.get(row)
+        fields: RowFields = {"op": "leaf", "formula": "", "rule": [], "cut": None, "version": 0, "name": None}
+        if leaf is None:
+            return {**fields, "kind": "constant", "label": "const"}
+        if leaf.variable is not None:
+            label = shorten_name(leaf.variable.name)
+            name = None if _match_default_name(label) else label
+            version = leaf.version - self._find_first_version(leaf)
+            return {**fields, "kind": "variable", "label": label, "name": name, "version": version}
+        if leaf.number is not None:
+            return {**fields, "kind": "constant", "label": "const", "literal": True}
+        is_watched = any(row in tape.watched for tape in self.tapes)
+        return {**fields, "kind": "source" if is_watched else "constant", "label": "x" if is_watched else "const"}
+
+    def _find_first_version(self, leaf: Leaf) -> int:
+        """Return the version of a variable when the recording first read or assigned it."""
+        events = self.known_record.events
+        for event in events[self._seen_events :]:
+            if event.kind.startswith("assign"):
+                self._first_versions.setdefault(id(event.subject[0]), event.subject[1])
+        self._seen_events = len(events)
+        return self._first_versions.setdefault(id(leaf.variable), leaf.version)
+
+    # -- what holds around a row -------------------------------------------------------------------
+
+    def _update_tapes_and_borders(self) -> None:
+        """Note all tapes of the recording in the order in which they were entered; of one that is gone, what is known.
+
+        Also note where something changes: a tape begins or ends, watches, or writes its gradient; a name scope opens.
+        """
+        record = self.known_record
+        for tape_ref, spans, watched in record.members[len(self.tapes) :]:
+            self.tapes.append(tape_ref() or _ReleasedTape(spans, watched))
+        if not self.tapes:
+            self.tapes = [self.tape]
+        borders = {get_start_row(writer) for writer in record.gradient_rows} | {first for first, _ in record.scopes}
+        self._watchers_by_row, watches = {}, []
+        for bit, tape in enumerate(self.tapes):
+            borders.update(end for span in tape.spans for end in span)
+            borders.add(tape.span_start)
+            for row, since in list(tape.watched.items()):
+                self._watchers_by_row[row] = self._watchers_by_row.get(row, 0) | (1 << bit)
+                watches.append((since, row, 1 << bit))
+        self._pending_watches = sorted(watches, reverse=True)
+        self._context_borders = sorted(borders.union(since for since, _, _ in watches))
+
+    def enter_row_context(self, row: int) -> RowContext:
+        """Return what holds at a row; from now on the rows that are watched by then count as watched."""
+        record = self.known_record
+        segments = record.segments
+        index = bisect_right(segments, row, key=get_start_row)
+        next_segment = segments[index][0] if index < len(segments) else _ENDLESS
+        border = bisect_right(self._context_borders, row)
+        end = min(next_segment, self._context_borders[border] if border < len(self._context_borders) else _ENDLESS)
+        recording_tapes, has_recorded = 0, False
+        for bit, tape in enumerate(self.tapes):
+            spans = [*tape.spans, (tape.span_start, _ENDLESS)] if tape.is_recording else tape.spans
+            recording_tapes |= any(first <= row < last for first, last in spans) << bit
+            has_recorded |= any(first < row for first, _ in tape.spans)
+        while self._pending_watches and self._pending_watches[-1][0] <= row:
+            _, watched_row, bits = self._pending_watches.pop()
+            self.tapes_by_row[watched_row] |= bits
+        place = segments[index - 1][1:] if index else None
+        writer, scope = (
+            find_subject_at_row(record.gradient_rows, row, None),
+            find_subject_at_row(record.scopes, row, ()),
+        )
+        is_paused = has_recorded and not recording_tapes
+        forms = self._forms_by_context.setdefault((place, writer, scope, recording_tapes, is_paused), {})
+        return RowContext(end, place, writer, scope, recording_tapes, is_paused, forms)
+
+    def _build_leaf_state_fields(self, row: int) -> RowFields:
+        """Return what may still change of a leaf."""
+        kind = self._build_leaf_fields(row)["kind"]
+        tapes = [tape_number for tape_number, tape in enumerate(self.tapes) if row in tape.watched]
+        return {"row": row, "kind": kind, "tapes": tapes, "watched": self._find_watch_kind(row, kind)}
+
+    def _find_watch_kind(self, row: int, kind: Kind) -> str | None:
+        tapes = [tape for tape in self.tapes if row in tape.watched]
+        is_automatic = kind == "variable" and any(tape.watches_variables for tape in tapes)
+        return "automatic" if is_automatic else "explicit" if tapes else None
+
+    def _note_file_and_find_line(
+        self, place: tuple[CodeType, int | None] | None, site: int
+    ) -> tuple[str | None, int | None]:
+        """Return the file and line of the statement that created a row, and note the file."""
+        if place is None:
+            return None, None
+        code, fixed = place
+        file, line = find_site_of_bytecode(code, site if fixed is None else fixed)
+        self.files[file] = None
+        return file, line
+
+    # -- what may change after a row was read ------------------------------------------------------
+
+    def list_changed_leaves(self) -> list[RowFields]:
+        """Return parts of rows read earlier that are different now: leaves that were watched late."""
+        changes = []
+        for row, old_state in list(self._leaf_states.items()):
+            if (new_state := self._build_leaf_state_fields(row)) != old_state:
+                self._leaf_states[row] = new_state
+                changes.append(new_state)
+        return changes
+
+    def map_rows_to_python_names(self) -> dict[int, str]:
+        """Return by row the Python name of its tensor or variable, if the namespaces hold it."""
+        record = self.record
+        if record is None:
+            return {}
+        state_rows = {key: rows for key, (_, rows) in list(record.variables.items())}
+        candidates: list[tuple[str, Object]] = [*iter_public_names_and_values(self.namespaces)]
+        candidates += [
+            (f"{name}[{index}]", item)
+            for name, value in candidates
+            if type(value) in (list, tuple) and len(value) <= MAX_LIST_ITEMS and name != "In"
+            for index, item in enumerate(value)
+            if id(item) in state_rows
+        ]
+        names: dict[int, str] = {}
+        for name, value in candidates:
+            # a tensor, and not another object of the user's
+            is_tensor = hasattr(type(value), "_row") and hasattr(value, "_record")
+            row = record.find_row(value) if is_tensor else None
+            for named_row in state_rows.get(id(value), ()) if row is None else (row,):
+                names.setdefault(named_row, name)
+        return names
+
+    def update_names_and_leaf_states(self, rows: list[PictureRow]) -> list[RowFields]:
+        """Put Python names into rows that have none, and into each what later rows say of it; returns these parts."""
+        name_parts: list[RowFields] = [
+            {"row": row, "name": name} for row, name in self.map_rows_to_python_names().items()
+        ]
+        return _update_rows_with_parts(rows, [*self.list_changed_leaves(), *name_parts])
+
+    def update_rows_after_recording(self, rows: list[PictureRow]) -> list[RowFields]:
+        """Put into all rows what is known when nothing records any more, and returns these parts of rows: tangents,
+        where a ForwardAccumulator followed, what a gradient of one's own replaced, and of rows that a gradient wrote
+        where they are drawn, and their names.
+        """
+        from .nested_gradient_layout import locate_and_name_gradient_rows
+        from .tangents import compute_tangents
+
+        if self.record is None or self.record.is_open:
+            return []
+        parts: list[RowFields] = [
+            {"row": row, "tangent": to_value_fields(value)}
+            for row, value in compute_tangents(self.record, self.tapes).items()
+        ]
+        parts += [{"row": row, "status": "ghost"} for row in list_rows_with_replaced_gradient(self.record)]
+        parts += locate_and_name_gradient_rows(self.record, rows)
+        return _update_rows_with_parts(rows, parts)
+
+    def list_function_insides(
+        self, target: Structure = None, sources: Structure = None, row: int | None = None
+    ) -> list[InsideFields]:
+        """Return the insides of the first calls of functions, or of one call, with the last sweep through each."""
+        from .function_insides import list_function_insides
+
+        return list_function_insides(self, target, sources, row)
+
+    # -- around the rows ---------------------------------------------------------------------------
+
+    read_source_lines = staticmethod(read_source_lines)  # a recording that was kept has lines of its own
+
+    def build_snapshot_without_sweep(self, rows: list[Object], first: int) -> Snapshot:
+        """Return the snapshot around these rows, without a sweep."""
+        return {
+            "version": 1,
+            "record": self.record_name or EMPTY_RECORD_NAME,
+            "first": first,
+            "total": len(self.record or ()),
+            "rows": rows,
+            "events": self._list_escapes_and_assignments(),
+            "tapes": [
+                self._build_tape_fields(tape_number, tape) for tape_number, tape in enumerate(self.tapes or [self.tape])
+            ],
+            "sources_text": {
+                file: text for file in self.files if (text := join_shortened_lines(self.read_source_lines(file)))
+            },
+            "sweep": None,
+            "results": [],
+        }
+
+    def _build_tape_fields(self, number: int, tape: _AnyTape) -> TapeFields:
+        spans = [list(span) for span in tape.spans]
+        if tape.is_recording:
+            spans.append([tape.span_start, max(tape.span_start, len(self.record or ()))])
+        state = "recording" if tape.is_recording else "used" if tape.is_used else "closed"
+        byte_count = 0 if self.record is None else count_kept_bytes(self.record, spans)
+        if type(tape) is _ReleasedTape or (state == "used" and not byte_count):
+            state, byte_count = "released", 0
+        return {
+            "id": number,
+            "name": self._find_tape_name(tape, number),
+            "persistent": tape.is_persistent and not isinstance(tape, ForwardTape),
+            "state": state,
+            "spans": spans,
+            "bytes": byte_count,
+        }
+
+    def _find_tape_name(self, tape: _AnyTape, number: int) -> str:
+        names = (name for name, value in iter_public_names_and_values(self.namespaces) if unwrap_tape(value) is tape)
+        return next(names, "tape" if len(self.tapes) < 2 else f"tape {number + 1}")
+
+    def _list_escapes_and_assignments(self) -> list[EventFields]:
+        return [] if self.record is None else list_escapes_and_assignments(self.record)
+
+
+def _update_rows_with_parts(rows: list[PictureRow], parts: Iterable[RowFields]) -> list[RowFields]:
+    """Put parts into their rows, but names into those that have none; returns those parts."""
+    applied_parts = []
+    for part in parts:
+        index = bisect_left(rows, part["row"], key=get_row_number)
+        is_read = index < len(rows) and rows[index].row == part["row"]
+        if is_read and ("name" not in part or rows[index].get_field("name") is None):
+            rows[index].update_fields(part)
+            applied_parts.append(part)
+    return applied_parts

@@ -1,0 +1,147 @@
+"""Values as pictures show them: the values of a snapshot (``ValueFields``), and their packed form.
+
+Packed, a floating-point number is its text alone, behind a ``~`` where it is a float32. A view of a long tape keeps
+and sends hundreds of thousands of them.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from .truncation import shorten_text
+
+if TYPE_CHECKING:
+    from ..engine.types import Array
+    from .snapshot_types import PackedValue, Plain, ValueFields
+
+
+MAX_STRING_LETTERS = 1000  # letters of a string in a tensor
+
+
+def to_value_fields(value: Array) -> ValueFields | None:
+    """Return a VALUE of the snapshot for a NumPy scalar or array; None for None.
+
+    >>> to_value_fields(np.float32(0.1))
+    {'text': '0.1', 'data': 0.10000000149011612}
+    """
+    if value is None:
+        return None
+    array = np.asarray(value)
+    if array.size <= 64:
+        return {"text": shorten_text(str(value)), "data": _to_plain_data(array.tolist())}
+    if array.dtype.kind not in "biufV":
+        return {"text": shorten_text(np.array2string(array, threshold=24, edgeitems=2))}
+    with np.errstate(invalid="ignore"):  # memory that was never written may hold NaNs that signal
+        return ArraySummary.summarize_array(array).shown()
+
+
+def pack_value(value: Array) -> PackedValue:
+    """Return the packed VALUE.
+
+    >>> pack_value(np.float32(0.1)), pack_value(np.float64(0.1)), pack_value(np.array([1, 2]))
+    ('~0.1', '0.1', {'text': '[1 2]', 'data': [1, 2]})
+    """
+    if type(value) is np.float32:
+        return "~" + str(value)
+    return str(value) if type(value) is np.float64 else to_value_fields(value)
+
+
+def unpack_value(packed: PackedValue) -> ValueFields | None:
+    """Return the VALUE that was packed.
+
+    >>> unpack_value("~0.1")
+    {'text': '0.1', 'data': 0.10000000149011612}
+    """
+    if not isinstance(packed, str):
+        return packed
+    text = packed.removeprefix("~")
+    return {"text": text, "data": _to_plain_data(float(text if packed is text else np.float32(text)))}
+
+
+def _to_plain_data(data: object) -> Plain:
+    """Return data as JSON knows it: numbers that it does not know, complex numbers and strings become text."""
+    if isinstance(data, list):
+        return [_to_plain_data(item) for item in data]
+    if isinstance(data, float):
+        return data if math.isfinite(data) else str(data)
+    if isinstance(data, (bool, int)):
+        return data
+    return shorten_text(data.decode("utf-8", "replace") if isinstance(data, bytes) else str(data), MAX_STRING_LETTERS)
+
+
+class ArraySummary(NamedTuple):
+    """What is shown of a large array of real numbers, and kept of one that is released, taken in one pass; texts and
+    lists are made of it when a picture shows it.
+    """
+
+    edges: np.ndarray  # what is printed of it, with one element for all that is left out
+    thumb: tuple[np.ndarray, float]
+    stats: tuple[float, float, float, float, int, int]  # of the finite elements, and how many are zero and NaN
+    facts: tuple[bool, bool]  # (all elements are zero, all are finite)
+
+    @classmethod
+    def summarize_array(cls, array: np.ndarray) -> ArraySummary:
+        """Return the summary of an array with more than 64 elements.
+
+        >>> values = np.arange(300.0).reshape(3, 100)
+        >>> ArraySummary.summarize_array(values).shown()["stats"]["mean"]
+        149.5
+        """
+        edges = array
+        for axis, length in enumerate(array.shape):
+            if length > 5:
+                edges = edges.take([0, 1, 2, length - 2, length - 1], axis)
+        if array.dtype.kind == "V" or array.dtype.itemsize < 4:
+            array = array.astype(np.float32)
+        thumb = _shrink_to_thumbnail(array)
+        count, nans, zeros = array.size, 0, int(np.count_nonzero(array == 0))
+        low, high = float(array.min()), float(array.max())
+        if not np.isfinite([low, high]).all():
+            nans = int(np.isnan(array).sum())
+            array = array[np.isfinite(array)]
+            array = array if array.size else np.array([np.nan])
+            low, high = float(array.min()), float(array.max())
+        flat = array.reshape(-1) if array.dtype.kind == "f" else array.reshape(-1).astype(np.float64)
+        with np.errstate(all="ignore"):
+            mean = float(flat.sum()) / flat.size
+            variance = float(np.dot(flat, flat)) / flat.size - mean * mean
+        if mean * mean / 50 < variance < np.inf:
+            std = math.sqrt(variance)
+        else:  # few digits are left of the difference, or the squares are too large or small: in units of the largest
+            unit = max(-low, high) or 1.0
+            flat = flat.astype(np.float64) / unit
+            mean, std = float(flat.mean()) * unit, float(flat.std()) * unit
+        facts = zeros == count, array.size == count and bool(np.isfinite(low))
+        return cls(edges, thumb, (low, high, mean, std, zeros, nans), facts)
+
+    def shown(self) -> ValueFields:
+        """Return the VALUE of a snapshot."""
+        low, high, mean, std, zeros, nans = self.stats
+        stats = {"min": low, "max": high, "mean": mean, "std": std, "zeros": zeros, "nans": nans}
+        text = np.array2string(self.edges, threshold=0, edgeitems=2)
+        lines, cell = self.thumb
+        return {
+            "text": shorten_text(text),
+            "stats": {name: _to_plain_data(number) for name, number in stats.items()},
+            "thumb": _to_plain_data(lines.tolist()),
+            "cell": cell,
+        }
+
+
+def _shrink_to_thumbnail(array: np.ndarray) -> tuple[np.ndarray, float]:
+    """Return the lines of a small picture, and how wide a cell of it is for one of height 1.
+
+    A vector is one line; more than two axes are stacked.
+
+    >>> lines, cell = _shrink_to_thumbnail(np.zeros([320, 16]))
+    >>> lines.shape, cell
+    ((32, 16), 0.1)
+    """
+    lines = array.reshape(-1, array.shape[-1])
+    row_step, column_step = (
+        -(-length // limit) for length, limit in zip(lines.shape, (32, 32 if array.ndim > 1 else 200), strict=False)
+    )
+    return lines[::row_step, ::column_step].astype(np.float64), column_step / row_step

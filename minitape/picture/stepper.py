@@ -1,0 +1,314 @@
+"""The backward sweep one step at a time, for pictures: the engine's own sweep, advanced row by row."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections import ChainMap
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from types import EllipsisType
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from ..engine.backward.reachability import mark_reachable_rows
+from ..engine.backward.sweep import Sweep
+from ..engine.backward.targets_and_sources import build_seed, find_rows_of_value, flatten_with_gradient_carriers
+from ..engine.record.array_spec import ArraySpec
+from ..engine.record.kept_arrays import find_positions_read_by_rules
+from ..engine.record.record import Record
+from ..engine.table.primitives.elementwise import FIRST_CODE, select_form_for_kind
+from ..engine.values.errors import OpError
+from ..recording.graph_nodes import find_operation_and_inputs
+from .recomputed_values import iter_values_before
+from .shown_values import to_value_fields
+
+if TYPE_CHECKING:
+    from ..engine.backward.tape import GradientTape
+    from ..engine.backward.targets_and_sources import GradientRequest
+    from ..engine.table.primitives import Rule, Rules
+    from ..engine.types import Adjoint, Array, Object, Structure, TargetOrSource
+    from .snapshot_types import EdgeFields, StepFields, SweepFields, ValueFields
+
+MAX_EAGER_ROWS = 20_000  # rows: the steps of a longer sweep are made on demand
+
+
+def build_tape_stepper(
+    tape: GradientTape,
+    target: Structure = None,
+    sources: Structure = None,
+    kept_arrays: dict[int, Array] | None = None,
+    show: Callable[[Array], Object] = to_value_fields,
+    adjoints: list[Adjoint] | None = None,
+) -> Stepper | None:
+    """Return the stepper of the tape's last gradient, or of the one from ``target`` to ``sources``; None without one.
+
+    ``show`` makes the VALUEs of its steps; ``adjoints`` are the output gradients.
+    """
+    record: Record | None = tape.record
+    if target is None and tape.last_request is not None:
+        target, sources, adjoints = (
+            tape.last_request.targets,
+            tape.last_request.sources,
+            list_shown_output_gradients(tape.last_request),
+        )
+    if record is None or target is None or sources is None:
+        return None
+    stepper = Stepper(
+        tape,
+        flatten_with_gradient_carriers(target)[1],
+        flatten_with_gradient_carriers(sources)[1],
+        adjoints,
+        kept_arrays or {},
+        show,
+    )
+    return stepper if stepper.can_rerun_sweep() else None
+
+
+def list_shown_output_gradients(request: GradientRequest) -> list[Adjoint]:
+    """Return the seeds with which a call began; of a Jacobian those of the one element whose sweep is shown."""
+    element = find_shown_jacobian_element(request)
+    if element is None:
+        return request.output_gradients
+    adjoint = np.zeros(request.targets[0].shape.as_list(), request.targets[0].dtype.as_numpy_dtype)
+    index: tuple[int | EllipsisType, ...] = (..., *element)
+    adjoint[index] = 1
+    return [adjoint[()]]
+
+
+def find_shown_jacobian_element(request: GradientRequest) -> tuple[int, ...] | None:
+    """Return the element of a Jacobian's target whose sweep is shown, the first: each has one. None for other calls."""
+    if request.method == "gradient":
+        return None
+    return (0,) * (len(request.targets[0].shape) - (request.method == "batch_jacobian"))
+
+
+class SweepSteps(Protocol):
+    """The steps of one sweep, which are made when they are asked for."""
+
+    remaining_rows: int  # rows that it still has to visit
+    last_row: int  # the last row of the sweep, where it begins; -1 if it has none
+
+    @property
+    @abstractmethod
+    def header(self) -> SweepFields:
+        """The SWEEP but for its steps and gradients."""
+
+    @abstractmethod
+    def take_steps(self, limit: int | None = None) -> list[StepFields] | None:
+        """Return the next steps, at most ``limit``; None if the sweep fails."""
+
+    @abstractmethod
+    def list_gradients(self) -> list[ValueFields | None]:
+        """Return what has arrived at the sources."""
+
+    @abstractmethod
+    def build_sweep_fields(self) -> SweepFields | None:
+        """Return the SWEEP; None if it fails."""
+
+
+class Stepper(SweepSteps):
+    """One sweep of the engine; ``take_steps`` advances it."""
+
+    def __init__(
+        self,
+        tape: GradientTape,
+        targets: list[TargetOrSource],
+        sources: list[TargetOrSource],
+        adjoints: list[Adjoint] | None,
+        kept_arrays: dict[int, Array],
+        show: Callable[[Array], Object],
+    ) -> None:
+        assert tape.record is not None
+        self.record = tape.record
+        self.kept_arrays = kept_arrays
+        self.show = show
+        seeds: dict[int, Adjoint] = {}
+        for target, adjoint in zip(targets, adjoints or [None] * len(targets), strict=True):
+            for row in find_rows_of_value(tape, target)[-1:]:
+                if target.dtype.differentiable:
+                    seed = build_seed(target, adjoint, False)
+                    seeds[row] = seeds[row] + seed if row in seeds else seed
+        state_rows = [find_rows_of_value(tape, source) for source in sources]
+        self.rows_by_source = [
+            rows if s.dtype.differentiable else () for s, rows in zip(sources, state_rows, strict=True)
+        ]
+        self._target_rows = sorted(seeds)
+        source_rows = {r for rows in self.rows_by_source for r in rows}
+        self._unwatched = {row for row in list(self.record.leaves) if row not in tape.watched}
+        self.reachable = mark_reachable_rows(tape, source_rows) if seeds and source_rows else None
+        if self.reachable is not None:
+            source_rows = {r for r in source_rows if self.reachable[r]}
+            seeds = {r: s for r, s in seeds.items() if self.reachable[r]}
+        self._seeds, self._source_rows = seeds, source_rows
+        self.first_row, self.last_row = (min(source_rows), max(seeds)) if seeds and source_rows else (0, -1)
+        self.remaining_rows = self.last_row - self.first_row + 1
+        self.function_adjoints: dict[int, Array] = {}  # the adjoints that came to the outputs of functions
+        self._sweep: Sweep | None = None
+        self._sweep_rows: Iterator[int] = iter(())
+
+    @property
+    def header(self) -> SweepFields:
+        """The SWEEP but for its steps and gradients."""
+        return {
+            "target": self._target_rows,
+            "sources": [rows[-1] if rows else -1 for rows in self.rows_by_source],
+            "rest": self.remaining_rows,
+        }
+
+    def build_sweep_fields(self) -> SweepFields | None:
+        """Return the SWEEP; None where it fails. A very long one has no steps."""
+        steps = self.take_steps() if self.remaining_rows <= MAX_EAGER_ROWS else []
+        return None if steps is None else self.header | {"steps": steps, "gradients": self.list_gradients()}
+
+    def can_rerun_sweep(self) -> bool:
+        """Return whether the recording, or a caller, still has all arrays that the rules of the sweep read."""
+        record, reachable = self.record, self.reachable
+        values = enumerate(iter_values_before(record, self.last_row + 1))  # of millions of numbers, each has one
+        if not any(type(value) is ArraySpec and row not in self.kept_arrays for row, value in values):
+            return True
+        for row in range(self.first_row, self.last_row + 1):
+            if reachable is not None and not reachable[row]:
+                continue
+            primitive, inputs = find_operation_and_inputs(record, row)
+            if primitive is None:
+                continue
+            read_rows = [inputs[position] for position in find_positions_read_by_rules(record, primitive, inputs)]
+            if primitive.keeps_output:
+                read_rows.append(row)
+            if any(
+                read_row not in self.kept_arrays and record.get_value_or_none(read_row) is None
+                for read_row in read_rows
+            ):
+                return False
+        return True
+
+    def take_steps(self, limit: int | None = None) -> list[StepFields] | None:
+        """Return the next steps, at most ``limit``; None if the sweep fails: there ``gradient`` raises."""
+        steps: list[StepFields] = []
+        if not self.remaining_rows:
+            return steps
+        with np.errstate(all="ignore"):
+            if self._sweep is None:
+                self._sweep = Sweep(self.record, self._seeds, self._source_rows, self.reachable)
+                if self.kept_arrays:
+                    engine_values: Object = self._sweep.values
+                    self._sweep.values = ChainMap(self.kept_arrays, engine_values)  # looks into the first one first
+                self._sweep_rows = self._sweep.iter_steps()
+            try:
+                for row in self._sweep_rows:
+                    self.remaining_rows = row - self.first_row
+                    step = self._build_step(self._sweep, row)
+                    if step is not None:
+                        steps.append(step)
+                    if limit is not None and len(steps) >= limit and self.remaining_rows:
+                        return steps
+            except (LookupError, OpError):  # an operation without a gradient, or one that refuses to give it
+                self.remaining_rows = 0
+                return None
+        self.remaining_rows = 0
+        return steps
+
+    def list_gradients(self) -> list[ValueFields | None]:
+        """Return what has arrived at the sources."""
+        values = [[value for _, value in parts] for parts in self.list_state_adjoints_by_source()]
+        return [self.show(sum(parts[1:], parts[0])) if parts else None for parts in values]
+
+    def list_state_adjoints_by_source(self) -> list[list[tuple[int, Array]]]:
+        """Return for each source the states that an adjoint has arrived at, each with its adjoint."""
+        sweep = self._sweep
+        arrived = [[(row, sweep.get_adjoint(row)) for row in rows if sweep is not None] for rows in self.rows_by_source]
+        return [[part for part in parts if part[1] is not None] for parts in arrived]
+
+    def _build_step(self, sweep: Sweep, row: int) -> StepFields | None:
+        """Return the step of a row; None if it sends shares to constants only, which have no adjoint."""
+        if all(source in self._unwatched for source, _, _ in sweep.edges):
+            return None
+        op, call = self.record.read_integer_cells(row)[0], self.record.get_call(row)
+        primitive, inputs = find_operation_and_inputs(self.record, row)
+        assert primitive is not None  # leaves hand nothing on
+        if primitive.name == "function":
+            output_adjoints = {
+                output_row: sweep.get_adjoint(output_row) for output_row in range(row, row + call.outputs)
+            }
+            self.function_adjoints |= {
+                output_row: adjoint for output_row, adjoint in output_adjoints.items() if adjoint is not None
+            }
+        rules = primitive.rules  # one for each input, or one function for all
+        local_derivatives = (
+            {}
+            if not primitive.texts or rules is None or callable(rules)
+            else _compute_local_derivatives(self._get_row_value, row, op, inputs, rules, primitive.code)
+        )
+        edges: list[EdgeFields] = [
+            {
+                "input": source,
+                "port": port,
+                "local": self.show(local_derivatives.get(port)),
+                "product": self.show(share),
+                "sum": self.show(total),
+            }
+            for port, (source, share, total) in zip(
+                _list_edge_ports(inputs, rules, sweep.edges), sweep.edges, strict=True
+            )
+            if source not in self._unwatched
+        ]
+        step: StepFields = {"row": row, "adjoint": self._build_adjoint_fields(sweep, row), "edges": edges}
+        if call is not None and call.outputs > 1:
+            other_rows = range(row + 1, row + call.outputs)
+            step["others"] = [
+                {"row": output_row, "adjoint": self._build_adjoint_fields(sweep, output_row)}
+                for output_row in other_rows
+            ]
+        return step
+
+    def _get_row_value(self, row: int) -> Array:
+        return self.kept_arrays[row] if row in self.kept_arrays else self.record.get_value_or_none(row)
+
+    def _build_adjoint_fields(self, sweep: Sweep, row: int) -> ValueFields:
+        """Return the adjoint of a row; zeros for one of several outputs that the target does not depend on."""
+        adjoint = sweep.get_adjoint(row)
+        if adjoint is None:
+            adjoint = np.zeros(*self.record.get_shape_and_dtype(row))[()]
+        return self.show(adjoint)
+
+
+def _list_edge_ports(inputs: Sequence[int], rules: Rules, edges: list[tuple[int, Adjoint, Adjoint]]) -> list[int]:
+    """Return the number of the input that each edge of a step belongs to; edges come in the order of inputs."""
+    open_ports = (
+        port for port in range(len(inputs)) if rules is not None and (callable(rules) or rules[port] is not None)
+    )
+    return [next(port for port in open_ports if inputs[port] == source) for source, _, _ in edges]
+
+
+def _compute_local_derivatives(
+    get_value: Callable[[int], Array],
+    row: int,
+    op: int,
+    inputs: Sequence[int],
+    rules: Iterable[Rule | None],
+    primitive_code: int,
+) -> dict[int, Array]:
+    """Return the local derivatives of an elementwise operation by input: what its rules give for an adjoint of one.
+
+    They have the shape of the result, also for an input that was broadcast.
+    """
+    output, values = get_value(row), [get_value(input_row) for input_row in inputs]
+    if output is None or any(array is None for array in values):
+        return {}
+    if op >= FIRST_CODE:
+        rules, arguments = select_form_for_kind(op, output).rules, [output, values[0], values[-1]]
+    else:
+        arguments = [output, *values]
+    unit_adjoint = np.ones_like(output)[()]
+    if primitive_code and np.iscomplexobj(unit_adjoint):  # as in the sweep
+        arguments = [np.conj(array) for array in arguments]
+    local_derivatives = {}
+    for port, rule in enumerate(rules):
+        if rule is not None:
+            derivative = rule(unit_adjoint, *arguments)
+            local_derivatives[port] = (
+                derivative
+                if np.shape(derivative) == np.shape(unit_adjoint)
+                else np.broadcast_to(derivative, np.shape(unit_adjoint))
+            )
+    return local_derivatives

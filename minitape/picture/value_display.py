@@ -1,0 +1,197 @@
+"""How numbers and arrays look in a picture: four digits, shapes, and small pictures in blue and vermilion.
+
+widgets/frontend/src/value.ts and heatmap.ts have the same rules for the live picture.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .picture_texts import translate
+from .truncation import elide_text, measure_width
+
+if TYPE_CHECKING:
+    from .snapshot_types import Plain, ValueFields
+
+DIGITS = 4
+MAX_EXACT_LETTERS = 6  # characters of a number that is short as it is
+MAX_ELEMENTS = 8  # of an array that is written out
+NEGATIVE_COLOR, ZERO_COLOR, POSITIVE_COLOR, NONFINITE_COLOR = (
+    (0, 114, 178),
+    (242, 242, 242),
+    (213, 94, 0),
+    (168, 68, 127),
+)
+MIN_SIZE, CELL_SIZE, COLOR_LEVELS = (
+    5,
+    1.6,
+    5,
+)  # pixels of a small picture and of its cells, and its colours on each side of zero
+
+
+def round_number_text(text: str, digits: int = DIGITS) -> str:
+    """Return a number with fewer digits; what is short, whole or no real number stays as it is.
+
+    >>> texts = "0.10000000149011612", "-1.7e-05", "123456.78", "3.0", "12345678.0", "nan"
+    >>> [round_number_text(text) for text in texts]
+    ['0.1', '-1.7e-5', '123457', '3.0', '1.235e7', 'nan']
+    """
+    if not any(sign in text for sign in ".e"):
+        return text
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    if not math.isfinite(number) or (len(text) <= MAX_EXACT_LETTERS and digits == DIGITS):
+        return text
+    if number and not 1e-4 <= abs(number) < 1e6:
+        mantissa, power = f"{number:.{digits - 1}e}".split("e")
+        return f"{mantissa.rstrip('0').rstrip('.')}e{int(power)}"
+    whole_digits = int(math.log10(abs(number))) + 1 if abs(number) >= 1 else 0
+    short_text = repr(float(f"{number:.{max(digits, whole_digits)}g}"))
+    return short_text if number.is_integer() else short_text.removesuffix(".0")  # "2.0" is exact, "2" is not
+
+
+def format_value(value: ValueFields, max_letters: int) -> str | None:
+    """Return a number, or a small array in a line, with as many digits as fit; None where there is no room.
+
+    >>> format_value({"text": "[0.5 2.  18.25]", "data": [0.5, 2.0, 18.25]}, 15)
+    '[0.5 2. 18.25]'
+    """
+    text, data = value.get("text", ""), value.get("data", "")
+    if "thumb" in value or _count_elements(data) > MAX_ELEMENTS:
+        return None
+    if isinstance(data, list):
+        texts = (_format_elements(data, digits) for digits in range(DIGITS, 1, -1))
+    else:
+        texts = (round_number_text(text, digits) for digits in range(DIGITS, 0, -1))
+    return next((candidate for candidate in texts if len(candidate) <= max_letters), None)
+
+
+def format_shape(shape: Iterable[int], max_width: int = 1000) -> str:
+    """Return the lengths of an array's sides; of many the first and the last.
+
+    >>> format_shape([16]), format_shape([4, 12, 12, 3], 10)
+    ('(16,)', '(4, …, 3)')
+    """
+    lengths = tuple(shape)
+    text = str(lengths)
+    if len(text) > max_width and len(lengths) > 2:
+        text = f"({lengths[0]}, …, {lengths[-1]})"
+    return elide_text(text, max_width)
+
+
+def format_magnitude(value: ValueFields, max_letters: int) -> str:
+    """Return a number, or a small array written out; of a larger one how large its numbers are (value.ts: ``sizeOf``).
+
+    >>> array, number = {"text": "", "data": [[0.5, -2.0]] * 5}, {"text": "0.25", "data": 0.25}
+    >>> format_magnitude(array, 9), format_magnitude(number, 9)
+    ('±2', '0.25')
+    >>> format_magnitude({"text": "", "data": [0.0] * 9}, 9)
+    'each 0'
+    """
+    text = format_value(value, max_letters)
+    if text is not None or ("stats" not in value and not isinstance(value.get("data"), list)):
+        return text or elide_text(value.get("text", ""), max_letters)
+    size, (low, high) = compute_largest_magnitude(value), _read_minimum_and_maximum(value)
+    if low == high:
+        number = round_number_text(repr(low + 0.0)).removesuffix(".0")
+        if measure_width(description := translate("each {0}").replace("{0}", number)) <= max_letters:
+            return description
+    return f"±{round_number_text(repr(float(f'{size:.3g}')), 3).removesuffix('.0')}" if math.isfinite(size) else "NaN"
+
+
+def compute_largest_magnitude(value: ValueFields) -> float:
+    """Return the largest magnitude in a value, NaN where it is not known.
+
+    >>> compute_largest_magnitude({"text": "", "data": [1.0, -3.0]})
+    3.0
+    """
+    with suppress(ValueError):
+        return math.nan if value.get("stats", {}).get("nans") else max(map(abs, _read_minimum_and_maximum(value)))
+    return math.nan
+
+
+def _read_minimum_and_maximum(value: ValueFields) -> tuple[float, float]:
+    """Return the least and the greatest number in a value; raise ValueError if it has none."""
+    stats, lines = value.get("stats"), _to_thumbnail_lines(value)
+    if stats is None and lines.size:
+        return float(lines.min()), float(lines.max())
+    minimum, maximum = (stats["min"], stats["max"]) if stats else (value.get("text", ""),) * 2
+    return float(str(minimum)), float(str(maximum))
+
+
+def _count_elements(data: Plain) -> int:
+    return sum(map(_count_elements, data)) if isinstance(data, list) else 1
+
+
+def _format_elements(data: Plain, digits: int) -> str:
+    if isinstance(data, list):
+        return f"[{' '.join(_format_elements(item, digits) for item in data)}]"
+    if not isinstance(data, float):
+        return str(data)
+    text = round_number_text(repr(data), digits)
+    return text.removesuffix("0") if text.endswith(".0") else text
+
+
+# -- arrays as small pictures ----------------------------------------------------------------------
+
+
+def draw_thumbnail(value: ValueFields | None, x: float, y: float, max_width: float, max_height: float) -> str:
+    """Return the SVG of an array as a small picture, at its own proportions and from the left of this room.
+
+    It has the strongest number of each part; it is empty for what is no array.
+
+    >>> draw_thumbnail({"text": "", "data": [1.0, -1.0]}, 0, 0, 20, 10).count("fill=")
+    3
+    """
+    lines = _to_thumbnail_lines(value)
+    if value is None or lines.size < 2:
+        return ""
+    relative_width = lines.shape[1] * value.get("cell", 1.0)
+    unit = min(max_width / relative_width, max_height / len(lines))
+    width, height = max(MIN_SIZE, relative_width * unit), max(MIN_SIZE, len(lines) * unit)
+    y += (max_height - height) / 2
+    rows, columns = min(len(lines), int(height / CELL_SIZE)), min(lines.shape[1], int(width / CELL_SIZE))
+    row_starts, column_starts = (
+        np.arange(count) * length // count for count, length in zip((rows, columns), lines.shape, strict=True)
+    )
+    maxima, minima = (
+        reduce.reduceat(reduce.reduceat(lines, row_starts), column_starts, 1) for reduce in (np.maximum, np.minimum)
+    )
+    strongest = np.where(maxima < -minima, minima, maxima)
+    largest = np.abs(lines[np.isfinite(lines)]).max(initial=0.0) or 1.0
+    share, dx, dy = strongest / largest, width / columns, height / rows
+    levels = np.where(np.isfinite(share), np.rint(COLOR_LEVELS * np.sign(share) * np.sqrt(abs(share))), np.inf)
+    cells = ""
+    for level in np.unique(levels):
+        path = "".join(
+            f"M{x + column * dx} {y + row * dy}h{dx}v{dy}h{-dx}z" for row, column in np.argwhere(levels == level)
+        )
+        cells += f'<path d="{path}" fill="{_choose_cell_color(level)}"/>'
+    place = f'x="{x}" y="{y}" width="{width}" height="{height}"'
+    return f'{cells}<rect {place} fill="none" stroke="#b3bac2" stroke-width="0.6"/>'
+
+
+def _choose_cell_color(level: float) -> str:
+    share = min(1.0, abs(level) / COLOR_LEVELS) ** 0.7
+    end = NONFINITE_COLOR if level == math.inf else NEGATIVE_COLOR if level < 0 else POSITIVE_COLOR
+    return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in zip(ZERO_COLOR, end, strict=True))
+
+
+def _to_thumbnail_lines(value: ValueFields | None) -> np.ndarray:
+    """Return the numbers as lines of a picture: a vector is one, more than two axes are stacked.
+
+    There are none for what is no array of real numbers.
+    """
+    data = None if value is None else value.get("thumb", value.get("data"))
+    if isinstance(data, list) and data:
+        with suppress(TypeError, ValueError):
+            array = np.array(data, float)
+            return array.reshape(-1, array.shape[-1] or 1)
+    return np.zeros((0, 0))

@@ -1,0 +1,72 @@
+"""The elements of what was recorded, and what they are: all zero, all finite."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from ..engine.types import Adjoint
+
+IGNORE_INVALID = np.errstate(invalid="ignore")  # memory that is not written yet may hold any NaN
+
+
+class ValueSummary:
+    """The elements of a value, or of the several of one call.
+
+    >>> ValueSummary(np.zeros(3)).compute_zero_and_finite_flags()
+    (True, True)
+    >>> ValueSummary(np.array([1.0, np.inf])).compute_zero_and_finite_flags()
+    (False, False)
+    """
+
+    __slots__ = ("content", "_facts", "__weakref__")
+
+    def __init__(self, content: Adjoint) -> None:
+        self.content = content
+        self._facts: tuple[bool, bool] | None = None
+
+    def to_array(self) -> np.ndarray | None:
+        """Return its elements as one array; None for what has none, or has several arrays."""
+        return None if isinstance(self.content, (tuple, list, type(None))) else np.asarray(self.content)
+
+    @property
+    def is_all_zero(self) -> bool:
+        """Whether there are elements, and all of them are known to be zero."""
+        return self.compute_zero_and_finite_flags()[0]
+
+    @property
+    def is_all_finite(self) -> bool:
+        """Whether no element is known to be NaN or infinite."""
+        return self.compute_zero_and_finite_flags()[1]
+
+    def compute_zero_and_finite_flags(self) -> tuple[bool, bool]:
+        """Compute (there are elements, and all are zero; all are finite)."""
+        if self._facts is None:
+            contents = self.content if isinstance(self.content, (tuple, list)) else ()
+            facts = [ValueSummary(content).compute_zero_and_finite_flags() for content in contents] or [
+                compute_array_zero_and_finite(self.to_array())
+            ]
+            self._facts = all(is_zero for is_zero, _ in facts), all(is_finite for _, is_finite in facts)
+        return self._facts
+
+
+@IGNORE_INVALID
+def compute_array_zero_and_finite(array: np.ndarray | None) -> tuple[bool, bool]:
+    """Compute (there are elements, and all are zero; all are finite), as far as they are known.
+
+    >>> compute_array_zero_and_finite(np.zeros(3)), compute_array_zero_and_finite(None)
+    ((True, True), (False, True))
+    """
+    if array is None or array.dtype.kind not in "biufcV":
+        return False, True
+    numbers = array if array.dtype.kind == "c" else array.astype(np.float64)
+    return bool(numbers.size and not numbers.any()), bool(np.isfinite(numbers).all())
+
+
+@IGNORE_INVALID
+def to_float_array(value: ValueSummary | None) -> np.ndarray | None:
+    """Return the elements of a value in float64; None where they are gone, or are no numbers."""
+    array = None if value is None else value.to_array()
+    return None if array is None or array.dtype.kind not in "biufV" else np.asarray(array, np.float64)

@@ -1,0 +1,395 @@
+"""The rows of a recording as one Python function over arrays: the fast form of
+:func:`minitape.functions.row_program.Rows`.
+
+The function is generated: one line for each call, with the textbook formula itself where there is one. What runs often
+is fused into loops that numba compiles: operations on arrays, and repeats of the same operations on single numbers, so
+that a chain of a thousand of them costs a few nanoseconds each.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Sequence
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..engine.table.accelerator import fast
+from ..engine.table.generated_code import execute_definitions, replace_operands
+from ..engine.table.primitives.formula import ARRAY, LIBRARY
+from . import blockwise, fusion, kernels
+from .loop_detection import compile_repeated_rows
+
+if TYPE_CHECKING:
+    from ..engine.record.row_parts import Call
+    from .fusion import ProgramTable
+
+LOAD_NUMBA_AFTER_RUNS = 512  # runs after which numba is loaded to fuse a program
+
+MIN_PIECES = 256  # calls on numbers, or on pieces of arrays, that earn the loading of numba sooner
+MIN_SCALAR_CALLS = 48  # scalar calls that are worth a compiled loop
+MAX_LOOP_CALLS = 16  # calls of a loop over a block: what it reads must fit in the cache, and it must compile soon
+PIECE_SIZE = 4096  # elements of such a piece; from them on an array is dropped as soon as no call reads it any more
+
+_ALIASES = {"identity", "stop_gradient"}
+_ANY_DTYPE_PRIMITIVES = {"add", "subtract", "multiply"}  # formulas that serve all dtypes as they stand
+
+
+class ProgramWriter:
+    """Writes the program of some calls in order.
+
+    Calls that are computed together wait in runs: large arrays block by block, numbers, and what becomes one loop. A
+    run is written when a call reads of it that cannot join it.
+    """
+
+    def __init__(
+        self,
+        table: ProgramTable,
+        calls: Sequence[Call],
+        constants: dict[int, Any],
+        fetches: Sequence[int],
+        feeds: Sequence[int],
+        build_call_function: Callable,
+        can_fuse: bool = False,
+        block_size: int = 0,
+    ) -> None:
+        self.can_fuse, self.build_call_function = can_fuse, build_call_function
+        # elements of an array, where arrays are blocks of larger ones, which may differ a little
+        self.block_size = block_size
+        self.table, self.fetches, self.feeds = table, fetches, feeds
+        self.aliases = _find_aliases(table, calls)
+        self.calls = [call for call in calls if call.row not in self.aliases]
+        self.constants = constants
+        self.scope: dict[str, Any] = {f"v{row}": array for row, array in constants.items()}
+        self.scope |= ARRAY | LIBRARY if block_size else ARRAY  # a block is no small array, which gets more care
+        self.lines: list[str] = []
+        self.may_warn = False  # whether some of it is NumPy's, which warns of infinities
+        self.function_count = 0  # runs
+        self.consumers = self._find_consumers()
+        # by row: how many calls that read it are not written yet
+        self.unread_counts = {row: len(consumers) for row, consumers in self.consumers.items()}
+        self.runs = self._build_worthwhile_runs()
+
+    def _build_worthwhile_runs(self) -> list[_CallRun]:
+        """Return an empty run of each kind that pays here, in the order in which calls may join them."""
+        # large shapes on which functions are computed that compiled loops have no vector code for
+        self.slow_kinds = {
+            blockwise.find_blockwise_kind(self.table, c)
+            for c in self.calls
+            if c.primitive.name not in fusion.CHEAP_PRIMITIVES
+        }
+        runs = [_CallRun(self._find_blockwise_kind_in_run, self._write_blockwise_calls)]
+        if (
+            self.can_fuse
+            and sum(find_scalar_float_type(self.table, c) is not None for c in self.calls) >= MIN_SCALAR_CALLS
+        ):
+            runs.append(
+                _CallRun(lambda run, call: find_scalar_float_type(self.table, call), self._write_repeated_scalar_calls)
+            )
+        if self.can_fuse:
+            runs.append(
+                _CallRun(lambda run, call: fusion.find_fusable_float_type(self.table, call), self._write_fused_calls)
+            )
+        return runs
+
+    def write_program(self) -> Callable[..., tuple]:
+        """Return the compiled function: arrays of the fed rows in, arrays of the fetched rows out."""
+        for call in self.calls:
+            sources = self._list_unaliased_inputs(call)
+            joined_run = next((run for run in self.runs if self._try_joining_run(run, call, sources)), None)
+            for run in self.runs:
+                if run is not joined_run and not run.rows.isdisjoint(sources):
+                    self._write_and_clear_run(run)
+            if joined_run is None:
+                self._write_single_call(call)
+        for run in self.runs:
+            self._write_and_clear_run(run)
+        names = "".join(f"{self._format_value_name(row)}, " for row in self.fetches)
+        arguments = ", ".join(f"v{row}" for row in self.feeds)
+        text = f"def program({arguments}):\n{''.join(self.lines)}    return ({names})\n"
+        return execute_definitions(text, "<formula function>", self.scope)["program"]
+
+    # -- runs --------------------------------------------------------------------------------------
+
+    def _try_joining_run(self, run: _CallRun, call: Call, sources: list[int]) -> bool:
+        """Let a call wait in a run for others of its kind; False where it cannot."""
+        if self.block_size and len(run.calls) == MAX_LOOP_CALLS:
+            self._write_and_clear_run(run)
+        kind = run.find_kind(run, call)
+        if kind != run.kind and not run.rows.isdisjoint(sources):
+            self._write_and_clear_run(run)
+            kind = run.find_kind(run, call)
+        if kind is None or run.kind not in (None, kind):
+            return False
+        run.calls.append(call)
+        run.rows.add(call.row)
+        run.kind = kind
+        return True
+
+    def _write_and_clear_run(self, run: _CallRun) -> None:
+        """Write the calls that wait in a run, together, or line by line where they are few; then the run is empty."""
+        calls, kind = run.calls, run.kind
+        run.calls, run.rows, run.kind = [], set(), None
+        if calls and not run.write_calls(calls, kind):
+            for call in calls:
+                self._write_single_call(call)
+
+    def _find_blockwise_kind_in_run(self, run: _CallRun, call: Call) -> Any:
+        """Return shape and float type of a call on large arrays that may join a run.
+
+        None for others, for a sum of rows that are not of the run, and for what reads a sum of the run.
+        """
+        kind = blockwise.find_blockwise_kind(self.table, call)
+        if kind is None or (self.can_fuse and kind not in self.slow_kinds):
+            return None
+        inputs_in_run = [row for row in self._list_unaliased_inputs(call) if row in run.rows]
+        if call.primitive.name in fusion.TOTAL_PRIMITIVES and not inputs_in_run:
+            return None
+        return kind if all(self.table.shape_dtypes[row][0] == kind[0] for row in inputs_in_run) else None
+
+    def _write_blockwise_calls(self, calls: list[Call], kind: Any) -> bool:
+        """Write calls on large arrays as one function that runs block by block; False where they are too few."""
+        if len(calls) < blockwise.MIN_CALLS:
+            return False
+
+        build_writer = partial(
+            ProgramWriter,
+            build_call_function=self.build_call_function,
+            can_fuse=self.can_fuse,
+            block_size=blockwise.BLOCK_SIZE,
+        )
+        self._write_run_function_call(
+            calls,
+            *blockwise.compile_blockwise_run(self.table, calls, kind, self._find_alias, self.consumers, build_writer),
+        )
+        self.may_warn = True
+        return True
+
+    def _write_fused_calls(self, calls: list[Call], float_type: Any) -> bool:
+        """Write calls as one fused function; False where they are too few, or numba refuses."""
+        shapes = {row: shape for row, (shape, _) in self.table.shape_dtypes.items()}
+        if sum(shapes[call.row] != () for call in calls) < (2 if self.block_size else fusion.MIN_CALLS):
+            return False
+        # what is only another number in another place is no other loop
+        constants = {} if self.block_size else self.constants
+        writer = fusion.FusedLoopWriter(self.table, calls, constants, self._find_alias, self.consumers)
+        text = writer.write_source()
+        arguments = [*writer.inputs, *writer.array_outputs]
+        if self.block_size:
+            text = text.replace(f"range({self.block_size})", f"range(v{arguments[-1]}.shape[0])")
+        function = fusion.compile_fused_function(text, float_type, [shapes[r] for r in arguments])
+        if function is None:
+            return False
+        self.scope |= {"empty": np.empty, "buffer": fast.create_buffer, float_type.__name__: float_type}
+        for row in writer.array_outputs:
+            allocator = "buffer" if math.prod(shapes[row]) >= fast.large_size else "empty"
+            shape = f"v{self.feeds[0]}.shape" if self.block_size else repr(shapes[row])
+            self.lines.append(f"    v{row} = {allocator}({shape}, {float_type.__name__})\n")
+        self._write_run_function_call(calls, function, arguments, writer.outputs)
+        self.lines += [f"    v{r} = {float_type.__name__}(v{r})\n" for r in writer.outputs if shapes[r] == ()]
+        return True
+
+    def _write_run_function_call(
+        self, calls: Sequence[Call], function: Any, inputs: list[int], outputs: list[int]
+    ) -> None:
+        """Write the line that calls a function, which computes the rows of these calls."""
+        name, arguments = self._add_function_to_scope(function), ", ".join(f"v{row}" for row in inputs)
+        results = "".join(f"v{row}, " for row in outputs)
+        self.lines.append(f"    {results + '= ' if results else ''}{name}({arguments})\n")
+        self._drop_values_unread_after(inputs, calls)
+
+    def _add_function_to_scope(self, function: Any) -> str:
+        """Give a run's function a name in the program, and return the name."""
+        name, self.function_count = f"k{self.function_count}", self.function_count + 1
+        self.scope[name] = function
+        return name
+
+    def _write_repeated_scalar_calls(self, calls: list[Call], float_type: Any) -> bool:
+        """Write calls on single numbers that repeat the same operations as loops; False where that does not pay."""
+        if len(calls) < MIN_SCALAR_CALLS:
+            return False
+        rows = {c.row for c in calls}
+        leaves = list(dict.fromkeys(r for c in calls for r in self._list_unaliased_inputs(c) if r not in rows))
+        positions = {row: position for position, row in enumerate([*leaves, *[c.row for c in calls]])}
+        block, values = np.zeros((len(positions), 4), np.int32), np.zeros(len(positions), float_type)
+        for call in calls:
+            inputs = [positions[r] for r in self._list_unaliased_inputs(call)]
+            block[positions[call.row], :3] = call.primitive.code, inputs[0], inputs[-1]
+        for row in leaves:
+            if row in self.constants:
+                values[positions[row]] = self.constants[row]
+        function = compile_repeated_rows(block, len(leaves), float_type)
+        if function is None:
+            return False
+        name = self._add_function_to_scope(function)
+        self.scope[f"values_{name}"] = values
+        self.lines.append(f"    w = values_{name}.copy()\n")
+        self.lines += [f"    w[{positions[row]}] = v{row}\n" for row in leaves if row not in self.constants]
+        self.lines.append(f"    {name}(w)\n")
+        self._drop_values_unread_after([], calls)
+        self.lines += [f"    v{c.row} = w[{positions[c.row]}]\n" for c in calls if self.unread_counts.get(c.row)]
+        return True
+
+    # -- rows --------------------------------------------------------------------------------------
+
+    def _find_alias(self, row: int) -> int:
+        """Return the row that holds a row's value: itself, or the one that has the same value already."""
+        return self.aliases.get(row, row)
+
+    def _format_value_name(self, row: int) -> str:
+        return f"v{self._find_alias(row)}"
+
+    def _list_unaliased_inputs(self, call: Call) -> list[int]:
+        """Return the rows that a call reads; of an alias, the row that holds its value."""
+        return [self._find_alias(row) for row in call.inputs]
+
+    def _find_consumers(self) -> dict[int, list[int]]:
+        """Return, for each row, the first rows of the calls that read it, in order (-1: it is fetched)."""
+        consumers: dict[int, list[int]] = {}
+        for call in self.calls:
+            for row in self._list_unaliased_inputs(call):
+                consumers.setdefault(row, []).append(call.row)
+        for row in self.fetches:
+            consumers.setdefault(self._find_alias(row), []).append(-1)
+        return consumers
+
+    # -- one line ----------------------------------------------------------------------------------
+
+    def _is_last_output_read(self, call: Call) -> bool:
+        return bool(self.consumers.get(call.row + call.outputs - 1))
+
+    def _write_single_call(self, call: Call) -> None:
+        arguments = [self._format_value_name(row) for row in call.inputs]
+        formula = _find_call_formula(self.table, call, arguments)
+        if formula is None and call.primitive.name == "slice":
+            self.scope[f"s{call.row}"] = call.attrs["spec"]
+            formula = f"{arguments[0]}[s{call.row}]"
+        if formula is None:
+            self.scope[f"f{call.row}"] = self.build_call_function(call, self._is_last_output_read(call))
+            formula = f"f{call.row}({', '.join(arguments)})"
+        names = ", ".join(f"v{call.row + i}" for i in range(call.outputs))
+        comma = "," if call.outputs > 1 or getattr(call.primitive, "has_tuple_output", False) else ""
+        self.lines.append(f"    {names}{comma} = {formula}\n")
+        self.may_warn = True
+        self._drop_values_unread_after(call.inputs, [call])
+
+    def _drop_values_unread_after(self, rows: Sequence[int], calls: Sequence[Call]) -> None:
+        """Write a line that drops the large arrays among ``rows`` that no call reads any more, now that these calls are
+        written.
+        """
+        for call in calls:
+            for row in self._list_unaliased_inputs(call):
+                self.unread_counts[row] -= 1
+        dropped_names = {
+            self._format_value_name(r)
+            for r in rows
+            if not self.unread_counts[self._find_alias(r)] and self._is_worth_dropping(self._find_alias(r))
+        }
+        if dropped_names:
+            self.lines.append(f"    {' = '.join(sorted(dropped_names))} = None\n")
+
+    def _is_worth_dropping(self, row: int) -> bool:
+        is_kept_elsewhere = row in self.constants or row in self.feeds
+        return not is_kept_elsewhere and math.prod(self.table.shape_dtypes[row][0]) >= PIECE_SIZE
+
+
+class _CallRun:
+    """Calls of one kind (of numbers their type) that wait to be written together: ``find_kind(run, call)``,
+    ``write_calls(calls, kind)``.
+    """
+
+    def __init__(
+        self, find_kind: Callable[[_CallRun, Call], Any], write_calls: Callable[[list[Call], Any], bool]
+    ) -> None:
+        self.find_kind, self.write_calls = find_kind, write_calls
+        self.calls: list[Call] = []
+        self.rows: set[int] = set()
+        self.kind: Any = None
+
+
+def find_scalar_float_type(table: ProgramTable, call: Call) -> Any:
+    """Return the float type of a call of the table on single numbers; None for others."""
+    is_scalar = call.primitive.code and all(table.shape_dtypes[row][0] == () for row in (*call.inputs, call.row))
+    return fusion.find_common_float_type(table, call) if is_scalar and call.outputs == 1 else None
+
+
+def _find_aliases(table: ProgramTable, calls: Sequence[Call]) -> dict[int, int]:
+    """Return, by each row that has the value of a row before it, that row: identities, first powers, slices."""
+    aliases: dict[int, int] = {}
+    slices: dict[tuple[int, str], int] = {}  # (what is sliced, how) -> the row of the slice
+    for call in calls:
+        source = aliases.get(call.inputs[0], call.inputs[0]) if call.inputs else -1
+        if call.primitive.name == "slice":
+            first_row = slices.setdefault((source, repr(call.attrs["spec"])), call.row)
+        else:
+            is_alias = call.primitive.name in _ALIASES or fusion.find_constant_exponent(table, call) == 1
+            first_row = source if is_alias and table.shape_dtypes[call.row][1].kind != "O" else call.row
+        if first_row != call.row:
+            aliases[call.row] = first_row
+    return aliases
+
+
+# -- what one call runs ----------------------------------------------------------------------------
+
+
+def _find_call_formula(table: ProgramTable, call: Call, arguments: list[str]) -> str | None:
+    """Return the formula of a call with the names of the values in it; None where the primitive has none."""
+    primitive, kinds = call.primitive, {table.shape_dtypes[row][1].kind for row in call.inputs}
+    if not primitive.code or call.attrs or (kinds != {"f"} and primitive.name not in _ANY_DTYPE_PRIMITIVES):
+        return None
+    text = "x * x" if fusion.find_constant_exponent(table, call) == 2 else primitive.texts[0]
+    return _build_formula_template(text).format(*arguments)
+
+
+@cache
+def _build_formula_template(text: str) -> str:
+    """Return a formula with places for the names of its operands."""
+    return replace_operands(text, ["{0}", "{1}"])
+
+
+class CompiledRows:
+    """Needed rows as one function over arrays: see :class:`minitape.functions.row_program.Rows`, the plain form."""
+
+    def __init__(
+        self,
+        table: ProgramTable,
+        calls: Sequence[Call],
+        constants: dict[int, Any],
+        fetches: Sequence[int],
+        feeds: Sequence[int],
+        build_call_function: Callable,
+    ) -> None:
+        self.table, self.calls = table, calls
+        self.build_writer = partial(ProgramWriter, table, calls, constants, fetches, feeds, build_call_function)
+        self._compile_rows()
+
+    def _compile_rows(self, can_fuse: bool = False) -> None:
+        writer = self.build_writer(can_fuse)
+        self.compute_fetches, self.may_warn = writer.write_program(), writer.may_warn
+
+    def fuse_loops_if_worthwhile(self, run_count: int) -> bool:
+        """Compile loops for rows that run often, where numba is loaded (or after many more runs); return whether
+        that is settled.
+        """
+        sizes = [
+            math.prod(self.table.shape_dtypes[call.row][0])
+            for call in self.calls
+            if fusion.find_fusable_float_type(self.table, call)
+        ]
+        if not kernels.can_compile_kernels() or len(sizes) < fusion.MIN_CALLS:
+            return True
+        if (
+            run_count < LOAD_NUMBA_AFTER_RUNS
+            and sum(1 + size // PIECE_SIZE for size in sizes) < MIN_PIECES
+            and "numba" not in sys.modules
+        ):
+            return False
+        self._compile_rows(can_fuse=True)
+        return True
+
+
+def Rows(plain: type) -> type[CompiledRows]:  # noqa: N802
+    """Return the class that computes what ``plain`` does."""
+    return CompiledRows

@@ -1,0 +1,291 @@
+"""The sweeps that most gradients need, written out: of numbers, of arrays and calls, and of long tapes.
+
+Each does what :class:`minitape.engine.backward.sweep.Sweep` does, which says what is computed; calls whose outputs
+share a rule are handed to it.
+"""
+
+from __future__ import annotations
+
+from itertools import compress
+from typing import TYPE_CHECKING, Any
+
+from numpy import ndarray
+
+from ..engine.backward.row_marks import ENDS_HERE
+from ..engine.backward.row_values import (
+    TensorValues,
+    add_share_to_adjoint,
+    fit_share_to_input,
+    get_row_values,
+    iter_operations_backward,
+)
+from ..engine.backward.sweep import Sweep
+from ..engine.record.row_parts import CALL, REALS, WIDTH
+from ..engine.table.float_warnings import OFF, WARNINGS, restore_fp_errors
+from ..engine.table.generated_code import compile_expression, execute_definitions
+from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE, LARGE, LARGE_FORMS, to_recorded_formula
+from ..engine.table.primitives.formula import ARRAY, SCALAR
+from ..engine.table.primitives.reduce import unbroadcast
+from ..engine.tensor.rule_functions import build_recorded_functions
+from ..engine.tensor.tensor import EagerTensor
+from .long_sweep import build_long_sweep
+from .nested_number_sweep import try_sweeping_recorded_numbers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ..engine.backward.row_values import Cells
+    from ..engine.record.record import Record
+    from ..engine.record.row_parts import Call
+    from ..engine.types import Adjoint, Function, Object
+    from .packed_rows import PackedRecord
+
+MIN_NUMBER_ROWS, MIN_MIXED_ROWS = 24, 512  # rows from which on a compiled loop may pay: of numbers, also of arrays
+
+
+def run_sweep(plain: Function) -> Function:
+    """Return the fast form of :func:`minitape.engine.backward.sweep.run_sweep`."""
+    return run_fast_sweep
+
+
+def run_fast_sweep(
+    record: PackedRecord,
+    adjoints: dict[int, Adjoint],
+    sources: set[int],
+    reachable: bytearray | None,
+    is_recorded: bool,
+) -> Function:
+    """Sweep, and return the function that returns the adjoint of a row.
+
+    This is the loop for a tape of numbers: the shares of all inputs of an operation are computed at once. Long tapes,
+    the rows that an outer tape records, arrays and calls have sweeps of their own.
+    """
+    last_row, first_row, rows, find_adjoint = max(adjoints), min(sources), record.rows, adjoints.get
+    only_numbers = record.kinds <= REALS
+    if not is_recorded and last_row - first_row >= (MIN_NUMBER_ROWS if only_numbers else MIN_MIXED_ROWS):
+        compiled_sweep = build_long_sweep(record, adjoints, sources, reachable)
+        if compiled_sweep is not None:
+            compiled_sweep.run_to_end()
+            return compiled_sweep.get_adjoint
+    if (
+        is_recorded
+        and only_numbers
+        and try_sweeping_recorded_numbers(record, adjoints, sources, reachable, last_row, first_row)
+    ):
+        return find_adjoint
+    if is_recorded or reachable or record.base or not only_numbers:
+        _sweep_mixed_rows(record, adjoints, sources, reachable, is_recorded, last_row, first_row)
+        return find_adjoint
+    warning_state = WARNINGS[OFF]
+    try:
+        for offset in range(WIDTH * last_row, WIDTH * first_row - 1, -WIDTH):
+            op = rows[offset]
+            if not op or (g := find_adjoint(row := offset // WIDTH)) is None:
+                continue
+            input_row, b, z = rows[offset + 1], rows[offset + 2], rows[offset + 5]
+            for share in SHARES[type(z)][op](g, z, rows[WIDTH * input_row + 5], rows[WIDTH * b + 5]):
+                if share is not None:
+                    total = find_adjoint(input_row)
+                    adjoints[input_row] = share if total is None else total + share
+                input_row = b
+            if row not in sources:
+                del adjoints[row]
+    finally:
+        restore_fp_errors(warning_state)
+    return find_adjoint
+
+
+def _sweep_mixed_rows(
+    record: Record,
+    adjoints: dict[int, Adjoint],
+    sources: set[int],
+    reachable: bytearray | None,
+    is_recorded: bool,
+    last_row: int,
+    first_row: int,
+) -> None:
+    """Sweep over numbers, arrays and calls, and over the rows that an outer tape records.
+
+    It reads what the recording holds where a rule reads no elements: a recorded sweep makes no tensor of it then.
+    """
+    matters = b"\1" * (last_row + 1) if reachable is None else reachable
+    find_adjoint, plain_sweep = adjoints.get, None
+    ends_early = ENDS_HERE in matters
+    values: Any = get_row_values(record)
+    read_held = values.__getitem__
+    read_value = TensorValues(record, values).__getitem__ if is_recorded else read_held
+    warning_state = WARNINGS[OFF]
+    try:
+        for row, op, a, b, call in _iter_cells_backward(record, first_row, last_row):
+            g: Any = find_adjoint(row)
+            if (g is None and (op > CALL or call.outputs == 1)) or (ends_early and matters[row] == ENDS_HERE):
+                continue
+            if op > CALL:
+                if row not in sources:  # before the step, whose last share may take the place of g
+                    del adjoints[row]
+                if is_recorded:
+                    primitive = BY_CODE[op - FIRST_CODE]
+                    z, read_input = (
+                        read_value(row) if primitive.keeps_output else None,
+                        read_value if primitive.kept_inputs else read_held,
+                    )
+                    STEPS[EagerTensor, op, matters[a], matters[b]](g, z, read_input(a), read_input(b), a, b, adjoints)
+                else:
+                    z = values[row]
+                    value_type = type(z) if type(z) in SCALAR else ndarray if g.size < LARGE else None
+                    STEPS[value_type, op, matters[a], matters[b]](g, z, values[a], values[b], a, b, adjoints)
+                continue
+            if call.outputs == 1 and not (primitive := call.primitive).code and type(primitive.rules) is tuple:
+                send_call_shares(call, g, matters, read_value, read_held, adjoints)
+            else:
+                if plain_sweep is None:
+                    plain_sweep = Sweep(record, adjoints, sources, reachable, is_recorded=is_recorded)
+                    plain_sweep.adjoints = adjoints
+                if call.row != row or not plain_sweep.send_shares_to_inputs(
+                    call
+                ):  # of several outputs, the first is met last
+                    continue
+                for output_row in range(row, row + call.outputs):
+                    if output_row not in sources:
+                        adjoints.pop(output_row, None)
+                continue
+            if row not in sources:
+                del adjoints[row]
+    finally:
+        restore_fp_errors(warning_state)
+
+
+def _iter_cells_backward(record: Record, first_row: int, last_row: int) -> Iterable[Cells]:
+    """Return the rows of :func:`iter_operations_backward`, off the list of cells at once."""
+    if record.base:
+        return iter_operations_backward(record, first_row, last_row)
+    cells = record.rows[WIDTH * first_row : WIDTH * (last_row + 1)]
+    ops = cells[-6::-6]  # of the last row first
+    return compress(
+        zip(range(last_row, first_row - 1, -1), ops, cells[-5::-6], cells[-4::-6], cells[-3::-6], strict=True), ops
+    )
+
+
+def send_call_shares(
+    call: Call,
+    g: Adjoint,
+    matters: bytes | bytearray,
+    read_value: Function,
+    read_held: Function,
+    adjoints: dict[int, Adjoint],
+) -> None:
+    """Add to ``adjoints`` the shares that a call with one output and a rule for each input sends to its inputs."""
+    primitive: Object = call.primitive
+    rows = call.inputs
+    z = read_value(call.row) if primitive.keeps_output else read_held(call.row)
+    inputs = [*map(read_held if primitive.kept_inputs == () else read_value, rows)]
+    for input_row, input_value, rule in zip(rows, inputs, primitive.rules):  # noqa: B905 - slow
+        if rule is None or not matters[input_row]:
+            continue
+        share = rule(g, z, *inputs, **call.attrs)
+        share_type = type(share)
+        if share_type is ndarray or share_type in SCALAR:
+            if share.shape != input_value.shape or share.dtype is not input_value.dtype:
+                share = fit_share_to_input(share, input_value)
+        elif share_type is EagerTensor:
+            if share._value.shape != (shape := read_held(input_row).shape):
+                share = unbroadcast(share, shape)
+        elif share is None:
+            continue
+        else:
+            share = fit_share_to_input(share, input_value)
+        total = adjoints.get(input_row)
+        adjoints[input_row] = share if total is None else add_share_to_adjoint(total, share)
+
+
+class _StepFunctions(dict["Object", "Function"]):
+    """By the kind of value (None: large arrays; tensors: recorded), code, and whether the inputs matter: the step of a
+    sweep over a row of the table.
+
+    It adds the shares of the row's inputs to the adjoints of the rows ``a`` and ``b``. Recorded, ``x`` and ``y`` are
+    tensors where a rule reads them.
+    """
+
+    def __missing__(self, key: tuple[type[object] | None, int, int, int]) -> Function:
+        value_type, code, *inputs_matter = key
+        primitive, is_recorded = BY_CODE[code - FIRST_CODE], value_type is EagerTensor
+        text = "def step(g, z, x, y, a, b, adjoints):\n    pass\n"
+        last_row = "b" if inputs_matter[1] and len(primitive.texts) == 3 else "a"  # no rule needs g after this one
+        for rule, x, row, matters in zip(primitive.texts[1:], "xy", "ab", inputs_matter, strict=False):
+            if rule == "-" or not matters:
+                continue
+            if is_recorded:
+                text += _RECORDED.format(
+                    rule=to_recorded_formula(rule), like=x, x=f"{x}._value" if primitive.kept_inputs else x, row=row
+                )
+            else:
+                mismatches = [f"share.shape != {x}.shape"] * (
+                    value_type not in SCALAR and len(primitive.texts) == 3
+                ) + [f"share.dtype is not {x}.dtype"] * ("(" in rule or "." in rule)
+                text += _STEP.format(
+                    rule=rule if value_type or rule == "g" else f"rule_{x}(g, z, x, y{', over=g' * (row == last_row)})",
+                    unlike=" or ".join(mismatches) or False,
+                    x=x,
+                    row=row,
+                )
+        functions = (
+            build_recorded_functions()
+            if is_recorded
+            else ARRAY
+            if value_type is None
+            else SCALAR.get(value_type, ARRAY)
+        )
+        rules = dict(zip(("rule_x", "rule_y"), LARGE_FORMS[code].rules, strict=False))  # of large arrays
+        namespace = (
+            functions
+            | rules
+            | {
+                "kind": value_type,
+                "fit_share_to_input": fit_share_to_input,
+                "unbroadcast": unbroadcast,
+                "add_share_to_adjoint": add_share_to_adjoint,
+            }
+        )
+        self[key] = step = execute_definitions(text, "<formula step>", namespace)["step"]
+        return step
+
+
+_STEP = """
+    share, total = {rule}, adjoints.get({row})
+    if {unlike}:
+        share = fit_share_to_input(share, {x})
+    if total is None:
+        adjoints[{row}] = share
+    elif type(total) is kind:
+        adjoints[{row}] = total + share
+    else:
+        adjoints[{row}] = add_share_to_adjoint(total, share)
+""".lstrip("\n")
+_RECORDED = """
+    share, total = {rule}, adjoints.get({row})
+    if type(share) is not kind:
+        share = fit_share_to_input(share, {like})
+    elif share._value.shape != {x}.shape:
+        share = unbroadcast(share, {x}.shape)
+    if total is not None:
+        share = add(total, share) if type(total) is kind else add_share_to_adjoint(total, share)
+    adjoints[{row}] = share
+""".lstrip("\n")
+STEPS = _StepFunctions()
+
+
+class _ShareFunctions(dict["Object", "list[Any]"]):
+    """By the type of a number and by code: the function that returns the shares of all inputs, None for an input
+    without a rule.
+    """
+
+    def __missing__(self, number_type: Object) -> list[Any]:
+        texts = [", ".join("None" if t == "-" else t for t in primitive.texts[1:]) for primitive in BY_CODE]
+        self[number_type] = functions = [
+            *[None] * FIRST_CODE,
+            *(compile_expression(f"({text},)", SCALAR[number_type]) for text in texts),
+        ]
+        return functions
+
+
+SHARES = _ShareFunctions()

@@ -1,0 +1,123 @@
+"""The sweep over numbers that an outer tape records: rules of the table write row after row of the one recording, and
+make no tensors in between. The adjoint of a row is the number of another one.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from ..engine.record.row_parts import CHUNK, WIDTH
+from ..engine.record.thread_state import state
+from ..engine.table.float_warnings import OFF, WARNINGS, restore_fp_errors
+from ..engine.table.generated_code import compile_expression, find_names
+from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE, to_recorded_formula
+from ..engine.tensor.rule_functions import PYTHON_OPERATORS, build_number_tensor, compile_recorded_rules
+from ..engine.tensor.tensor import EagerTensor
+from .operators import ForwardFunctions
+
+if TYPE_CHECKING:
+    from ..engine.record.record import Record
+    from ..engine.table.primitives import Primitive
+
+ROW_WRITERS: dict[str, Any] = {}  # what rules call: functions (record, *rows) that write a row and return it
+
+
+def try_sweeping_recorded_numbers(
+    record: Record, adjoint_tensors: dict, sources: set[int], reachable: Any, last_row: int, first_row: int
+) -> bool:
+    """Sweep down to ``sources``: the dictionary of seeds becomes that of the adjoints, which are tensors.
+
+    Return False, and do nothing, where the recording is not the one that records, or not of numbers alone.
+    """
+    open_record = state.record
+    if open_record is not record or record.fixed_site is None or record.has_calls or record.trace is not None:
+        return False
+    if record.base or record.next > CHUNK // 32:  # it might be packed before the end
+        return False
+    rows, matters = record.rows, reachable or b"\1" * (last_row + 1)
+    adjoints = {row: record.find_or_add_row(g, None, record.fixed_site) for row, g in adjoint_tensors.items()}
+    find_adjoint = adjoints.get
+    warning_state = WARNINGS[OFF]
+    try:
+        for offset in range(WIDTH * last_row, WIDTH * first_row - 1, -WIDTH):
+            row, op = offset // WIDTH, rows[offset]
+            if not op or (g := find_adjoint(row)) is None or matters[row] != 1:
+                continue
+            a, b = rows[offset + 1], rows[offset + 2]
+            for i, rule in _list_share_writers(op, matters[a] > 0, matters[b] > 0):
+                input_row = b if i else a
+                share, total = rule(record, g, row, a, b), find_adjoint(input_row)
+                adjoints[input_row] = share if total is None else ROW_WRITERS["add"](record, total, share)
+            if row not in sources:
+                del adjoints[row]
+    finally:
+        restore_fp_errors(warning_state)
+    adjoint_tensors.clear()
+    adjoint_tensors |= {row: _build_row_tensor(record, g) for row, g in adjoints.items()}
+    return True
+
+
+@cache
+def _list_share_writers(code: int, *inputs_matter: bool) -> list[tuple[int, Any]]:
+    """Return (0 for a or 1 for b, what writes its share) of the inputs of an operation that matter."""
+    if not ROW_WRITERS:
+        for primitive in BY_CODE:
+            ROW_WRITERS[primitive.name] = line = _build_row_writer(primitive)
+            ROW_WRITERS[f"{primitive.name}_number"] = lambda record, a, n, f=line: f(
+                record, a, _find_or_add_number_row(record, n, a)
+            )
+            ROW_WRITERS[f"reflected_{primitive.name}"] = lambda record, a, n, f=line: f(
+                record, _find_or_add_number_row(record, n, a), a
+            )
+    rules: list[tuple[int, Any]] = []
+    for i, text in enumerate(BY_CODE[code - FIRST_CODE].texts[1:]):
+        if inputs_matter[i] and text != "-":
+            call_text, rule = to_recorded_formula(text, "w"), compile_recorded_rules(code)[i]
+            if find_names(call_text) <= {*ROW_WRITERS, *"wgzxy"}:
+                rule = compile_expression(call_text, ROW_WRITERS, "w, g, z, x, y")
+            else:  # more than lines of the table
+                rule = lambda w, *rows, f=rule: w.find_or_add_row(f(*[_build_row_tensor(w, row) for row in rows]))  # noqa: E731
+            rules.append((i, rule))
+    return rules
+
+
+def _build_row_writer(primitive: Primitive) -> Any:
+    """Return the function that computes an operation of the values of rows, and writes the row of the result."""
+    code, sign, forward = primitive.code, PYTHON_OPERATORS.get(primitive.name), ForwardFunctions(primitive.code)
+
+    def write_unary(record: Record, a: int) -> int:
+        rows, row = record.rows, record.next
+        x = rows[WIDTH * a + 5]
+        rows += code, a, a, None, record.fixed_site, sign(x) if sign else forward[type(x)](x)
+        record.next = record.untracked_end = row + 1
+        if a in record.untracked:
+            record.untracked.add(row)
+        return row
+
+    def write_binary(record: Record, a: int, b: int) -> int:
+        rows, untracked = record.rows, record.untracked
+        x, y, row = rows[WIDTH * a + 5], rows[WIDTH * b + 5], record.next
+        rows += code, a, b, None, record.fixed_site, sign(x, y) if sign else forward[type(x)](x, y)
+        record.next = record.untracked_end = row + 1
+        if a in untracked and b in untracked:
+            untracked.add(row)
+        return row
+
+    return write_binary if len(primitive.texts) == 3 else write_unary
+
+
+def _find_or_add_number_row(record: Record, number: float, like_row: int) -> Any:
+    """Return the row of a Python number in the type of another row's value, and write it where it is missing."""
+    number_type = type(record.rows[WIDTH * like_row + 5])
+    tensor = record.numbers.get((number, number_type)) if number else None
+    if tensor is None:
+        site: Any = record.fixed_site
+        tensor = build_number_tensor(number, number_type, record, site)
+    return tensor._row if tensor._record is record else record.find_or_add_row(tensor, None, record.fixed_site)
+
+
+def _build_row_tensor(record: Record, row: int) -> EagerTensor:
+    tensor = EagerTensor()
+    tensor._value, tensor._record, tensor._row, tensor._origin = record.get_value_or_spec(row), record, row, None
+    return tensor

@@ -1,0 +1,139 @@
+"""Recordings of many rows: packed into blocks of 32-bit integers and arrays of values, 16 bytes and the value for each
+row.
+"""
+
+from __future__ import annotations
+
+import struct
+from _thread import get_ident
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..engine.record.interrupt_safe import leave_ended_tapes
+from ..engine.record.row_parts import CHUNK, REALS, WIDTH
+from ..engine.record.thread_state import append_to_list_or_tuple
+from ..engine.table.primitives.elementwise import FIRST_CODE
+
+if TYPE_CHECKING:
+    from ..engine.record.record import Record as PlainRecord
+
+    class PackedRecord(PlainRecord):
+        """A recording in the fast form, see ``Packed``."""
+
+        @property
+        def number_type(self) -> Any: ...
+        def build_number_column(self, number_type: Any) -> np.ndarray: ...
+
+
+ARRAY_ROW = 256  # added to the op of packed elementwise rows whose values are no numbers: kernels hand them over
+
+
+def Record(plain: type[PlainRecord]) -> type[PlainRecord]:  # noqa: N802
+    """Return the fast form of :class:`minitape.engine.record.record.Record`."""
+    from ..engine.record.row_table import find_span
+
+    class Packed(plain):  # type: ignore[valid-type, misc]
+        """Rows of which all but the last are packed."""
+
+        blocks: Sequence[tuple[int, np.ndarray, Any, dict[int, Any]]]  # first row, int32 rows x 4, values, calls by row
+
+        def pack_rows(self) -> bool:
+            """Move the rows since the last block into a block; numbers of one type become an array.
+
+            False, and nothing moved, where another thread continues to record.
+            """
+            if self.is_open and get_ident() != self.thread:
+                return False
+            leave_ended_tapes()
+            cells = self.rows.copy()
+            if not cells:
+                return True
+            values: Any = cells[5::WIDTH]  # a list, or an array of numbers
+            calls = {row: call for row, call in enumerate(cells[3::WIDTH], self.base) if call} if self.has_calls else {}
+            del cells[5::WIDTH]
+            del cells[3 :: WIDTH - 1]
+            block = np.frombuffer(bytearray(struct.pack(f"{len(cells)}i", *cells)), np.int32).reshape(-1, WIDTH - 2)
+            kinds = set(map(type, values)) if np.ndarray in self.kinds else self.kinds
+            if len(kinds) == 1 and kinds <= REALS:
+                values = np.fromiter(values, next(iter(kinds)), len(values))
+            else:
+                arrays = [type(value) not in REALS for value in values]
+                block[arrays & (block[:, 0] >= FIRST_CODE), 0] += ARRAY_ROW
+            self.blocks = append_to_list_or_tuple(self.blocks, (self.base, block, values, calls))
+            self.rows.clear()  # in this order, so that a picture that reads from another thread sees no row twice
+            self.base += len(block)
+            self.pack_limit = self.next + CHUNK
+            return True
+
+        @property
+        def number_type(self) -> Any:
+            """The one type of the numbers in the column of values, which a compiled sweep takes; None where there are
+            two.
+            """
+            number_types = self.kinds & REALS
+            return next(iter(number_types)) if len(number_types) == 1 else None
+
+        def build_number_column(self, number_type: Any) -> np.ndarray:
+            """Return the packed column of values as an array; rows that are no numbers hold NaN there."""
+            columns = [
+                values
+                if type(values) is np.ndarray
+                else np.array([value if type(value) is number_type else np.nan for value in values], number_type)
+                for _, _, values, _ in self.blocks
+            ]
+            return columns[0] if len(columns) == 1 else np.concatenate(columns)
+
+        def read_all_cells(self, row: int) -> Sequence[Any]:
+            if row >= self.base:
+                return super().read_all_cells(row - self.base)
+            block_start, block, values, calls = find_span(self.blocks, row)
+            op, a, b, site = block[row - block_start].tolist()
+            return op & (ARRAY_ROW - 1), a, b, calls.get(row), site, values[row - block_start]
+
+        def get_value_or_spec(self, row: int) -> Any:
+            if row >= self.base:
+                return self.rows[WIDTH * (row - self.base) + 5]
+            block_start, _, values, _ = find_span(self.blocks, row)
+            return values[row - block_start]
+
+        def store_value(self, row: int, value: Any) -> None:
+            if row >= self.base:
+                super().store_value(row - self.base, value)
+            else:
+                block_start, _, values, _ = find_span(self.blocks, row)
+                values[row - block_start] = value
+
+        def read_columns(self, low: int = 0, high: int | None = None) -> Any:
+            while True:
+                base, blocks = self.base, self.blocks
+                unpacked_columns = super().read_columns(
+                    max(low - base, 0), None if high is None else max(high - base, 0)
+                )
+                if self.base == base:
+                    break
+            if low >= base:
+                return unpacked_columns
+            packed_columns: Any = [[] for _ in range(WIDTH)]
+            stop = base if high is None else min(base, high)
+            for block_start, block, values, calls in list(blocks):
+                start, end = max(block_start, low), min(block_start + len(block), stop)
+                if start < end:
+                    block_part = slice(start - block_start, end - block_start)
+                    ops, first_inputs, second_inputs, sites = block[block_part].T.tolist()
+                    cells = (
+                        [op & (ARRAY_ROW - 1) for op in ops],
+                        first_inputs,
+                        second_inputs,
+                        map(calls.get, range(start, end)),
+                        sites,
+                    )
+                    for column, extension in zip(packed_columns, (*cells, values[block_part]), strict=True):
+                        column.extend(extension)
+            return [
+                packed_column + extension
+                for packed_column, extension in zip(packed_columns, unpacked_columns, strict=True)
+            ]
+
+    return Packed

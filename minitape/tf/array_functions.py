@@ -1,0 +1,395 @@
+"""Tensors as a whole: their shape, the same elements in another one, tensors joined and taken apart."""
+
+from __future__ import annotations
+
+import math
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..engine.record.provenance import note_used_as_size
+from ..engine.table.primitives import TABLE
+from ..engine.tensor.conversion import convert_to_tensor, stack_tensors
+from ..engine.tensor.operation import apply
+from ..engine.tensor.tensor import Tensor
+from ..engine.values import dtypes
+from ..engine.values.argument_errors import build_argument_error
+from .arguments import apply_primitive, is_tensor_like, normalize_axis, to_integer_vector, to_integers, to_tensor
+
+if TYPE_CHECKING:
+    from ..engine.types import DTypeLike, GraphName, ShapeLike, Sizes, Value
+
+newaxis = None
+
+
+def identity(input: Value, name: GraphName = None) -> Tensor:
+    """A tensor with the same value, as a row of its own. Differentiable.
+
+    >>> import minitape as tf
+    >>> x = tf.constant([1.0])
+    >>> tf.identity(x) is x
+    False
+    """
+    return apply_primitive("identity", to_tensor(input))
+
+
+def stop_gradient(input: Value, name: GraphName = None) -> Tensor:
+    """The value, through which no gradient passes: tapes take it for a constant.
+
+    >>> import minitape as tf
+    >>> x = tf.Variable(3.0)
+    >>> with tf.GradientTape() as tape:
+    ...     y = x * tf.stop_gradient(x)
+    >>> tape.gradient(y, x).numpy()
+    np.float32(3.0)
+    """
+    return apply_primitive("stop_gradient", to_tensor(input))
+
+
+# -- shape -----------------------------------------------------------------------------------------
+
+
+def shape(input: Value, out_type: DTypeLike = None, name: GraphName = None) -> Tensor:
+    """The sizes of the axes as a tensor of one axis, int32 or of type ``out_type``. No gradient passes.
+
+    >>> import minitape as tf
+    >>> tf.shape([[1, 2], [3, 4], [5, 6]]).numpy()
+    array([3, 2], dtype=int32)
+    """
+    return apply_primitive("shape", to_tensor(input), dtype=dtypes.as_dtype(out_type or dtypes.int32))
+
+
+def size(input: Value, out_type: DTypeLike = None, name: GraphName = None) -> Tensor:
+    """The number of elements as a scalar, int32 or of type ``out_type``. No gradient passes.
+
+    >>> import minitape as tf
+    >>> tf.size([[1, 2], [3, 4]]).numpy()
+    np.int32(4)
+    """
+    return apply_primitive("size", to_tensor(input), dtype=dtypes.as_dtype(out_type or dtypes.int32))
+
+
+def rank(input: Value, name: GraphName = None) -> Tensor:
+    """The number of axes as an int32 scalar. No gradient passes.
+
+    >>> import minitape as tf
+    >>> tf.rank([[1, 2]]).numpy()
+    np.int32(2)
+    """
+    return apply_primitive("rank", to_tensor(input))
+
+
+def reshape(tensor: Value, shape: ShapeLike, name: GraphName = None) -> Tensor:
+    """The elements in another shape; one size may be -1: what is left. Differentiable.
+
+    Raises InvalidArgumentError when the numbers of elements differ.
+
+    >>> import minitape as tf
+    >>> tf.reshape([1, 2, 3, 4], [2, -1]).numpy()
+    array([[1, 2],
+           [3, 4]], dtype=int32)
+    """
+    x, sizes = to_tensor(tensor), to_integers(shape, "shape")
+    if sizes.count(-1) > 1 or min(sizes, default=0) < -1:
+        raise build_argument_error(f"shape must have sizes of 0 and more, and at most one -1, got {list(sizes)}")
+    count = math.prod(x._dims)
+    if -1 in sizes:
+        own_sizes, known_sizes = [*x._dims], [n for n in sizes if n != -1]
+        if not count and 0 in known_sizes:  # zeros here and there stand for each other
+            own_sizes, known_sizes = [n for n in own_sizes if n], [n for n in known_sizes if n]
+        missing_size = math.prod(own_sizes) // (math.prod(known_sizes) or 1)
+        sizes = tuple(missing_size if n == -1 else n for n in sizes)
+    if math.prod(sizes) != count:
+        raise build_argument_error(
+            f"A tensor of shape {x.shape} with {count} elements does not fit the shape {list(sizes)}"
+        )
+    return apply_primitive("reshape", x, shape=sizes)
+
+
+def transpose(a: Value, perm: Value = None, conjugate: bool = False, name: str = "transpose") -> Tensor:
+    """The axes in another order, reversed by default; ``conjugate`` also conjugates. Differentiable.
+
+    InvalidArgumentError unless ``perm`` names each axis once.
+
+    >>> import minitape as tf
+    >>> tf.transpose([[1, 2, 3], [4, 5, 6]]).numpy()
+    array([[1, 4],
+           [2, 5],
+           [3, 6]], dtype=int32)
+    """
+    a = to_tensor(a)
+    order = tuple(range(a.ndim))[::-1]
+    if perm is not None:
+        axes = to_integers(perm, "perm")
+        order = tuple(normalize_axis(entry, a.ndim, "perm") for entry in axes)
+        if sorted(order) != [*range(a.ndim)]:
+            raise build_argument_error(f"perm must name each of the {a.ndim} axes once, got {list(axes)}")
+    result: Tensor = apply_primitive("transpose", a, perm=order)
+    return apply_primitive("conj", result) if conjugate and a.dtype.is_complex else result
+
+
+def expand_dims(input: Value, axis: Value, name: GraphName = None) -> Tensor:
+    """The tensor with a new axis of size 1 at place ``axis`` (negative: counted from the end). Differentiable.
+
+    InvalidArgumentError for a place outside.
+
+    >>> import minitape as tf
+    >>> tf.expand_dims([1, 2], -1).numpy()
+    array([[1],
+           [2]], dtype=int32)
+    """
+    x = to_tensor(input)
+    axis_index = normalize_axis(axis, x.ndim + 1)
+    return apply_primitive("reshape", x, shape=(*x.shape[:axis_index], 1, *x.shape[axis_index:]))
+
+
+def squeeze(input: Value, axis: Value = None, name: GraphName = None) -> Tensor:
+    """The tensor without its axes of size 1, or without those listed. Differentiable.
+
+    Raises InvalidArgumentError for an axis of another size.
+
+    >>> import minitape as tf
+    >>> tf.squeeze([[[1], [2]]]).numpy()
+    array([1, 2], dtype=int32)
+    """
+    x = to_tensor(input)
+    axes = {normalize_axis(entry, x.ndim) for entry in to_integers([] if axis is None else axis, "axis")}
+    for entry in axes:
+        if x.shape[entry] != 1:
+            raise build_argument_error(
+                f"tf.squeeze drops axes of size 1, and axis {entry} of a tensor of shape {x.shape} is none"
+            )
+    axes = axes or {i for i, n in enumerate(x._dims) if n == 1}
+    return apply_primitive("reshape", x, shape=tuple(n for i, n in enumerate(x._dims) if i not in axes))
+
+
+# -- joined ----------------------------------------------------------------------------------------
+
+
+def _convert_list_to_one_dtype(values: Value, function_name: str) -> list[Tensor]:
+    """Convert a list to tensors; Python values take the dtype of the first tensor, else of the first value."""
+    if is_tensor_like(values):
+        tensor = to_tensor(values)
+        return [tensor[i] for i in range(len(tensor))]
+    values = list(values)
+    dtype = next((value.dtype for value in values if is_tensor_like(value)), None)
+    tensors: list[Tensor] = []
+    for value in values:
+        tensors.append(to_tensor(value, dtype))
+        dtype = dtype or tensors[0].dtype
+    if any(element.dtype != dtype for element in tensors):
+        raise build_argument_error(
+            f"tf.{function_name} takes tensors of one dtype, got {', '.join(element.dtype.name for element in tensors)}"
+        )
+    return tensors
+
+
+def _normalize_axis(axis: int, rank: int) -> int:
+    """Return an axis, counted from the front; ValueError, and no other error, where it is not there."""
+    if not -rank <= axis < rank:
+        raise ValueError(f"axis {axis} is not there: there are {rank} axes, from {-rank} to {rank - 1}")
+    return axis % rank
+
+
+def concat(values: Value, axis: Value, name: str = "concat") -> Tensor:
+    """Tensors of the same rank joined along an axis that they have.
+
+    ``values`` is a list of tensors of one dtype, equal in all other sizes. Differentiable in each of them. Raises
+    InvalidArgumentError when ranks, sizes or dtypes do not match.
+
+    >>> import minitape as tf
+    >>> tf.concat([[[1, 2]], [[3, 4]]], axis=0).numpy()
+    array([[1, 2],
+           [3, 4]], dtype=int32)
+    """
+    if not isinstance(values, (list, tuple)):
+        values = [values]
+    if len(values) == 1:
+        convert_to_tensor(axis, dtypes.int32, name="concat_dim")  # it refuses a second tensor in the axis's place
+        return apply_primitive("identity", to_tensor(values[0]))
+    tensors = _convert_list_to_one_dtype(values, "concat")
+    if not tensors:
+        raise build_argument_error("tf.concat takes one tensor or more, got none")
+    shapes = [tensor._dims for tensor in tensors]
+    if () in shapes:
+        raise build_argument_error(
+            "tf.concat joins tensors along an axis that they have, and scalars have none: use tf.stack"
+        )
+    axis_index = normalize_axis(axis, len(shapes[0]))
+    if len({(len(sizes), sizes[:axis_index], sizes[axis_index + 1 :]) for sizes in shapes}) > 1:
+        raise build_argument_error(
+            f"tf.concat along axis {axis_index} takes tensors that are equal in all other sizes, got {shapes}"
+        )
+    return apply(TABLE["concat"], tuple(tensors), {"axis": axis_index})
+
+
+def stack(values: Value, axis: int = 0, name: str = "stack") -> Tensor:
+    """Tensors of one shape and dtype joined along a new axis. Differentiable in each of them.
+
+    Raises ValueError for an axis out of range, InvalidArgumentError for unequal shapes or dtypes.
+
+    >>> import minitape as tf
+    >>> tf.stack([[1, 2], [3, 4]], axis=1).numpy()
+    array([[1, 3],
+           [2, 4]], dtype=int32)
+    """
+    if isinstance(values, (int, float, bool, complex, str, bytes)) or getattr(values, "shape", None) == ():
+        return convert_to_tensor(values)
+    if axis == 0 and not is_tensor_like(values):
+        with suppress(TypeError, ValueError):  # of unlike elements: below is said what is wrong with them
+            return convert_to_tensor(values)
+    tensors = _convert_list_to_one_dtype(values, "stack")
+    if not tensors:
+        raise ValueError("tf.stack takes one tensor or more, got none")
+    return stack_tensors(tensors, _normalize_axis(axis, tensors[0].ndim + 1))
+
+
+def meshgrid(*args: Value, indexing: str = "xy", name: str = "meshgrid") -> list[Tensor]:
+    """The coordinates of a grid: for n vectors, n tensors with n axes.
+
+    ``indexing`` "xy" swaps the first two axes, "ij" keeps them. Differentiable. Raises ValueError for another indexing.
+
+    >>> import minitape as tf
+    >>> x, y = tf.meshgrid([1, 2], [3, 4, 5])
+    >>> x.shape, y.numpy()[:, 0]
+    (TensorShape([3, 2]), array([3, 4, 5], dtype=int32))
+    """
+    if indexing not in ("xy", "ij"):
+        raise ValueError(f"indexing must be 'xy' or 'ij', got {indexing!r}")
+    vectors = [apply_primitive("reshape", to_tensor(vector_value), shape=(-1,)) for vector_value in args]
+    n = len(vectors)
+    order = [1, 0, *range(2, n)] if indexing == "xy" and n > 1 else [*range(n)]
+    sizes = tuple(vectors[order.index(k)].shape[0] for k in range(n))
+    columns = [
+        apply_primitive("reshape", v, shape=tuple(-1 if order[i] == k else 1 for k in range(n)))
+        for i, v in enumerate(vectors)
+    ]
+    return [apply_primitive("broadcast_to", column, shape=sizes) for column in columns]
+
+
+# -- taken apart -----------------------------------------------------------------------------------
+
+
+def unstack(value: Value, num: int | None = None, axis: int = 0, name: str = "unstack") -> list[Tensor]:
+    """The slices along an axis, ``num`` of them, as a list. Differentiable; ValueError for an axis out of range.
+
+    >>> import minitape as tf
+    >>> [t.numpy().tolist() for t in tf.unstack([[1, 2], [3, 4]])]
+    [[1, 2], [3, 4]]
+    """
+    x = to_tensor(value)
+    axis = _normalize_axis(axis, x.ndim)
+    count = x.shape[axis]
+    if num not in (None, count):
+        raise build_argument_error(f"num must be the size of axis {axis}, which is {count}, got {num}")
+    return _to_tensor_list(apply_primitive("unstack", x, axis=axis)) if count else []
+
+
+def _to_tensor_list(results: Tensor | tuple[Tensor, ...]) -> list[Tensor]:
+    """Return the results of an operation, of which there may be one, as a list."""
+    return list(results) if isinstance(results, tuple) else [results]
+
+
+def split(
+    value: Value, num_or_size_splits: Value, axis: Value = 0, num: int | None = None, name: str = "split"
+) -> list[Tensor]:
+    """The parts along an axis: so many equal ones, or parts of the given sizes (one may be -1: the rest), ``num`` of
+    them.
+
+    Differentiable. Raises InvalidArgumentError when the sizes do not add up.
+
+    >>> import minitape as tf
+    >>> [t.numpy().tolist() for t in tf.split([1, 2, 3], [1, 2])]
+    [[1], [2, 3]]
+    """
+    x = to_tensor(value)
+    axis_index = normalize_axis(axis, x.ndim)
+    total = x.shape[axis_index]
+    if isinstance(num_or_size_splits, (int, np.integer)):
+        count = int(num_or_size_splits)
+        if count < 1 or total % count:
+            raise build_argument_error(
+                f"tf.split cannot cut {total} elements along axis {axis_index} into {count} equal parts"
+            )
+        sizes: Sizes = (total // count,) * count
+    else:
+        if not np.ndim(num_or_size_splits):
+            raise ValueError("num_or_size_splits must be a Python number or a list of sizes, got a scalar tensor")
+        sizes = to_integers(num_or_size_splits, "num_or_size_splits")
+        if num not in (None, len(sizes)):
+            raise build_argument_error(f"num must be the number of parts, which is {len(sizes)}, got {num}")
+        remainder = total - sum(n for n in sizes if n >= 0)
+        if sizes.count(-1) > 1 or min(sizes, default=0) < -1 or remainder < 0 or (remainder and -1 not in sizes):
+            raise build_argument_error(
+                f"The sizes {list(sizes)} do not add up to the {total} elements along axis {axis_index}"
+            )
+        sizes = tuple(remainder if n == -1 else n for n in sizes)
+    return _to_tensor_list(apply_primitive("split", x, sizes=sizes, axis=axis_index))
+
+
+# -- made larger -----------------------------------------------------------------------------------
+
+
+def tile(input: Value, multiples: Value, name: GraphName = None) -> Tensor:
+    """The tensor repeated as a whole, ``multiples[i]`` times along axis i. Differentiable.
+
+    InvalidArgumentError unless ``multiples`` has one number, not negative, for each axis.
+
+    >>> import minitape as tf
+    >>> tf.tile([1, 2], [2]).numpy()
+    array([1, 2, 1, 2], dtype=int32)
+    """
+    x, counts = to_tensor(input), to_integer_vector(multiples, "multiples")
+    if len(counts) != x.ndim or min(counts, default=0) < 0:
+        raise build_argument_error(
+            f"multiples must have a number of 0 or more for each of {x.ndim} axes, got {list(counts)}"
+        )
+    return apply_primitive("tile", x, multiples=counts)
+
+
+def repeat(input: Value, repeats: Value, axis: int | None = None, name: GraphName = None) -> Tensor:
+    """Each element repeated ``repeats`` times (one number, or one for each); without an axis the input is flattened.
+
+    Differentiable in ``input``. Raises ValueError when the counts do not fit the axis.
+
+    >>> import minitape as tf
+    >>> tf.repeat([3, 4], [1, 2]).numpy()
+    array([3, 4, 4], dtype=int32)
+    """
+    x = to_tensor(input)
+    if axis is None or not x.ndim:
+        x, axis = apply_primitive("reshape", x, shape=(-1,)), axis or 0
+    axis = _normalize_axis(axis, x.ndim)
+    counts, size = to_integers(repeats, "repeats"), x.shape[axis]
+    if len(counts) not in (1, size):
+        raise ValueError(f"repeats must be one number or one for each of {size} elements, got {list(counts)}")
+    if min(counts, default=0) < 0:
+        raise build_argument_error(f"repeats must not be negative, got {list(counts)}")
+    return apply_primitive("repeat", x, repeats=counts[0] if len(counts) == 1 else counts, axis=axis)
+
+
+def pad(
+    tensor: Value, paddings: Value, mode: str = "CONSTANT", constant_values: Value = 0, name: GraphName = None
+) -> Tensor:
+    """The tensor with ``paddings[i] = [before, after]`` elements put around it along axis i.
+
+    They are ``constant_values``: the one ``mode`` is "CONSTANT". Differentiable in ``tensor``. Raises
+    InvalidArgumentError for paddings that do not fit, ValueError for another mode.
+
+    >>> import minitape as tf
+    >>> tf.pad([1, 2, 3], [[1, 2]]).numpy()
+    array([0, 1, 2, 3, 0, 0], dtype=int32)
+    """
+    x, padding_tensor = to_tensor(tensor), to_tensor(paddings)
+    if mode.upper() != "CONSTANT":
+        raise ValueError(f"minitape pads with constants only: mode must be 'CONSTANT', got {mode!r}")
+    note_used_as_size(padding_tensor)
+    sizes = np.asarray(padding_tensor.array)
+    if sizes.shape != (x.ndim, 2) or not padding_tensor.dtype.is_integer or (sizes < 0).any():
+        raise build_argument_error(
+            f"paddings must be a pair of numbers of 0 or more for each of {x.ndim} axes, got {paddings}"
+        )
+    is_zero = type(constant_values) in (int, float) and constant_values == 0
+    fill_value = b"" if is_zero and x.dtype.kind == "s" else convert_to_tensor(constant_values, x.dtype).array
+    return apply_primitive("pad", x, paddings=tuple((int(a), int(b)) for a, b in sizes), fill=fill_value)

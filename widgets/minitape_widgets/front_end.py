@@ -1,0 +1,65 @@
+"""The front end travels once per kernel: a hidden widget holds the bundle, the views are a few lines that fetch it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from minitape.course.prediction_buttons import HEAR_SCRIPT
+from minitape.course.widget_base import AnyWidget, Unicode
+
+BUNDLE = Path(__file__).parent / "static" / "tapeview.js"
+
+# What each view runs. The engine is found through the widget manager, so it does not matter which model a page (or an
+# output's frame, in Colab and VS Code) meets first; a page imports the bundle once for each of its versions.
+LOADER = (
+    HEAR_SCRIPT
+    + """
+async function engine(model) {
+  const id = model.get("_engine");
+  const home = (globalThis.__minitape_engines ??= {});
+  const found = await model.widget_manager.get_model(id);
+  const text = found.get("bundle");
+  const key = text.slice(0, 80);
+  if (!home[key]) {
+    const url = URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
+    home[key] = import(url).finally(() => URL.revokeObjectURL(url));
+  }
+  return { lib: await home[key], text };
+}
+const shared = new Map();
+export default {
+  async initialize({ model }) {
+    const { lib } = await engine(model);
+    await hear(model);
+    const key = model.get("_key");
+    shared.set(key, lib.listen(model));
+    return () => shared.delete(key);
+  },
+  async render({ model, el }) {
+    const { lib, text } = await engine(model);
+    return lib.show(shared.get(model.get("_key")), el, async () => text);
+  },
+};
+"""
+)
+
+
+class FrontEnd(AnyWidget):
+    """Holds the bundled front end; never shown."""
+
+    _esm = "export default {};"
+    bundle = Unicode().tag(sync=True)
+
+    def __repr__(self) -> str:
+        return "FrontEnd()"
+
+
+_front_end: list[Any] = []
+
+
+def get_front_end() -> FrontEnd:
+    """Return the kernel's one engine; made anew when someone closed it."""
+    if not _front_end or _front_end[0].comm is None:
+        _front_end[:] = [FrontEnd(bundle=BUNDLE.read_text(encoding="utf-8"))]
+    return _front_end[0]

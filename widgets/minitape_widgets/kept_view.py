@@ -1,0 +1,57 @@
+"""What a saved notebook keeps of a view: the page that steps, packed, beside the picture."""
+
+from __future__ import annotations
+
+import base64
+import zlib
+from hashlib import sha256
+from html import escape
+
+from minitape.common.translation import join_sentences
+from minitape.picture.drawing import Picture
+from minitape.picture.picture_texts import translate
+
+MAX_LETTERS = 1_000_000  # characters of a page that is kept
+# The picture stays where scripts do not run: on GitHub, in a notebook that is not trusted.
+KEPT_HTML = """<div id="{name}">{picture}</div><script>
+(async (places) => {{
+  const bytes = Uint8Array.from(atob("{packed}"), (letter) => letter.charCodeAt(0));
+  const page = await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).text();
+  for (const place of places) {{
+    const frame = Object.assign(document.createElement("iframe"), {{ srcdoc: page, title: "{title}" }});
+    frame.setAttribute("sandbox", "allow-scripts allow-downloads allow-popups allow-popups-to-escape-sandbox");
+    frame.style.cssText = "width: 100%; height: {height}px; border: 0";
+    place.replaceChildren(frame);
+  }}
+}})(document.querySelectorAll("#{name}"));
+</script>"""
+
+
+class KeptView:
+    """An output of a notebook that steps without a kernel: reopened, mailed, or converted by nbconvert."""
+
+    def __init__(self, picture: Picture, page: str, height: int) -> None:
+        self.picture = picture
+        self._page, self._height = page, height
+
+    def html(self) -> str:
+        """Return the picture, and a script that puts the page in its place; the picture alone if it is too large."""
+        packed = base64.b64encode(zlib.compress(self._page.encode(), 9)).decode()
+        if len(packed) > MAX_LETTERS:
+            message = translate(
+                "This page would add {size} MB to the notebook, and up to {most} MB are kept. "
+                'view.save("tape.html") writes it beside the notebook.',
+                size=f"{len(packed) / 1e6:.1f}",
+                most=f"{MAX_LETTERS / 1e6:g}",
+            )
+            return f"{self.picture.html()}<p>{escape(join_sentences(message))}</p>"
+        name = f"tape-{sha256(packed.encode()).hexdigest()[:12]}"
+        return KEPT_HTML.format(
+            name=name, picture=self.picture.html(), packed=packed, title=translate("Tape"), height=int(self._height)
+        )
+
+    def __repr__(self) -> str:
+        return repr(self.picture).replace("Picture", "KeptView")
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": self.html()}

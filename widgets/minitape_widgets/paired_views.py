@@ -1,0 +1,64 @@
+"""Two views whose steps go together, and where their tapes begin to differ."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from minitape.common.atomic_write import write_file
+from minitape.course.widget_base import MISSING
+from minitape.picture.picture_texts import translate
+
+from .saved_page import build_html_page
+
+if TYPE_CHECKING:
+    from .view import TapeView
+
+
+class Comparison:
+    """Two views, and the first row that differs: ``row`` is its number, None where the tapes are alike."""
+
+    def __init__(self, views: tuple[TapeView, TapeView], difference: tuple[int, str, str] | None) -> None:
+        self.views = views
+        self.row = None if difference is None else difference[0]
+        self._difference = difference
+
+    def __repr__(self) -> str:
+        if self._difference is None:
+            return translate("The two tapes are alike, row by row.")
+        row, here, there = self._difference
+        return translate("Row {row} is the first that differs: {here}, but {there}.", row=row, here=here, there=there)
+
+    def save(self, path: Any) -> None:
+        """Write a page (``.html``) with both tapes, which step together without a kernel. Raises ValueError for
+        another ending.
+        """
+        if not str(path).lower().endswith((".html", ".htm")):
+            raise ValueError(
+                f"A comparison is saved as a page, .html, but received {str(path)!r}. Each of its .views saves a "
+                "figure."
+            )
+        snapshots = [view.read_snapshot() for view in self.views]
+        write_file(path, build_html_page({"both": snapshots}))
+
+    def _repr_mimebundle_(self, **options: Any) -> Any:
+        """Return both views, next to each other if there is room, and their static pictures.
+
+        Notebooks show the pictures without a kernel.
+        """
+        bundles: list[Any] = [view._repr_mimebundle_(**options) or ({}, {}) for view in self.views]
+        data = {"text/plain": repr(self)}
+        if any("text/html" in view_data for view_data, _ in bundles):
+            data["text/html"] = f"<p>{escape(repr(self))}</p>" + "".join(
+                view_data.get("text/html", "") for view_data, _ in bundles
+            )
+        if MISSING:
+            return data, {}
+        from ipywidgets import GridBox, Layout
+
+        self._grid = GridBox(
+            self.views,
+            layout=Layout(grid_template_columns="repeat(auto-fit, minmax(min(100%, 660px), 1fr))", grid_gap="8px"),
+        )
+        grid_data = self._grid._repr_mimebundle_(**options) or {}
+        return grid_data | data, {}
