@@ -38,13 +38,13 @@ class Plot:
     """
 
     def __init__(
-        self, description: str, x: Range, y: Range, names: tuple[str, str] = ("x", "y"), size: Range = (820, 340)
+        self, says: str, x: Range, y: Range, names: tuple[str, str] = ("x", "y"), size: Range = (820, 340)
     ):
-        """`description` is what the picture shows, in words; `x` and `y` are from where to where the axes go.
+        """`says` is what the picture shows, in words; `x` and `y` are from where to where the axes go.
 
         It has no ground of its own: the page shows through, be it light or dark.
         """
-        self.description, self.x, self.y, self.size = description, x, y, size
+        self.says, self.x, self.y, self.size = says, x, y, size
         self.names = tuple(names)
         self._elements: list[str] = []
         self._legend: list[str] = []
@@ -138,7 +138,7 @@ class Plot:
     def html(self) -> str:
         """Return the picture as an image for a page, with its words for who cannot see it."""
         return (
-            f'<img style="width:100%;max-width:{self.size[0]}px" alt="{escape(self.description, quote=True)}" '
+            f'<img style="width:100%;max-width:{self.size[0]}px" alt="{escape(self.says, quote=True)}" '
             f'src="{self.source()}">'
         )
 
@@ -147,7 +147,7 @@ class Plot:
         return f"data:image/svg+xml;base64,{b64encode(self.svg().encode()).decode()}"
 
     def __repr__(self) -> str:
-        return say("Picture: {says}", says=self.description)
+        return say("Picture: {says}", says=self.says)
 
     def _repr_mimebundle_(self, **options: Answer) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": self.html()}

@@ -59,7 +59,7 @@ def build_slider_fields(moving: Moving) -> dict[str, object]:
         "name": moving.name,
         "values": moving.values,
         "sources": [picture.source() for picture in moving.pictures],
-        "words": [picture.description for picture in moving.pictures],
+        "words": [picture.says for picture in moving.pictures],
         "start": moving.start,
         "play": say("Play"),
         "pause": say("Pause"),

@@ -115,7 +115,7 @@ def build_subject(framework):
     def recorded(program):
         try:
             with framework.bridge.record():
-                exec(program, {framework.short: module, "w": w})
+                exec(program, {framework.import_name: module, "w": w})
         except SystemError as error:  # what some of TensorFlow's C++ makes of it
             raise KeyboardInterrupt from error
 
@@ -163,6 +163,6 @@ def test_a_block_that_ends_late_leaves_alone_what_a_later_one_has_changed(name, 
     first = next(late)
     with framework.bridge.record() as second:
         late.close()
-        exec(text, {framework.short: framework.module, "w": w})
+        exec(text, {framework.import_name: framework.module, "w": w})
     assert (len(first.sweeps), len(second.sweeps)) == (0, 1)
     assert not find_changed_mappings(before) and read_hidden_state(name, w) == threads

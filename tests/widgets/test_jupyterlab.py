@@ -224,7 +224,7 @@ def test_a_cell_that_is_run_before_the_kernel_is_found_waits_for_it(notebook, pa
 
 @pytest.mark.long
 def test_a_cell_that_is_run_while_a_new_notebook_loads_starts_one_kernel(notebook, page):
-    book = notebook(SHOW, opened=False)
+    book = notebook(SHOW, opens=False)
     kernels = started(page)
     book.open_and_run_early(0)
     book.shows("0 rows")
@@ -233,7 +233,7 @@ def test_a_cell_that_is_run_while_a_new_notebook_loads_starts_one_kernel(noteboo
 
 @pytest.mark.long
 def test_the_picture_comes_also_where_the_first_start_of_a_kernel_failed(notebook, page):
-    book = notebook(SHOW, opened=False)
+    book = notebook(SHOW, opens=False)
 
     failed: list[Any] = []
 
