@@ -148,8 +148,10 @@ def build_edition(language_code: str, has_lite: bool) -> Edition:
                 "docs/elsewhere",
             ),
             format_toctree("Teaching", "deploy/TEACHERS", "deploy/jupyterhub/TEACHERS"),
-            format_toctree("Reference", "api/index"),
-            format_toctree("The project", "CHANGELOG", "CONTRIBUTING", "SECURITY", "docs/speed", "docs/trust"),
+            format_toctree("Reference", "api/index", "docs/snapshot"),
+            format_toctree(
+                "The project", "CHANGELOG", "CONTRIBUTING", "docs/vocabulary", "SECURITY", "docs/speed", "docs/trust"
+            ),
         ]
     )
     return edition

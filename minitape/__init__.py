@@ -1,4 +1,4 @@
-"""minitape: a small tape that records a computation and runs it backwards, spelled as TensorFlow's eager API.
+"""minitape, a small tape that records a computation and runs it backward, with TensorFlow's eager API.
 
 >>> import minitape as tf
 >>> x = tf.Variable(3.0)
@@ -7,7 +7,7 @@
 >>> tape.gradient(y, x)
 <tf.Tensor: shape=(), dtype=float32, numpy=6.0>
 
-Names are loaded when they are first used; ``dir(minitape)`` lists them.
+Names are loaded when they are first used. ``dir(minitape)`` lists them.
 """
 
 import sys as _sys
@@ -16,12 +16,13 @@ from importlib.util import find_spec as _find_spec
 from .engine.hooks import hooks as _hooks
 from .engine.table.accelerator import install_accelerator as _install
 
-if _find_spec("minitape.speed"):  # may be deleted: then all is computed the plain way
+# The folder `speed` may be deleted. Then the plain engine computes everything.
+if _find_spec("minitape.speed"):
     from .speed import Speed as _Speed
 
     _install(_Speed())
-# the engine asks for it while it is imported
-from .engine.table.primitives import choice as _choice  # noqa: F401 - fills the table of primitives
+# The engine uses the accelerator while it is imported, so it is imported here. These modules fill the table.
+from .engine.table.primitives import choice as _choice  # noqa: F401
 from .engine.table.primitives import elementwise as _elementwise  # noqa: F401
 from .engine.table.primitives import linear as _linear  # noqa: F401
 from .engine.table.primitives import reduce as _reduce  # noqa: F401
@@ -34,7 +35,7 @@ from .tf.api import install_namespace_names as _fill
 
 __version__ = "0.1.0"
 
-# module -> the questions of the packages below it that it answers (see minitape/engine/hooks.py)
+# Maps modules to the hooks that they implement for lower packages, which cannot import them (minitape/engine/hooks.py).
 _HOOKS = {
     "tf.indexing": "getitem",
     "tf.products": "matmul",

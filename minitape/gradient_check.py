@@ -1,8 +1,9 @@
-"""Checking derivatives against finite differences: ``check_grads``, and TensorFlow's ``tf.test.compute_gradient``."""
+"""Check derivatives against finite differences: ``check_grads`` and ``tf.test.compute_gradient``."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,11 +29,21 @@ def check_grads(
     rtol: float = 1e-5,
     atol: float = 1e-6,
 ) -> None:
-    """Raises AssertionError unless the derivatives of ``f`` agree with central finite differences.
+    """Check that the derivatives of ``f`` agree with central finite differences.
 
-    ``arguments`` are float64 arrays or tensors of any shape; ``f`` returns one float64 tensor. ``modes``: "rev" checks
-    ``GradientTape.gradient``, "fwd" ``ForwardAccumulator.jvp``. With ``order=2`` the gradient is itself checked in the
-    same way. Directions are random, from a fixed seed, so a run can be repeated.
+    The derivatives are checked in random directions. Their seed is fixed, so a run can be repeated.
+
+    Args:
+        f: The function. It accepts float64 tensors and returns one float64 tensor.
+        arguments: The float64 arrays or tensors at which the derivatives are checked, of any shape.
+        order: How often to differentiate. With 2, the derivatives of the gradient are checked in the same way.
+        modes: "rev" checks ``GradientTape.gradient``, and "fwd" checks ``ForwardAccumulator.jvp``.
+        eps: The step of the finite differences.
+        rtol: The relative tolerance.
+        atol: The absolute tolerance. It is multiplied by 1 plus the largest expected value.
+
+    Raises:
+        AssertionError: If a derivative differs, or a gradient has the wrong shape or dtype.
 
     >>> import minitape as tf
     >>> check_grads(lambda x, y: tf.reduce_sum(tf.sin(x) * y), [np.array([0.5, 1.0]), np.array(2.0)])
@@ -46,35 +57,28 @@ def check_grads(
     if "fwd" in modes:
         with ForwardAccumulator(tensors, [create_tensor(d) for d in directions]) as accumulator:
             out = f(*tensors)
-        actual = accumulator.jvp(out)
-        _check_agreement(
-            "forward mode (jvp)",
-            tensors,
-            np.zeros(expected.shape) if actual is None else actual.array,
-            expected,
-            rtol,
-            atol,
-        )
+        tangent = accumulator.jvp(out)
+        actual = np.zeros(expected.shape) if tangent is None else tangent.array
+        _check_agreement("forward mode (jvp)", tensors, actual, expected, rtol, atol)
     if "rev" not in modes:
         return
     gradients = _compute_weighted_gradients(f, tensors, weights)
     actual = sum(float(np.sum(g.array * d)) for g, d in zip(gradients, directions, strict=True) if g is not None)
     _check_agreement("reverse mode (gradient)", tensors, actual, np.sum(expected * weights.array), rtol, atol)
+    _check_shapes_and_dtypes(gradients, tensors)
+    if order < 2:
+        return
+    arrays = [t.array for t in tensors]
+    for i, g in enumerate(gradients):
+        if g is not None:
+            compute_one_gradient = partial(_compute_gradient_or_zeros, f, weights, i)
+            check_grads(compute_one_gradient, arrays, order - 1, ("rev",), eps, rtol, atol)
+
+
+def _check_shapes_and_dtypes(gradients: Sequence[Tensor | None], tensors: Sequence[Tensor]) -> None:
     for g, t in zip(gradients, tensors, strict=True):
         if g is not None and (g.shape != t.shape or g.dtype != t.dtype):
             raise AssertionError(f"gradient of {t!r} has shape {g.shape} and dtype {g.dtype.name}")
-    if order > 1:
-        connected = [i for i, g in enumerate(gradients) if g is not None]
-        for i in connected:
-            check_grads(
-                lambda *xs, i=i: _compute_gradient_or_zeros(f, xs, weights, i),
-                [t.array for t in tensors],
-                order - 1,
-                ("rev",),
-                eps,
-                rtol,
-                atol,
-            )
 
 
 def _compute_weighted_gradients(
@@ -87,7 +91,7 @@ def _compute_weighted_gradients(
 
 
 def _compute_gradient_or_zeros(
-    f: Callable[..., Tensor], tensors: Sequence[Tensor], weights: Tensor, argument_index: int
+    f: Callable[..., Tensor], weights: Tensor, argument_index: int, *tensors: Tensor
 ) -> Tensor:
     g = _compute_weighted_gradients(f, tensors, weights)[argument_index]
     return create_tensor(np.zeros(tuple(tensors[argument_index].shape))) if g is None else g
@@ -116,12 +120,24 @@ def _check_agreement(
 
 
 def compute_gradient(f: Callable[..., Any], x: Any, delta: float | None = None) -> tuple[Any, Any]:
-    """The Jacobians of ``f``, by the tape and by finite differences (``tf.test.compute_gradient``).
+    """Compute the Jacobians of ``f`` by the tape and by finite differences.
 
-    ``x`` is a list of arguments. Returns two tuples of 2-d arrays, one for each argument, of shape
-    [size of f(*x), size of the argument]; a complex number counts as two real ones. Raises ValueError when ``x`` is no
-    list or the gradient of an empty result has the wrong shape, AssertionError for types that have no gradient,
-    TypeError in a traced function.
+    A complex number counts as two real numbers. See
+    https://www.tensorflow.org/api_docs/python/tf/test/compute_gradient.
+
+    Args:
+        f: The function. It returns one tensor.
+        x: A list of the arguments at which to differentiate.
+        delta: The step of the finite differences; None means 1/1024.
+
+    Returns:
+        Two tuples of 2-d arrays, the Jacobians by the tape and those by finite differences. A tuple has one array for
+        each argument, of shape [size of f(*x), size of the argument].
+
+    Raises:
+        ValueError: If ``x`` is not a list, or the gradient of an empty result has the wrong shape.
+        AssertionError: If the type of an argument or of the result has no gradient.
+        TypeError: If it is called in a traced function.
 
     >>> theory, numbers = compute_gradient(lambda x: x * x, [np.array([1.0, 2.0])])
     >>> theory[0]
@@ -132,36 +148,42 @@ def compute_gradient(f: Callable[..., Any], x: Any, delta: float | None = None) 
         raise ValueError(
             f"`x` must be a list or tuple of values convertible to a Tensor (arguments to `f`), not a {type(x)}"
         )
-    tensors, delta = [convert_to_tensor(argument) for argument in x], 1.0 / 1024 if delta is None else delta
+    tensors = [convert_to_tensor(argument) for argument in x]
+    step = 1.0 / 1024 if delta is None else delta
     if not executing_eagerly():
         raise TypeError("compute_gradient runs its function many times: call it outside of the tf.function")
     with GradientTape(persistent=True) as tape:
         tape.watch(tensors)
         out = f(*tensors)
     _refuse_types(tensors, out)
+
+    def compute_array(*shifted: Array) -> Array:
+        return f(*map(create_tensor, shifted)).array
+
     arrays = [t.array for t in tensors]
-    return tuple(_compute_jacobian_by_tape(tape, out, t) for t in tensors), tuple(
-        _compute_jacobian_by_differences(
-            lambda *shifted: f(*map(create_tensor, shifted)).array, arrays, i, out.array.shape, delta
-        )
-        for i in range(len(tensors))
+    by_tape = tuple(_compute_jacobian_by_tape(tape, out, t) for t in tensors)
+    by_differences = tuple(
+        _compute_jacobian_by_differences(compute_array, arrays, i, out.array.shape, step) for i in range(len(tensors))
     )
+    return by_tape, by_differences
 
 
 def _refuse_types(tensors: Sequence[Tensor], out: Tensor) -> None:
-    for role, dtype in (*((f"argument {i}", t.dtype) for i, t in enumerate(tensors)), ("y", out.dtype)):
-        if not dtype.differentiable:  # no `assert`, to whose message pytest adds lines
+    dtype_by_role = {f"argument {i}": t.dtype for i, t in enumerate(tensors)} | {"y": out.dtype}
+    for role, dtype in dtype_by_role.items():
+        # pytest would add lines to the message of an `assert` statement, so this raises the error itself.
+        if not dtype.differentiable:
             raise AssertionError(f"Cannot compute gradient for unsupported type {dtype.name} of {role}")
 
 
 def _view_as_real_elements(array: Array) -> Array:
-    """Return a view of the elements in one row, a complex one as its real and its imaginary part."""
+    """Return a flat view of the elements, in which a complex element is its real and imaginary parts."""
     elements = np.ascontiguousarray(array).reshape(-1)
     return elements.view(elements.real.dtype)
 
 
 def _compute_jacobian_by_tape(tape: GradientTape, out: Tensor, x: Tensor) -> Array:
-    """Compute the Jacobian of ``out`` in ``x``: that of the tape, or of complex numbers a row for each sweep."""
+    """Compute the Jacobian of ``out`` with the tape; complex numbers need a sweep for each row."""
     if out.shape.num_elements() and not (out.dtype.is_complex or x.dtype.is_complex):
         jacobian = tape.jacobian(out, x)
         size = out.shape.num_elements(), x.shape.num_elements()
@@ -177,8 +199,19 @@ def _compute_jacobian_by_tape(tape: GradientTape, out: Tensor, x: Tensor) -> Arr
 def _compute_jacobian_by_rows(
     compute_vjp: Callable[[Array], Array | None], result_shape: tuple[int, ...], result_dtype: DType, x: Array
 ) -> Array:
-    """Compute a Jacobian row by row: ``compute_vjp`` takes a gradient of the result, of this shape and dtype, back to
-    the array x.
+    """Compute a Jacobian with one sweep for each row.
+
+    Args:
+        compute_vjp: Returns the gradient of ``x`` for a gradient of the result, or None if they are unconnected.
+        result_shape: The shape of the result.
+        result_dtype: The dtype of the result.
+        x: The array with respect to which the result is differentiated.
+
+    Returns:
+        A real array of shape [size of the result, size of ``x``]. A complex number counts as two real numbers.
+
+    Raises:
+        ValueError: If the result is empty and its gradient has the wrong shape or is not 0.
     """
     seed = np.zeros(result_shape, result_dtype.as_numpy_dtype)
     seed_entries = _view_as_real_elements(seed)
@@ -200,7 +233,18 @@ def _compute_jacobian_by_rows(
 def _compute_jacobian_by_differences(
     function: Callable[..., Array], arrays: Sequence[Array], index: int, result_shape: tuple[int, ...], delta: float
 ) -> Array:
-    """Compute the Jacobian of ``function(*arrays)``, of this shape, in one of the arrays by central differences."""
+    """Compute the Jacobian of ``function(*arrays)`` with respect to one array, by central differences.
+
+    Args:
+        function: The function of all arrays.
+        arrays: The arguments.
+        index: The position of the argument with respect to which the function is differentiated.
+        result_shape: The shape of the function's result.
+        delta: The step.
+
+    Returns:
+        A real array of shape [size of the result, size of the argument]. A complex number counts as two real numbers.
+    """
     x = arrays[index]
     columns = []
     for element in range(_view_as_real_elements(x).size):
@@ -208,9 +252,8 @@ def _compute_jacobian_by_differences(
         for offset in (delta, -delta):
             shifted = np.array(x, order="C")
             _view_as_real_elements(shifted)[element] += offset
-            results.append(
-                _view_as_real_elements(function(*arrays[:index], shifted, *arrays[index + 1 :])).astype(np.float64)
-            )
+            result = function(*arrays[:index], shifted, *arrays[index + 1 :])
+            results.append(_view_as_real_elements(result).astype(np.float64))
         columns.append((results[0] - results[1]) / (2 * delta))
     jacobian = np.stack(columns, axis=1) if columns else np.zeros((int(np.prod(result_shape)), 0))
     return jacobian.astype(x.real.dtype)

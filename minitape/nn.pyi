@@ -25,8 +25,8 @@ from typing import (
     Any as _Any,
 )
 def relu(features: _Any, name: str | None = None) -> _Tensor:
-    """max(x, 0), elementwise; the gradient at 0 is 0. Differentiable; real numbers only."""
+    """Return max(x, 0), elementwise."""
 def sigmoid(x: _Any, name: str | None = None) -> _Tensor:
-    """1 / (1 + exp(-x)), elementwise. Differentiable: g * z * (1 - z)."""
+    """Return 1 / (1 + exp(-x)), elementwise."""
 def tanh(x: _Any, name: str | None = None) -> _Tensor:
-    """The hyperbolic tangent, elementwise. Differentiable: g * (1 - z * z)."""
+    """Return the hyperbolic tangent, elementwise."""

@@ -241,9 +241,13 @@ LITERAL_PATTERN = re.compile(r"(``.+?``)|:\w+:`([^`]+)`", re.DOTALL)
 
 
 def to_restructured_text(doc: str) -> str:
-    """Convert a docstring to reStructuredText: what is not code is escaped."""
+    """Convert a docstring with Google sections to reStructuredText, and escape what is not code."""
+    # The tests walk the namespaces with this module where Sphinx is not installed.
+    from sphinx.ext.napoleon import Config, GoogleDocstring
+
     blocks = []
-    for block in re.split(r"\n\s*\n", doc.strip()):
+    with_fields = str(GoogleDocstring(doc.strip(), Config(napoleon_use_ivar=True)))
+    for block in re.split(r"\n\s*\n", with_fields.strip()):
         text, prompt, example = block.partition(">>> ")
         pieces = []
         while literal := LITERAL_PATTERN.search(text):
@@ -256,4 +260,5 @@ def to_restructured_text(doc: str) -> str:
 
 
 def escape_restructured_text(text: str) -> str:
-    return re.sub(r"([\\*|`]|_(?!\w))", r"\\\1", text)
+    """Escape what reStructuredText would read as markup; what is escaped already stays."""
+    return re.sub(r"(?<!\\)([*|`]|_(?!\w)|\\(?![*|`_\\]))", r"\\\1", text)

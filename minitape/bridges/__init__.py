@@ -1,61 +1,62 @@
-"""Bridges: the same picture and the same answers for programs that are written in another framework.
+"""Bridges: the same pictures and explanations for programs that are written in another framework.
 
-A bridge watches a program while it runs, unchanged, and writes what it sees into a :class:`Recording`. The live picture
-(``TapeView``), the static one (``tf.draw``) and ``recording.explain`` read that. The adjoints are those which the
-framework computed. Nothing of a framework is imported before its bridge is.
+A bridge watches a program while it runs, unchanged, and writes its operations into a :class:`Recording`. The live
+picture (``TapeView``), the static picture (``tf.draw``) and ``recording.explain`` read the recording. The adjoints are
+the values that the framework computed. A framework is imported only when its bridge is imported.
 
-Shared by all:
+All bridges share these modules:
 
-    ``recording``           what was recorded: rows and backward passes; no framework is known here
-    ``picture_reader``      a recording in the words of the snapshot that pictures read
-    ``framework_adapter``   a recording as explain reads it
-    ``snapshot_recording``  a recording that was kept as a snapshot, without its framework
-    ``kept_values``         values that are shown later, and how many bytes a recording keeps of them
-    ``framework_import``    the framework, or an error that says what to install
-    ``framework_patches``   the block: what it changes in a framework, and undoes wherever Ctrl-C comes
-    ``sampling``            a block around a training loop that records every n-th step, or the first ones
-    ``checkup``             a recording that can be asked why, also about a whole model
-    ``model_page``          the page of the explanations of a model, with their numbers
-    ``bridge_texts``        the sentences that are the same in all; the fixes of each cause are in
+    ``recording``           the rows and backward passes of a program, without any framework
+    ``picture_reader``      reads a recording into the snapshot that pictures show
+    ``framework_adapter``   converts a recording into the rows that explain reads
+    ``snapshot_recording``  a recording that is read from a snapshot, without its framework
+    ``kept_values``         values that are shown later, and the limit on the memory that they use
+    ``framework_import``    imports the framework, or raises an error that names the package to install
+    ``framework_patches``   changes a framework for one block, and undoes the changes even after Ctrl-C
+    ``sampling``            a block around a training loop that records every n-th step, or the first steps
+    ``checkup``             a recording that can be explained, for one source or a whole model
+    ``model_page``          the page with the explanations and the gradient numbers of a model
+    ``bridge_texts``        the sentences that all frameworks share; the fixes of each cause are in
                             ``minitape/explain/fixes``, in the words of the framework
-    ``callbacks``           what a callback does of a library that owns the loop: ``keras``, ``lightning``,
+    ``callbacks``           the callback for libraries that run the training loop: ``keras``, ``lightning``,
                             ``transformers``
-    ``program``             a file runs as the main program in a block, for the command
-    ``pytest_plugin``       a test of a training step
+    ``program``             runs a file as the main program in a block, for the command line
+    ``pytest_plugin``       a fixture that tests a training step
 
 ``torch/`` is the bridge to PyTorch:
 
-    ``recording``           ``record()``, the block, and ``why()``
-    ``watcher``             what is called in the block, and in which module
-    ``row_log``             the rows that are made of it
-    ``autograd_graph``      autograd's nodes, and the hooks that read what passes through them
-    ``kept_tensors``        tensors that are shown later, but as they were
+    ``recording``           ``record()``, its block, and ``why()``
+    ``watcher``             follows the calls in the block, and the modules that make them
+    ``row_log``             writes the rows
+    ``autograd_graph``      autograd's nodes, and the hooks that read the adjoints
+    ``kept_tensors``        tensors that are shown later with the values that they had
     ``model_parameters``    parameters by name
-    ``parameter_history``   where parameters were made, frozen, replaced or copied
-    ``training_events``     the backward passes and optimizer steps that a loop took
-    ``adapter``             what a question asks of tensors
+    ``parameter_history``   where parameters were created, frozen, replaced or copied
+    ``training_events``     the backward passes and optimizer steps of a training loop
+    ``adapter``             the facts about tensors that the checks need
     ``checks``              why a .grad is None, zero or NaN; each check looks for one cause
-    ``suspects``            what is wrong with gradients that are there
-    ``sentences``           what each cause means, and what fixes it
+    ``suspects``            gradients that exist but are wrong
+    ``sentences``           what each cause means, and how to fix it
 
 ``tensorflow/`` works with TensorFlow's callbacks and tapes instead of hooks. Modules with the same names as in
-``torch/`` do the same; besides there are:
+``torch/`` have the same purpose. These modules are additional:
 
-    ``operation_log``       what TensorFlow says of an operation
+    ``operation_log``       what TensorFlow reports about an operation
     ``tensor_rows``         which row stands for which tensor
     ``sweep_watcher``       the sweeps of tapes
     ``function_graphs``     the graph of a ``tf.function``
-    ``function_calls``      a call of it, run again for explain, and for pictures that open the call
+    ``function_calls``      reruns a call of a ``tf.function``, for explain and for pictures that open the call
     ``model_variables``     variables by name
     ``numpy_calls``         where NumPy reads a tensor's memory
-    ``guard``               no mistake of the bridge's own stops the program
+    ``guard``               keeps errors of the bridge from stopping the program
 
-``jax/`` has ``record(f, *args)`` instead of a block. Modules with the same names do the same; besides there are:
+``jax/`` has ``record(f, *args)`` instead of a block. Modules with the same names have the same purpose. These modules
+are additional:
 
-    ``jaxpr_run``           the equations of ``f``, run one by one, and what tracers know of values
+    ``jaxpr_run``           runs the equations of ``f`` one by one, and finds what tracers know about values
     ``backward_pass``       JAX's own sweeps through them
-    ``program_origin``      the lines of what was recorded, in the text of the program
-    ``program``             for the command: the first gradients that a program computes are recorded
+    ``program_origin``      the lines of the recorded rows, in the text of the program
+    ``program``             records the first gradients that a program computes, for the command line
 
 >>> from minitape.bridges import Recording
 >>> recording = Recording("by hand")

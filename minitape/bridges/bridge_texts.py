@@ -1,14 +1,16 @@
-"""The sentences of ``explain`` that are the same for every framework; see the texts of a bridge for the words in
-braces; {functions} are those of the framework that fix it.
+"""The sentences of ``explain`` that are the same for every framework.
+
+The words in braces are explained in the ``sentences`` module of each bridge. {functions} lists the functions of the
+framework that fix a cause.
 """
 
 from __future__ import annotations
 
 from ..explain.value_texts import VALUE_TEXTS, Texts
 
-UNNAMED_ARRAY = "the array"  # one without a name
+UNNAMED_ARRAY = "the array"
 
 SHARED_TEXTS: Texts = VALUE_TEXTS | {
-    # cause: (what happened, what fixes it)
+    # Each cause has two sentences: what happened, and how to fix it.
     "connected": ("{x} has a gradient.", ""),
 }

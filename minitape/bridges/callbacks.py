@@ -1,6 +1,7 @@
-"""Callbacks for what owns the training loop: some steps are recorded, and new findings are told as warnings.
+"""Base class of the callbacks for libraries that run the training loop.
 
-``minitape.bridges.keras``, ``.lightning`` and ``.transformers`` have the class ``Explain`` of each.
+A callback records some steps and warns about each new finding. ``minitape.bridges.keras``, ``.lightning`` and
+``.transformers`` define a class ``Explain`` for their library.
 """
 
 from __future__ import annotations
@@ -23,16 +24,30 @@ StepLog = Callable[[int, ModelPage], object]
 
 
 class ExplainedSteps:
-    """Records the first step of a training and then each ``every``-th one, asks about the model, and warns of what is
-    new. A training does not end by it: a mistake of its own is a warning, too.
+    """Records some training steps, explains the model, and warns about new findings.
 
-    ``page`` is the page of the last recorded step and ``problems`` its findings; ``log`` is called with each recorded
-    step and its page.
+    It records the first step and then every ``every``-th step. The training never stops because of this class; its own
+    errors become warnings.
+
+    Attributes:
+        record: The ``record`` function of the bridge.
+        every: The distance between recorded steps.
+        steps: The number of steps that have ended.
+        page: The page of the last recorded step.
     """
 
-    record: Callable[[], AbstractContextManager]  # of the bridge
+    record: Callable[[], AbstractContextManager]
 
     def __init__(self, every: int = 100, log: StepLog | None = None) -> None:
+        """Record the first step and then every ``every``-th step.
+
+        Args:
+            every: The distance between recorded steps.
+            log: A function that is called as ``log(step, page)`` after each recorded step.
+
+        Raises:
+            ValueError: If ``every`` is not a positive int.
+        """
         self.every = check_step_count(every, "every", "every=100 records each hundredth")
         self.steps, self.page = 0, ModelPage()
         self._on_page = log
@@ -46,14 +61,18 @@ class ExplainedSteps:
         return self.page.problems
 
     def begin_step(self) -> None:
-        """Note that a step begins: open the block if this step is recorded."""
+        """Begin a training step, and open a recording block if this step is to be recorded."""
         self.close()
         if self.steps % self.every == 0:
             self._open_block = self.record()
             self._recording = self._open_block.__enter__()
 
     def end_step(self, model: Any) -> None:
-        """Note that the step has ended: if it was recorded, ask about the model and report its page."""
+        """End a training step. If it was recorded, explain the model and report the page.
+
+        Args:
+            model: The model, in any form that ``recording.explain`` accepts.
+        """
         self.steps += 1
         recording, self._recording = self._recording, None
         if self._open_block is not None and recording is not None:
@@ -65,14 +84,18 @@ class ExplainedSteps:
                 warn_at_user_line(fill("Step {step} was not explained: {error}", step=self.steps, error=error_text))
 
     def close(self) -> None:
-        """Leave the block of the step, if one is open: the framework is as it was, also after an error."""
+        """Close the recording block of the current step, if it is open. This undoes all changes to the framework."""
         block, self._open_block = self._open_block, None
         if block is not None:
             block.__exit__(None, None, None)
 
     @contextmanager
     def record_step(self, model: Any) -> Iterator[None]:
-        """Return a block that is one step."""
+        """Return a context manager whose block is one training step.
+
+        Args:
+            model: The model, in any form that ``recording.explain`` accepts.
+        """
         self.begin_step()
         try:
             yield
@@ -82,7 +105,7 @@ class ExplainedSteps:
         self.end_step(model)
 
     def _store_and_report_page(self, page: ModelPage) -> None:
-        """Keep the page of a recorded step, warn once of each new problem, and call the log."""
+        """Store the page of a recorded step, warn once about each new problem, and call the log."""
         self.page = page
         problem_keys = {explanation.build_group_key() for explanation in page.problems}
         if problem_keys - self._warned_keys:

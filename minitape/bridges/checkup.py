@@ -1,4 +1,4 @@
-"""Explain a whole model: each source is looked at, what is well is passed quickly, and the rest is explained."""
+"""Explain a whole model: check every source quickly, and explain only the sources that have a problem."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .bridge_texts import SHARED_TEXTS
 from .model_page import GradientNumbers, ModelPage, SourceExplanations, select_sources_by_name
 from .recording import Recording, RowNumber
 
-# by which suspicion an explanation of a kind may be replaced: by any (""), or by the one that says more of it
+# The suspicion that may replace an explanation of each kind: any suspicion (""), or only the more specific cause.
 SUSPICION_BY_KIND = {"connected": "", "no_derivative": "sampled", "unused": "sampled"}
 CANCELLING_CAUSES = ("zero_cancels", "zero_sum")
 
@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 
 
 def to_target_list(target: Any) -> Sequence:
-    """Return the targets of a list or tuple; a single target as a list of one.
+    """Return the targets in a list or tuple; wrap a single target in a list.
+
+    An empty list is a single target.
 
     >>> to_target_list([1, 2]), to_target_list(3), to_target_list([])
     ([1, 2], [3], [[]])
@@ -37,14 +39,28 @@ def to_target_list(target: Any) -> Sequence:
 
 
 class Checkup:
-    """Explain many sources of one recording, each for ``target``, or for the last backward pass that reached it."""
+    """Explanations of many sources of one recording.
+
+    Attributes:
+        recording: The recording to explain.
+        target: The target of all questions. None stands for the last backward pass that reached each source.
+    """
 
     def __init__(self, recording: FrameworkRecording, target: Any = None) -> None:
+        """Prepare to explain sources of ``recording`` for ``target``."""
         self.recording, self.target = recording, target
-        self._inner_checkups: dict[int, Checkup] = {}  # of compiled steps
+        self._inner_checkups: dict[int, Checkup] = {}  # The keys are the ids of the recordings of compiled steps.
 
     def build_page(self, named_sources: Mapping[str, Any]) -> ModelPage:
-        """Return the page of a model, from its sources by name."""
+        """Explain every source of a model.
+
+        Args:
+            named_sources: The sources, keyed by the names that the page shows.
+
+        Returns:
+            The page with one explanation per source. Explanations of sources that the program leaves out of training on
+            purpose are marked as intended.
+        """
         explanations = {name: self.explain_source(name, source) for name, source in named_sources.items()}
         learning_layers = {
             name.rpartition(".")[0]
@@ -56,9 +72,11 @@ class Checkup:
             is_untrained = (
                 bool(trained_keys) and self.checked_run.find_source_key(named_sources[name]) not in trained_keys
             )
-            if explanation.kind == "connected":  # it would get a gradient, which nothing asks for
+            if explanation.kind == "connected":
+                # A gradient reaches the source, but the program never asks for it.
                 explanation.intended = is_untrained and self.checked_run.has_named_sources
-            elif explanation.connected:  # a bias whose sum cancels, as before a normalization, while its layer learns
+            elif explanation.connected:
+                # The gradient of a bias before a normalization sums to zero although its layer learns.
                 explanation.intended |= (
                     explanation.cause in CANCELLING_CAUSES and name.rpartition(".")[0] in learning_layers
                 )
@@ -67,37 +85,54 @@ class Checkup:
         return ModelPage(explanations)
 
     def explain_source(self, source_name: str, source: Any) -> Explanation:
-        """Return the explanation of one source, under the name that the page has for it."""
+        """Explain one source, and call it by the name that the page shows.
+
+        A source whose gradients are all finite and not all zero is "connected" without any further check.
+
+        Args:
+            source_name: The name that replaces the source's own name in the message.
+            source: The source, such as a parameter.
+
+        Returns:
+            The explanation, with the numbers of the gradient.
+        """
         sweep, is_in_failed_backward = self._find_last_sweep_reaching(source), self._is_in_failed_backward(source)
         facts = [adjoint.compute_zero_and_finite_flags() for _, adjoint in self._list_sweeps_and_adjoints(source)]
-        # not all that arrived is finite, or all of it is zero
-        if (
-            sweep is None
-            or is_in_failed_backward
-            or not all(is_finite for _, is_finite in facts)
-            or all(is_zero for is_zero, _ in facts)
-        ):
+        has_nonfinite_adjoint = not all(is_finite for _, is_finite in facts)
+        are_all_zero = all(is_zero for is_zero, _ in facts)
+        if sweep is None or is_in_failed_backward or has_nonfinite_adjoint or are_all_zero:
             target = self.target
             if target is None and not is_in_failed_backward and sweep is not None and sweep.target:
                 target = self.recording.find_target_row(sweep)
             explanation: Explanation = self.recording.explain_source(target, source)
         else:
             explanation = Explanation("connected", fill(SHARED_TEXTS["connected"][0], x=source_name), "")
-        if explanation.name:  # the name that the page has
+        if explanation.name:
             name_pattern = rf"(?<![\w.\[]){re.escape(explanation.name)}(?![\w\[]|\.\w)"
             explanation.message = re.sub(name_pattern, lambda _: source_name, explanation.message)
         explanation.name = source_name
         return self.add_numbers_and_suspicion(explanation, source)
 
     def add_numbers_and_suspicion(self, explanation: Explanation, source: Any) -> Explanation:
-        """Add the numbers of the gradient to an explanation; return it, or the suspicion that replaces it."""
+        """Add the numbers of the gradient to an explanation.
+
+        Returns:
+            The same explanation, or the suspicion that replaces it.
+        """
         sweep = self._find_last_sweep_reaching(source)
-        # the explanation of a tree has the numbers of one of its leaves already
+        # The explanation of a tree already has the numbers of one of its leaves.
         explanation.numbers = explanation.numbers or self._measure_gradient(source, sweep)
         return self.replace_by_suspicion_in_any_step(explanation, source)
 
     def replace_by_suspicion_in_any_step(self, explanation: Explanation, source: Any) -> Explanation:
-        """Return an explanation, or what is wrong with a gradient that is there, also where a compiled step gave it."""
+        """Return the suspicion that replaces an explanation, or the explanation itself.
+
+        If a compiled step computed the gradient, the recording of that step is checked instead of this one.
+
+        Args:
+            explanation: The explanation of the source.
+            source: The source, in this recording.
+        """
         is_compiled = (
             explanation.kind in SUSPICION_BY_KIND
             and self.target is None
@@ -115,7 +150,14 @@ class Checkup:
         return checkup.explain_source(explanation.name, compiled_source)
 
     def replace_by_suspicion(self, explanation: Explanation, source: Any) -> Explanation:
-        """Return an explanation, or what is wrong with a gradient that is there in this recording."""
+        """Return the first suspicion about a source in this recording, or the explanation if nothing may replace it.
+
+        The other suspicions become its side breaks. The numbers of the explanation are kept.
+
+        Args:
+            explanation: The explanation of the source.
+            source: The source.
+        """
         if explanation.kind not in SUSPICION_BY_KIND:
             return explanation
         suspicions = [
@@ -133,15 +175,16 @@ class Checkup:
         return replacement
 
     def _list_sweeps_in_question(self) -> list[BackwardPass]:
-        """Return the backward passes that are asked about."""
-        if self.target is None:  # what autograd.grad gave is no .grad, where the block has a backward pass, too
+        """Return the backward passes of the target, or of the whole block if no target was given."""
+        if self.target is None:
+            # autograd.grad sets no .grad, so its passes count only if the block calls no backward().
             return [sweep for sweep in self.recording.sweeps if sweep.function_name != "grad"] or self.recording.sweeps
         rows = map(self.recording.find_row, to_target_list(self.target))
         target_sweeps = [sweep for row in rows for sweep in self.recording.list_sweeps_from_or_through(row)]
         return [sweep for sweep in self.recording.sweeps if sweep in target_sweeps]
 
     def _list_sweeps_and_adjoints(self, source: Any) -> list[tuple[BackwardPass, ValueSummary]]:
-        """Return the adjoints that arrived at a source, each with its backward pass, in the order of time."""
+        """Return (backward pass, adjoint) for each adjoint that arrived at a source, in the order of time."""
         rows = self.recording.list_rows(source)
         return [
             (sweep, sweep.adjoints[row])
@@ -151,22 +194,23 @@ class Checkup:
         ]
 
     def _is_in_failed_backward(self, source: Any) -> bool:
-        """Return whether the last backward pass ended in an error, and a source was used for its target."""
+        """Return whether the last backward pass raised an error and its target was computed from a source."""
         failed_rows = self.recording.failed_target_rows if self.target is None else []
         source_rows = set(self.recording.list_rows(source))
         return any(not source_rows.isdisjoint(self.checked_run.find_connected_ancestors(row)) for row in failed_rows)
 
     @cached_property
     def checked_run(self) -> CheckedRun:
-        """What the checks of gradients that are there and wrong read."""
+        """The run that the checks for wrong gradients read."""
         return self.recording.build_checked_run()
 
     def _find_last_sweep_reaching(self, source: Any) -> BackwardPass | None:
-        """Return the last backward pass that reached a source."""
+        """Return the last backward pass that reached a source; None if none did."""
         adjoints = self._list_sweeps_and_adjoints(source)
         return adjoints[-1][0] if adjoints else None
 
     def _measure_gradient(self, source: Any, sweep: BackwardPass | None) -> GradientNumbers | None:
+        """Return the numbers of the gradient that a sweep brought to a source; None without a sweep."""
         if sweep is None:
             return None
         arrays = [
@@ -179,15 +223,31 @@ class Checkup:
 
 
 class FrameworkRecording(Recording, ABC):
-    """The recording of a framework's program, which can be asked why: what each bridge knows of its framework."""
+    """A recording of a framework's program that can be explained.
+
+    Each bridge implements the abstract methods for its framework.
+    """
 
     def explain(self, *arguments: Any, target: Any = None, source: Any = None) -> Any:
-        """Explain why the gradient of ``target`` by ``source`` is None, zero or NaN, on which line, and what fixes it.
+        """Explain why the gradient of ``target`` by ``source`` is None, zero or NaN, on which line, and how to fix it.
 
-        ``explain(source)`` asks about the last backward pass, or the one that failed. Returns an
-        :class:`minitape.explain.Explanation`, as ``tape.explain`` does; a list of them for a list of sources.
-        ``explain(model)``, ``explain(model.parameters())``, a dictionary or a name answer with a page
-        (:class:`minitape.bridges.model_page.ModelPage`), and ``explain()`` with one of all that the block trained.
+        ``explain(source)`` asks about the last backward pass, even if it failed. ``explain(model)`` asks about all
+        parameters of a model, and ``explain()`` about all that the block trained.
+
+        Args:
+            *arguments: The target and the source, or the source alone.
+            target: The target, or a list of targets.
+            source: A source; a list of sources; a model, ``model.parameters()``, a dictionary, or the name of a
+                parameter or layer.
+
+        Returns:
+            An :class:`minitape.explain.Explanation` for one source, as ``tape.explain`` returns it. For a list of
+            sources, a list of explanations. For a model, a dictionary, a name or no source, a page
+            (:class:`minitape.bridges.model_page.ModelPage`).
+
+        Raises:
+            TypeError: If there are more than two arguments.
+            ValueError: If the block used no parameter of the given name.
         """
         if len(arguments) > 2 - (target is not None) - (source is not None):
             raise TypeError("explain() takes a target and a source, or a source alone: explain(loss, w), explain(w).")
@@ -201,16 +261,22 @@ class FrameworkRecording(Recording, ABC):
                 for each_source in source
             )
         named_sources = self._find_named_sources(source)
-        return (
-            checkup.replace_by_suspicion_in_any_step(self.explain_source(target, source), source)
-            if named_sources is None
-            else checkup.build_page(named_sources)
-        )
+        if named_sources is not None:
+            return checkup.build_page(named_sources)
+        return checkup.replace_by_suspicion_in_any_step(self.explain_source(target, source), source)
 
     def explain_source(self, target: Any, source: Any) -> Explanation:
         """Explain why no gradient arrives at one source.
 
-        Of several targets the gradients are added: one that arrives is enough. The others' breaks are side breaks.
+        The gradients of several targets are added, so one that arrives is enough. The breaks of the other targets
+        become side breaks.
+
+        Args:
+            target: The target, a list of targets, or None for the last backward pass.
+            source: The source.
+
+        Returns:
+            The explanation for the target that reaches the source; if none does, for the first target that uses it.
         """
         explanations = [
             self._explain_gradient(explanation_of_target, source) for explanation_of_target in to_target_list(target)
@@ -230,52 +296,66 @@ class FrameworkRecording(Recording, ABC):
         return explanation.add_side_breaks(blocked if explanations[1:] else ())
 
     def filter_sweeps_by_source(self, source: Any, sweeps: list[BackwardPass]) -> list[BackwardPass]:
-        """Return those of some backward passes that were asked for the gradient of a source; all where none was."""
+        """Return the backward passes that were asked for the gradient of a source; all of them if none was.
+
+        Args:
+            source: The source.
+            sweeps: The backward passes to choose from.
+        """
         return sweeps
 
     def _find_named_sources(self, subject: Any) -> Mapping[str, Any] | None:
-        """Return the sources that a question is about, by name: of None all that the block trained, of a model, a
-        dictionary, a generator or a name what is in it. None where the question is about one source.
+        """Return the sources that a question is about, keyed by name; None if the question is about a single source.
+
+        The subject None stands for all that the block trained. A model, a dictionary, a generator or a name stands for
+        the sources in it.
         """
         if subject is None:
             return self.collect_trained_sources()
         if isinstance(subject, str):
-            return (
-                None
-                if self.find_row(subject) is not None
-                else select_sources_by_name(self.collect_trained_sources(), subject)
-            )
+            if self.find_row(subject) is not None:
+                return None
+            return select_sources_by_name(self.collect_trained_sources(), subject)
         model_sources = self.find_model_sources(subject)
-        if model_sources is not None or isinstance(subject, Mapping):
-            return subject if model_sources is None else model_sources
+        if model_sources is not None:
+            return model_sources
+        if isinstance(subject, Mapping):
+            return subject
         if isinstance(subject, Iterator):
             names = {id(source): name for name, source in self.collect_trained_sources().items()}
             return {names.get(id(source), f"[{position}]"): source for position, source in enumerate(subject)}
         return None
 
     def find_model_sources(self, model: Any) -> dict[str, Any] | None:
-        """Return the sources of a model by name; None for what is no model."""
+        """Return the sources of a model, keyed by name; None if the object is not a model."""
         return None
 
     def read_weights_around_last_step(self, source: Any) -> tuple[OptionalArray, OptionalArray]:
-        """Return the elements of a source before and after its last step; None where there was none."""
+        """Return the elements of a source before and after its last optimizer step; (None, None) without a step."""
         return None, None
 
     def find_target_row(self, sweep: BackwardPass) -> RowNumber | None:
-        """Return the row of the target of a backward pass, as a question takes it."""
+        """Return the target row of a backward pass, in the form that a question accepts."""
         return RowNumber(sweep.target[-1])
 
     def find_recording_of_compiled_step(self, source: Any) -> tuple[FrameworkRecording, Any] | None:
-        """Return the recording of a compiled step that gave a source its gradient, and what stands there for it."""
+        """Find the compiled step that computed the gradient of a source.
+
+        Returns:
+            The recording of the step, and the object that stands for the source in that recording. None if no compiled
+            step computed the gradient.
+        """
         return None
 
     @abstractmethod
     def build_checked_run(self) -> CheckedRun:
-        """Return what the checks of gradients that are there and wrong read."""
+        """Return the run that the checks for wrong gradients read."""
 
     @property
     def problems(self) -> list:
-        """What is missing, not finite, suspect, zero or unknown of what the block trained, the worst first: in a test,
+        """The explanations of all that the block trained whose gradient is missing or wrong, the worst first.
+
+        A gradient counts as wrong if it is not finite, suspect, zero or unknown. In a test, write
         ``assert not recording.problems``.
         """
         page_problems: list = self.explain().problems
@@ -286,5 +366,5 @@ class FrameworkRecording(Recording, ABC):
         """Explain why no gradient arrives from one target at one source."""
 
     def find_last_target_row(self) -> RowNumber | None:
-        """Return the row of the target of the last backward pass; None where none ran."""
+        """Return the target row of the last backward pass; None if no backward pass ran."""
         return RowNumber(self.sweeps[-1].target[-1]) if self.sweeps and self.sweeps[-1].target else None

@@ -1,4 +1,4 @@
-"""Convert the entries of a recording into the rows that explain reads, and share what all adapters know."""
+"""Convert the entries of a recording into the rows that explain reads, and share code between the adapters."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 
 class RowNumber(int):
-    """The number of a row that a question is about. A plain int of the program is not one."""
+    """The number of a row that a question is about.
+
+    The type distinguishes row numbers from ints of the program.
+    """
 
 
 def convert_entries_to_rows(
@@ -24,12 +27,15 @@ def convert_entries_to_rows(
     build_object_getter: Callable[[RecordingEntry], Callable[[], Any]],
     cause_aliases: Mapping[str, str] = {},
 ) -> list[RecordedRow]:
-    """Convert the entries of a recording to the rows that explain reads. They are cached once the recording has ended.
+    """Convert the entries of a recording to the rows that explain reads.
 
     Args:
         recording: The recording of a framework's program.
         build_object_getter: Returns, for an entry, a function that finds the object that the entry stands for.
         cause_aliases: The shared names of causes that the recorder names differently.
+
+    Returns:
+        The rows in the order of the entries. They are cached once the recording has ended.
     """
     if recording.cached_rows is not None:
         return recording.cached_rows
@@ -41,6 +47,7 @@ def convert_entries_to_rows(
 def _to_recorded_row(
     entry: RecordingEntry, get_object: Callable[[], Any], cause_aliases: Mapping[str, str]
 ) -> RecordedRow:
+    """Return the row that explain reads for an entry."""
     cause = cause_aliases.get(entry.cause, entry.cause)
     # A result may depend on more rows than the operation's inputs, such as the values of a leaf.
     further_inputs = [row for row in entry.origin_rows if row not in entry.inputs]
@@ -65,12 +72,12 @@ def _to_recorded_row(
 
 
 def list_named_program_objects() -> list[tuple[str, Any]]:
-    """Return (name, object) for each name of the program that asks."""
+    """Return (name, object) for each variable of the program that called ``explain``."""
     return [pair for namespace in collect_namespaces(find_asking_frame()) for pair in list(namespace.items())]
 
 
 class FrameworkAdapter(Adapter):
-    """What the checks need to know of a program, apart from its rows.
+    """The facts about a program that the checks need, apart from its rows.
 
     The adapter of each framework adds the members that depend on the framework.
     """
@@ -79,16 +86,21 @@ class FrameworkAdapter(Adapter):
     """Returns (name, object) for each name of the program."""
 
     def to_handle(self, value: Any) -> Any:
-        """Return what an object is identified by."""
+        """Return the object itself, by which a row's object is compared with a source."""
         return value
 
     def is_literal(self, row: RecordedRow) -> bool:
-        """Return whether a row is a number in the program's text."""
+        """Return False, because a framework's recording does not mark numbers that the program's text contains."""
         return False
 
 
 def is_any_name_read_later(statement: program_text.Statement, names: Iterable[str]) -> bool:
-    """Return whether a later statement of the same function reads one of some names."""
+    """Return whether a later statement of the same function reads one of the names.
+
+    Args:
+        statement: The statement after which to look.
+        names: The names to look for.
+    """
     name_set = set(names)
     for later_statement in program_text.list_statements(statement.file):
         is_later = (
@@ -101,7 +113,14 @@ def is_any_name_read_later(statement: program_text.Statement, names: Iterable[st
 
 
 def find_dropped_result(question: Question) -> Finding | None:
-    """Find the last descendant of the source, if the target was not computed from any of them."""
+    """Find the last result computed from the source, if the target was computed from none of these results.
+
+    Args:
+        question: The question about the source and the target.
+
+    Returns:
+        A finding with the variant "dropped"; None if no result was computed from the source before the target.
+    """
     results = question.descendants.difference(question.source_rows)
     if question.target_rows:
         results = {row for row in results if row < question.target_rows[0]}
@@ -111,7 +130,7 @@ def find_dropped_result(question: Question) -> Finding | None:
 
 
 def read_escapes(recording: Recording) -> list[Escape]:
-    """Return the values that left the framework during a recording."""
+    """Return the values that left the framework during a recording, in the order of time."""
     return [Escape(escape.row, escape.method, escape.site, escape.row_count) for escape in recording.escapes]
 
 
@@ -124,6 +143,9 @@ def find_first_nonfinite_cause(
         question: The question about the gradient.
         build_earlier_question: Builds the same question about an earlier pass, from the recording, the pass's target
             and the source.
+
+    Returns:
+        The finding; None if no value is NaN or infinite.
     """
     finding = zero_nan.find_cause_of_nonfinite(question)
     if finding is None or finding.variant != "trained":

@@ -1,4 +1,4 @@
-"""The framework of a bridge, or an error that says what to install."""
+"""Import the framework of a bridge, or raise an error that names the package to install."""
 
 from __future__ import annotations
 
@@ -7,7 +7,18 @@ from typing import Any
 
 
 def import_framework(module_name: str, framework_name: str, minimum_version: tuple[int, int]) -> Any:
-    """Import and return the module of a framework. ImportError if it is not installed, or too old for a bridge.
+    """Import and return the module of a framework.
+
+    Args:
+        module_name: The name of the module, which is also the name of minitape's extra, such as "torch".
+        framework_name: The name of the framework in messages, such as "PyTorch".
+        minimum_version: The oldest (major, minor) version that the bridge supports.
+
+    Returns:
+        The module.
+
+    Raises:
+        ImportError: If the framework is not installed, or is too old.
 
     >>> import_framework("numpy", "NumPy", (2, 0)).__name__
     'numpy'

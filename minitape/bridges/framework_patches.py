@@ -1,4 +1,4 @@
-"""What a block changes in a framework for its time, and takes back wherever Ctrl-C comes."""
+"""Change a framework while a block is open, and undo the changes even if Ctrl-C interrupts."""
 
 from __future__ import annotations
 
@@ -17,8 +17,13 @@ if TYPE_CHECKING:
 
 
 class FrameworkPatches:
-    """What a block has changed. Each change is noted before it is made, and may be taken back twice: one of the two is
-    the whole change.
+    """The changes that a block has made to a framework.
+
+    Each change is noted before it is made, and undoing it twice is harmless. So a Ctrl-C at any point leaves no change
+    behind.
+
+    Attributes:
+        thread_id: The thread in which the block is open; None if it is not open, and then no call is intercepted.
 
     >>> from types import SimpleNamespace
     >>> library, changes = SimpleNamespace(twice=lambda x: 2 * x), FrameworkPatches()
@@ -32,35 +37,46 @@ class FrameworkPatches:
     """
 
     def __init__(self) -> None:
+        """Start without any changes, for a block that is not yet open."""
         self._undo_actions: list[Callable[[], object]] = []
-        self.thread_id: int | None = None  # in which the block is open; None: nothing is seen
+        self.thread_id: int | None = None
 
     def activate_in_this_thread(self) -> None:
-        """Note that the block is open, in this thread."""
+        """Note that the block is open in this thread."""
         self.thread_id = get_ident()
 
     @property
     def is_active_in_this_thread(self) -> bool:
-        """Whether what this thread does is the block's."""
+        """Whether the block is open in the current thread."""
         return self.thread_id == get_ident()
 
     def add_undo_action(self, undo_action: Callable[[], object]) -> None:
-        """Add what takes back a change that is about to be made. It may run twice, and where nothing has changed."""
+        """Add the function that undoes a change which is about to be made.
+
+        Args:
+            undo_action: The function. It may run twice, and it may run before the change was made.
+        """
         self._undo_actions.append(undo_action)
 
     def wrap_function(self, owner: Any, function_name: str, handler: Callable) -> None:
-        """Make ``handler(function, ...)`` run in the block, in place of a function or method of the framework's."""
-        own_attribute = vars(owner).get(function_name)  # None: the class inherits it
+        """Replace a function or method of the framework until :meth:`undo_all`.
+
+        Calls from the block's thread run ``handler(function, *args, **kwargs)``. Calls from other threads run the
+        original.
+
+        Args:
+            owner: The module or class that has the function.
+            function_name: The name of the function there.
+            handler: The function to call instead; it receives the original function first.
+        """
+        own_attribute = vars(owner).get(function_name)  # This is None if the class inherits the attribute.
         function = getattr(owner, function_name) if own_attribute is None else _get_underlying_function(own_attribute)
         any_attribute = getattr_static(owner, function_name) if own_attribute is None else own_attribute
-        # of a class that is written in C: it is bound anew
+        # A class method of a class that is written in C must be bound again in each call.
         is_c_classmethod = isinstance(any_attribute, ClassMethodDescriptorType)
         if is_c_classmethod:
             function = lambda cls, *args, **kwargs: any_attribute.__get__(None, cls)(*args, **kwargs)  # noqa: E731
         is_classmethod = is_c_classmethod or isinstance(own_attribute, classmethod)
-        decorator: Any = (
-            staticmethod if function_name == "__new__" else classmethod if is_classmethod else lambda plain: plain
-        )
 
         @wraps(function)
         def call_handler(*args: Any, **kwargs: Any) -> Any:
@@ -71,11 +87,19 @@ class FrameworkPatches:
 
         wrapped: Any = call_handler
         wrapped.under = own_attribute, function
+        replacement: Any = wrapped
+        if function_name == "__new__":
+            replacement = staticmethod(wrapped)
+        elif is_classmethod:
+            replacement = classmethod(wrapped)
         self.add_undo_action(partial(_remove_wrapper, owner, function_name, wrapped))
-        setattr(owner, function_name, decorator(wrapped))
+        setattr(owner, function_name, replacement)
 
     def undo_all(self) -> None:
-        """Take back all changes: the framework is as it was. It may be called again where Ctrl-C came."""
+        """Undo all changes, the latest first.
+
+        If Ctrl-C interrupts it, it may be called again.
+        """
         self.thread_id = None
         while self._undo_actions:
             self._undo_actions[-1]()
@@ -83,12 +107,12 @@ class FrameworkPatches:
 
 
 def _get_underlying_function(attribute: Any) -> Any:
-    """Return the function of a class method or a static one; anything else as it is."""
+    """Return the function inside a class method or static method; return other attributes unchanged."""
     return attribute.__func__ if isinstance(attribute, (classmethod, staticmethod)) else attribute
 
 
 def _remove_wrapper(owner: Any, function_name: str, wrapper: Any) -> None:
-    """Take out a function that runs in place of another, also from below those that later blocks put there."""
+    """Remove a wrapper from a function, even if later blocks have wrapped it again."""
     outer_wrapper, current_wrapper = None, _get_underlying_function(vars(owner).get(function_name))
     while current_wrapper is not wrapper and hasattr(current_wrapper, "under"):
         outer_wrapper, current_wrapper = current_wrapper, _get_underlying_function(current_wrapper.under[0])
@@ -103,22 +127,27 @@ def _remove_wrapper(owner: Any, function_name: str, wrapper: Any) -> None:
 
 
 class Watcher(Protocol):
-    """What follows a program while its block is open."""
+    """The part of a bridge that follows a program while its block is open."""
 
     def start_watching(self) -> None:
-        """Follow the program from now on."""
+        """Start to follow the program."""
 
     def stop_watching(self) -> None:
-        """Follow it no more: the framework is as it was."""
+        """Stop following the program, and undo all changes to the framework."""
 
 
 class RecordingBlock:
-    """The block in which a watcher writes a recording; after it the framework is as it was, whatever happened."""
+    """The block in which a watcher writes a recording.
+
+    When the block ends, even with an error or Ctrl-C, the changes to the framework are undone.
+    """
 
     def __init__(self, recording: Recording, watcher: Watcher) -> None:
+        """Create the block in which ``watcher`` writes ``recording``."""
         self._recording, self._watcher, self._entered = recording, watcher, False
 
     def __enter__(self) -> Any:
+        """Start watching, and return the recording."""
         if self._entered or not self._recording._recording:
             raise RuntimeError("A recording is of one block: call record() again for the next.")
         self._entered = True

@@ -1,7 +1,7 @@
-"""What a recording keeps of a framework's objects: values, to be shown on demand, and what was noted of
-tensors and variables.
+"""Keep values of a framework until they are shown, and notes about its tensors and variables.
 
-Values are bounded: of the oldest large ones only what a picture shows of them stays.
+The memory for values is limited. When the limit is exceeded, the oldest large arrays are reduced to what a picture
+shows of them.
 """
 
 from __future__ import annotations
@@ -15,14 +15,16 @@ from ..picture.snapshot_types import ValueFields
 from ..recording.value_summary import ValueSummary
 
 BYTE_LIMIT = 64 * 2**20
-SMALL_SIZE = 4096  # elements of an array that is not counted
+SMALL_SIZE = 4096  # Arrays of at most this many elements do not count towards the limit.
 
 
 NotedValue = TypeVar("NotedValue")
 
 
 class KeptValue(ValueSummary):
-    """A value of a framework; a bridge says what its elements are.
+    """A value of a framework, which formats itself for pictures.
+
+    A bridge's subclass overrides ``to_array`` to convert the value into a NumPy array.
 
     >>> import numpy as np
     >>> KeptValue(np.float32(2.0)).shown(), KeptValue(np.zeros(3)).compute_zero_and_finite_flags()
@@ -32,11 +34,12 @@ class KeptValue(ValueSummary):
     __slots__ = ("_summary",)
 
     def __init__(self, content: Any) -> None:
+        """Keep ``content``, the framework's own value."""
         super().__init__(content)
         self._summary: ValueFields | ArraySummary | None = None
 
     def shown(self) -> ValueFields | None:
-        """Return the VALUE of a snapshot."""
+        """Return the VALUE for a snapshot, computed once; None if the elements are gone."""
         if isinstance(self._summary, ArraySummary):
             self._summary = self._summary.shown()
         elif self._summary is None:
@@ -45,7 +48,7 @@ class KeptValue(ValueSummary):
         return self._summary
 
     def release_array(self) -> None:
-        """Release the elements, and keep what a picture shows of them."""
+        """Release the elements, and keep the text, the statistics and the thumbnail that a picture shows."""
         array = self.to_array() if self._summary is None else None
         if array is not None and array.size > 64 and array.dtype.kind in "iufV":
             self._summary = summary = ArraySummary.summarize_array(array)
@@ -57,7 +60,9 @@ class KeptValue(ValueSummary):
 
 
 class IdentityMap(Generic[NotedValue]):
-    """What was noted of objects, as long as they live: by identity, for tensors are compared element by element.
+    """A map from objects to notes about them, which are dropped when the object dies.
+
+    Objects are compared by identity, because ``==`` compares tensors element by element.
 
     >>> one, other, lines = KeptValue(1.0), KeptValue(1.0), IdentityMap()
     >>> lines[one] = 3
@@ -66,33 +71,36 @@ class IdentityMap(Generic[NotedValue]):
     """
 
     def __init__(self) -> None:
+        """Create an empty map."""
         self._entries: dict[int, tuple] = {}
 
     def __setitem__(self, owner: Any, value: NotedValue) -> None:
+        """Store a note about an object, with a weak reference to the object."""
         self._entries[id(owner)] = weakref.ref(owner), value
 
     def __len__(self) -> int:
+        """Return the number of notes, including notes about dead objects."""
         return len(self._entries)
 
     def get(self, owner: Any, default: Any = None) -> Any:
-        """Return what was noted of an object."""
+        """Return the note about an object, or ``default`` if there is no note."""
         ref, value = self._entries.get(id(owner), (None, None))
         return value if ref is not None and ref() is owner else default
 
     def setdefault(self, owner: Any, default: NotedValue) -> NotedValue:
-        """Return what was noted of an object; where nothing was, note ``default``."""
+        """Return the note about an object. If there is no note, store and return ``default``."""
         value = self.get(owner)
         if value is None:
             self[owner] = value = default
         return value
 
     def discard_owner(self, owner: Any) -> None:
-        """Forget what was noted of an object."""
+        """Remove the note about an object, if there is one."""
         self._entries.pop(id(owner), None)
 
 
 class MemoryBudget:
-    """How many bytes a recording keeps.
+    """The limit on the bytes that a recording keeps.
 
     >>> import numpy as np
     >>> bound, values = MemoryBudget(byte_limit=100), [KeptValue(np.full(5000, k, np.int8)) for k in range(3)]
@@ -103,13 +111,18 @@ class MemoryBudget:
     """
 
     def __init__(self, byte_limit: int = 0) -> None:
+        """Start with no bytes used; a ``byte_limit`` of 0 stands for ``BYTE_LIMIT``."""
         self._byte_limit = byte_limit or BYTE_LIMIT
         self._values_and_sizes: list[tuple[KeptValue, int]] = []
         self._byte_count = 0
 
     def add_value_and_enforce_limit(self, value: KeptValue, element_count: int, byte_count: int) -> None:
-        """Count one more value, of ``element_count`` elements and ``byte_count`` bytes; when it is too much, the older
-        half becomes summaries.
+        """Count one more value, and release the older half of the arrays if the limit is exceeded.
+
+        Args:
+            value: The value that was kept.
+            element_count: The number of its elements. Values of at most ``SMALL_SIZE`` elements are not counted.
+            byte_count: The number of its bytes.
         """
         if element_count <= SMALL_SIZE:
             return
@@ -125,9 +138,10 @@ class MemoryBudget:
 
 
 def trim_process_memory() -> None:
-    """Return released memory to the system: glibc keeps it where a small object that lives was allocated after it.
+    """Return freed memory to the operating system, if the C library has ``malloc_trim``.
 
-    Without this a process grows by hundreds of megabytes of which a recording keeps twenty.
+    glibc keeps freed memory if a small live object was allocated after it. Without this call, a process grows by
+    hundreds of megabytes although its recording keeps only twenty.
     """
     malloc_trim = getattr(ctypes.pythonapi, "malloc_trim", None)
     if malloc_trim is not None:

@@ -12,9 +12,10 @@ from .tensorflow import record
 
 
 class KerasExplain(ExplainedSteps, keras.callbacks.Callback):
-    """Records the first step of ``fit`` and then each ``every``-th one, compiled or not, and warns of what is wrong
-    with the model. The other steps run as they are. ``log`` is called with the step and the page;
-    ``page`` and ``problems`` are those of the last recorded step.
+    """Records the first step of ``fit`` and then every ``every``-th step, and warns about problems of the model.
+
+    It works with compiled and uncompiled models. The other steps run unobserved. ``log(step, page)`` is called after
+    each recorded step, and ``page`` and ``problems`` describe the last recorded step.
 
     >>> import numpy
     >>> model = keras.Sequential([keras.layers.Dense(2), keras.layers.Dense(1)])
@@ -28,20 +29,31 @@ class KerasExplain(ExplainedSteps, keras.callbacks.Callback):
     record = staticmethod(record)
 
     def __init__(self, every: int = 100, log: Any = None) -> None:
+        """Record the first step and then every ``every``-th step.
+
+        Args:
+            every: The distance between recorded steps.
+            log: A function that is called as ``log(step, page)`` after each recorded step.
+
+        Raises:
+            RuntimeError: If Keras does not use TensorFlow.
+            ValueError: If ``every`` is not a positive int.
+        """
         keras.callbacks.Callback.__init__(self)
         ExplainedSteps.__init__(self, every, log)
         if keras.backend.backend() != "tensorflow":
             raise RuntimeError(f"Explain() records TensorFlow, and Keras uses {keras.backend.backend()}.")
 
     def on_train_begin(self, logs: Any = None) -> None:
-        """Run each step through this callback until the training ends, also with an error."""
+        """Run each step through this callback until the training ends or raises an error."""
         model, train_function = self.model, self.model.train_function
 
         def run_step(*args: Any) -> Any:
             try:
                 with self.record_step(model):
                     return train_function(*args)
-            except tensorflow.errors.OutOfRangeError:  # the epoch ends, of data that did not say how long it is
+            except tensorflow.errors.OutOfRangeError:
+                # An epoch of unknown length ends this way, and the training continues.
                 raise
             except BaseException:
                 model.train_function = train_function
@@ -50,7 +62,7 @@ class KerasExplain(ExplainedSteps, keras.callbacks.Callback):
         self._original_function, model.train_function = train_function, run_step
 
     def on_train_end(self, logs: Any = None) -> None:
-        """Put Keras's own function back."""
+        """Restore Keras's own train function."""
         self.model.train_function = self._original_function
 
 

@@ -13,9 +13,10 @@ _lightning: Any = import_module("lightning.pytorch" if find_spec("lightning") el
 
 
 class LightningExplain(ExplainedSteps, _lightning.Callback):
-    """Records the first training batch and then each ``every``-th one, and warns of what is wrong with the module.
-    ``log`` is called with the step and the page; ``page`` and
-    ``problems`` are those of the last recorded batch.
+    """Records the first training batch and then every ``every``-th batch, and warns about problems of the module.
+
+    ``log(step, page)`` is called after each recorded batch, and ``page`` and ``problems`` describe the last recorded
+    batch.
     """
 
     record = staticmethod(record)
@@ -29,7 +30,7 @@ class LightningExplain(ExplainedSteps, _lightning.Callback):
         self.end_step(dict(pl_module.named_parameters()))
 
     def on_exception(self, trainer: Any, pl_module: Any, exception: BaseException) -> None:
-        """Leave the block of a step that an error ended."""
+        """Close the block of a step that raised an error."""
         self.close()
 
 

@@ -1,5 +1,6 @@
-"""One page for a whole model: what is wrong comes first, what is well is one line at the end, with the numbers of each
-group.
+"""One page of explanations for a whole model.
+
+Problems come first, and everything healthy is one line at the end. Each group of sources has its gradient numbers.
 """
 
 from __future__ import annotations
@@ -16,13 +17,18 @@ from ..explain.explanation_page import ExplanationPage
 from ..explain.reasons.question import OptionalArray
 from ..explain.translated_sentences import fill, format_range
 
-MAX_NAMED_LAYERS = 4  # groups of one paragraph that are named
-# the kinds that come after what has no gradient at all
+MAX_NAMED_LAYERS = 4
+# Sources without any gradient come first; these kinds follow.
 KINDS_BY_SEVERITY = ("error", "nonfinite", "suspect", "zero", "unknown")
 
 
 class GradientNumbers(NamedTuple):
-    """The gradient of one source in numbers; None where its elements are gone.
+    """The gradient of one source in numbers.
+
+    Attributes:
+        norm: The norm of the gradient; None if its elements are gone.
+        zeros: The share of elements that are 0, between 0 and 1; None if the elements are gone.
+        update: The length of the last optimizer step, divided by the length of the weight before it; None if unknown.
 
     >>> weight = np.array([10.0, 0.0, 0.0])
     >>> print(GradientNumbers.measure_gradient(np.array([3.0, 0.0, 4.0]), weight, 0 * weight))
@@ -30,14 +36,20 @@ class GradientNumbers(NamedTuple):
     """
 
     norm: float | None
-    zeros: float | None  # the share of the elements
-    update: float | None  # the length of the last step, in lengths of the weight before it
+    zeros: float | None
+    update: float | None
 
     @classmethod
     def measure_gradient(
         cls, gradient: OptionalArray, weight_before: OptionalArray, weight_after: OptionalArray
     ) -> GradientNumbers:
-        """Measure a gradient; and the last step, from the weight before and after it."""
+        """Measure a gradient and the last optimizer step.
+
+        Args:
+            gradient: The elements of the gradient; None if they are gone.
+            weight_before: The elements of the weight before the last step; None if unknown.
+            weight_after: The elements of the weight after it, with the same shape; None if unknown.
+        """
         norm = zeros = update = None
         if gradient is not None and gradient.size:
             norm, zeros = float(np.linalg.norm(gradient)), float((gradient == 0).mean())
@@ -51,6 +63,7 @@ class GradientNumbers(NamedTuple):
         return cls(norm, zeros, update)
 
     def __str__(self) -> str:
+        """Return the numbers as one line of text."""
         return format_number_ranges([self])
 
 
@@ -60,14 +73,17 @@ def _compute_norm(array: np.ndarray) -> float:
 
 
 class ModelPage(ExplanationPage, dict[str, Explanation]):
-    """An explanation for each source of a model, by its name; a page when it is printed.
+    """An explanation for each source of a model, keyed by the name of the source. It prints as a page.
 
-    ``problems`` are those that say something is wrong, the worst first: an empty list is a model that is well.
+    ``problems`` lists the explanations of a problem, the worst first. The list is empty for a healthy model.
     """
 
     @property
     def problems(self) -> list[Explanation]:
-        """What is missing, not finite, suspect, zero or unknown, the worst first; where all is frozen, that."""
+        """The explanations of gradients that are missing, not finite, suspect, zero or unknown, the worst first.
+
+        If the whole model is frozen, these are all explanations.
+        """
         problem_list = sorted(
             (explanation for explanation in self.values() if is_problem(explanation)), key=rank_severity
         )
@@ -75,13 +91,13 @@ class ModelPage(ExplanationPage, dict[str, Explanation]):
 
     @property
     def is_all_frozen(self) -> bool:
-        """Whether the program has set so of all that was asked about."""
+        """Whether the program has frozen every source of the page on purpose."""
         return bool(self) and all(
             explanation.intended and explanation.cause in FROZEN_CAUSES for explanation in self.values()
         )
 
     def group_names_by_explanation(self) -> list[list[str]]:
-        """Return the names in groups with the same explanation, the worst first."""
+        """Return the names in groups that share one explanation, the worst group first."""
         names_by_key: dict[Any, list[str]] = {}
         for name, explanation in self.items():
             is_healthy = explanation.connected and not is_problem(explanation)
@@ -90,7 +106,10 @@ class ModelPage(ExplanationPage, dict[str, Explanation]):
         return sorted(names_by_key.values(), key=lambda names: rank_severity(self[names[0]]))
 
     def as_json(self) -> list[dict]:
-        """Return the same as a list of plain dictionaries: one for each source."""
+        """Return the page as a list of plain dictionaries, one for each source.
+
+        The keys are name, cause, kind, connected, file, line, message, fix, patch, norm, zeros and update.
+        """
         return [
             {
                 "name": name,
@@ -133,19 +152,21 @@ class ModelPage(ExplanationPage, dict[str, Explanation]):
 
 
 class SourceExplanations(list[Explanation]):
-    """The explanations of a list of sources, in its order; the page of a model when it is printed."""
+    """The explanations of a list of sources, in the order of the list. It prints as the page of a model."""
 
     @property
     def page(self) -> ModelPage:
-        """The same by name."""
+        """The same explanations as a page, keyed by name."""
         model_page = ModelPage()
         for explanation in self:
-            model_page[
-                explanation.name if explanation.name not in model_page else f"{explanation.name} ({len(model_page)})"
-            ] = explanation
+            name = explanation.name
+            if name in model_page:
+                name = f"{name} ({len(model_page)})"
+            model_page[name] = explanation
         return model_page
 
     def __str__(self) -> str:
+        """Return the page as text."""
         return str(self.page)
 
     def _repr_html_(self) -> str:
@@ -153,19 +174,30 @@ class SourceExplanations(list[Explanation]):
 
 
 def is_problem(explanation: Explanation) -> bool:
-    """Return whether an explanation says that something is wrong: what the program has frozen is not."""
+    """Return whether an explanation describes a problem.
+
+    A gradient that the program blocks on purpose is not a problem.
+    """
     return explanation.kind != "connected" and not explanation.intended
 
 
 def rank_severity(explanation: Explanation) -> int:
-    """Return how bad an explanation is; 0 is the worst."""
+    """Return the rank of an explanation; 0 is the worst, and healthy sources come last."""
     if not is_problem(explanation):
         return 10 if explanation.connected else 9
     return 1 + KINDS_BY_SEVERITY.index(explanation.kind) if explanation.kind in KINDS_BY_SEVERITY else 0
 
 
 def join_parameter_names(parameter_names: Iterable[str]) -> str:
-    """Join names of parameters to a short text; a layer is named once, and at most a few names are listed.
+    """Join names of parameters to a short text.
+
+    Each layer is named once, and at most ``MAX_NAMED_LAYERS`` layers are listed.
+
+    Args:
+        parameter_names: The names, such as "net.a.weight".
+
+    Returns:
+        The text, which ends in the number of names that it leaves out.
 
     >>> join_parameter_names(["net.a.weight", "net.a.bias", "net.b.weight"])
     'net.a.weight, bias, net.b.weight'
@@ -182,7 +214,13 @@ def join_parameter_names(parameter_names: Iterable[str]) -> str:
 
 
 def format_number_ranges(gradient_numbers: list[GradientNumbers]) -> str:
-    """Format the numbers of several gradients, each from the smallest to the largest.
+    """Format the numbers of several gradients as ranges from the smallest to the largest.
+
+    Args:
+        gradient_numbers: The numbers of each gradient.
+
+    Returns:
+        The text; "" for an empty list. Numbers that no gradient has are left out.
 
     >>> format_number_ranges([GradientNumbers(1.0, 0.0, None), GradientNumbers(2.0, 0.5, 1e-3)])
     'norm 1 to 2, zeros 0 to 50 %, update/weight 0.001'
@@ -200,7 +238,18 @@ def format_number_ranges(gradient_numbers: list[GradientNumbers]) -> str:
 
 
 def select_sources_by_name(named_sources: Mapping[str, Any], name_part: str) -> dict:
-    """Return the sources that a name asks about: a parameter, or all that a layer has. ValueError if there is none.
+    """Return the sources whose name contains a given part.
+
+    Args:
+        named_sources: All sources, keyed by name.
+        name_part: The name of a parameter, or of a layer, which selects all its parameters. It must match whole parts
+            of the dotted name.
+
+    Returns:
+        The selected sources, keyed by name.
+
+    Raises:
+        ValueError: If no name matches.
 
     >>> select_sources_by_name({"net.a.weight": 1, "net.a.bias": 2, "net.b.bias": 3}, "a")
     {'net.a.weight': 1, 'net.a.bias': 2}

@@ -1,4 +1,4 @@
-"""A recording of another framework as pictures read it: its rows, its backward passes, and what they left."""
+"""Read a recording of another framework for pictures: its rows, its backward passes, and the resulting gradients."""
 
 from __future__ import annotations
 
@@ -38,8 +38,9 @@ if TYPE_CHECKING:
     from .checkup import FrameworkRecording
     from .recording import Recording, RecordingEntry
 
-MAX_THUMBNAILS = 400  # large values that a snapshot shows as pictures, too
-SHORT_LABELS = {  # what has room in a node
+MAX_THUMBNAILS = 400
+# These operations have shorter labels, because a node has little room for text.
+SHORT_LABELS = {
     "broadcast_in_dim": "broadcast",
     "cross_entropy": "cross-ent.",
     "SparseSoftmaxCrossEntropyWithLogits": "cross-ent.",
@@ -50,7 +51,7 @@ SHORT_LABELS = {  # what has room in a node
 
 
 def to_snapshot_value(value: Any) -> Any:
-    """Return the VALUE of a number or an array, or of an object whose method ``shown()`` gives its own.
+    """Return the VALUE of a number or array, or of an object with a ``shown()`` method.
 
     >>> to_snapshot_value(2.0)
     {'text': '2.0', 'data': 2.0}
@@ -59,7 +60,14 @@ def to_snapshot_value(value: Any) -> Any:
 
 
 def to_real_array(value: Any) -> np.ndarray | None:
-    """Return the real numbers of a value; None where they are gone, or are none."""
+    """Return the elements of a value as float64.
+
+    Args:
+        value: A number, an array, a ``ValueSummary`` or None.
+
+    Returns:
+        The array, in the shape of the value; None if the elements are gone or are not real numbers.
+    """
     if value is None or isinstance(value, ValueSummary):
         return to_float_array(value)
     array = np.asarray(value)
@@ -67,7 +75,11 @@ def to_real_array(value: Any) -> np.ndarray | None:
 
 
 def drop_excess_thumbnails(snapshot_part: Any, thumbnail_counter: Iterator[int]) -> Any:
-    """Return a part of a snapshot, in which only the first large values have pictures: long pages stay small.
+    """Return a copy of a part of a snapshot that keeps only the first thumbnails, so that long pages stay small.
+
+    Args:
+        snapshot_part: The part: a list, a dictionary or a plain value.
+        thumbnail_counter: Yields the number of the next thumbnail. Thumbnails above ``MAX_THUMBNAILS`` are dropped.
 
     >>> drop_excess_thumbnails([{"thumb": [[1.0]]}, {"thumb": [[2.0]]}], iter([MAX_THUMBNAILS, MAX_THUMBNAILS + 1]))
     [{'thumb': [[1.0]]}, {}]
@@ -85,7 +97,7 @@ def drop_excess_thumbnails(snapshot_part: Any, thumbnail_counter: Iterator[int])
 
 
 def build_picture_row(entry: RecordingEntry) -> PictureRow:
-    """Return the row of a snapshot that shows an entry."""
+    """Return the row of a snapshot that shows an entry of a recording."""
     value = to_snapshot_value(entry.value)
     is_operation = entry.kind == "operation"
     fields: RowFields = {
@@ -117,7 +129,16 @@ def build_picture_row(entry: RecordingEntry) -> PictureRow:
 
 
 def find_known_rule_of_row(recording: Recording, row: int) -> KnownRule | None:
-    """Return the rule of minitape's own table for an operation, where its numbers are those of the program."""
+    """Return the rule of minitape's own table for an operation, if it computes the same numbers as the program.
+
+    Args:
+        recording: The recording, in which the rule is cached.
+        row: The number of the row.
+
+    Returns:
+        The rule; None if the table has no such operation. Leaves, rows that break the gradient, and later results of a
+        call also have no rule.
+    """
     if row not in recording.known_rules:
         entry = recording.entries[row]
         inputs = [to_real_array(recording.entries[i].value) for i in entry.inputs]
@@ -133,7 +154,17 @@ def find_known_rule_of_row(recording: Recording, row: int) -> KnownRule | None:
 def build_results_of_shown_sweep(
     recording: Recording, target: Any, sources: Any, namespaces: Iterable[dict]
 ) -> list[ResultFields]:
-    """Return what the backward pass that is shown left at its sources: the last one, or that of ``target``."""
+    """Return the RESULT of the backward pass that a picture shows.
+
+    Args:
+        recording: The recording.
+        target: The target of the backward pass; None for the last backward pass of all.
+        sources: The sources to show; None for all that the backward pass reached and all that the block trained.
+        namespaces: The dictionaries in which to look up Python names for rows.
+
+    Returns:
+        A list of one RESULT; an empty list if there is no such backward pass.
+    """
     sweep = recording.find_last_sweep(target)
     if sweep is None:
         return []
@@ -157,17 +188,25 @@ def build_results_of_shown_sweep(
 
 
 class NamedSource(NamedTuple):
-    """What the block trained, and how the program calls it."""
+    """A source that the block trained.
+
+    Attributes:
+        name: The name to show.
+        source: The framework's own object, such as a parameter.
+    """
 
     name: str
     source: Any
 
 
 def map_rows_to_trained_sources(recording: Recording) -> dict[int, NamedSource]:
-    """Return what the block trained, with its name, by each of its rows.
+    """Return the sources that the block trained, keyed by each of their rows.
 
-    Where two have one name, as the weights of two layers, it is the longer one that the program has for it; of an
-    element of a tree, as `params['w']`, the last part where that is of no other: `w`.
+    If two sources have the same short name, such as the weights of two layers, both keep the program's longer name. An
+    element of a tree, such as ``params['w']``, is shortened to its last part ``w`` if no other element has that part.
+
+    Args:
+        recording: The recording, in which the result is cached once it is complete.
     """
     if recording.sources_by_row is None or recording.is_recording:
         sources = [
@@ -177,18 +216,23 @@ def map_rows_to_trained_sources(recording: Recording) -> dict[int, NamedSource]:
         ]
         entry_names = {row: recording.entries[row].name for row, _, _ in sources}
         owner_counts = Counter(name for name, _ in {(entry_names[row], id(source)) for row, _, source in sources})
-        display_names = {
-            row: entry_name if (entry_name := entry_names[row]) and owner_counts[entry_name] == 1 else name
-            for row, name, _ in sources
-        }
+        display_names: dict[int, str] = {}
+        for row, name, _ in sources:
+            entry_name = entry_names[row]
+            if entry_name and owner_counts[entry_name] == 1:
+                display_names[row] = entry_name
+            else:
+                display_names[row] = name
         last_parts = {name: re.findall(r"\w+", name)[-1] for name in display_names.values() if "[" in name}
         unique_names = {
             name for name, part in last_parts.items() if not part.isdigit() and [*last_parts.values()].count(part) == 1
         }
-        recording.sources_by_row = {
-            row: NamedSource(last_parts[name] if (name := display_names[row]) in unique_names else name, source)
-            for row, _, source in sources
-        }
+        sources_by_row: dict[int, NamedSource] = {}
+        for row, _, source in sources:
+            name = display_names[row]
+            shown_name = last_parts[name] if name in unique_names else name
+            sources_by_row[row] = NamedSource(shown_name, source)
+        recording.sources_by_row = sources_by_row
     return recording.sources_by_row
 
 
@@ -201,7 +245,7 @@ def _iter_unreached_source_rows(recording: Recording, sweep: BackwardPass) -> It
 
 
 def _add_reasons_to_result(recording: Recording, result: ResultFields, sweep: BackwardPass) -> None:
-    """Add to a result why gradients are None or zero, in the words of ``explain``; of many only for the first ones."""
+    """Add to a RESULT the reasons why gradients are None or zero, for at most ``MAX_EXPLAINED`` sources."""
     unexplained = [
         source_fields
         for source_fields in result["sources"]
@@ -210,7 +254,7 @@ def _add_reasons_to_result(recording: Recording, result: ResultFields, sweep: Ba
     for source_fields in unexplained[:MAX_EXPLAINED] if sweep.target else ():
         named_source = map_rows_to_trained_sources(recording).get(source_fields["at"])
         source = RowNumber(source_fields["at"]) if named_source is None else named_source.source
-        with suppress(Exception):  # the picture goes on without words
+        with suppress(Exception):  # A picture without reasons is better than an error.
             framework_recording = cast("FrameworkRecording", recording)
             target = framework_recording.find_target_row(sweep)
             source_fields["reason"], source_fields["why"] = find_reason_and_blamed_line(
@@ -219,13 +263,11 @@ def _add_reasons_to_result(recording: Recording, result: ResultFields, sweep: Ba
 
 
 def _find_display_name(recording: Recording, row: int, names_by_row: Mapping[int, str]) -> str | None:
+    if not 0 <= row < len(recording.entries):
+        return None
     source = map_rows_to_trained_sources(recording).get(row)
     program_name = (source and source.name) or recording.map_rows_to_result_names().get(row, "")
-    name = (
-        program_name or recording.entries[row].name or names_by_row.get(row)
-        if 0 <= row < len(recording.entries)
-        else None
-    )
+    name = program_name or recording.entries[row].name or names_by_row.get(row)
     return None if name is None else shorten_name(name)
 
 
@@ -247,33 +289,46 @@ def _build_source_fields(
 
 
 class RecordingSteps(SweepSteps):
-    """A sweep that was recorded, as a picture takes it: all steps are there at once."""
+    """The steps of a recorded sweep for a picture, all of them available at once.
+
+    Attributes:
+        remaining_rows: Always 0, because no step is left to compute.
+        last_row: The last row that the sweep reached; -1 if it reached none.
+    """
 
     def __init__(self, recording: Recording, sweep: BackwardPass, sources: Any = None) -> None:
+        """Prepare the steps of one sweep.
+
+        Args:
+            recording: The recording that has the sweep.
+            sweep: The backward pass to show.
+            sources: One source or a list of sources to show; None for the sources of the sweep itself.
+        """
         self._recording, self._sweep, self.remaining_rows = recording, sweep, 0
-        wanted_sources = sources if isinstance(sources, (list, tuple)) else [] if sources is None else [sources]
-        found_rows = [recording.find_row(wanted_source) for wanted_source in wanted_sources]
-        self._source_rows = (
-            [-1 if row is None else row for row in found_rows]
-            if wanted_sources
-            else recording.list_source_rows_of_sweep(sweep)
-        )
+        if isinstance(sources, (list, tuple)):
+            wanted_sources = sources
+        else:
+            wanted_sources = [] if sources is None else [sources]
+        if wanted_sources:
+            found_rows = [recording.find_row(wanted_source) for wanted_source in wanted_sources]
+            self._source_rows = [-1 if row is None else row for row in found_rows]
+        else:
+            self._source_rows = recording.list_source_rows_of_sweep(sweep)
         self.last_row = max(sweep.adjoints, default=-1)
 
     @property
     def header(self) -> SweepFields:
-        """The SWEEP but for its steps and gradients."""
+        """The SWEEP without its steps and gradients."""
         return {"target": sorted(self._sweep.target), "sources": self._source_rows, "rest": 0}
 
     def take_steps(self, limit: int | None = None) -> list[StepFields]:
-        """Return all steps, in the order in which the framework went."""
+        """Return all STEPs, in the order in which the framework ran them. ``limit`` is ignored."""
         return [self._build_step(call, edges) for call, edges in self._sweep.edges.items()]
 
     def _build_step(self, call_row: int, edges: list[AdjointShare]) -> StepFields:
-        rule, adjoint = (
-            find_known_rule_of_row(self._recording, call_row),
-            to_real_array(self._sweep.adjoints.get(call_row)),
-        )
+        """Return the STEP of a call, with the shares that it sent along its edges."""
+        rule = find_known_rule_of_row(self._recording, call_row)
+        adjoint = to_real_array(self._sweep.adjoints.get(call_row))
         edge_fields: list[EdgeFields] = [
             {
                 "input": row,
@@ -296,7 +351,7 @@ class RecordingSteps(SweepSteps):
         return step
 
     def _build_adjoint_value(self, row: int) -> Any:
-        """Return the VALUE of what arrived at a row; zeros for a result of several to which nothing came."""
+        """Return the VALUE of the adjoint of a row; zeros if no adjoint arrived, as for an unused result of a call."""
         adjoint = self._sweep.adjoints.get(row)
         return (
             to_value_fields(np.zeros(self._recording.entries[row].shape)[()])
@@ -305,22 +360,28 @@ class RecordingSteps(SweepSteps):
         )
 
     def list_gradients(self) -> list:
-        """Return what arrived at the sources."""
+        """Return the VALUEs of the adjoints that arrived at the sources; None for a source that none reached."""
         adjoints = [self._sweep.adjoints.get(row) for row in self._source_rows]
         return [None if adjoint is None else to_snapshot_value(adjoint) for adjoint in adjoints]
 
     def build_sweep_fields(self) -> SweepFields:
-        """Return the SWEEP."""
+        """Return the complete SWEEP."""
         return self.header | {"steps": self.take_steps(), "gradients": self.list_gradients()}
 
 
 class RecordingReader(Reader):
-    """Reads a recording that is complete."""
+    """Reads the rows of a recording that is complete.
+
+    Attributes:
+        tape: The recording.
+        record: The same recording; None before it is complete.
+    """
 
     tape: Recording  # type: ignore[assignment]
-    record: Any  # the same, or None
+    record: Any
 
     def read_new_rows(self, limit: int | None = None) -> list[PictureRow]:
+        """Return the rows that were not read before, at most ``limit`` of them."""
         if not self._switch_to_current_record():
             return []
         first = self.row_count
@@ -329,15 +390,18 @@ class RecordingReader(Reader):
         return [self._build_picture_row_with_rule(row) for row in range(first, last)]
 
     def read_first_and_last_rows(self, limit: int) -> list[PictureRow]:
+        """Return the first and the last rows, ``limit`` in all; every row if there are not more."""
         if not self._switch_to_current_record() or len(self.record) <= limit:
             return self.read_new_rows()
         ends = [*range(limit // 2), *range(len(self.record) - limit // 2, len(self.record))]
         return [self._build_picture_row_with_rule(row) for row in ends]
 
     def read_source_lines(self, file: str) -> list[str]:
+        """Return the lines of a source file."""
         return self.tape.read_source_lines(file)
 
     def list_function_insides(self, target: Any = None, sources: Any = None, row: int | None = None) -> list:
+        """List the INSIDEs of the calls that the bridge can open."""
         return self.tape.list_insides(target, row)
 
     def _build_picture_row_with_rule(self, row: int) -> PictureRow:
@@ -354,16 +418,18 @@ class RecordingReader(Reader):
         return shown_row
 
     def list_changed_leaves(self) -> list[RowFields]:
+        """Return an empty list, because the leaves of a complete recording do not change."""
         return []
 
     def recompute_into_kept_arrays(self, is_requested: bool = False) -> None:
-        """Do nothing: what was recorded is kept."""
+        """Do nothing, because a recording keeps its values itself."""
 
     def update_rows_after_recording(self, rows: list[PictureRow]) -> list[RowFields]:
-        """Return nothing: all is known of each row when it is read."""
+        """Return an empty list, because rows do not change after they were read."""
         return []
 
     def map_rows_to_python_names(self) -> dict[int, str]:
+        """Return the names of the program's variables that hold tensors of the recording, keyed by row."""
         names_by_row: dict[int, str] = {}
         for name, value in iter_public_names_and_values(self.namespaces if self.record is not None else ()):
             row = None if isinstance(value, (int, bool)) else self.tape.find_row(value)

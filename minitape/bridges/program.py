@@ -1,4 +1,4 @@
-"""Run a program in the block of its framework, unchanged: what ``minitape explain train.py`` does."""
+"""Run a program unchanged in the block of its framework, for ``minitape explain train.py``."""
 
 from __future__ import annotations
 
@@ -23,7 +23,13 @@ PACKAGES_BY_FRAMEWORK = {
 
 
 class ProgramResult(NamedTuple):
-    """What a program left behind: its recording, the page of all that it trained, and the error in which it ended."""
+    """The result of running a program.
+
+    Attributes:
+        recording: The recording of the program.
+        page: The explanations of all that the program trained; empty if explaining them failed.
+        error: The error that ended the program; None if it ended normally.
+    """
 
     recording: Any
     page: ModelPage
@@ -31,7 +37,16 @@ class ProgramResult(NamedTuple):
 
 
 def find_imported_framework(path: Path) -> str:
-    """Return which framework a file imports, or what it imports from its folder or the current one; empty if none."""
+    """Return the framework that a file imports.
+
+    The search also reads imported files in the folder of the file and in the current directory.
+
+    Args:
+        path: The Python file.
+
+    Returns:
+        "torch", "tensorflow" or "jax"; "" if none of these is imported.
+    """
     waiting, seen = [path], set[Path]()
     while waiting:
         file = waiting.pop()
@@ -67,9 +82,19 @@ def run_program(
     module_spec: ModuleSpec | None = None,
     **options: Any,
 ) -> ProgramResult:
-    """Run a file as the main program in the block of a framework: as ``python FILE`` does, or as ``python -m`` does,
-    if ``module_spec`` says which module it is. ``options`` choose the steps, as those of ``record`` do;
-    ``on_problem`` is given the first page that has something wrong, as soon as it is known while the program runs.
+    """Run a file as the main program in the block of a framework.
+
+    Args:
+        path: The file of the program.
+        arguments: The arguments of the program, without its name.
+        framework: The name of the bridge: "torch", "tensorflow" or "jax".
+        on_problem: Called with the first page that shows a problem, while the program still runs. It is called only if
+            there are ``options``.
+        module_spec: The spec of the module, to run it as ``python -m`` does; None to run it as ``python FILE`` does.
+        **options: The options of ``record`` that choose the steps, ``every`` or ``first``.
+
+    Returns:
+        The recording, the page of all that the program trained, and the error that ended the program.
     """
     bridge = import_module(f"minitape.bridges.{framework}")
     record = import_module("minitape.bridges.jax.program").FirstGradients if framework == "jax" else bridge.record
@@ -91,7 +116,7 @@ def run_program(
                     pages[:] = [recording.explain()]
                     if pages[0].problems:
                         notify(pages[0])
-                except Exception as error:  # a mistake of its own ends no training
+                except Exception as error:  # An error while explaining must not end the training.
                     warn_at_user_line(f"The gradients were not explained: {type(error).__name__}: {error}")
 
             if options:
@@ -100,13 +125,13 @@ def run_program(
                 exec(code, vars(main))
             except (Exception, SystemExit, KeyboardInterrupt) as program_error:
                 error = None if isinstance(program_error, SystemExit) and not program_error.code else program_error
-        explain_until_first_problem(bool)  # this page is the caller's to tell
+        explain_until_first_problem(bool)  # The caller reports this page, so it is not passed to on_problem.
     return ProgramResult(recording, pages[0] if pages else ModelPage(), error)
 
 
 @contextmanager
 def _install_as_main(main: ModuleType, folder: Path, arguments: Sequence[str]) -> Iterator[None]:
-    """Make a program the module ``__main__`` while it runs, with its own arguments and the imports of a folder."""
+    """Install a module as ``__main__`` during a block, with its own arguments and a folder to import from."""
     saved_state = sys.modules["__main__"], sys.argv, sys.path[:]
     sys.modules["__main__"], sys.argv = main, [str(main.__file__), *arguments]
     sys.path.insert(0, str(folder))

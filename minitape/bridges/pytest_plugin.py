@@ -1,5 +1,6 @@
-"""A plugin of pytest: the fixture ``assert_trains`` runs a step of a training and fails where a gradient is missing,
-not finite, zero or suspect.
+"""A pytest plugin with the fixture ``assert_trains``.
+
+The fixture runs a training step, and fails if a gradient is missing, not finite, zero or suspect.
 
     def test_the_model_trains(assert_trains):
         model = Net()
@@ -19,7 +20,18 @@ BASE_CLASS_MODULES = {"torch": "torch.nn.modules.module", "tensorflow": "keras.s
 
 
 def check_model_trains(model: Any, step: Callable[[], object], steps: int = 2) -> None:
-    """Run ``step()`` a few times in the block; raise an AssertionError with the page of what is wrong."""
+    """Run a training step a few times, and fail with a page of explanations if the model does not train.
+
+    Args:
+        model: A model of PyTorch or Keras.
+        step: A function without arguments that runs one training step.
+        steps: How often to run the step.
+
+    Raises:
+        AssertionError: If the model has no parameters.
+        TypeError: If ``model`` is not a model of PyTorch or Keras.
+        pytest.fail.Exception: If a gradient is missing or wrong.
+    """
     __tracebackhide__ = True
     frameworks = [
         name
@@ -39,5 +51,5 @@ def check_model_trains(model: Any, step: Callable[[], object], steps: int = 2) -
 
 @pytest.fixture
 def assert_trains() -> Callable[..., None]:
-    """Fail where a model does not train: ``assert_trains(model, step)``."""
+    """Return a function that fails if a model does not train: ``assert_trains(model, step)``."""
     return check_model_trains

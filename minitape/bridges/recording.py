@@ -1,7 +1,10 @@
-"""What another framework computed, as pictures read it. No framework is known here: a bridge writes, a picture reads.
+"""Store what a program in another framework computed, in the form that pictures and ``explain`` read.
 
-A bridge adds a row for each leaf and each operation, and for each backward pass a :class:`BackwardPass`: the
-adjoint that arrived at a row, and what the row's operation sent to its inputs. ``docs/bridges.md`` writes one by hand.
+No framework is imported here. A bridge writes a recording, and pictures and ``explain`` read it.
+
+A bridge adds a row for each leaf and each operation, and a :class:`BackwardPass` for each backward pass. The pass has
+the adjoint that arrived at each row, and the share that each operation sent to its inputs. ``docs/bridges.md`` writes a
+recording by hand.
 """
 
 from __future__ import annotations
@@ -34,24 +37,46 @@ if TYPE_CHECKING:
     from .checkup import FrameworkRecording
     from .picture_reader import NamedSource
 
-ROW_LIMIT = 20_000  # rows
+ROW_LIMIT = 20_000
 
 
 class RowExtra(Protocol):
-    """What each bridge keeps about a row for explain."""
+    """The facts that each bridge keeps about a row for ``explain``."""
 
     @property
     def cause(self) -> str:
-        """Why no gradient passes; empty where one does."""
+        """The cause why no gradient passes; empty if a gradient passes."""
 
     @property
     def origin_rows(self) -> Sequence[int]:
-        """The rows with whose values a leaf was made."""
+        """The rows from whose values a leaf was created."""
 
 
 @dataclass(slots=True, eq=False)
 class RecordingEntry:
-    """One row: a leaf or a result of an operation. A bridge may keep more about it in ``extra``."""
+    """One row: a leaf, or a result of an operation.
+
+    Attributes:
+        row: The number of the row, which is its index in ``Recording.entries``.
+        op: The framework's name for the operation; "leaf" for a leaf.
+        label: The text that a picture shows in the node.
+        kind: "source", "variable" or "constant" for a leaf; "operation" for a result.
+        value: A number, an array, or an object with a ``shown()`` method, such as a ``KeptValue``.
+        site: The file and line of the program that created the row.
+        tracked: Whether a gradient can continue from the row.
+        name: The program's name for the value; None if it has no name.
+        version: How many states of the same leaf came before this one.
+        inputs: The numbers of the rows that the operation read, in the order of its arguments.
+        call_id: The number of the first row of the same call. One call may have several results.
+        output: Which result of the call this row is, counted from 0.
+        dtype: The name of the value's dtype; "" if the bridge does not report it.
+        shape: The shape of the value.
+        scope: The names of the modules or functions that ran, the outermost first.
+        cut: The kind of break, such as "stop_gradient", if no gradient passes the row; None if a gradient passes.
+        watched: Why a gradient goes to the leaf, such as "requires_grad"; None for other rows.
+        tangent: The tangent, in the same form as ``value``, if the framework also ran forward mode.
+        extra: More facts of the bridge about the row (see :class:`RowExtra`).
+    """
 
     row: int
     op: str
@@ -59,38 +84,59 @@ class RecordingEntry:
     kind: Kind
     value: Any
     site: Site = NOWHERE
-    tracked: bool = True  # whether a gradient can continue from it
+    tracked: bool = True
     name: str | None = None
     version: int = 0
     inputs: list[int] = field(default_factory=list)
-    call_id: int = 0  # of several results of one call the first row
+    call_id: int = 0
     output: int = 0
     dtype: str = ""
     shape: Sequence[int] = ()
     scope: Sequence[str] = ()
-    cut: str | None = None  # why no gradient passes
+    cut: str | None = None
     watched: str | None = None
-    tangent: Any = None  # a value, too, where the framework went forward
+    tangent: Any = None
     extra: Any = None
 
     @property
     def cause(self) -> str:
-        """Why no gradient passes; empty where one does."""
+        """The cause why no gradient passes; empty if a gradient passes."""
         extra: RowExtra = self.extra
         return extra.cause
 
     @property
     def origin_rows(self) -> Sequence[int]:
-        """The rows with whose values a leaf was made."""
+        """The rows from whose values a leaf was created."""
         extra: RowExtra = self.extra
         return extra.origin_rows
 
 
-WATCH_REASONS = {"torch": "requires_grad", "jax": "argument"}  # why a gradient goes to a leaf, in the framework's words
+# Pictures show why a gradient goes to a leaf in the framework's own words.
+WATCH_REASONS = {"torch": "requires_grad", "jax": "argument"}
 
 
 class Recording(PictureSource):
-    """What a program in another framework computed. ``TapeView``, ``tf.draw`` and ``tf.snapshot`` take it for a tape.
+    """What a program in another framework computed.
+
+    ``TapeView``, ``tf.draw`` and ``tf.snapshot`` accept a recording in place of a tape. They show its rows once
+    :meth:`close` has run.
+
+    Attributes:
+        framework: The name of the framework, such as "torch".
+        internal_error: The error of the bridge that ended the recording early; None if there was no error.
+        entries: The rows, in the order in which they ran.
+        sweeps: The backward passes, in the order in which they ran.
+        events: The events that pictures show, such as assignments and escapes, as EVENT dictionaries of a snapshot.
+        escapes: The values that left the framework.
+        failed_target_rows: The target rows of the last backward pass, if it ended in an error.
+        left_out: The number of operations that ran after the recording had reached ``ROW_LIMIT`` rows.
+        is_rerun: Whether this is a rerun of a compiled step up to its gradient, in which no optimizer takes a step.
+        has_placeholder_values: Whether the program ran with placeholder values. Only its shapes are right.
+        watched: Always empty. Pictures read it, because a tape has this attribute.
+        listeners: The functions that :meth:`close` calls.
+        known_rules: The rules of minitape's own table for the rows that pictures showed; None for other operations.
+        sources_by_row: The cached result of ``map_rows_to_trained_sources``.
+        cached_rows: The rows in the form that ``explain`` reads, cached once the recording is closed.
 
     >>> recording = Recording("by hand")
     >>> x = recording.leaf(3.0, name="x")
@@ -105,23 +151,23 @@ class Recording(PictureSource):
     """
 
     def __init__(self, framework: str) -> None:
+        """Create an empty recording of a program in ``framework``."""
         self.framework = framework
-        self.internal_error: Exception | None = None  # the mistake of the bridge's own that ended it early
+        self.internal_error: Exception | None = None
         self.entries: list[RecordingEntry] = []
         self.sweeps: list[BackwardPass] = []
         self.events: list[dict] = []
         self.escapes: list[RowEscape] = []
-        self.failed_target_rows: list[int] = []  # from which rows the last backward pass began, if it failed
-        self.left_out = 0  # operations after the first ROW_LIMIT rows
-        self.is_rerun = False  # of a compiled step, up to its gradient: no optimizer takes a step
-        self.has_placeholder_values = False  # it ran with stand-ins: its shapes say something, its numbers nothing
+        self.failed_target_rows: list[int] = []
+        self.left_out = 0
+        self.is_rerun = False
+        self.has_placeholder_values = False
         self.watched: dict[int, int] = {}
         self.listeners: list[Callable[[], None]] = []
-        # those of minitape's own table for rows that pictures showed
         self.known_rules: dict[int, KnownRule | None] = {}
         self.sources_by_row: dict[int, NamedSource] | None = None
-        self.cached_rows: list[RecordedRow] | None = None  # as explain reads them, once it is closed
-        self._recording = True  # until it is complete: pictures show its rows from then on
+        self.cached_rows: list[RecordedRow] | None = None
+        self._recording = True
         self._last_gradient: Sequence[Any] | None = None
 
     # -- writing -----------------------------------------------------------------------------------
@@ -142,8 +188,24 @@ class Recording(PictureSource):
         tangent: Any = None,
         extra: Any = None,
     ) -> int:
-        """Add a row for a value that no recorded operation made; return its number. ``kind`` is source, variable or
-        constant; the others are fields of :class:`RecordingEntry`.
+        """Add a row for a value that no recorded operation computed.
+
+        Args:
+            value: The value, in a form that :class:`RecordingEntry` describes.
+            name: The program's name for the value.
+            kind: "source", "variable" or "constant".
+            site: The file and line that created the value.
+            tracked: Whether a gradient can continue from the row.
+            version: How many states of the same leaf came before this one.
+            dtype: The name of the value's dtype.
+            shape: The shape of the value.
+            scope: The names of the modules or functions that ran, the outermost first.
+            cut: The kind of break, if no gradient passes the row.
+            tangent: The tangent, if the framework also ran forward mode.
+            extra: More facts of the bridge about the row.
+
+        Returns:
+            The number of the new row.
         """
         row, label = len(self.entries), "const" if kind == "constant" else (name or "x")
         entry = RecordingEntry(
@@ -191,10 +253,29 @@ class Recording(PictureSource):
         tangent: Any = None,
         extra: Any = None,
     ) -> int:
-        """Add a row for a result of an operation on earlier rows; return its number.
+        """Add a row for a result of an operation on earlier rows.
 
-        Several results of one call have its first row as ``call_id``. ``cut`` says why no gradient passes; it and the
-        others are fields of :class:`RecordingEntry`.
+        Args:
+            op: The framework's name for the operation.
+            inputs: The numbers of the rows that the operation read.
+            value: The result, in a form that :class:`RecordingEntry` describes.
+            label: The text that a picture shows in the node; ``op`` by default.
+            call_id: The number of the first row of the same call, for the second and later results of one call.
+            site: The file and line that ran the operation.
+            tracked: Whether a gradient can continue from the row.
+            name: The program's name for the result.
+            version: How many states of the same leaf came before this one.
+            output: Which result of the call this row is, counted from 0.
+            dtype: The name of the result's dtype.
+            shape: The shape of the result.
+            scope: The names of the modules or functions that ran, the outermost first.
+            cut: The kind of break, if no gradient passes the row.
+            watched: Why a gradient goes to the row.
+            tangent: The tangent, if the framework also ran forward mode.
+            extra: More facts of the bridge about the row.
+
+        Returns:
+            The number of the new row.
         """
         row = len(self.entries)
         first_row = row if call_id is None else call_id
@@ -223,23 +304,32 @@ class Recording(PictureSource):
         return row
 
     def record_escape(self, row: int, method: str, site: Site) -> None:
-        """Note that a value leaves the framework."""
+        """Record that a value leaves the framework.
+
+        Args:
+            row: The row of the value.
+            method: The method that returned the value to Python, such as "item" or "__bool__".
+            site: The file and line of the call.
+        """
         self.escapes.append(RowEscape(row, method, site, len(self.entries)))
         self.events.append({"kind": "numpy", "row": row, "line": site[1]})
 
     def sweep(self, target: Sequence[int] = ()) -> BackwardPass:
-        """Add a backward pass, and return it."""
+        """Add a backward pass that starts at the ``target`` rows, and return it."""
         self.sweeps.append(BackwardPass(target))
         return self.sweeps[-1]
 
     def end_with_error(self, error: Exception) -> None:
-        """End the recording early, with a warning, because of a mistake of the bridge's own: the program goes on."""
+        """End the recording early and warn, because the bridge itself raised ``error``.
+
+        The program continues. Only the first error is kept and reported.
+        """
         if self.internal_error is None:
             self.internal_error = error
             warnings.warn(f"The recording ended early: {type(error).__name__}: {error}", RuntimeWarning, stacklevel=2)
 
     def close(self) -> None:
-        """Note that the recording is complete: pictures may read it."""
+        """Mark the recording as complete, so that pictures may read it, and call the listeners."""
         self._recording = False
         if self.sweeps:
             self._last_gradient = self.sweeps[-1].target, self.list_source_rows_of_sweep(self.sweeps[-1]), None
@@ -249,15 +339,32 @@ class Recording(PictureSource):
     # -- reading -----------------------------------------------------------------------------------
 
     def read_source_lines(self, file: str) -> list[str]:
-        """Return the lines of a file that rows come from."""
+        """Return the lines of a source file that rows come from, with their line ends."""
         return read_source_lines(file)
 
     def snapshot(self, target: Any = None, sources: Any = None) -> dict:
-        """Return what pictures show, as :mod:`minitape.picture.snapshots` documents it; see ``tf.snapshot``."""
+        """Return the snapshot that pictures show, as :mod:`minitape.picture.snapshots` documents it.
+
+        Args:
+            target: The target whose last backward pass is shown; None for the last backward pass of all.
+            sources: The sources of the sweep, one or a list; None for all that it reached.
+
+        Returns:
+            The snapshot dictionary; see ``tf.snapshot``. Names come from the caller's variables.
+        """
         return self.build_snapshot(collect_namespaces(sys._getframe(1)), target, sources)
 
     def build_snapshot(self, namespaces: Iterable[dict], target: Any = None, sources: Any = None) -> dict:
-        """Return what :meth:`snapshot` does, with the Python names of these dictionaries."""
+        """Build the snapshot that :meth:`snapshot` returns, with names from given namespaces.
+
+        Args:
+            namespaces: The dictionaries in which to look up Python names for rows.
+            target: The target whose last backward pass is shown; None for the last backward pass of all.
+            sources: The sources of the sweep, one or a list; None for all that it reached.
+
+        Returns:
+            The snapshot dictionary.
+        """
         reader = RecordingReader(self, namespaces)
         rows = reader.read_new_rows()
         reader.update_names_and_leaf_states(rows)
@@ -270,50 +377,65 @@ class Recording(PictureSource):
         return dict(picture | drop_excess_thumbnails(large_parts, count(1)) | {"insides": self.list_insides(target)})
 
     def list_insides(self, target: Any = None, row: int | None = None) -> list:
-        """Return the INSIDEs of calls that a bridge can open, or of the one at ``row``, with the sweep from ``target``
-        through each.
+        """List the INSIDEs of the calls that a bridge can open; this base class has none.
+
+        Args:
+            target: The target whose sweep is shown through each call.
+            row: The row of the only call to open; None for all calls.
+
+        Returns:
+            The INSIDE parts of a snapshot.
         """
         return []
 
     def find_row(self, value: Any) -> int | None:
-        """Return the last row that stands for one of the framework's tensors; a number is a row itself."""
+        """Return the last row that stands for ``value``; None if no row does.
+
+        Args:
+            value: A tensor of the framework, or the number of a row.
+        """
         return value if isinstance(value, int) and 0 <= value < len(self.entries) else None
 
     def list_rows(self, source: Any) -> list[int]:
-        """Return all rows that stood for a source, in order."""
+        """Return all rows that stood for a source, in the order in which they ran."""
         row = self.find_row(source)
         return [] if row is None else [row]
 
     def collect_trained_sources(self) -> dict[str, Any]:
-        """Return the sources that the block trained, by the name that the program has for them."""
+        """Return the sources that the block trained, keyed by their names in the program."""
         return {}
 
     def map_rows_to_result_names(self) -> Mapping[int, str]:
-        """Return names for results that have none of their own, by row."""
+        """Return names for results that have no name themselves, keyed by row."""
         return {}
 
     def list_source_rows_of_sweep(self, sweep: BackwardPass) -> list[int]:
-        """Return the rows of the sources that a sweep was asked for, or of the leaves at which it arrived."""
+        """Return the rows of the sources that a sweep was asked for.
+
+        If the program named no sources, returns the rows of the leaves that the sweep reached.
+        """
         return sweep.sources or [row for row in sorted(sweep.adjoints) if self.entries[row].kind != "operation"]
 
     def find_last_sweep(self, target: Any = None) -> BackwardPass | None:
-        """Return the last sweep, or the last one that began at ``target``."""
+        """Return the last sweep, or the last sweep that began at ``target``; None if there is no such sweep."""
         if target is None:
             return self.sweeps[-1] if self.sweeps else None
         return self.find_last_sweep_from_or_through(self.find_row(target))
 
     def list_sweeps_from_or_through(self, row: int | None) -> list[BackwardPass]:
-        """Return the sweeps that began at a row, the last one first; where none did, those that went through it, as
-        through a loss that is scaled.
+        """Return the sweeps that began at a row, the latest first.
+
+        If no sweep began there, returns the sweeps that went through the row, as they do through a loss that is scaled.
         """
         passes = self.sweeps[::-1]
         return [sweep for sweep in passes if row in sweep.target] or [sweep for sweep in passes if row in sweep.edges]
 
     def find_last_sweep_from_or_through(self, row: int | None) -> BackwardPass | None:
-        """Return the last sweep that began at a row; where none did, the last that went through it."""
+        """Return the last sweep that began at a row, or else the last that went through it; None if neither exists."""
         return next(iter(self.list_sweeps_from_or_through(row)), None)
 
     def __repr__(self) -> str:
+        """Return the framework and the numbers of rows and backward passes."""
         count, sweeps = len(self.entries), len(self.sweeps)
         return (
             f"Recording({self.framework}, {count} row{'' if count == 1 else 's'}, "
@@ -322,77 +444,122 @@ class Recording(PictureSource):
 
     @property
     def leaves(self) -> Mapping[int, Any]:
-        """The tensors of rows, where the bridge still has them: a picture passes them to ``explain``."""
+        """The live tensors, keyed by row, each with its ``variable`` and its ``tensor``.
+
+        A picture passes them to ``explain``. Empty if the bridge no longer has the tensors.
+        """
         return {}
 
     def __len__(self) -> int:
+        """Return the number of rows."""
         return len(self.entries)
 
     def __bool__(self) -> bool:
+        """Return True, because a recording without rows is still a recording."""
         return True
 
     # -- what a picture needs, see PictureSource ---------------------------------------------------
 
     @property
     def record(self) -> Recording | None:
-        """Itself, once it is complete."""
+        """This recording, once it is complete; None before."""
         return None if self._recording else self
 
     @property
     def is_recording(self) -> bool:
-        """Whether it is not yet complete."""
+        """Whether the recording is not yet complete."""
         return self._recording
 
     @property
     def is_used(self) -> bool:
-        """Whether it is complete: no gradient is computed from it."""
+        """Whether the recording is complete. No gradient is ever computed from it."""
         return not self._recording
 
     @property
     def last_gradient(self) -> Sequence[Any] | None:
-        """The target rows and the source rows of the last backward pass."""
+        """The target rows, the source rows and None, for the last backward pass; None if no backward pass ran."""
         return self._last_gradient
 
     def list_last_gradients(self) -> list:
-        """Return nothing: no other recording shares its rows."""
+        """Return an empty list, because no other recording shares these rows."""
         return []
 
     def add_listener(self, listener: Callable[[], None]) -> None:
-        """Add what is called when the recording is complete."""
+        """Add a function that is called when the recording is complete."""
         self.listeners = [*self.listeners, listener]
 
     def list_large_arrays(self) -> list:
-        """Return nothing: what was recorded is kept."""
+        """Return an empty list, because a recording keeps its arrays itself."""
         return []
 
     def find_object_of_row(self, row: int, candidates: Iterable[Any]) -> Any:
-        """Return what stands for a row where ``explain`` is asked about it."""
+        """Return the variable or tensor that stands for a row in questions to ``explain``; None if it has died.
+
+        Args:
+            row: The number of the row.
+            candidates: Ignored; tapes need it.
+        """
         leaf = None if self._recording else self.leaves.get(row)
         if leaf is None:
             return None
         return leaf.variable if leaf.variable is not None else leaf.tensor
 
     def build_reader(self, namespaces: Iterable[dict]) -> Reader:
-        """Return what reads the rows for a picture."""
+        """Return the reader that reads the rows for a picture."""
         return RecordingReader(self, namespaces)
 
     def build_stepper(
         self, target: Any, sources: Any, kept_arrays: Any = None, show: Callable[[Any], Any] = to_snapshot_value
     ) -> RecordingSteps | None:
-        """Return the sweep for a picture; None if there is none from ``target``. Its values are shown by themselves."""
+        """Return the sweep that a picture shows.
+
+        Args:
+            target: The target of the sweep; None for the last sweep of all.
+            sources: One source or a list of sources to show; None for the sources of the sweep itself.
+            kept_arrays: Ignored; tapes need it.
+            show: Ignored, because recorded values format themselves.
+
+        Returns:
+            The steps; None if no sweep began at or went through the target, or if the recording is not complete.
+        """
         sweep = None if self._recording else self.find_last_sweep(target)
         return None if sweep is None else RecordingSteps(self, sweep, sources)
 
     def list_gradient_results(
         self, target: Any, sources: Any, kept_arrays: Any, namespaces: Iterable[dict]
     ) -> list[ResultFields]:
-        """Return what each backward pass left at its sources, the last ones; with ``target`` that of its pass alone."""
+        """Return the RESULT of the backward pass that is shown, as a list of at most one.
+
+        Args:
+            target: The target of the backward pass; None for the last backward pass of all.
+            sources: The sources to show; None for all that the backward pass reached.
+            kept_arrays: Ignored; tapes need it.
+            namespaces: The dictionaries in which to look up Python names for rows.
+        """
         return [] if self._recording else build_results_of_shown_sweep(self, target, sources, namespaces)
 
     def explain_gradient(self, target: Any, source: Any) -> Any:
-        """Return what ``explain`` answers; AttributeError for a recording that knows no framework."""
+        """Return the answer of ``explain(target, source)``.
+
+        Args:
+            target: The target, or its row; None for the last backward pass.
+            source: The source, or its row.
+
+        Raises:
+            AttributeError: If the recording was written by hand, without a framework.
+        """
         return cast("FrameworkRecording", self).explain(target, source)
 
     def explain_shown_gradient(self, result: ResultFields | None, ends: Any) -> Any:
-        """Return what ``explain`` answers for the rows of a backward pass that is shown."""
-        return result and self.explain_gradient(result["target"][0]["row"], result["sources"][0]["rows"][-1])
+        """Return the answer of ``explain`` for the gradient that a picture shows.
+
+        Args:
+            result: The RESULT of the backward pass; None if no result is shown.
+            ends: Ignored; tapes need it.
+
+        Returns:
+            The explanation for the first source; None without a result.
+        """
+        if not result:
+            return None
+        return self.explain_gradient(result["target"][0]["row"], result["sources"][0]["rows"][-1])

@@ -1,5 +1,6 @@
-"""A block around a training loop that records some of its steps, each n-th or the first ones: between them the
-framework runs as it is.
+"""A block around a training loop that records only some of its steps.
+
+It records every n-th step or the first steps. Between recorded steps, the framework runs unobserved.
 """
 
 from __future__ import annotations
@@ -22,8 +23,9 @@ Place = list[tuple[int, int]]
 
 
 def _find_calling_place(frame: FrameType | None) -> Place:
-    """Identify the expression of the program that runs, and the call that led there. It is computed in each step, so it
-    must be quick.
+    """Identify the expression of the program that is running, and the call that led to it.
+
+    It runs in every step, so it must be fast.
     """
     innermost = find_user_frame(frame)
     frames = (innermost, None if innermost is None else innermost.f_back)
@@ -31,14 +33,21 @@ def _find_calling_place(frame: FrameType | None) -> Place:
 
 
 class SampledSteps:
-    """A block that records the steps that are due: of ``every=100`` the first and then each hundredth, of ``first=5``
-    the first five, as one recording. ``latest`` is the recording of the last of them, and answers what is
-    asked of the block, such as ``explain``; ``steps`` counts all.
+    """A block that records only some steps of a training loop.
 
-    A step ends where one of the framework's functions in ``step_ends`` gave gradients, such as ``backward()``, as
-    ``gives_gradients`` says of its first argument; where a round of the program's loop asks for gradients in several
-    places, as for the two nets of a GAN, at the last of them. The second round tells which that is: the first step is
-    recorded until then. What ``torch.autograd.grad`` gives ends no step of a program that calls ``backward()``.
+    A step ends when a function in ``step_ends``, such as ``backward()``, has computed gradients. If one round of the
+    loop computes gradients in several places, as a GAN does, the step ends at the last place. Only the second round
+    shows which place is the last, so the first step is recorded until then. In a program that calls ``backward()``,
+    calls of ``torch.autograd.grad`` end no step.
+
+    Other attributes, such as ``explain``, are read from the latest recording.
+
+    Attributes:
+        every: Record the first step and then every ``every``-th step; None if ``first`` is used.
+        first: Record the first ``first`` steps as one recording; None if ``every`` is used.
+        steps: The number of all steps so far.
+        latest: The latest recording; None before the first step is recorded.
+        on_recorded: Called without arguments when the recording of a step is complete.
     """
 
     def __init__(
@@ -50,27 +59,25 @@ class SampledSteps:
         is_ready: Callable[[], bool] = lambda: True,
         gives_gradients: Callable[..., bool] = lambda *owner: True,
     ) -> None:
+        """Prepare the block; see :func:`build_sampled_steps` for the parameters."""
         self.every, self.first, self.steps = every, first, 0
         self.latest: FrameworkRecording | None = None
-        self.on_recorded: Callable[[], object] | None = None  # is called when the recording of a step is complete
-        self._build_block, self._step_ends, self._is_ready, self._gives_gradients = (
-            build_block,
-            step_ends,
-            is_ready,
-            gives_gradients,
-        )
+        self.on_recorded: Callable[[], object] | None = None
+        self._build_block, self._step_ends = build_block, step_ends
+        self._is_ready, self._gives_gradients = is_ready, gives_gradients
         self._patches = FrameworkPatches()
         self._open_block: AbstractContextManager | None = None
-        self._previous_recording: FrameworkRecording | None = None  # what `latest` was before
+        self._previous_recording: FrameworkRecording | None = None
         self._is_passing_through = self._entered = self._has_backward_calls = False
-        self._step_end_place: Place | None = None  # where steps end
-        self._places_since_end: list[Place] = []  # where else gradients came since then
+        self._step_end_place: Place | None = None
+        self._places_since_end: list[Place] = []
 
     def _is_step_due(self) -> bool:
-        """Return whether the step that begins is recorded."""
+        """Return whether the step that now begins is to be recorded."""
         return self.steps % self.every == 0 if self.every else self.steps < (self.first or 0)
 
     def __enter__(self) -> Any:
+        """Watch for the ends of steps, and record the first step if it is due."""
         self._entered = True
         self._patches.activate_in_this_thread()
         for owner, name in self._step_ends:
@@ -80,8 +87,9 @@ class SampledSteps:
         return self
 
     def _on_gradient_function(self, original: Callable, /, *args: Any, **kwargs: Any) -> Any:
-        """Run a function that gives gradients, and end the step if it does; what it calls itself, or what explain runs,
-        ends none.
+        """Run a function that may compute gradients, and end the step if it did.
+
+        Calls inside such a function, and calls made by ``explain``, do not end a step.
         """
         if self._is_passing_through or not self._is_ready():
             return original(*args, **kwargs)
@@ -91,7 +99,8 @@ class SampledSteps:
         finally:
             self._is_passing_through = False
             is_backward_call = original.__name__ != "grad"
-            if is_backward_call > self._has_backward_calls:  # what autograd.grad gave until now were no steps
+            if is_backward_call and not self._has_backward_calls:
+                # The program calls backward(), so its earlier calls of autograd.grad ended no steps.
                 self.steps, self._step_end_place, self._places_since_end = 0, None, []
                 if self._open_block is None:
                     self._begin_recording()
@@ -107,9 +116,15 @@ class SampledSteps:
                     self._begin_recording()
 
     def _count_step_if_it_ends_at(self, place: Place) -> bool:
-        """Count the step, if it ends at a place that gave gradients; return whether the recording ends with it."""
-        if place in self._places_since_end:  # a new round, and the last place of the one before is known
-            self.steps += self._step_end_place is None
+        """Count the step if it ends at a place that computed gradients.
+
+        Returns:
+            Whether the current recording ends with this step.
+        """
+        if place in self._places_since_end:
+            # A new round begins, so the last place of the previous round is known.
+            if self._step_end_place is None:
+                self.steps += 1
             self._step_end_place = self._places_since_end[-1]
             self._places_since_end.clear()
         if place != self._step_end_place:
@@ -117,7 +132,7 @@ class SampledSteps:
             return False
         self._places_since_end.clear()
         self.steps += 1
-        return self.first in (None, self.steps)  # several first steps are one recording
+        return self.first in (None, self.steps)  # The first steps share one recording.
 
     def _begin_recording(self) -> None:
         self._open_block, self._previous_recording = self._build_block(), self.latest
@@ -135,10 +150,11 @@ class SampledSteps:
             self._is_passing_through = False
 
     def _exit_block(self, *error: object) -> None:
-        self.steps = self.steps or len(self._places_since_end[:1])
+        if not self.steps and self._places_since_end:
+            self.steps = 1
         if self._open_block is not None:
             self._end_recording()
-            # the block ends where a step begins
+            # The block ends right after a step has begun, so the recording of that step is empty.
             if self.latest is not None and not self.latest.sweeps and error[:1] == (None,):
                 self.latest = self._previous_recording or self.latest
         self._previous_recording = None
@@ -148,9 +164,11 @@ class SampledSteps:
     __exit__: ExitProperty = InterruptSafeExit(_exit_block, lambda block: block._entered)
 
     def __repr__(self) -> str:
+        """Return the number of steps and the latest recording."""
         return f"{type(self).__name__}({self.steps} steps, {self.latest!r})"
 
     def __getattr__(self, name: str) -> Any:
+        """Return an attribute of the latest recording; RuntimeError if no step was recorded yet."""
         if name.startswith("_"):
             raise AttributeError(name)
         if self.latest is None:
@@ -159,7 +177,16 @@ class SampledSteps:
 
 
 def check_step_count(step_count: Any, option_name: str, example: str) -> int:
-    """Return the number of steps that an option was given; ValueError for what is none."""
+    """Check that an option is a positive number of steps, and return it.
+
+    Args:
+        step_count: The value of the option.
+        option_name: The name of the option, for the message.
+        example: A correct use of the option, for the message.
+
+    Raises:
+        ValueError: If the value is not a positive int.
+    """
     if not isinstance(step_count, int) or isinstance(step_count, bool) or step_count < 1:
         raise ValueError(f"{option_name}={step_count!r} is no number of steps: {example}.")
     return step_count
@@ -173,7 +200,22 @@ def build_sampled_steps(
     is_ready: Callable[[], bool] = lambda: True,
     gives_gradients: Callable[..., bool] = lambda *owner: True,
 ) -> SampledSteps | None:
-    """Return the block that the options of ``record`` choose; None where there are none."""
+    """Return the block that the options ``every`` and ``first`` of ``record`` choose.
+
+    Args:
+        every: Record the first step and then every ``every``-th step.
+        first: Record the first ``first`` steps as one recording.
+        build_block: Creates the block that records one step.
+        step_ends: (owner, name) of each function of the framework that computes gradients and so may end a step.
+        is_ready: Returns whether calls count now; calls before that run unobserved.
+        gives_gradients: Returns whether a call computes gradients, from the first argument of the call.
+
+    Returns:
+        The block; None if neither option was given.
+
+    Raises:
+        ValueError: If both options are given, or if an option is not a positive int.
+    """
     if every is not None and first is not None:
         raise ValueError("every= and first= each choose the steps: write only one of them.")
     if every is not None:

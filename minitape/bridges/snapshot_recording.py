@@ -1,4 +1,4 @@
-"""A recording that was kept as a snapshot, without the framework that made it."""
+"""Read a recording from a snapshot, without the framework that computed it."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ ROW_KINDS = ("source", "variable", "constant", "operation")
 
 
 class _SnapshotValue(ValueSummary):
-    """A VALUE of a snapshot in the place of the value that it shows."""
+    """A VALUE of a snapshot that stands for the value it shows."""
 
     __slots__ = ()
 
     def shown(self) -> Any:
+        """Return the VALUE of the snapshot."""
         return self.content
 
     def to_array(self) -> np.ndarray | None:
-        """Return the elements, where the snapshot has all of them."""
+        """Return the elements if the snapshot has all of them; otherwise None."""
         try:
             return np.asarray(self.content["data"])
         except (KeyError, TypeError, ValueError):
@@ -30,12 +31,11 @@ class _SnapshotValue(ValueSummary):
 
 
 class Replay(Recording):
-    """What a recording's ``snapshot()`` says, as a recording again: ``TapeView`` and ``tf.draw`` take it.
+    """A recording that is read from the dictionary that ``snapshot()`` returned.
 
-    The snapshot may come from another machine, as JSON, and from a stranger: the files that it names are not read, and
-    the texts that it has for them are those of this recording only. It has one backward pass, but not what ``explain``
-    needs. Raises ValueError for a version of the format other than 1, for a part of a recording, and for what is no
-    snapshot.
+    ``TapeView`` and ``tf.draw`` accept it. The snapshot may come from another machine, as JSON, or from a stranger. The
+    files that it names are never read. Their texts come from the snapshot and are used for this recording only. A
+    Replay has one backward pass, but not the facts that ``explain`` needs.
 
     >>> recording = Recording("by hand")
     >>> x = recording.leaf(3.0, name="x")
@@ -46,6 +46,15 @@ class Replay(Recording):
     """
 
     def __init__(self, snapshot: dict, framework: str = "a snapshot") -> None:
+        """Read a snapshot.
+
+        Args:
+            snapshot: The complete snapshot of a recording, in version 1 of the format.
+            framework: The name of the framework that ran the program.
+
+        Raises:
+            ValueError: If the snapshot has another version, has only some of the rows, or is not a valid snapshot.
+        """
         super().__init__(framework)
         try:
             self._read_snapshot(snapshot)
@@ -56,8 +65,9 @@ class Replay(Recording):
         self.close()
 
     def read_source_lines(self, file: str) -> list[str]:
-        """Return the lines of a file as the snapshot has them. They are not shared: linecache's are what functions are
-        made of.
+        """Return the lines of a file as the snapshot has them.
+
+        They are not stored in ``linecache``, because functions are created from its lines.
         """
         return self._texts.get(file, "").splitlines(keepends=True)
 
@@ -71,6 +81,7 @@ class Replay(Recording):
             raise ValueError(f"This snapshot has {len(rows)} rows; a recording has at most {ROW_LIMIT}.")
         self.entries = [_parse_row_fields(row, number) for number, row in enumerate(rows)]
         self.events = [dict(event) for event in snapshot["events"]]
+        # Adding "" raises a TypeError if a text is not a string.
         self._texts = {file: text + "" for file, text in snapshot["sources_text"].items()}
         if snapshot["sweep"] is not None:
             self._read_sweep(snapshot["sweep"])
@@ -100,13 +111,14 @@ class Replay(Recording):
         ]
         if not set(swept_rows) <= set(range(len(self.entries))):
             raise ValueError("This is no snapshot of a recording: its backward pass goes to rows that are not there.")
-        for entry in self.entries:  # no zeros are made for them, whose shapes other code chose
+        # Without an adjoint, pictures would allocate zeros in a shape that an untrusted snapshot chose.
+        for entry in self.entries:
             if entry.call_id in sweep.edges:
                 sweep.adjoints.setdefault(entry.row, _SnapshotValue(None))
 
 
 def _parse_row_fields(row_fields: dict, row_number: int) -> RecordingEntry:
-    """Return the entry that a ROW was made of; ValueError for what is no ROW."""
+    """Return the entry that a ROW describes; ValueError if it is not a valid ROW."""
     texts = [
         row_fields["op"],
         row_fields["label"],

@@ -11,10 +11,13 @@ from .torch import record
 
 
 class TransformersExplain(ExplainedSteps, TrainerCallback):
-    """Records the first step and then each ``every``-th one, with all batches of which its gradient is the sum, and
-    warns of what is wrong with the model. ``log`` is called with the step and the page; ``page`` and
-    ``problems`` are those of the last recorded step. The Trainer says nothing of
-    an error inside a step: after one, ``close()`` ends the recording that it left open, as the next step does.
+    """Records the first step and then every ``every``-th step, and warns about problems of the model.
+
+    A recorded step includes all batches whose gradients it accumulates. ``log(step, page)`` is called after each
+    recorded step, and ``page`` and ``problems`` describe the last recorded step.
+
+    The Trainer does not report an error inside a step. After an error, ``close()`` ends the recording that is still
+    open; the next step also ends it.
     """
 
     record = staticmethod(record)

@@ -1,4 +1,4 @@
-"""Names that people bring along from PyTorch, NumPy and Keras, and what is written here in their place."""
+"""Suggestions for names from PyTorch, NumPy and Keras: what to write in minitape instead."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from difflib import get_close_matches
 
 from .notebook import find_ipython_shell
 
-# name there | what to write here
+# Each line holds a name from another tool and the code to write here instead.
 REPLACEMENTS = dict(
     line.split(" | ")
     for line in """\
@@ -120,25 +120,50 @@ zero_grad | with tf.GradientTape() as tape: ..., a new tape for each step""".spl
 def suggest_replacement(
     missing_name: str, known_names: Collection[str], tf_functions: Collection[str] = (), suggestion_prefix: str = ""
 ) -> str:
-    """Return a sentence that says what to write instead of a name that is not there, "" where nothing is known: the
-    counterpart of another tool's name, one of the ``tf_functions`` of tf, or, in a notebook, which does not show what
-    Python suggests, the nearest of the ``known_names``.
+    """Return a sentence on what to write instead of a missing name.
+
+    The suggestion is the counterpart of another tool's name, or else a function of ``tf`` with the missing name. In a
+    notebook it may also be the most similar known name, because notebooks do not show Python's own suggestions.
+
+    Args:
+        missing_name: The name that does not exist.
+        known_names: Names that exist in the same place.
+        tf_functions: The names of functions in ``tf``, if the program may have meant one of them.
+        suggestion_prefix: Text in front of the most similar name, such as "tf.".
+
+    Returns:
+        The translated sentence, or "" without a suggestion.
 
     >>> suggest_replacement("sum", []), suggest_replacement("exp", [], tf_functions=["exp"])
     ('Here it is written tf.reduce_sum(x).', 'Here it is written tf.exp(x).')
     """
     from .translation import say
 
-    if code := REPLACEMENTS.get(missing_name) or (missing_name in tf_functions and f"tf.{missing_name}(x)"):
+    code = REPLACEMENTS.get(missing_name)
+    if code is None and missing_name in tf_functions:
+        code = f"tf.{missing_name}(x)"
+    if code:
         return say("Here it is written {code}.", "explain", code=code)
-    nearest = find_ipython_shell() and get_close_matches(missing_name, known_names, 1, 0.8)
+    if not find_ipython_shell():
+        return ""
+    nearest = get_close_matches(missing_name, known_names, 1, 0.8)
     return say("Did you mean {near}?", "explain", near=suggestion_prefix + nearest[0]) if nearest else ""
 
 
 def build_attribute_error(
     text: str, missing_name: str, owner: object, known_names: Collection[str] = (), suggestion_prefix: str = ""
 ) -> AttributeError:
-    """Build an AttributeError with a note of what to write instead.
+    """Build an AttributeError with a note on what to write instead.
+
+    Args:
+        text: The message.
+        missing_name: The name that does not exist.
+        owner: The object that lacks the name.
+        known_names: Names that exist in the same place.
+        suggestion_prefix: Text in front of the most similar name, such as "tf.".
+
+    Returns:
+        The error, for the caller to raise.
 
     >>> build_attribute_error("There is no tf.sum.", "sum", None).__notes__
     ['Here it is written tf.reduce_sum(x).']

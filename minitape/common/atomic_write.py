@@ -1,6 +1,7 @@
-"""The one function through which files are written: next to the old one, whose place the new one takes when complete.
+"""Write files atomically: a new file is completed next to the old one, and then replaces it.
 
-Whatever breaks a save off, a full disk, Ctrl-C or the end of the process, the old file is there as it was.
+minitape writes all files through :func:`open_replacement_file`. If a full disk, Ctrl-C or the end of the process
+interrupts the write, the old file stays unchanged.
 """
 
 from __future__ import annotations
@@ -18,10 +19,12 @@ from typing import IO, Any
 
 try:
     from fcntl import LOCK_EX, LOCK_NB, flock
-except ImportError:  # Windows, where a file that is open cannot be removed: no lock is needed
+except ImportError:
+    # Windows needs no locks here, because it does not remove a file that is open.
     flock = None  # type: ignore[assignment]
 
-MAX_NAME_LENGTH = 60  # characters of a name that the name beside it repeats: file systems allow 255 bytes
+# A part file repeats this many characters of the file's name, because file systems allow only 255 bytes.
+MAX_NAME_LENGTH = 60
 ERROR_REASONS = {
     errno.ENOSPC: "the disk is full",
     errno.EDQUOT: "your share of the disk is used up",
@@ -36,9 +39,14 @@ ERROR_REASONS = {
 
 
 def write_file(path: str | os.PathLike[str], content: str | bytes) -> None:
-    """Write a file as a whole; text as it is, without other ends of lines.
+    """Write a file as a whole.
 
-    Raises OSError as :func:`open_replacement_file` does.
+    Args:
+        path: The file.
+        content: Text, which is written as UTF-8 with its own line ends, or bytes.
+
+    Raises:
+        OSError: If the file cannot be written. A note on the error states the reason.
 
     >>> import tempfile
     >>> target = Path(tempfile.mkdtemp(), "note")
@@ -57,15 +65,28 @@ def open_replacement_file(
     encoding: str = "utf-8",
     newline: str = "\n",
     private: bool = False,
-) -> Iterator[IO[Any]]:  # of str or bytes, as `text` says
-    """Open a file to write to, which takes the place of ``path`` at the end, with its mode; a link goes on leading
-    there.
+) -> Iterator[IO[Any]]:
+    """Open a new file, which replaces the file at ``path`` when the block ends.
 
-    What breaks off leaves the old file. ``private``: others than its owner and group cannot read it. What is no file (a
-    pipe), and a file in a folder where no other can be made, is written itself. Raises OSError, with a note that says
-    what is wrong, where it cannot be written.
+    The new file has the permissions of the old one. If ``path`` is a symbolic link, the file that it points to is
+    replaced. If the block raises an error, the old file stays. A pipe, or anything else that is not a regular file, is
+    written directly. So is a file in a folder where no other file can be created.
+
+    Args:
+        path: The file to replace or create.
+        text: Whether to write text rather than bytes.
+        encoding: The encoding of text.
+        newline: The line end of text.
+        private: Whether only the owner and the group may read the file.
+
+    Yields:
+        The open file.
+
+    Raises:
+        OSError: If the file cannot be written. A note on the error states the reason.
     """
-    target, open_options = Path(os.path.realpath(path)), {"encoding": encoding, "newline": newline} if text else {}
+    target = Path(os.path.realpath(path))
+    open_options = {"encoding": encoding, "newline": newline} if text else {}
     try:
         exists = os.path.exists(path)
         if exists and not os.access(path, os.W_OK):
@@ -75,9 +96,8 @@ def open_replacement_file(
                 yield file
             return
         _remove_abandoned_part_files(target)
-        partial_file = target.with_name(
-            f".{target.name[:MAX_NAME_LENGTH]}.{os.urandom(8).hex()}.part"
-        )  # its name cannot be foreseen
+        # The name is random, so that no other user can create the file in advance.
+        partial_file = target.with_name(f".{target.name[:MAX_NAME_LENGTH]}.{os.urandom(8).hex()}.part")
         try:
             with open(
                 partial_file,
@@ -90,7 +110,8 @@ def open_replacement_file(
                 file.flush()
                 os.fsync(file.fileno())
             if exists:
-                partial_file.chmod(stat.S_IMODE(target.stat().st_mode) & ~(stat.S_IRWXO if private else 0))
+                mode = stat.S_IMODE(target.stat().st_mode)
+                partial_file.chmod(mode & ~stat.S_IRWXO if private else mode)
             os.replace(partial_file, target)
         except BaseException:
             with contextlib.suppress(OSError):
@@ -98,7 +119,8 @@ def open_replacement_file(
             raise
     except OSError as error:
         error.filename = os.fspath(path)
-        del error.filename2  # of a rename: None would be shown
+        # A failed rename has a second name, which the message would show even if it were None.
+        del error.filename2
         kept_sentence = " The file that was there is as it was." if target.is_file() else ""
         error.add_note(f"{path} was not written: {ERROR_REASONS.get(error.errno or 0, error.strerror)}.{kept_sentence}")
         raise
@@ -106,10 +128,13 @@ def open_replacement_file(
 
 @contextlib.contextmanager
 def lock_file(target_path: str | os.PathLike[str]) -> Iterator[None]:
-    """Run a block in which no other process, which asks for the same, changes a file.
+    """Lock a file while a block runs, so that other processes that lock it wait.
 
-    What is locked is a file beside it, which stays. Where there are no such locks (Windows, some network folders), or
-    none can be made, the block runs all the same.
+    The lock is on a separate file, ``<target_path>.lock``, which is not removed. The block runs without a lock if the
+    system has none (Windows, some network folders) or the lock file cannot be created.
+
+    Args:
+        target_path: The file that the block changes.
     """
     with contextlib.ExitStack() as stack:
         if flock is not None:
@@ -120,13 +145,16 @@ def lock_file(target_path: str | os.PathLike[str]) -> Iterator[None]:
 
 
 def _lock_open_file(file_descriptor: int) -> None:
-    """Mark a file as one that is being written; raises OSError where another process does that."""
+    """Mark a file as being written; raise OSError if another process has marked it."""
     if flock is not None:
         flock(file_descriptor, LOCK_EX | LOCK_NB)
 
 
 def _remove_abandoned_part_files(target: Path) -> None:
-    """Remove what a process left that was killed while it wrote: no process holds it."""
+    """Remove the part files of processes that were killed while they wrote.
+
+    A file that is still being written is locked, so it stays.
+    """
     for part_file in target.parent.glob(f".{glob.escape(target.name[:MAX_NAME_LENGTH])}.{'[0-9a-f]' * 16}.part"):
         with contextlib.suppress(OSError):
             status = part_file.lstat()

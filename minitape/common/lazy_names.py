@@ -1,4 +1,4 @@
-"""Names of a module that are loaded when they are first used: which module holds which name is a table."""
+"""Load the names of a module when they are first used. A table lists where each name is defined."""
 
 from __future__ import annotations
 
@@ -8,9 +8,14 @@ from typing import Any
 
 
 def parse_name_table(names_by_module: Mapping[str, str]) -> dict[str, tuple[str, str]]:
-    """Return name -> (module of minitape, name there) of a table that maps modules to the names that they give.
+    """Return where each public name of a table is defined.
 
-    ``public=theirs`` is a name that the module calls otherwise; ``public=`` is the module itself.
+    Args:
+        names_by_module: Maps modules, by their path below ``minitape``, to names separated by spaces. ``public=other``
+            is a name that the module defines as ``other``. ``public=`` is the module itself.
+
+    Returns:
+        A dictionary from each public name to its module and its name there, which is "" for the module itself.
 
     >>> parse_name_table({"tf.printing": "print=print_ element", "math": "math="})["print"]
     ('tf.printing', 'print_')
@@ -29,7 +34,10 @@ def load_name(module: str, name: str) -> Any:
     Args:
         module: The module's path below ``minitape``, such as "tf.printing"; a path that begins with
             ``minitape_widgets`` is complete.
-        name: What the module calls the object. The module itself is returned if it is empty.
+        name: The name of the object in the module. If it is empty, the module itself is loaded.
+
+    Returns:
+        The object or the module.
     """
     module_path = module if module.startswith("minitape_widgets") else f"minitape.{module}".removesuffix(".")
     loaded_module = importlib.import_module(module_path)
@@ -39,8 +47,16 @@ def load_name(module: str, name: str) -> Any:
 def build_lazy_getattr_and_dir(
     module_globals: dict[str, Any], names_by_module: Mapping[str, str]
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Build ``__getattr__`` and ``__dir__`` of a module whose globals are ``module_globals``, with the names of a
-    table; set its ``__all__``.
+    """Build the functions ``__getattr__`` and ``__dir__`` of a module whose names are loaded on first use.
+
+    Also set the ``__all__`` of the module.
+
+    Args:
+        module_globals: The ``globals()`` of the module.
+        names_by_module: The table of names, as :func:`parse_name_table` reads it.
+
+    Returns:
+        ``__getattr__`` and ``__dir__``.
     """
     home_by_name = parse_name_table(names_by_module)
     module_globals["__all__"] = sorted(home_by_name)
@@ -51,5 +67,6 @@ def build_lazy_getattr_and_dir(
         loaded = module_globals[name] = load_name(*home_by_name[name])
         return loaded
 
-    load_on_first_use.__dict__["homes"] = home_by_name  # from which the stubs for editors are written
+    # The script that writes the stubs for editors reads the names from this attribute.
+    load_on_first_use.__dict__["homes"] = home_by_name
     return load_on_first_use, lambda: sorted(home_by_name)

@@ -7,10 +7,11 @@ from typing import Any
 
 
 def find_ipython_shell() -> Any:
-    """Find IPython's shell, as `get_ipython` gives it; None in a plain program.
+    """Return IPython's shell, as ``get_ipython()`` does; None in a plain program.
 
     >>> find_ipython_shell() is None
     True
     """
-    ipython = sys.modules.get("IPython")  # a plain program need not have it
+    # IPython may not be installed, so it is not imported here.
+    ipython = sys.modules.get("IPython")
     return ipython.get_ipython() if ipython else None

@@ -1,7 +1,7 @@
-"""The one place where files of others are read: progress, hand-ins, notebooks, translations.
+"""Read files from other people: progress, hand-ins, notebooks and translations.
 
-A file is text or JSON and no more: nothing that it says is looked up, imported or run, and it takes no more room than
-is allowed.
+All such files are read here. They contain only text or JSON, and nothing in them is imported or run. Their size is
+limited.
 """
 
 from __future__ import annotations
@@ -15,13 +15,21 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from typing import Any
 
-MAX_FILE_SIZE = 20_000_000  # bytes of a file
-MAX_NOTEBOOK_SIZE = 200_000_000  # ... of a notebook that is run here, whose outputs may be pictures
+# The limits are in bytes. Notebooks that are run here have a higher limit, because they may contain pictures.
+MAX_FILE_SIZE = 20_000_000
+MAX_NOTEBOOK_SIZE = 200_000_000
 
 
 def read_bytes(path: str | os.PathLike[str], limit: int = MAX_FILE_SIZE) -> bytes:
-    """Return what a file holds. Raises OSError where it cannot be read, also of a pipe or a device, which might never
-    end; ValueError where it is too large.
+    """Return the content of a file.
+
+    Args:
+        path: The file.
+        limit: The largest allowed size in bytes.
+
+    Raises:
+        OSError: If the file cannot be read or is not a regular file. A pipe or a device might never end.
+        ValueError: If the file is too large.
     """
     if not stat.S_ISREG(os.stat(path).st_mode):
         raise OSError(errno.EINVAL, "is no file, but a folder, a pipe or a device", os.fspath(path))
@@ -33,15 +41,29 @@ def read_bytes(path: str | os.PathLike[str], limit: int = MAX_FILE_SIZE) -> byte
 
 
 def read_text(path: str | os.PathLike[str], limit: int = MAX_FILE_SIZE) -> str:
-    """Return the text of a file. Raises OSError and ValueError as :func:`read_bytes` does, and ValueError where it is
-    no UTF-8. A mark of the order of bytes, as Notepad writes it, is no text.
+    """Return the text of a file in UTF-8, without the byte order mark that Notepad writes.
+
+    Args:
+        path: The file.
+        limit: The largest allowed size in bytes.
+
+    Raises:
+        OSError: If the file cannot be read or is not a regular file.
+        ValueError: If the file is too large or not in UTF-8.
     """
     return read_bytes(path, limit).decode("utf-8-sig")
 
 
 def read_json(path: str | os.PathLike[str], limit: int = MAX_FILE_SIZE) -> Any:
-    """Return what a file of JSON holds. Raises OSError and ValueError as :func:`read_text` does, and ValueError where
-    it is no JSON.
+    """Return the data in a JSON file.
+
+    Args:
+        path: The file.
+        limit: The largest allowed size in bytes.
+
+    Raises:
+        OSError: If the file cannot be read or is not a regular file.
+        ValueError: If the file is too large, not in UTF-8 or not JSON.
     """
     try:
         return json.loads(read_text(path, limit))

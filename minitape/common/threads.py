@@ -1,4 +1,4 @@
-"""Work in a thread of its own, where there are threads: a browser's Python (Pyodide) has none."""
+"""Start threads on platforms that have them. Python in a browser (Pyodide) has none."""
 
 from __future__ import annotations
 
@@ -7,8 +7,16 @@ from threading import Thread
 
 
 def start_thread(task: Callable[[], object], name: str, daemon: bool = True) -> Thread | None:
-    """Start a thread for `task` and return it; None, and nothing begun, where no thread can start: in a browser's
-    Python, or while the interpreter ends.
+    """Start a thread that runs a task.
+
+    Args:
+        task: A function without arguments.
+        name: The name of the thread.
+        daemon: Whether the program may end while the thread runs.
+
+    Returns:
+        The thread. None if no thread can start, as in a browser or while the interpreter ends. The task does not run
+        then.
 
     >>> done = []
     >>> thread = start_thread(lambda: done.append(1), "example")

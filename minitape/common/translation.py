@@ -1,15 +1,20 @@
-"""The words of minitape in another language.
+"""Translate minitape's texts into the language of the user.
 
-The English texts are written where they are used: hints in a lesson's answer key, questions in its calls of
-``predict``, the words of ``check``, of ``explain``, of the picture and of the command line. The lessons in another
-language have a folder ``texts`` with gettext's files: one for each lesson, ``texts/01.po``, and one each for what
-`check`, `explain`, the picture and the command line say. They are read as they are, nothing is compiled: what a
-translator saves is said at once. What such a file does not have, or has marked as fuzzy, stays English.
+The English texts are in the code that uses them. A lesson's answer key contains its hints, and its calls of ``predict``
+contain its questions. The other texts belong to ``check``, ``explain``, the picture and the command line.
 
-Which language is spoken: that of the environment's ``MINITAPE_LANGUAGE``; else that of the lessons in the current
-folder, which the metadata of their notebooks name; else that of the system.
+The lessons in another language have a folder ``texts`` with gettext files. There is a file for each lesson, such as
+``texts/01.po``, and a file each for ``check``, ``explain``, the picture and the command line. The files are read
+directly, without compiling, so a translator's change takes effect at once. A text that a file lacks, or marks as fuzzy,
+stays English.
 
-``python -m tests.translate de`` begins a language in a copy of the repository, and keeps it in step.
+The language is the first of these:
+
+* the language in the environment variable ``MINITAPE_LANGUAGE``,
+* the language of the lessons in the current folder, which the metadata of their notebooks names,
+* the language of the system.
+
+``python -m tests.translate de`` starts a language in a copy of the repository, and keeps it up to date.
 """
 
 from __future__ import annotations
@@ -28,19 +33,28 @@ TEXTS_FOLDER = "texts"
 CHECK = "check"
 CLI = "cli"
 ENGLISH = "en"
-MAX_NOTEBOOKS = 20  # notebooks of a folder that are read for their language
-LANGUAGE_CODE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]+)*")  # of a language
+# To find the language of a folder, only this many of its notebooks are read.
+MAX_NOTEBOOKS = 20
+LANGUAGE_CODE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]+)*")
 
-
+# These environment variables name the user's language. The first one that is set counts.
 LANGUAGE_VARIABLES = ("MINITAPE_LANGUAGE", "LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG")
-"""Of the environment: which language a user reads, the first one first."""
 PACKAGE = Path(__file__).parent.parent
-LESSON_FOLDERS = (PACKAGE / "lessons", PACKAGE.parent / "notebooks")  # in an installed package; in the repository
+# An installed package has the lessons in the first folder, and the repository has them in the second one.
+LESSON_FOLDERS = (PACKAGE / "lessons", PACKAGE.parent / "notebooks")
 
 
 def say(text: str, domain: str = CHECK, code: str | None = None, /, **values: object) -> str:
-    """`text` in the language that is spoken here, or in that of a `code`, with `values` put in where it names them in
-    braces.
+    """Return a text in the user's language, with values filled in.
+
+    Args:
+        text: The English text, with the names of the values in braces.
+        domain: The file that contains the translation, without its suffix.
+        code: The code of another language; None means the user's language.
+        **values: The values.
+
+    Returns:
+        The translation, or the English text if the file does not contain one.
 
     >>> say("right: {right} of {of}", right=2, of=3)
     'right: 2 of 3'
@@ -50,12 +64,19 @@ def say(text: str, domain: str = CHECK, code: str | None = None, /, **values: ob
 
 
 def load_translations(domain: str, language_code: str | None = None) -> dict[str, str]:
-    """English -> translation of one file, in the language that is spoken here or in that of a code; empty where there
-    is no such file.
+    """Return the translations in one file.
+
+    Args:
+        domain: The name of the file, without its suffix.
+        language_code: The code of the language; None means the user's language.
+
+    Returns:
+        The translations by their English texts. Empty if the language does not have the file.
     """
     for course in LESSON_FOLDERS:
         file = course / (language_code or detect_language()) / TEXTS_FOLDER / f"{domain}.po"
-        with suppress(OSError, ValueError):  # there is none of this name
+        # The language may not have this file.
+        with suppress(OSError, ValueError):
             return _read_translations(file, file.stat().st_mtime_ns)
     return {}
 
@@ -65,7 +86,7 @@ _ENTRY = re.compile(r"^msgid (.*?)^msgstr (.*)", re.MULTILINE | re.DOTALL)
 
 @functools.lru_cache(32)
 def _read_translations(file: Path, modified_at: int) -> dict[str, str]:
-    """Return the translations in a file, read once for each time of change, `modified_at`."""
+    """Return the translations in a file, which is read again if its time `modified_at` changes."""
     entries = (
         _ENTRY.search(entry)
         for entry in read_text(file).replace("\r", "").split("\n\n")
@@ -80,36 +101,52 @@ def _join_lines(lines: str) -> str:
 
 
 def detect_language(folder: Path | None = None) -> str:
-    """The language that is spoken here, or that of the lessons in a folder, by its code.
+    """Return the code of the user's language, or of the language of the lessons in a folder.
+
+    Args:
+        folder: A folder of lessons; None means the user's language.
+
+    Returns:
+        The code. It is "en" for a folder without lessons that name a language.
 
     >>> detect_language()
     'en'
     """
     if folder is not None:
         return find_lessons_language(folder) or ENGLISH
-    with suppress(OSError):  # the current folder may be gone
+    # The current folder may have been deleted.
+    with suppress(OSError):
         if not os.environ.get(LANGUAGE_VARIABLES[0]) and (lessons_code := find_lessons_language(Path.cwd())):
             return lessons_code
     return find_user_language()
 
 
 def find_lessons_language(folder: Path) -> str | None:
-    """The language of the lessons in a folder, which the metadata of a notebook name; None where there are none."""
+    """Find the language of the lessons in a folder, which the metadata of a notebook names.
+
+    Args:
+        folder: The folder.
+
+    Returns:
+        The code of the language, or None if no notebook names one.
+    """
     return _read_notebook_language(folder, folder.stat().st_mtime_ns) if folder.is_dir() else None
 
 
 @functools.lru_cache(8)
 def _read_notebook_language(folder: Path, modified_at: int) -> str | None:
     for path in sorted(folder.glob("*.ipynb"))[:MAX_NOTEBOOKS]:
-        with suppress(OSError, ValueError, LookupError, TypeError):  # it is no notebook, or names none
+        # The file may not be a notebook, or it may not name its language.
+        with suppress(OSError, ValueError, LookupError, TypeError):
             if LANGUAGE_CODE.fullmatch(code := read_json(path, MAX_NOTEBOOK_SIZE)["metadata"]["language"]):
                 return str(code)
     return None
 
 
 def find_user_language() -> str:
-    """The language among the course's own that the environment says its user reads, such as "fr_FR:zh_CN.UTF-8"; else
-    English.
+    """Return the code of the language that the user's environment names, such as "fr_FR:zh_CN.UTF-8".
+
+    Languages without lessons are skipped. The default is English.
     """
     setting = next(filter(None, map(os.environ.get, LANGUAGE_VARIABLES)), "") or _find_windows_language()
     codes = [re.split("[.@]", code)[0].replace("_", "-") for code in setting.split(":")]
@@ -119,11 +156,14 @@ def find_user_language() -> str:
         for code in (full_code, full_code.partition("-")[0])
         if LANGUAGE_CODE.fullmatch(code)
     )
-    return next((code for code in candidates if any((folder / code).is_dir() for folder in LESSON_FOLDERS)), ENGLISH)
+    for code in candidates:
+        if any((folder / code).is_dir() for folder in LESSON_FOLDERS):
+            return code
+    return ENGLISH
 
 
 def _find_windows_language() -> str:
-    """The language in which Windows itself speaks, such as "zh_CN"; "" elsewhere."""
+    """Return the language of the Windows user interface, such as "zh_CN"; "" on other systems."""
     if sys.platform != "win32":
         return ""
     import ctypes
@@ -132,14 +172,18 @@ def _find_windows_language() -> str:
     return locale.windows_locale.get(ctypes.windll.kernel32.GetUserDefaultUILanguage(), "")
 
 
-_FULL_WIDTH_SIGNS = "，。：；？！、（）"  # of full width: they bring their space with them
+# Full-width punctuation contains its own space, so no space is needed next to it.
+_FULL_WIDTH_SIGNS = "，。：；？！、（）"
 _SUPERFLUOUS_SPACE = re.compile(
     rf"(?<=[{_FULL_WIDTH_SIGNS}]) | (?=[{_FULL_WIDTH_SIGNS}])|(?<=[\u4e00-\u9fff]) (?=[\u4e00-\u9fff])"
 )
 
 
 def join_sentences(*sentences: str) -> str:
-    """Join sentences, one after the other, without the spaces that no text has beside signs of full width.
+    """Join sentences with spaces, but without spaces next to full-width punctuation.
+
+    Args:
+        *sentences: The sentences. Empty ones are left out.
 
     >>> join_sentences("No gradient passes.", "", "Leave it out.")
     'No gradient passes. Leave it out.'
@@ -150,7 +194,11 @@ def join_sentences(*sentences: str) -> str:
 
 
 def truncate_text(text: str, limit: int) -> str:
-    """Cut a long text off after ``limit`` characters.
+    """Shorten a long text to ``limit`` characters, followed by " ...".
+
+    Args:
+        text: The text.
+        limit: The largest number of characters to keep.
 
     >>> truncate_text("abcdef", 3)
     'abc ...'

@@ -165,87 +165,82 @@ Variable = _Variable
 global_variables_initializer = _global_variables_initializer
 print = _print
 def acos(x: _Any, name: str | None = None) -> _Tensor:
-    """The inverse cosine, in radians, elementwise. Differentiable: -g * (1 / sqrt(1 - x * x))."""
+    """Return the inverse cosine, in radians, elementwise."""
 def acosh(x: _Any, name: str | None = None) -> _Tensor:
-    """The inverse hyperbolic cosine; NaN below 1, elementwise. Differentiable: g / sinh(z)."""
+    """Return the inverse hyperbolic cosine, elementwise."""
 def add(x: _Any, y: _Any, name: str | None = None) -> _Tensor:
-    """x + y; joins strings, elementwise for shapes that broadcast. Differentiable: g; g."""
+    """Return x + y, elementwise for shapes that broadcast."""
 def argmax(input: _Any, axis: _Any = None, output_type: _Any = ..., name: str | None = None) -> _Tensor:
-    """The position of the largest element along ``axis`` (the first axis for None); the first of equal ones."""
+    """Return the position of the largest element along an axis."""
 def argmin(input: _Any, axis: _Any = None, output_type: _Any = ..., name: str | None = None) -> _Tensor:
-    """The position of the smallest element along ``axis`` (the first axis for None); the first of equal ones."""
+    """Return the position of the smallest element along an axis."""
 def asin(x: _Any, name: str | None = None) -> _Tensor:
-    """The inverse sine, in radians, elementwise. Differentiable: g * (1 / sqrt(1 - x * x))."""
+    """Return the inverse sine, in radians, elementwise."""
 def asinh(x: _Any, name: str | None = None) -> _Tensor:
-    """The inverse hyperbolic sine, elementwise. Differentiable: g / cosh(z)."""
+    """Return the inverse hyperbolic sine, elementwise."""
 def atan(x: _Any, name: str | None = None) -> _Tensor:
-    """The inverse tangent, in radians, elementwise. Differentiable: g * (1 / (1 + x * x))."""
+    """Return the inverse tangent, in radians, elementwise."""
 def atanh(x: _Any, name: str | None = None) -> _Tensor:
-    """The inverse hyperbolic tangent, elementwise. Differentiable: g * (1 / (1 - x * x))."""
+    """Return the inverse hyperbolic tangent, elementwise."""
 def cos(x: _Any, name: str | None = None) -> _Tensor:
-    """The cosine of x in radians, elementwise. Differentiable: -g * sin(x)."""
+    """Return the cosine of x in radians, elementwise."""
 def cosh(x: _Any, name: str | None = None) -> _Tensor:
-    """The hyperbolic cosine, elementwise. Differentiable: g * sinh(x)."""
+    """Return the hyperbolic cosine, elementwise."""
 def equal(x: _Any, y: _Any, name: str | None = None) -> _Tensor:
-    """Whether x == y, elementwise for shapes that broadcast. Not differentiable."""
+    """Return whether x == y, elementwise for shapes that broadcast."""
 def exp(x: _Any, name: str | None = None) -> _Tensor:
-    """e to the power x, elementwise. Differentiable: g * z."""
+    """Return e to the power x, elementwise."""
 def floor(x: _Any, name: str | None = None) -> _Tensor:
-    """The largest integer not above x, elementwise. Not differentiable."""
+    """Return the largest integer not above x, elementwise."""
 def floordiv(x: _Any, y: _Any, name: str | None = None) -> _Tensor:
-    """floor(x / y); integers must not be divided by 0, elementwise for shapes that broadcast. Not differentiable."""
+    """Return floor(x / y), elementwise for shapes that broadcast."""
 def greater(x: _Any, y: _Any, name: str | None = None) -> _Tensor:
-    """Whether x > y, elementwise for shapes that broadcast. Not differentiable."""
+    """Return whether x > y, elementwise for shapes that broadcast."""
 def greater_equal(x: _Any, y: _Any, name: str | None = None) -> _Tensor:
-    """Whether x >= y, elementwise for shapes that broadcast. Not differentiable."""
+    """Return whether x >= y, elementwise for shapes that broadcast."""
 def less(x: _Any, y: _Any, name: str | None = None) -> _Tensor:
-    """Whether x < y, elementwise for shapes that broadcast. Not differentiable."""
+    """Return whether x < y, elementwise for shapes that broadcast."""
 def less_equal(x: _Any, y: _Any, name: str | None = None) -> _Tensor:
-    """Whether x <= y, elementwise for shapes that broadcast. Not differentiable."""
+    """Return whether x <= y, elementwise for shapes that broadcast."""
 def maximum(x: _Any, y: _Any, name: str | None = None) -> _Tensor:
-    """The larger one; where equal the gradient goes to x, elementwise for shapes that broadcast. Differentiable:
-    select(x >= y, g, 0); select(x >= y, 0, g)."""
+    """Return the larger of x and y, elementwise for shapes that broadcast."""
 def minimum(x: _Any, y: _Any, name: str | None = None) -> _Tensor:
-    """The smaller one; where equal the gradient goes to x, elementwise for shapes that broadcast. Differentiable:
-    select(x <= y, g, 0); select(x <= y, 0, g)."""
+    """Return the smaller of x and y, elementwise for shapes that broadcast."""
 def multiply(x: _Any, y: _Any, name: str | None = None) -> _Tensor:
-    """x * y, elementwise for shapes that broadcast. Differentiable: g * y; g * x."""
+    """Return x * y, elementwise for shapes that broadcast."""
 def neg(x: _Any, name: str | None = None) -> _Tensor:
-    """-x, elementwise. Differentiable: -g."""
+    """Return -x, elementwise."""
 def negative(x: _Any, name: str | None = None) -> _Tensor:
-    """-x, elementwise. Differentiable: -g."""
+    """Return -x, elementwise."""
 def not_equal(x: _Any, y: _Any, name: str | None = None) -> _Tensor:
-    """Whether x != y, elementwise for shapes that broadcast. Not differentiable."""
+    """Return whether x != y, elementwise for shapes that broadcast."""
 def pow(x: _Any, y: _Any, name: str | None = None) -> _Tensor:
-    """x to the power y; of integers y must not be negative, elementwise for shapes that broadcast. Differentiable: g *
-    y * pow(x, y - 1); g * z * select(x > 0, log(select(x > 0, x, 1)), 0)."""
+    """Return x to the power y, elementwise for shapes that broadcast."""
 def reduce_all(input_tensor: _Any, axis: _Any = None, keepdims: _bool = False, name: str | None = None) -> _Tensor:
-    """Whether all are true over the axes in ``axis`` (all of them for None). Not differentiable."""
+    """Return whether all elements are true along the given axes."""
 def reduce_any(input_tensor: _Any, axis: _Any = None, keepdims: _bool = False, name: str | None = None) -> _Tensor:
-    """Whether any is true over the axes in ``axis`` (all of them for None). Not differentiable."""
+    """Return whether any element is true along the given axes."""
 def reduce_max(input_tensor: _Any, axis: _Any = None, keepdims: _bool = False, name: str | None = None) -> _Tensor:
-    """The largest element; equal ones share the gradient over the axes in ``axis`` (all of them for None).
-    Differentiable."""
+    """Return the largest element along the given axes."""
 def reduce_mean(input_tensor: _Any, axis: _Any = None, keepdims: _bool = False, name: str | None = None) -> _Tensor:
-    """The mean (of ints an int) over the axes in ``axis`` (all of them for None). Differentiable."""
+    """Return the mean along the given axes."""
 def reduce_min(input_tensor: _Any, axis: _Any = None, keepdims: _bool = False, name: str | None = None) -> _Tensor:
-    """The smallest element; equal ones share the gradient over the axes in ``axis`` (all of them for None).
-    Differentiable."""
+    """Return the smallest element along the given axes."""
 def reduce_sum(input_tensor: _Any, axis: _Any = None, keepdims: _bool = False, name: str | None = None) -> _Tensor:
-    """The sum over the axes in ``axis`` (all of them for None). Differentiable."""
+    """Return the sum along the given axes."""
 def sigmoid(x: _Any, name: str | None = None) -> _Tensor:
-    """1 / (1 + exp(-x)), elementwise. Differentiable: g * z * (1 - z)."""
+    """Return 1 / (1 + exp(-x)), elementwise."""
 def sin(x: _Any, name: str | None = None) -> _Tensor:
-    """The sine of x in radians, elementwise. Differentiable: g * cos(x)."""
+    """Return the sine of x in radians, elementwise."""
 def sinh(x: _Any, name: str | None = None) -> _Tensor:
-    """The hyperbolic sine, elementwise. Differentiable: g * cosh(x)."""
+    """Return the hyperbolic sine, elementwise."""
 def sqrt(x: _Any, name: str | None = None) -> _Tensor:
-    """The square root; the gradient is 0 where the incoming one is 0, elementwise. Differentiable: sqrt_share(z, g)."""
+    """Return the square root, elementwise."""
 def square(x: _Any, name: str | None = None) -> _Tensor:
-    """x * x, elementwise. Differentiable: g * (2 * x)."""
+    """Return x * x, elementwise."""
 def subtract(x: _Any, y: _Any, name: str | None = None) -> _Tensor:
-    """x - y, elementwise for shapes that broadcast. Differentiable: g; -g."""
+    """Return x - y, elementwise for shapes that broadcast."""
 def tan(x: _Any, name: str | None = None) -> _Tensor:
-    """The tangent of x in radians, elementwise. Differentiable: g * (1 + z * z)."""
+    """Return the tangent of x in radians, elementwise."""
 def tanh(x: _Any, name: str | None = None) -> _Tensor:
-    """The hyperbolic tangent, elementwise. Differentiable: g * (1 - z * z)."""
+    """Return the hyperbolic tangent, elementwise."""

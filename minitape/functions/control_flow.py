@@ -1,8 +1,10 @@
-"""Branches and loops on tensors: ``tf.cond``, ``tf.while_loop``.
+"""Branch and loop on tensors with ``tf.cond`` and ``tf.while_loop``.
 
-In eager mode they are Python's. In a traced function one is one row, which holds a recording for each
-branch, or for the condition and the body of the loop. Only what computes is recorded so: where one prints, draws or
-assigns, or where it fails with the values of this run, Python goes through it, and what it decides by are guards.
+In eager mode Python runs the branch or the loop. In a traced function each call is one row. The row holds a recording
+for each branch, or for the condition and the body of the loop.
+
+Only computations are recorded in this way. A function that prints, draws random numbers, assigns, or fails with the
+values of this run is run by Python. Guards then record Python's decisions.
 """
 
 from __future__ import annotations
@@ -25,7 +27,13 @@ from .function_recording import FunctionRecording, record_function
 
 
 class TracedBody(NamedTuple):
-    """A branch, or a loop's condition or body: its recording, the shapes and dtypes of its results, what packs them."""
+    """A branch, or the condition or body of a loop.
+
+    Attributes:
+        recording: Its recording.
+        shape_dtypes: The shape and dtype of each result.
+        pack: Puts result tensors into the structure that the function returned.
+    """
 
     recording: FunctionRecording
     shape_dtypes: list[tuple]
@@ -33,11 +41,23 @@ class TracedBody(NamedTuple):
 
 
 def cond(pred: Any, true_fn: Any = None, false_fn: Any = None, name: str | None = None) -> Any:
-    """Calls ``true_fn`` if ``pred`` is true, else ``false_fn``, and returns what it returns.
+    """Call ``true_fn`` if ``pred`` is true, otherwise ``false_fn``, and return the result.
 
-    In a traced function Python goes through both at first, and one of them is computed in each call, where
-    they return tensors alike. Gradients flow through the taken branch. TypeError when a function is missing or not
-    callable. See https://www.tensorflow.org/api_docs/python/tf/cond.
+    In a traced function Python runs both functions once, and later calls compute only one of them. For this, both must
+    return tensors of equal shapes and dtypes. Otherwise the traced function has a separate recording for each branch.
+    Gradients flow through the branch that was taken. See https://www.tensorflow.org/api_docs/python/tf/cond.
+
+    Args:
+        pred: A boolean tensor of shape ().
+        true_fn: A function without arguments.
+        false_fn: A function without arguments.
+        name: The name of the operation in a graph of TensorFlow 1.
+
+    Returns:
+        The result of the function that was called.
+
+    Raises:
+        TypeError: A function is missing or not callable.
 
     >>> import minitape as tf
     >>> x = tf.constant(3.0)
@@ -71,12 +91,28 @@ def while_loop(
     maximum_iterations: Any = None,
     name: str | None = None,
 ) -> Any:
-    """Repeats ``loop_vars = body(*loop_vars)`` while ``cond(*loop_vars)`` is true; returns the last ones.
+    """Repeat ``loop_vars = body(*loop_vars)`` while ``cond(*loop_vars)`` is true, and return the last values.
 
-    Gradients flow through all iterations. In a traced function Python goes through ``cond`` and ``body`` once.
-    ``maximum_iterations`` limits the iterations. ``shape_invariants``, ``parallel_iterations``, ``back_prop`` and
-    ``swap_memory`` are hints for graphs and have no effect. ValueError when ``body`` returns another number of
-    tensors. See https://www.tensorflow.org/api_docs/python/tf/while_loop.
+    Gradients flow through all iterations. In a traced function Python runs ``cond`` and ``body`` once.
+    ``shape_invariants``, ``parallel_iterations``, ``back_prop`` and ``swap_memory`` are hints for graphs and have no
+    effect. See https://www.tensorflow.org/api_docs/python/tf/while_loop.
+
+    Args:
+        cond: A function of the loop variables that returns a boolean tensor of shape ().
+        body: A function of the loop variables that returns their next values, in the same structure.
+        loop_vars: The loop variables before the first iteration: a value, or a list or tuple of structures.
+        shape_invariants: Ignored.
+        parallel_iterations: Ignored.
+        back_prop: Ignored.
+        swap_memory: Ignored.
+        maximum_iterations: The largest number of iterations, or None for no limit.
+        name: The name of the operation in a graph of TensorFlow 1.
+
+    Returns:
+        The loop variables after the last iteration, as tensors in the structure of ``loop_vars``.
+
+    Raises:
+        ValueError: ``body`` returns another number of tensors.
 
     >>> import minitape as tf
     >>> i, x = tf.while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, x * 2.0), [tf.constant(0), tf.constant(1.0)])
@@ -97,7 +133,9 @@ def while_loop(
 
     def run_condition(*values: Tensor) -> Any:
         continues = cond(*nest.pack_sequence_as(tensors, values[:count]))
-        return TABLE["logical_and"](continues, values[-1] > 0) if iteration_limit else continues
+        if not iteration_limit:
+            return continues
+        return TABLE["logical_and"](continues, values[-1] > 0)
 
     def run_in_python() -> list:
         values = flat_tensors
@@ -105,15 +143,21 @@ def while_loop(
             values = run_body(*values)
         return values
 
-    return nest.pack_sequence_as(
-        tensors,
-        _record_or_run_python(lambda: _write_while_row(run_condition, run_body, flat_tensors), run_in_python)[:count],
-    )
+    results = _record_or_run_python(lambda: _write_while_row(run_condition, run_body, flat_tensors), run_in_python)
+    return nest.pack_sequence_as(tensors, results[:count])
 
 
 def _record_or_run_python(record_row: Callable, run_in_python: Callable) -> Any:
-    """Return what ``record_row`` returns: a branch or loop as one row. In eager mode, and where it cannot be recorded,
-    since it has effects, let Python go through it.
+    """Record a branch or a loop as one row, or let Python run it.
+
+    Python runs it in eager mode, and if it cannot be recorded, for example because it has effects.
+
+    Args:
+        record_row: Records the row and returns its results.
+        run_in_python: Runs the branch or the loop and returns its results.
+
+    Raises:
+        NotRecordableError: It cannot be recorded, and the current trace is tentative, so that Python must not run it.
     """
     trace = find_current_trace()
     if trace is None:
@@ -127,10 +171,15 @@ def _record_or_run_python(record_row: Callable, run_in_python: Callable) -> Any:
 
 
 def _record_body(name: str, function: Callable, tensors: Sequence = ()) -> TracedBody:
-    """Record a branch, or a loop's condition or body, in a trace of its own; NotRecordableError where it raises."""
+    """Record a branch, or the condition or body of a loop, in a tentative trace.
+
+    Raises:
+        NotRecordableError: The function raises an error.
+    """
     try:
         recording, pack, _ = record_function(FirstRun(name), function, tensors)
-    except Exception as error:  # whatever it is: Python comes here again if this is taken
+    except Exception as error:
+        # Python raises the error again if it really runs the function.
         raise NotRecordableError from error
     return TracedBody(recording, [recording.table.shape_dtypes[row] for row in recording.results], pack)
 
@@ -138,31 +187,43 @@ def _record_body(name: str, function: Callable, tensors: Sequence = ()) -> Trace
 def _write_control_flow_row(
     row: PythonRow, replay: Callable, leading_inputs: Sequence, bodies: Sequence[FunctionRecording]
 ) -> list:
-    """Write the row of a branch or loop, which takes ``leading_inputs`` and then what its bodies take from outside;
-    return its results.
+    """Write the row of a branch or loop and return its results.
+
+    Args:
+        row: The operation.
+        replay: Computes the results as recorded operations.
+        leading_inputs: The first inputs of the row. The tensors that the bodies capture follow.
+        bodies: The recordings of the branches, or of the condition and the body.
     """
     first_inputs: list[int] = []
-    row.replay, row.bodies, row.first_inputs, inputs = replay, bodies, first_inputs, [*leading_inputs]
+    inputs = [*leading_inputs]
     for body in bodies:
         first_inputs.append(len(inputs))
         inputs += body.collect_feed_tensors([None] * body.argument_count)[body.argument_count :]
+    row.replay, row.bodies, row.first_inputs = replay, bodies, first_inputs
     row.stateful = row.is_guard = any(body.effects for body in bodies)
     return run_and_write_row(row, inputs)[:-1]
 
 
 def _open_scope(name: str) -> AbstractContextManager:
-    """Return a block whose rows are in a scope of this name, for a picture that looks inside."""
+    """Return a block whose rows have this name as their innermost scope, for a picture of the inside."""
     return TemporaryAttributes(state, scope=(*state.scope, name))
 
 
 def _write_cond_row(pred: Tensor, false_fn: Callable, true_fn: Callable) -> Any:
-    else_body, then_body = _record_body("else", false_fn), _record_body("then", true_fn)
+    """Write the row of a ``tf.cond`` and return its results in the structure of the branches.
+
+    Raises:
+        NotRecordableError: A branch cannot be recorded, or the branches return different shapes or dtypes.
+    """
+    else_body = _record_body("else", false_fn)
+    then_body = _record_body("then", true_fn)
     shape_dtypes = then_body.shape_dtypes
     if shape_dtypes != else_body.shape_dtypes:
-        raise NotRecordableError  # another recording for each
+        raise NotRecordableError
 
     def select_branch(inputs: Sequence) -> tuple[FunctionRecording, int, Sequence]:
-        """Return the recording of the branch that is taken, its first input, and its inputs."""
+        """Return the recording of the branch that is taken, the position of its first input, and its inputs."""
         is_true = bool(getattr(inputs[0], "_value", inputs[0]))
         recording, first_input = row.bodies[is_true], row.first_inputs[is_true]
         return recording, first_input, inputs[first_input : first_input + len(recording.feeds)]
@@ -183,39 +244,35 @@ def _write_cond_row(pred: Tensor, false_fn: Callable, true_fn: Callable) -> Any:
             return recording.replay_rows(branch_inputs)
 
     row = PythonRow("cond", run_branch, sweep_branch, op="If", has_notes=True)
-    return then_body.pack(
-        _write_control_flow_row(row, replay_branch, [pred], [else_body.recording, then_body.recording])
-    )
+    bodies = [else_body.recording, then_body.recording]
+    return then_body.pack(_write_control_flow_row(row, replay_branch, [pred], bodies))
 
 
 def _write_while_row(condition_function: Callable, body_function: Callable, variables: list) -> list:
+    """Write the row of a ``tf.while_loop`` and return its results.
+
+    Raises:
+        NotRecordableError: The condition or the body cannot be recorded, or the shapes or dtypes of the loop variables
+            change.
+    """
     count = len(variables)
-    condition, body = (
-        _record_body("test", condition_function, variables),
-        _record_body("turn", body_function, variables),
-    )
+    condition = _record_body("test", condition_function, variables)
+    body = _record_body("turn", body_function, variables)
     condition_recording, body_recording = condition.recording, body.recording
     if body.shape_dtypes != [(t._value.shape, t._value.dtype) for t in variables]:
-        raise NotRecordableError  # something changes from turn to turn
+        raise NotRecordableError
 
     def split_loop_inputs(inputs: Sequence) -> tuple[Sequence, Sequence, Sequence]:
-        """Return the loop's variables before the first turn, what the condition takes from outside, and what the body
-        takes from outside.
-        """
+        """Split the inputs of the row into loop variables, captures of the condition and captures of the body."""
         body_start = row.first_inputs[1]
-        return (
-            inputs[:count],
-            inputs[count:body_start],
-            inputs[body_start : body_start + len(body_recording.feeds) - count],
-        )
+        body_end = body_start + len(body_recording.feeds) - count
+        return inputs[:count], inputs[count:body_start], inputs[body_start:body_end]
 
     def run_loop(arrays: Sequence, with_notes: bool) -> list:
         values, condition_inputs, body_inputs = split_loop_inputs(arrays)
         saved_turns = []
-        run_condition, run_body = (
-            condition_recording.build_array_function(False),
-            body_recording.build_array_function(with_notes),
-        )
+        run_condition = condition_recording.build_array_function(False)
+        run_body = body_recording.build_array_function(with_notes)
         while run_condition(*values, *condition_inputs)[0]:
             outputs = run_body(*values, *body_inputs)
             if with_notes:
@@ -224,21 +281,33 @@ def _write_while_row(condition_function: Callable, body_function: Callable, vari
         return [*values, saved_turns]
 
     def sweep_loop(positions: Sequence, inputs: Sequence, output_adjoints: Sequence, saved_turns: Sequence) -> list:
-        """Sweep back through the turns: the adjoints of the loop's variables, and sums of the shares of all else."""
+        """Sweep through the iterations in reverse order.
+
+        The adjoints of the loop variables pass from each iteration to the one before it. The shares of captured tensors
+        are added up.
+        """
         values, _, body_inputs = split_loop_inputs(inputs)
         is_recorded = isinstance(output_adjoints[0], Tensor)
-        zeros, adjoints = TABLE["zeros_like"] if is_recorded else np.zeros_like, output_adjoints
-        visited_turns, input_adjoints = [], [None] * len(body_inputs)
+        zeros = TABLE["zeros_like"] if is_recorded else np.zeros_like
+        visited_turns = []
         for turn_values, saved in saved_turns:
-            visited_turns.append((values if is_recorded else turn_values, saved))
-            values = body_recording.replay_rows([*values, *body_inputs]) if is_recorded else values
+            if not is_recorded:
+                visited_turns.append((turn_values, saved))
+                continue
+            # Recorded operations compute the loop variables again, so that the gradient can be differentiated.
+            visited_turns.append((values, saved))
+            values = body_recording.replay_rows([*values, *body_inputs])
+        adjoints = output_adjoints
+        input_adjoints: list = [None] * len(body_inputs)
         for values, saved in reversed(visited_turns):
             shares = body_recording.gradient.compute_shares(adjoints, [*values, *body_inputs], saved)
             adjoints = [zeros(value) if share is None else share for share, value in zip(shares, values, strict=False)]
-            input_adjoints = [
-                share if total is None else total if share is None else total + share
-                for total, share in zip(input_adjoints, shares[count:], strict=True)
-            ]
+            for position, share in enumerate(shares[count:]):
+                total = input_adjoints[position]
+                if total is None:
+                    input_adjoints[position] = share
+                elif share is not None:
+                    input_adjoints[position] = total + share
         shares_by_input = dict(enumerate(adjoints)) | dict(enumerate(input_adjoints, row.first_inputs[1]))
         return [shares_by_input.get(position) for position in positions]
 

@@ -1,5 +1,7 @@
-"""Operations that are one row of a trace, whatever they compute it with: ``tf.print``, random numbers, functions that
-look at values, and what Python branched on.
+"""Write single rows for calls that a trace cannot record operation by operation.
+
+These calls are ``tf.print``, random numbers, ``tf.py_function``, functions that read values, and the guards for
+Python's branches.
 """
 
 from __future__ import annotations
@@ -36,16 +38,31 @@ if TYPE_CHECKING:
 
 
 class EffectLog:
-    """The effects of a call so far, and what they gave: where Python runs again, or another recording is tried, none is
-    repeated.
+    """The effects of one call and their results.
+
+    Python may run again during a call, or another recording may be tried. The effects so far are then not repeated,
+    because the log returns their results.
+
+    Attributes:
+        results: The results of the effects, in the order of execution.
+        position: The index of the next effect.
     """
 
     def __init__(self) -> None:
+        """Create an empty log."""
         self.results: list = []
         self.position = 0
 
     def run_or_recall_effect(self, function: Callable, *arguments: Any) -> Any:
-        """Run an effect and return its result; where this place of the call has run before, return that result."""
+        """Run an effect, or recall its result if the call has already run it.
+
+        Args:
+            function: The effect.
+            *arguments: The arguments for `function`.
+
+        Returns:
+            The result of the effect.
+        """
         if self.position == len(self.results):
             result = function(*arguments)
             self.results.insert(self.position, result)
@@ -54,7 +71,11 @@ class EffectLog:
 
 
 class ThreadEffects(threading.local):
-    """The log of the call that runs in this thread."""
+    """The effect log of this thread.
+
+    Attributes:
+        log: The log of the call that is running, or None.
+    """
 
     log: EffectLog | None = None
 
@@ -63,19 +84,29 @@ thread_effects = ThreadEffects()
 
 
 class PythonRow(Primitive):
-    """One row that calls Python in each run.
+    """The operation of a row that calls Python in each run.
 
-    ``run(arrays, with_notes)`` returns arrays and, of a row that ``has_notes``, what its gradient reads as the last
-    item; without ``with_notes`` that may be missing. ``sweep(positions, inputs, adjoints, notes)`` returns the shares
-    of the inputs at ``positions``, of arrays or tensors. A ``stateful`` row runs in any case: for its effect or, where
-    it ``is_guard``, to find out whether a call is like the recorded one.
+    Attributes:
+        run: ``run(arrays, with_notes)`` returns the output arrays. If the row has notes, they are the last item. They
+            may be empty or missing if `with_notes` is false.
+        sweep: ``sweep(positions, inputs, adjoints, notes)`` returns the shares of the inputs at `positions`. It
+            receives arrays or tensors and returns the same kind. None if the operation has no gradient.
+        has_notes: Whether the row has a last output that holds the notes, which the gradient reads.
+        stateful: Whether a call runs the row even if no result depends on it.
+        is_guard: Whether the row raises `GuardError` if a call differs from the recorded one.
+        blocked_inputs: The positions of inputs that receive no gradient.
+        has_tuple_output: True, because the row returns a tuple even for one result.
+        bodies: The recordings of a branch or loop.
+        first_inputs: For each body, the position of the first input that the body captures.
+        last_run: A weak reference to the last run of a py_function.
+        replay: Computes the results as recorded operations, for a picture of the inside. None if the row has no inside.
     """
 
     has_tuple_output = True
-    bodies: Sequence[FunctionRecording] = ()  # of a branch or a loop: the recordings that the row holds
-    first_inputs: Sequence[int] = ()  # of each body, the first input of the row that is its own
-    last_run: ref[PythonCall]  # of a py_function: its last run
-    replay: Callable | None = None  # returns its results as operations that are recorded, for who looks inside
+    bodies: Sequence[FunctionRecording] = ()
+    first_inputs: Sequence[int] = ()
+    last_run: ref[PythonCall]
+    replay: Callable | None = None
 
     def __init__(
         self,
@@ -87,24 +118,46 @@ class PythonRow(Primitive):
         stateful: bool = False,
         is_guard: bool = False,
     ) -> None:
-        super().__init__(
-            name, self.compute_outputs, None if sweep is None else pass_adjoints_as_list(self._compute_shares), op=op
-        )
-        self.run, self.sweep, self.has_notes, self.stateful, self.is_guard = (
-            run,
-            sweep,
-            has_notes,
-            stateful or is_guard,
-            is_guard,
-        )
-        self.blocked_inputs: set[int] = set()  # inputs to which nothing passes
+        """Create the operation of one row.
+
+        Args:
+            name: The name of the operation.
+            run: Computes the outputs, see `PythonRow`.
+            sweep: Computes the shares of the inputs, see `PythonRow`.
+            op: TensorFlow's name for the operation.
+            has_notes: Whether the row has a last output that holds what the gradient reads.
+            stateful: Whether a call runs the row even if no result depends on it.
+            is_guard: Whether the row raises `GuardError` if a call differs from the recorded one. Guards are always
+                stateful.
+        """
+        rule = None if sweep is None else pass_adjoints_as_list(self._compute_shares)
+        super().__init__(name, self.compute_outputs, rule, op=op)
+        self.run, self.sweep = run, sweep
+        self.has_notes = has_notes
+        self.stateful = stateful or is_guard
+        self.is_guard = is_guard
+        self.blocked_inputs: set[int] = set()
 
     def compute_outputs(self, *arrays: Any) -> tuple:
-        """Return the results as arrays."""
+        """Run the row without notes.
+
+        Args:
+            *arrays: The inputs.
+
+        Returns:
+            The outputs as arrays.
+        """
         return tuple(self._run_or_recall(arrays, False))
 
     def compute_with_notes(self, *arrays: Any) -> tuple:
-        """Return the results and, as the last one, a box with the notes for the gradient."""
+        """Run the row with notes.
+
+        Args:
+            *arrays: The inputs.
+
+        Returns:
+            The outputs as arrays, then an object array of shape () that contains the notes.
+        """
         *outputs, notes = self._run_or_recall(arrays, True)
         box = np.empty((), object)
         box[()] = notes
@@ -112,14 +165,22 @@ class PythonRow(Primitive):
 
     def _run_or_recall(self, arrays: Sequence, with_notes: bool) -> Sequence:
         log = thread_effects.log if self.stateful and not self.is_guard else None
-        outputs: Sequence = (
-            self.run(arrays, with_notes) if log is None else log.run_or_recall_effect(self.run, arrays, with_notes)
-        )
+        if log is None:
+            outputs: Sequence = self.run(arrays, with_notes)
+        else:
+            outputs = log.run_or_recall_effect(self.run, arrays, with_notes)
         return outputs
 
     def _compute_shares(self, adjoints: list, z: Any, *inputs: Any) -> list:
-        output_count, input_end = len(adjoints) - self.has_notes, len(adjoints) - self.has_notes + len(inputs)
+        """Return a share for each input; None for inputs that receive no gradient.
+
+        If a trace records the sweep, the shares are the outputs of another row that calls Python.
+        """
+        output_count = len(adjoints) - self.has_notes
+        input_end = output_count + len(inputs)
         positions = [i for i, value in enumerate(inputs) if i not in self.blocked_inputs and _is_differentiable(value)]
+        if not positions:
+            return [None] * len(inputs)
 
         def compute_operand_shares(operands: Sequence) -> list:
             notes = getattr(operands[input_end], "_value", operands[input_end])[()] if self.has_notes else None
@@ -132,12 +193,9 @@ class PythonRow(Primitive):
                 for i, share in zip(positions, compute_operand_shares(operands), strict=True)
             ]
 
-        computed_shares, trace, operands = (
-            [],
-            find_current_trace(),
-            [*adjoints[:output_count], *inputs, *(z[-1:] if self.has_notes else ())],
-        )
-        if positions and trace is not None and isinstance(adjoints[0], Tensor):  # one more row
+        trace = find_current_trace()
+        operands = [*adjoints[:output_count], *inputs, *(z[-1:] if self.has_notes else ())]
+        if trace is not None and isinstance(adjoints[0], Tensor):
             row = PythonRow(
                 self.name + "_gradient",
                 lambda operands, _: compute_shares_or_zeros(operands),
@@ -146,7 +204,7 @@ class PythonRow(Primitive):
             )
             shape_dtypes = [(inputs[i]._value.shape, inputs[i]._value.dtype) for i in positions]
             computed_shares = run_and_write_row(row, operands, None if trace.has_values else shape_dtypes)
-        elif positions:
+        else:
             computed_shares = compute_operand_shares(operands)
         shares = dict(zip(positions, computed_shares, strict=True))
         return [shares.get(i) for i in range(len(inputs))]
@@ -157,7 +215,14 @@ def _is_differentiable(value: Any) -> bool:
 
 
 def build_sweep_by_rerun(function: Callable) -> Callable:
-    """Return the sweep of a row that computes a function of tensors: it runs the function once more under a tape."""
+    """Return a sweep for a row that computes a function of tensors. The sweep reruns the function under a tape.
+
+    Args:
+        function: Maps a list of tensors to a list of tensors.
+
+    Returns:
+        A function for `PythonRow.sweep`.
+    """
 
     def rerun_under_tape(positions: Sequence, inputs: Sequence, output_adjoints: Sequence, notes: Any) -> list:
         as_arrays = not isinstance(output_adjoints[0], Tensor)
@@ -171,23 +236,31 @@ def build_sweep_by_rerun(function: Callable) -> Callable:
                 tape.watch([inputs_copy[i] for i in positions])
                 outputs = function(inputs_copy)
             pairs = [(output, g) for output, g in zip(outputs, adjoints, strict=False) if output.dtype.differentiable]
-            shares = tape.gradient(
-                [output for output, _ in pairs], [inputs_copy[i] for i in positions], [g for _, g in pairs]
-            )
-        return [None if share is None else share._value for share in shares] if as_arrays else shares
+            targets, seeds = [output for output, _ in pairs], [g for _, g in pairs]
+            shares = tape.gradient(targets, [inputs_copy[i] for i in positions], seeds)
+        if not as_arrays:
+            return shares
+        return [None if share is None else share._value for share in shares]
 
     return rerun_under_tape
 
 
 def run_and_write_row(row: PythonRow, tensors: Sequence, zero_shape_dtypes: Sequence | None = None) -> list:
-    """Run a row, add it to the trace and return its results. Given their shapes and dtypes it does not run: the results
-    are zeros.
+    """Run a row, add it to the trace and return its results.
+
+    Args:
+        row: The operation.
+        tensors: Its inputs.
+        zero_shape_dtypes: The shape and dtype of each result. If they are given, the row does not run, and its results
+            are zeros.
+
+    Returns:
+        A tensor for each output, including the notes.
     """
     if zero_shape_dtypes is None:
+        compute = row.compute_with_notes if row.has_notes else row.compute_outputs
         with suspend_recording():
-            arrays = (row.compute_with_notes if row.has_notes else row.compute_outputs)(
-                *[tensor._value for tensor in tensors]
-            )
+            arrays = compute(*[tensor._value for tensor in tensors])
     else:
         arrays = tuple([np.broadcast_to(np.zeros((), dtype), shape)[()] for shape, dtype in zero_shape_dtypes])
     outputs = [*map(from_array, arrays)]
@@ -196,7 +269,14 @@ def run_and_write_row(row: PythonRow, tensors: Sequence, zero_shape_dtypes: Sequ
 
 
 def write_branch_guard(tensor: Tensor) -> None:
-    """Write down how Python decided by a tensor: another answer in a later call is another recording."""
+    """Write a guard for a tensor on which Python branches.
+
+    If the tensor's truth value differs in a later call, the guard raises `GuardError`, and that call needs another
+    recording.
+
+    Args:
+        tensor: The tensor, of shape ().
+    """
     recorded_answer = bool(tensor._value)
 
     def raise_if_answer_differs(arrays: Sequence, with_notes: bool) -> list:
@@ -211,10 +291,21 @@ def write_branch_guard(tensor: Tensor) -> None:
 
 
 class _ReplayableCall:
-    """A call of a function, for other tensors in the place of those among its arguments."""
+    """A call of a function that can be repeated with other tensors.
+
+    Attributes:
+        function: The function.
+        arguments: The positional arguments and the keyword arguments.
+        result: The result of the latest repetition.
+        leaves: The flat arguments. The current states replace variables.
+        tensors: The tensors among `leaves`.
+    """
 
     def __init__(self, function: Callable, args: tuple, kwargs: dict) -> None:
-        self.function, self.arguments, self.result = function, [list(args), kwargs], None
+        """Describe the call without running it."""
+        self.function = function
+        self.arguments = [list(args), kwargs]
+        self.result = None
         self.leaves = [
             leaf._read_state() if hasattr(leaf, "_read_state") else leaf for leaf in nest.flatten(self.arguments)
         ]
@@ -235,8 +326,18 @@ class _ReplayableCall:
 
 
 def call_or_write_guarded_row(function: Callable, *args: Any, **kwargs: Any) -> Any:
-    """Call a function that may look at values. Where they depend on the arguments, write one row that calls it in each
-    run and checks the shapes of the results.
+    """Call a function that may read values of tensors.
+
+    If a value depends on the arguments of the trace, write one row. The row calls the function in each run. Results of
+    other shapes or dtypes need another recording.
+
+    Args:
+        function: A public function, such as ``tf.boolean_mask``.
+        *args: Its positional arguments.
+        **kwargs: Its keyword arguments.
+
+    Returns:
+        The result of the function, or the outputs of the row in the same structure.
     """
     try:
         return function(*args, **kwargs)
@@ -247,60 +348,94 @@ def call_or_write_guarded_row(function: Callable, *args: Any, **kwargs: Any) -> 
         if cause is None:
             raise
     call = _ReplayableCall(function, args, kwargs)
-    first_shape_dtypes: list = []  # shapes and dtypes in the first run
+    first_shape_dtypes: list = []
 
     def run_and_check_shapes(arrays: Sequence, with_notes: bool) -> list:
         outputs = call.compute_arrays(arrays, with_notes)
         shape_dtypes = [(output.shape, output.dtype) for output in outputs]
-        first_shape_dtypes[:] = first_shape_dtypes or shape_dtypes
+        if not first_shape_dtypes:
+            first_shape_dtypes.extend(shape_dtypes)
         if first_shape_dtypes != shape_dtypes:
             raise GuardError
         return outputs
 
-    remaining_results = iter(
-        run_and_write_row(
-            PythonRow(function.__name__, run_and_check_shapes, build_sweep_by_rerun(call), is_guard=True), call.tensors
-        )
-    )
+    row = PythonRow(function.__name__, run_and_check_shapes, build_sweep_by_rerun(call), is_guard=True)
+    remaining_results = iter(run_and_write_row(row, call.tensors))
     return nest.map_structure(lambda leaf: next(remaining_results) if isinstance(leaf, Tensor) else leaf, call.result)
 
 
 def write_effect_row(function: Callable, *args: Any, **kwargs: Any) -> None:
-    """Write a row that calls a function for its effect, such as tf.print, in each run."""
+    """Write a row that calls a function for its effect in each run.
+
+    Args:
+        function: A public function without a result, such as ``tf.print``.
+        *args: Its positional arguments.
+        **kwargs: Its keyword arguments.
+
+    Raises:
+        NotRecordableError: The call is in the body of a branch or loop, so that Python must run it.
+    """
     trace = _require_trace_for_effects(function, can_be_skipped=True)
     call = _ReplayableCall(function, args, kwargs)
-    run_and_write_row(
-        PythonRow(function.__name__, call.compute_arrays, stateful=True),
-        call.tensors,
-        [((), NO_VALUE.dtype)] if trace.is_tentative else None,
-    )
+    row = PythonRow(function.__name__, call.compute_arrays, stateful=True)
+    # A tentative trace has the row, but not the effect.
+    run_and_write_row(row, call.tensors, [((), NO_VALUE.dtype)] if trace.is_tentative else None)
 
 
 def write_random_row(function: Callable, *args: Any, **kwargs: Any) -> Tensor:
-    """Write a row that draws random numbers, others in each run."""
+    """Write a row that draws new random numbers in each run.
+
+    Args:
+        function: A public function that returns one tensor, such as ``tf.random.normal``.
+        *args: Its positional arguments.
+        **kwargs: Its keyword arguments.
+
+    Returns:
+        The random numbers of this run.
+
+    Raises:
+        NotRecordableError: The run is tentative, so that it must draw no numbers.
+        OperatorNotAllowedInGraphError: A gradient is being recorded, in which no numbers are drawn.
+    """
     _require_trace_for_effects(function)
     call = _ReplayableCall(function, args, kwargs)
-    return run_and_write_row(
-        PythonRow("random_" + function.__name__, call.compute_arrays, op="Random", stateful=True), call.tensors
-    )[0]
+    row = PythonRow("random_" + function.__name__, call.compute_arrays, op="Random", stateful=True)
+    return run_and_write_row(row, call.tensors)[0]
 
 
 def write_py_function_row(function: Callable, func: Callable, inp: Any, Tout: Any, *_: Any, **__: Any) -> Any:
-    """Write the row of a py_function or numpy_function. Its notes are the run, whose tape the gradient of a
-    py_function asks.
+    """Write the row of a ``tf.py_function`` or ``tf.numpy_function``.
+
+    The notes of the row are its run, whose tape computes the gradient of a py_function.
+
+    Args:
+        function: The public function: py_function, numpy_function or py_func.
+        func: The user's Python function.
+        inp: The inputs for `func`.
+        Tout: The dtype of the result, or a list of dtypes.
+        *_: Ignored.
+        **__: Ignored.
+
+    Returns:
+        A tensor, or a list of tensors if `Tout` is a list.
+
+    Raises:
+        NotRecordableError: The run is tentative, so that it must not call `func`.
+        OperatorNotAllowedInGraphError: A gradient is being recorded, in which `func` has no values to read.
     """
     trace = _require_trace_for_effects(function)
     dtypes, has_several = parse_result_types(Tout)
-    inputs, differentiate = [*map(convert_to_tensor, inp)], function.__name__ == "py_function"
-    changed_variables = [
-        (v, trace.variable_states[key]) for key, v in trace.assigned_variables.items()
-    ]  # which func may look at
+    inputs = [*map(convert_to_tensor, inp)]
     input_count = len(inputs)
+    differentiate = function.__name__ == "py_function"
+    # The user's function may read variables, so the row also depends on the states that the trace has assigned.
+    changed_variables = [(variable, trace.variable_states[key]) for key, variable in trace.assigned_variables.items()]
 
     def call_with_numpy_arrays(*tensors: EagerTensor) -> list:
         results = func(*map(np.array, tensors))
         if not isinstance(results, (list, tuple)):
-            return [convert_to_tensor(np.asarray(results))]  # whose dtype must be the promised one
+            # A single result keeps its dtype, which must be the promised one.
+            return [convert_to_tensor(np.asarray(results))]
         return [convert_to_tensor(result, dtype) for result, dtype in zip(results, dtypes, strict=True)]
 
     def run_function(arrays: Sequence, with_notes: bool) -> list:
@@ -320,7 +455,9 @@ def write_py_function_row(function: Callable, func: Callable, inp: Any, Tout: An
             np.broadcast_to(gradient._value, inputs[i].shape)[()]
             for i, gradient in zip(positions, gradients, strict=True)
         ]
-        return [*map(from_array, shares)] if isinstance(adjoints[0], Tensor) else shares
+        if isinstance(adjoints[0], Tensor):
+            return [*map(from_array, shares)]
+        return shares
 
     op = "EagerPyFunc" if differentiate else "PyFunc"
     row = PythonRow(
@@ -332,10 +469,16 @@ def write_py_function_row(function: Callable, func: Callable, inp: Any, Tout: An
 
 
 def _require_trace_for_effects(function: Callable, can_be_skipped: bool = False) -> FirstRun:
-    """Return the trace into which a call with an effect is written, or raise where it cannot have the effect.
+    """Return the trace for the row of an effect, or raise an error if the effect must not happen now.
 
-    A tentative trace has no results of Python or of chance. It can leave out an effect without a result; a branch or
-    loop with one is not recorded: Python goes through it.
+    Args:
+        function: The public function with the effect.
+        can_be_skipped: Whether the effect has no result, so that a tentative trace may leave it out.
+
+    Raises:
+        NotRecordableError: The trace is tentative and cannot leave the effect out. In the body of a branch or loop no
+            effect can be left out.
+        OperatorNotAllowedInGraphError: The trace computes with zeros, for which the effect has no result.
     """
     trace = find_current_trace()
     assert trace is not None

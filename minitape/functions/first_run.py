@@ -1,7 +1,8 @@
-"""The first run of a function: an ordinary eager run, written into a recording of its own.
+"""Record the first run of a function.
 
-Its tensors have values, as all have; but those that depend on the arguments do not tell them to Python, which would
-decide something by them once and for all.
+A first run is an ordinary eager run whose operations become rows of a separate record. Its tensors have values, but
+Python may not read a value that depends on the arguments. A decision by such a value would be wrong for other
+arguments.
 """
 
 from __future__ import annotations
@@ -31,32 +32,60 @@ if TYPE_CHECKING:
 
 
 class GuardError(Exception):
-    """A call does not take the branch that a recording has: Python runs again."""
+    """Raised when a guard shows that a recording does not fit a call, so that Python runs again."""
 
 
 class NotRecordableError(Exception):
-    """A branch or a loop cannot be recorded without doing what it does: Python goes through it."""
+    """Raised when a branch or a loop cannot be one row, so that Python runs it instead.
+
+    A branch or loop body that is only being recorded must not have effects.
+    """
 
 
 class OperatorNotAllowedInGraphError(TypeError):
-    """Python asked a tensor of a traced function for its value."""
+    """Raised when Python reads the value of a tensor in a traced function, as in TensorFlow."""
 
 
 class InaccessibleTensorError(TypeError, ValueError):
-    """A tensor of a traced function was used after its first run."""
+    """Raised when a tensor of a traced function is used after its first run, as in TensorFlow."""
 
 
-NO_VALUE = np.bool_(True)  # the value of what has none
+# The result of an operation that computes no value.
+NO_VALUE = np.bool_(True)
 
 
 class OutOfScopeValue(ArraySpec, NDArrayOperatorsMixin):
-    """In place of a tensor's value when the function that made it is over: it has a shape, and refuses the rest."""
+    """The replacement for a tensor's value after the function that computed it has ended.
+
+    It has a shape and a dtype. Any other use raises `InaccessibleTensorError`.
+
+    Attributes:
+        name: The name of the traced function.
+        value: The value if it is the same in each call; otherwise None.
+    """
 
     def __init__(self, name: str = "", value: Any = NO_VALUE, is_constant: bool = False) -> None:
+        """Create the replacement for a value.
+
+        Args:
+            name: The name of the traced function.
+            value: The value that is replaced, an array or a NumPy number.
+            is_constant: Whether the value is the same in each call, so that it is kept.
+        """
         super().__init__(value.shape, value.dtype)
-        self.name, self.value = name, value if is_constant else None
+        self.name = name
+        self.value = value if is_constant else None
 
     def raise_out_of_scope(self, *_: object, **__: object) -> NoReturn:
+        """Raise the error for any use of the value.
+
+        Args:
+            *_: Ignored.
+            **__: Ignored.
+
+        Raises:
+            InaccessibleTensorError: Always.
+        """
         raise InaccessibleTensorError(
             f"A tensor of shape {self.shape} is out of scope: it belongs to the first run of the traced function "
             f"{self.name!r}. Return it from the function."
@@ -66,68 +95,105 @@ class OutOfScopeValue(ArraySpec, NDArrayOperatorsMixin):
     __getattr__ = raise_out_of_scope
 
     def get_value_or_zeros(self) -> Any:
-        """Return the value if it never changes, else zeros of its shape: for while a gradient is recorded."""
+        """Return the value if it is the same in each call; otherwise return zeros of its shape.
+
+        The sweep that records a gradient computes with these values.
+        """
         return get_array_spec(self.shape, self.dtype).zeros[()] if self.value is None else self.value
 
 
 class Feed(NamedTuple):
-    """A row that a call provides: an argument, a variable's state, or a tensor from outside, which may be gone."""
+    """A row whose value a call provides: an argument, the state of a variable, or a captured tensor.
+
+    Attributes:
+        row: The row.
+        variable: The variable, if the row is its state.
+        captured_ref: Returns the captured tensor, or None if the tensor no longer exists. None for arguments and
+            variables.
+        is_varying: Whether the value can differ between calls. A tensor from outside all traced functions stays the
+            same.
+    """
 
     row: int
     variable: ResourceVariable | None = None
     captured_ref: Callable[[], Any] | None = None
-    is_varying: bool = True  # whether it is another value in each call; a tensor from outside all functions is not
+    is_varying: bool = True
 
 
-# what an assignment makes the state of a variable; no gradient passes
+# These operations compute the state that an assignment gives a variable. No gradient passes through them.
 ASSIGN_PRIMITIVES = {
     "assign": Primitive("assign", lambda new: new, None, op="AssignVariableOp", keep=""),
     "assign_add": Primitive("assign_add", lambda old, new: old + new, None, op="AssignAddVariableOp", keep=""),
     "assign_sub": Primitive("assign_sub", lambda old, new: old - new, None, op="AssignSubVariableOp", keep=""),
 }
-SHAPE_PRIMITIVES = {
-    "shape",
-    "size",
-    "rank",
-    "zeros_like",
-    "ones_like",
-}  # primitives that read shapes and no values; the shapes are the same in each call
+# These operations read only shapes, which are the same in each call.
+SHAPE_PRIMITIVES = {"shape", "size", "rank", "zeros_like", "ones_like"}
 
 
 def find_current_trace() -> FirstRun | None:
-    """Return the first run that is recorded now; None outside of traced functions."""
+    """Return the first run that this thread is recording, or None outside traced functions."""
     trace: Any = None if state.record is None else state.record.trace
     return trace
 
 
 class FirstRun:
-    """The first run of a function. ``record`` has its rows, ``feeds`` says which of them a later call gives."""
+    """The first run of a function, or of a branch or loop body in a traced function.
+
+    Attributes:
+        name: The name of the function.
+        outer_trace: The first run during which this one began, or None.
+        argument_names: The name of the parameter that each argument tensor belongs to.
+        note_branch: Writes a guard for a tensor on which Python branches. None for a tentative run, which only tries
+            whether the function can be recorded and must have no effects.
+        record: The rows of the run.
+        has_values: Whether tensors have the values of the first run. While a gradient is recorded, zeros replace the
+            released values.
+        feeds: The feeds by row. The arguments come first.
+        variable_states: The current state of each variable, by the variable's id.
+        assigned_variables: The variables that the run has assigned, by id.
+        new_variables: The variables that the run has created.
+        tensor_refs: Weak references to the tensors of the run.
+        lock: Held while the rows of a gradient are added.
+    """
 
     def __init__(
         self, name: str, note_branch: Callable[[Tensor], None] | None = None, argument_names: Sequence[str] = ()
     ) -> None:
-        self.name, self.outer_trace, self.argument_names = name, find_current_trace(), argument_names
-        # notes that Python branches on a tensor; without it the run only tries, without effects: a branch, say
+        """Create an empty trace inside the current one, if there is one.
+
+        Args:
+            name: The name of the function, for messages.
+            note_branch: Writes a guard for a tensor on which Python branches; None for a tentative run.
+            argument_names: The name of the parameter that each argument tensor belongs to.
+        """
+        self.name = name
+        self.outer_trace = find_current_trace()
+        self.argument_names = argument_names
         self.note_branch = note_branch
         self.record = Record()
         self.record.trace, self.record.is_open = self, False
-        self.has_values = True  # whether values are those of the first run, not zeros in their place
-        self.feeds: dict[int, Feed] = {}  # by row; the arguments are the first ones
-        self.variable_states: dict[int, EagerTensor] = {}  # of variables, by id: their states now
-        self.assigned_variables: dict[int, ResourceVariable] = {}  # by id
+        self.has_values = True
+        self.feeds: dict[int, Feed] = {}
+        self.variable_states: dict[int, EagerTensor] = {}
+        self.assigned_variables: dict[int, ResourceVariable] = {}
         self.new_variables: list[ResourceVariable] = []
-        self.tensor_refs: list[weakref.ref[EagerTensor]] = []  # its tensors
-        self.lock = threading.RLock()  # held while the rows of a gradient are added
-        self._varying_flags = bytearray()  # by row: whether it depends on feeds that vary
+        self.tensor_refs: list[weakref.ref[EagerTensor]] = []
+        self.lock = threading.RLock()
+        # `is_varying` appends a flag for each row when it is first needed.
+        self._varying_flags = bytearray()
 
     @property
     def is_tentative(self) -> bool:
-        """Whether the run must have no effects: it only tries whether it can be recorded, or values are zeros."""
+        """Whether the run must have no effects, because it is a trial or computes with zeros."""
         return self.note_branch is None or not self.has_values
 
     @make_interrupt_safe
     def record_operations(self) -> Iterator[None]:
-        """Open a block whose operations become rows of the trace; tapes outside do not see them."""
+        """Open a block whose operations become rows of the trace and of no tape outside.
+
+        Tensors that an earlier block invalidated have values in the new block: their own if these never change,
+        otherwise zeros. After the block, all tensors of the trace are out of scope.
+        """
         outside_tensors = [
             feed.captured_ref() for feed in self.feeds.values() if feed.captured_ref is not None and feed.is_varying
         ]
@@ -146,7 +212,10 @@ class FirstRun:
 
     @make_interrupt_safe
     def leave_scope(self) -> Iterator[None]:
-        """Open a block outside of the traced function: the tensors of the function are out of scope there."""
+        """Open a block outside the traced function, in which its tensors are out of scope.
+
+        The tensors receive their values again after the block.
+        """
         inner_values = [(tensor, tensor._value) for tensor in self._list_live_tensors()]
         self._invalidate_tensors()
         try:
@@ -156,17 +225,22 @@ class FirstRun:
                 tensor._value = value
 
     def _invalidate_tensors(self) -> None:
+        """Replace the value of each tensor of the run with an `OutOfScopeValue`."""
         for tensor in self._list_live_tensors():
             if type(tensor._value) is not OutOfScopeValue:
                 tensor._value = OutOfScopeValue(self.name, tensor._value, not self.is_varying(tensor._row))
 
     def _list_live_tensors(self) -> list[EagerTensor]:
+        """List the tensors of the run that still exist, and forget the others."""
         tensors = [tensor for tensor_ref in self.tensor_refs if (tensor := tensor_ref()) is not None]
         self.tensor_refs = [*map(weakref.ref, tensors)]
         return tensors
 
     def build_tape_watching_all(self) -> GradientTape:
-        """Return a tape on the rows so far that watches all feeds and all states of variables."""
+        """Return a tape on the rows so far that watches all feeds and all states of variables.
+
+        Rows of integers and booleans are not watched, because they have no gradient.
+        """
         tape = GradientTape(persistent=True)
         tape._record, tape.irregular, tape.spans = self.record, True, [(0, len(self.record))]
         self.record.tape_count += 1
@@ -176,10 +250,18 @@ class FirstRun:
         }
         return tape
 
-    # -- what comes in -----------------------------------------------------------------------------
+    # -- feeds -------------------------------------------------------------------------------------
 
     def add_feed(self, value: Any, variable: ResourceVariable | None = None) -> EagerTensor:
-        """Return a new tensor that each call provides; ``value`` is its value in the first run."""
+        """Add a feed and return its tensor.
+
+        Args:
+            value: The array or NumPy number that the tensor has in the first run.
+            variable: The variable whose state the feed is; None for an argument.
+
+        Returns:
+            A new tensor of the trace.
+        """
         tensor = from_array(value)
         owner, version = (None, 0) if variable is None else (weakref.ref(variable), variable._version)
         leaf = Leaf(weakref.ref(tensor), owner, version, None, None if variable is None else variable._state._origin)
@@ -189,7 +271,10 @@ class FirstRun:
         return tensor
 
     def _write_leaf(self, tensor: Tensor, leaf: Leaf, site: int, old_record: Any = None) -> int:
-        """Write the row of a leaf and return it. A tensor that belongs to ``old_record`` knows it from now on."""
+        """Write the row of a leaf and return it.
+
+        The tensor moves to this record only if `old_record` is the record that it belongs to.
+        """
         record = self.record
         row = record.append_leaf(leaf, site, tensor._value)
         if tensor._record is old_record:
@@ -197,21 +282,46 @@ class FirstRun:
         return row
 
     def enter_outside_tensor(self, tensor: Tensor, site: int | None) -> int:
-        """Write the row of a tensor that was made elsewhere, as a feed, and return it."""
+        """Write the row of a tensor that was created outside the trace, as a feed.
+
+        Args:
+            tensor: The tensor, which stays in the record that it belongs to.
+            site: The bytecode offset of the statement that uses it; None for the statement that runs now.
+
+        Returns:
+            The new row.
+
+        Raises:
+            InaccessibleTensorError: The tensor belongs to a first run that has ended.
+        """
         if type(tensor._value) is OutOfScopeValue:
             tensor._value.raise_out_of_scope()
         leaf = Leaf(weakref.ref(tensor), origin=tensor._origin)
         site = self.record.note_current_site() if site is None else site
-        row = self._write_leaf(tensor, leaf, site, self.record)  # it stays what it is outside
+        # A tensor from elsewhere does not belong to this record, so it stays in its record.
+        row = self._write_leaf(tensor, leaf, site, self.record)
         self.record.leaf_rows[id(tensor)] = row
         is_traced = tensor._record is not None and tensor._record.trace is not None
         self.feeds[row] = Feed(row, None, (lambda: tensor) if is_traced else leaf.tensor_ref, is_traced)
         return row
 
-    # -- what does not come out --------------------------------------------------------------------
+    # -- values that Python reads ------------------------------------------------------------------
 
     def refuse_or_guard_value(self, tensor: Tensor, access: str = "array") -> None:
-        """Raise where Python asks for a value that depends on feeds; for a branch write a guard."""
+        """Allow Python to read a tensor's value, write a guard for a branch, or raise an error.
+
+        Python may read values that are the same in each call.
+
+        Args:
+            tensor: A tensor of this trace.
+            access: "bool" for a branch; otherwise the name of the method or conversion that reads the value.
+
+        Raises:
+            OperatorNotAllowedInGraphError: The value can differ between calls, and no guard can be written for this
+                access.
+            NotRecordableError: Python branches on the tensor in another trace or in a tentative run.
+            InaccessibleTensorError: The first run has ended.
+        """
         if type(tensor._value) is OutOfScopeValue:
             tensor._value.raise_out_of_scope()
         if access == "bool" and self.is_varying(tensor._row) and self.has_values and state.record is not None:
@@ -222,14 +332,28 @@ class FirstRun:
             self.raise_value_access_error(access)
 
     def raise_value_access_error(self, access: str) -> NoReturn:
-        """Raise the error for Python that asks for the value of a tensor."""
+        """Raise the error for Python code that reads a value.
+
+        Args:
+            access: The method or conversion that reads the value.
+
+        Raises:
+            OperatorNotAllowedInGraphError: Always.
+        """
         raise OperatorNotAllowedInGraphError(
             f"In the traced function {self.name!r} Python asked for the value of a tensor ({access}), which later "
             "calls do not repeat: compute with tensors, print with tf.print, or let tf.py_function look at the value."
         )
 
     def is_varying(self, row: int) -> bool:
-        """Whether the value of a row depends on the feeds, or on what each run does again, such as random numbers."""
+        """Return whether the value of a row can differ between calls.
+
+        It can if the row depends on a feed that varies, or on an operation that runs in each call, such as a random
+        number. Operations that read only shapes have the same result in each call.
+
+        Args:
+            row: A row of the trace.
+        """
         first_row = len(self._varying_flags)
         if row >= first_row:
             ops, first_inputs, second_inputs, calls, _, _ = self.record.read_columns(first_row)
@@ -248,9 +372,14 @@ class FirstRun:
         return bool(self._varying_flags[row])
 
     def find_symbolic_name(self, row: int) -> str | None:
-        """Return what a tensor shows in place of its value: the name of its argument or operation, with ``:0``.
+        """Return the name that a tensor shows instead of its value.
 
-        None where its value is the same in each call, and is shown.
+        Args:
+            row: The row of the tensor.
+
+        Returns:
+            The name of its argument or operation followed by ":0". None if the value is the same in each call and is
+            shown.
         """
         if not self.is_varying(row):
             return None
@@ -261,7 +390,15 @@ class FirstRun:
     # -- variables ---------------------------------------------------------------------------------
 
     def initialize_variable(self, variable: ResourceVariable, *arguments: Any) -> None:
-        """Initialize a variable, which outlives the first run; ValueError in another run for the same arguments."""
+        """Initialize a variable that the function creates. The variable outlives the first run.
+
+        Args:
+            variable: The variable.
+            *arguments: The arguments of `ResourceVariable._initialize`.
+
+        Raises:
+            ValueError: The run is tentative. TensorFlow allows new variables only in a first call.
+        """
         if self.is_tentative:
             raise ValueError(
                 f"{self.name!r}: tf.function only supports singleton tf.Variables created on the first call. Make the "
@@ -272,31 +409,48 @@ class FirstRun:
         self.new_variables.append(variable)
 
     def find_or_add_state(self, variable: ResourceVariable) -> EagerTensor:
-        """Return the state of a variable: at its first read a new feed, later what was assigned here."""
+        """Return the current state of a variable as a tensor of this trace.
+
+        The first read of a variable adds a feed. In a nested trace the feed starts with the state in the outer trace.
+        After an assignment the state is the tensor that was assigned.
+
+        Args:
+            variable: The variable.
+        """
         key = id(variable)
-        if key not in self.variable_states:
-            current_state = (
-                variable._state if self.outer_trace is None else self.outer_trace.find_or_add_state(variable)
-            )
-            self.variable_states[key] = tensor = self.add_feed(current_state._value, variable)
-            self.record.variables[key] = variable, [tensor._row]
-        return self.variable_states[key]
+        if key in self.variable_states:
+            return self.variable_states[key]
+        current_state = variable._state if self.outer_trace is None else self.outer_trace.find_or_add_state(variable)
+        tensor = self.add_feed(current_state._value, variable)
+        self.variable_states[key] = tensor
+        self.record.variables[key] = variable, [tensor._row]
+        return tensor
 
     def assign_variable(self, variable: ResourceVariable, change: Tensor, method: str) -> None:
-        """Write the row of a variable's new state, which is its state from now on.
+        """Write the row of a variable's new state, which is its current state from then on.
 
-        ``method`` is assign, assign_add or assign_sub.
+        Args:
+            variable: The variable.
+            change: The tensor that is assigned, added or subtracted.
+            method: "assign", "assign_add" or "assign_sub".
+
+        Raises:
+            NotRecordableError: The trace is the body of a branch or loop, which must not assign.
+            InvalidArgumentError: `change` has another shape than the variable, and the method is not "assign".
         """
         if self.note_branch is None and self.outer_trace is not None:
-            raise NotRecordableError  # a branch or loop that assigns is Python's
-        key, old_state = id(variable), variable._enter_state_in_record(self.record, is_access=False)
+            raise NotRecordableError
+        key = id(variable)
+        old_state = variable._enter_state_in_record(self.record, is_access=False)
         if old_state.shape != change.shape and method != "assign":
             raise build_argument_error(
                 f"A tensor of shape {change.shape} cannot change a variable of shape {old_state.shape}", method
             )
-        new_state = apply(ASSIGN_PRIMITIVES[method], (change,) if method == "assign" else (old_state, change), {})
+        operands = (change,) if method == "assign" else (old_state, change)
+        new_state = apply(ASSIGN_PRIMITIVES[method], operands, {})
         self.record.note_event(method, (variable, variable._version, new_state._row))
-        self.variable_states[key], self.assigned_variables[key] = new_state, variable
+        self.variable_states[key] = new_state
+        self.assigned_variables[key] = variable
         self.record.variables[key][1].append(new_state._row)
         for tape in state.tapes:
             if key in tape.variables:

@@ -1,4 +1,4 @@
-"""``tf.function``: the recordings of a Python function, for each kind of arguments, and each branch of Python."""
+"""Choose the recording for each call of a ``tf.function``, or trace a new one."""
 
 from __future__ import annotations
 
@@ -25,12 +25,18 @@ from .row_program import RowProgram
 from .settings import EAGER_FUNCTIONS
 from .tensor_spec import TensorSpec, build_argument_key
 
-MAX_RECORDINGS = 32  # recordings of one function for calls alike
+# The limit for calls of one kind. Each recording is another path through Python's branches.
+MAX_RECORDINGS = 32
 
 
 class BoundCall(NamedTuple):
-    """The arguments of a call: the names of keywords, all values as the input signature wants them, and the function
-    that returns (args, kwargs) for other values.
+    """The arguments of a call, bound to the parameters of the Python function.
+
+    Attributes:
+        names: The names of the keyword arguments.
+        values: The positional arguments, then the keyword arguments in the order of `names`. NumPy arrays are converted
+            to tensors, and all values to the input signature if there is one.
+        pack: Returns (args, kwargs) for new values in the same order.
     """
 
     names: list[str]
@@ -39,23 +45,45 @@ class BoundCall(NamedTuple):
 
 
 class BranchRecordings:
-    """The recordings for calls alike, one for each branch that Python took, and what packs their results."""
+    """The recordings for calls of one kind, with one recording for each path through Python's branches.
+
+    Attributes:
+        recordings: (recording, pack) pairs. `pack` puts result tensors into the structure that the Python function
+            returned.
+        sole_recording: The newest recording if it has no guards, so that it fits every call; otherwise None.
+        sole_program: The program of `sole_recording` if a call needs nothing else; otherwise None.
+        pack_results: The `pack` of the newest recording.
+    """
 
     def __init__(self) -> None:
+        """Create an empty collection."""
         self.recordings: list[tuple[FunctionRecording, Callable]] = []
-        self.sole_recording: FunctionRecording | None = None  # where Python decides by no tensor
-        self.sole_program: RowProgram | None = None  # ... and a call is nothing but its program
+        self.sole_recording: FunctionRecording | None = None
+        self.sole_program: RowProgram | None = None
         self.pack_results: Any = None
 
     def add_recording(self, recording: FunctionRecording, pack: Callable) -> None:
-        """Add the recording of a branch that Python had not taken before."""
+        """Add the recording of a path that Python had not taken before.
+
+        Args:
+            recording: The new recording.
+            pack: Puts its results into the structure that the Python function returned.
+        """
         self.recordings.append((recording, pack))
         has_guards = any(call.primitive.is_guard for call in recording.effects)
-        self.sole_recording, self.pack_results = None if has_guards else recording, pack
+        self.sole_recording = None if has_guards else recording
         self.sole_program = recording.program if recording.is_plain and not has_guards else None
+        self.pack_results = pack
 
     def check_recording_limit(self, function_name: str) -> None:
-        """Raise RuntimeError, which names the line that decides, where there are as many as there may be."""
+        """Raise an error if there are already `MAX_RECORDINGS` recordings.
+
+        Args:
+            function_name: The name of the Python function, for the message.
+
+        Raises:
+            RuntimeError: The limit is reached. The message names the line that decides between the paths.
+        """
         if len(self.recordings) < MAX_RECORDINGS:
             return
         recording = self.recordings[-1][0]
@@ -68,8 +96,14 @@ class BranchRecordings:
 
 
 class Function(Generic[Params, Returned]):
-    """The result of ``tf.function``. The first call for each kind of arguments runs the Python function and keeps the
-    recording; later calls compute its rows.
+    """The result of ``tf.function``: a Python function and its recordings.
+
+    The first call for each kind of arguments runs the Python function and keeps the recording. Later calls compute the
+    recorded rows.
+
+    Attributes:
+        python_function: The Python function.
+        input_signature: The specs of the positional arguments, or None.
 
     >>> import minitape as tf
     >>> double = tf.function(lambda x: x * 2)
@@ -80,24 +114,35 @@ class Function(Generic[Params, Returned]):
     def __init__(
         self, python_function: Callable[Params, Returned], input_signature: Sequence | None = None, owner: Any = None
     ) -> None:
+        """Wrap a Python function.
+
+        Args:
+            python_function: The Python function.
+            input_signature: A ``tf.TensorSpec`` for each positional argument, nested like the argument, or None.
+            owner: A weak reference to the instance if the function is a bound method; otherwise None.
+        """
         functools.update_wrapper(self, python_function, updated=())
-        self.python_function, self.input_signature, self._owner = python_function, input_signature, owner
+        self.python_function = python_function
+        self.input_signature = input_signature
+        self._owner = owner
         self._name = str(getattr(python_function, "__name__", "function"))
         self._signature = inspect.signature(python_function)
         if owner is not None:
             self._signature = self._signature.replace(parameters=[*self._signature.parameters.values()][1:])
         self._recordings_by_key: dict[Any, BranchRecordings] = {}
-        # by dtypes and shapes, where all arguments are tensors
+        # Calls whose arguments are all eager tensors find their recordings by dtypes and shapes alone.
         self._recordings_by_types: dict[tuple, BranchRecordings] = {}
         self._bound_functions: Any = weakref.WeakKeyDictionary()
-        self._lock = threading.RLock()  # one thread traces, the others wait and find the recording
+        # While one thread traces, the others wait and then find its recording.
+        self._lock = threading.RLock()
         self._trace_count = 0
 
     def experimental_get_tracing_count(self) -> int:
-        """How often the Python function was traced."""
+        """Return how often the Python function was traced, as in TensorFlow."""
         return self._trace_count
 
     def __get__(self, instance: Any, cls: Any = None) -> Function[..., Returned]:
+        """Return the function bound to an instance. Each instance has separate recordings."""
         if instance is None:
             return self
         if instance not in self._bound_functions:
@@ -107,10 +152,16 @@ class Function(Generic[Params, Returned]):
         return function
 
     def __call__(self, *args: Params.args, **kwargs: Params.kwargs) -> Returned:
+        """Compute a recording for these arguments, or trace a new one if none fits.
+
+        A call in another traced function runs the Python function instead. Calls with only eager tensors take a
+        shortcut that compares nothing except dtypes and shapes.
+        """
         if EAGER_FUNCTIONS[0]:
             return self._run_python(args, kwargs)
         record = state.record
-        if record is not None and record.trace is not None:  # in another function its rows are rows of that one
+        if record is not None and record.trace is not None:
+            # The rows of an inner function become rows of the outer one.
             call = self._bind_arguments(args, kwargs)
             return nest.map_structure(
                 functools.partial(convert_function_result, self._name), self._run_python(*call.pack(call.values))
@@ -137,10 +188,11 @@ class Function(Generic[Params, Returned]):
         return self.python_function(*owner, *args, **kwargs)
 
     def _bind_arguments(self, args: tuple, kwargs: dict) -> BoundCall:
-        """Bind the arguments of a call to the parameters, as the input signature wants them."""
+        """Bind the arguments of a call to the parameters, and convert them to the input signature."""
         bound_arguments = self._signature.bind(*args, **kwargs)
         bound_arguments.apply_defaults()
-        names, positional_count = list(bound_arguments.kwargs), len(bound_arguments.args)
+        names = list(bound_arguments.kwargs)
+        positional_count = len(bound_arguments.args)
         values = [*bound_arguments.args, *bound_arguments.kwargs.values()]
         if self.input_signature is not None:
             values = [*map(_cast_argument, self.input_signature, values), *values[len(self.input_signature) :]]
@@ -148,29 +200,40 @@ class Function(Generic[Params, Returned]):
             nest.map_structure(lambda value: convert_to_tensor(value) if is_numpy_value(value) else value, value)
             for value in values
         ]
-        return BoundCall(
-            names,
-            values,
-            lambda new_values: (
-                tuple(new_values[:positional_count]),
-                dict(zip(names, new_values[positional_count:], strict=True)),
-            ),
-        )
+
+        def pack_arguments(new_values: Sequence) -> tuple[tuple, dict]:
+            args, keyword_values = new_values[:positional_count], new_values[positional_count:]
+            return tuple(args), dict(zip(names, keyword_values, strict=True))
+
+        return BoundCall(names, values, pack_arguments)
 
     def _call_or_trace_recording(self, args: tuple, kwargs: dict, tensor_types: tuple | None = None) -> Any:
-        """Call the first recording whose guards hold, else trace a new one, and return the packed results."""
+        """Call the first recording whose guards hold, or trace a new one, and return the packed results.
+
+        An `EffectLog` remembers effects that ran while a recording was tried, so that no effect happens twice.
+
+        Args:
+            args: The positional arguments.
+            kwargs: The keyword arguments.
+            tensor_types: The dtype and the shape of each argument in turn, if all arguments are eager tensors. The
+                recordings are then also stored for the shortcut in `__call__`. None for other calls.
+
+        Returns:
+            The results in the structure that the Python function returned.
+        """
         names, values, pack_arguments = self._bind_arguments(args, kwargs)
         tensors = [leaf for value in values for leaf in nest.flatten(value) if isinstance(leaf, Tensor)]
-        recordings, tried_count = (
-            self._recordings_by_key.setdefault((*names, *map(build_argument_key, values)), BranchRecordings()),
-            0,
-        )
+        key = (*names, *map(build_argument_key, values))
+        recordings = self._recordings_by_key.setdefault(key, BranchRecordings())
+        tried_count = 0
         log = EffectLog()
         with TemporaryAttributes(thread_effects, log=log):
-            for lock in (nullcontext(), self._lock):  # another thread may have traced meanwhile
+            # The recordings are tried again under the lock, because another thread may have traced in the meantime.
+            for lock in (nullcontext(), self._lock):
                 with lock:
                     for recording, pack_results in recordings.recordings[tried_count:]:
-                        tried_count, log.position = tried_count + 1, 0
+                        tried_count += 1
+                        log.position = 0
                         with suppress(GuardError):
                             return pack_results(recording.call_recording(tensors))
                     if lock is self._lock:
@@ -182,11 +245,26 @@ class Function(Generic[Params, Returned]):
                             self._recordings_by_types[tensor_types] = recordings
             if state.record is None:
                 return pack_results(recording.build_outputs_and_assign(recording.collect_feed_tensors(tensors), arrays))
-            log.position = 0  # once more with what a gradient will read; no effect is repeated
+            # The second pass keeps the values that a gradient reads. Its effects come from the log.
+            log.position = 0
             return pack_results(recording.call_recording(tensors))
 
     def _trace_first_run(self, values: list, pack_arguments: Callable, tensors: list) -> TracedFunction:
-        """Record a first run. Where it makes variables it is tried again: another run must not make any."""
+        """Record a first run.
+
+        If the run creates variables, a second, tentative run checks that the function creates them only once.
+
+        Args:
+            values: The bound arguments.
+            pack_arguments: Returns (args, kwargs) for values.
+            tensors: The tensors among the arguments, in the order of ``tf.nest.flatten``.
+
+        Returns:
+            The recording with the results of this run.
+
+        Raises:
+            ValueError: The second run creates a variable again.
+        """
 
         def run_on_copies(*copies: EagerTensor) -> Any:
             remaining = iter(copies)
@@ -211,7 +289,11 @@ class Function(Generic[Params, Returned]):
 
 
 def _cast_argument(spec: Any, value: Any) -> Any:
-    """Return an argument as its part of the input signature wants it; TypeError where it does not fit."""
+    """Convert an argument to its spec in the input signature.
+
+    Raises:
+        TypeError: The dtype or the shape does not fit.
+    """
     if isinstance(spec, (list, tuple)):
         return type(spec)(map(_cast_argument, spec, value))
     if not isinstance(spec, TensorSpec):
@@ -246,14 +328,29 @@ def function(
     jit_compile: bool | None = None,
     reduce_retracing: bool = False,
 ) -> Any:
-    """Makes a Python function run once for each kind of arguments: later calls compute what the first one recorded.
+    """Turn a Python function into one whose later calls compute what its first call recorded.
 
-    Tensors are told apart by dtype and shape, Python values by equality. What Python alone does, such as print, happens
-    in a first run only. Where Python branches on a tensor, another answer is another recording, 32 at most
-    (RuntimeError); ``tf.cond`` and ``tf.while_loop`` are one. ``input_signature``, a list of ``tf.TensorSpec``, checks
-    dtypes and shapes (TypeError); ``autograph``, ``jit_compile`` and ``reduce_retracing`` have no effect. Gradients
-    flow through calls, to any order. See
+    Python runs once for each kind of arguments. Tensors are distinguished by dtype and shape, Python values by
+    equality. Effects of Python itself, such as print, therefore happen only in a first run. If Python branches on a
+    tensor, each path through the branches has its recording. ``tf.cond`` and ``tf.while_loop`` need only one recording.
+    Gradients of any order flow through calls.
+
+    ``autograph``, ``jit_compile`` and ``reduce_retracing`` have no effect. See
     https://www.tensorflow.org/api_docs/python/tf/function.
+
+    Args:
+        func: The Python function. If it is None, the result is a decorator.
+        input_signature: A list of ``tf.TensorSpec`` that checks the dtypes and shapes of the arguments.
+        autograph: Ignored.
+        jit_compile: Ignored.
+        reduce_retracing: Ignored.
+
+    Returns:
+        A callable object, or a decorator that returns one.
+
+    Raises:
+        TypeError: ``func`` is not callable. A call raises it if an argument does not fit ``input_signature``.
+        RuntimeError: A call raises it after Python has taken 32 paths for arguments of one kind.
 
     >>> import minitape as tf
     >>> @tf.function
@@ -270,4 +367,6 @@ def function(
             raise TypeError(f"{python_function!r} is not a callable object")
         return Function(python_function, input_signature)
 
-    return decorate if func is None else decorate(func)
+    if func is None:
+        return decorate
+    return decorate(func)

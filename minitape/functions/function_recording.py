@@ -1,7 +1,7 @@
-"""The recording of a first run: which rows of its trace are feeds, which are results, and what must run in any case.
+"""Keep what remains of a first run: its feeds, results, assignments, effects and gradient.
 
-Its gradient is more rows of the same trace: those of a sweep, written once, with zeros in the place of the values. So
-a call's gradient is again a recording, whose gradient is one, too.
+The gradient of a recording consists of further rows of the same trace. One recorded sweep writes them, with zeros for
+the values that the trace has released. The gradient of a call is therefore a recording that has a gradient itself.
 """
 
 from __future__ import annotations
@@ -36,7 +36,13 @@ if TYPE_CHECKING:
 
 
 class Assignment(NamedTuple):
-    """The row of a variable's new state, and where the user assigned it."""
+    """The row of a variable's new state.
+
+    Attributes:
+        variable: The variable.
+        row: The row of the state.
+        site: The code object and the bytecode offset of the user's assignment; () if they are unknown.
+    """
 
     variable: ResourceVariable
     row: int
@@ -44,8 +50,12 @@ class Assignment(NamedTuple):
 
 
 class TracedFunction(NamedTuple):
-    """What a first run gives: its recording, what packs results as they were returned, and this run's results and new
-    states as arrays.
+    """The outcome of a first run.
+
+    Attributes:
+        recording: The recording.
+        pack: Puts result tensors into the structure that the Python function returned.
+        values: The results of this run as arrays, then the new states of variables.
     """
 
     recording: FunctionRecording
@@ -54,8 +64,21 @@ class TracedFunction(NamedTuple):
 
 
 class FunctionRecording:
-    """Some rows of a trace as a function of others: of ``feeds`` come ``results``, then the new states of the variables
-    that are ``assignments``; ``effects`` are the calls that run in any case.
+    """Some rows of a trace as a function of others.
+
+    Attributes:
+        table: The rows of the trace.
+        trace: The first run that wrote the rows.
+        name: The name of the traced function.
+        feeds: The rows that a call provides. The arguments come first.
+        results: The rows that a call returns.
+        assignments: The new states of the variables that a call assigns.
+        effects: The calls that run in any case: effects and guards.
+        fetches: The rows that a call computes: the results, then the new states.
+        argument_count: The number of feeds that are arguments.
+        varying_rows: The rows of the feeds whose values can differ between calls.
+        is_plain: Whether a call only computes its program: it has no effects or assignments and reads no variables.
+        per_run_rows: Rows that differ in each run, such as random numbers and results of Python functions.
     """
 
     def __init__(
@@ -66,16 +89,23 @@ class FunctionRecording:
         assignments: Sequence[Assignment] = (),
         effects: Sequence = (),
     ) -> None:
+        """Describe a recording. Its programs and its gradient are built when they are first used.
+
+        Args:
+            table: The rows of the trace.
+            feeds: The rows that a call provides. The arguments come first.
+            results: The rows that a call returns.
+            assignments: The new states of the variables that a call assigns.
+            effects: The calls that run in any case: effects and guards.
+        """
         self.table, self.trace, self.name = table, table.trace, table.trace.name
-        self.feeds, self.results, self.assignments, self.effects = feeds, results, assignments, effects
+        self.feeds, self.results = feeds, results
+        self.assignments, self.effects = assignments, effects
         self.fetches = [*self.results, *(assignment.row for assignment in self.assignments)]
         self.argument_count = sum(feed.variable is None and feed.captured_ref is None for feed in self.feeds)
         self._varying_positions = [position for position, feed in enumerate(self.feeds) if feed.is_varying]
         self.varying_rows = [self.feeds[position].row for position in self._varying_positions]
-        self.is_plain = (
-            not effects and not assignments and self.argument_count == len(self.varying_rows)
-        )  # a call is its program
-        # rows that are other ones in each run: random numbers, and results of Python functions
+        self.is_plain = not effects and not assignments and self.argument_count == len(self.varying_rows)
         self.per_run_rows = [
             call.row + output for call in effects if not call.primitive.is_guard for output in range(call.outputs)
         ]
@@ -83,12 +113,12 @@ class FunctionRecording:
 
     @cached_property
     def program(self) -> RowProgram:
-        """The program that computes results and new states of the feeds that vary."""
+        """The program that computes results and new states from the feeds that vary."""
         return RowProgram(self.table, self.fetches, self.varying_rows, self.effects)
 
     @property
     def gradient(self) -> GradientRecording:
-        """The recording of the sweep."""
+        """The recording of the backward sweep, written when it is first used."""
         with self.trace.lock:
             if self._gradient is None:
                 self._gradient = GradientRecording(self)
@@ -97,19 +127,30 @@ class FunctionRecording:
     # -- calls -------------------------------------------------------------------------------------
 
     def build_array_function(self, with_notes: bool) -> Callable:
-        """Return the function that computes results for arrays of all feeds.
+        """Return the function that computes the recording for arrays of all feeds.
 
-        ``with_notes``: and after them what the gradient reads.
+        Args:
+            with_notes: Whether it also returns the values that the gradient reads, after the results and new states.
+
+        Returns:
+            A function from the arrays of the feeds, one argument each, to a tuple of arrays.
         """
-        function = (self.gradient.forward if with_notes else self.program).count_run_and_get_function()
-        return (
-            function
-            if len(self.varying_rows) == len(self.feeds)
-            else lambda *values: function(*self.select_varying_values(values))
-        )
+        program = self.gradient.forward if with_notes else self.program
+        function = program.count_run_and_get_function()
+        if len(self.varying_rows) == len(self.feeds):
+            return function
+        return lambda *values: function(*self.select_varying_values(values))
 
     def collect_feed_tensors(self, arguments: Sequence) -> list:
-        """Return a tensor for each feed: these arguments, states of variables, and tensors from outside."""
+        """Return a tensor for each feed of a call.
+
+        Args:
+            arguments: The tensors for the feeds that are arguments.
+
+        Returns:
+            The arguments, then the current states of variables and the captured tensors, in the order of `feeds`. A
+            captured tensor that no longer exists is replaced with a tensor of the same value.
+        """
         tensors: list = [*arguments]
         for feed in self.feeds[self.argument_count :]:
             if feed.variable is not None:
@@ -120,7 +161,20 @@ class FunctionRecording:
         return tensors
 
     def call_recording(self, arguments: Sequence) -> list:
-        """Return the results for these arguments; where something records, the call is a row."""
+        """Call the recording: return its results, and assign the new states to its variables.
+
+        If a record is open, the call becomes one row. If an input is watched, that row keeps the values for its
+        gradient.
+
+        Args:
+            arguments: The tensors for the feeds that are arguments.
+
+        Returns:
+            The results as tensors.
+
+        Raises:
+            GuardError: The recording does not fit these arguments.
+        """
         record = state.record
         inputs = self.collect_feed_tensors(arguments)
         arrays = self.select_varying_values([tensor._value for tensor in inputs])
@@ -129,9 +183,11 @@ class FunctionRecording:
         is_watched = any(
             (row := record.find_row(tensor)) is not None and row not in record.untracked for tensor in inputs
         )
-        results = (self.gradient.forward if is_watched else self.program).compute_fetches(arrays)
+        program = self.gradient.forward if is_watched else self.program
+        results = program.compute_fetches(arrays)
         outputs = self.build_outputs_and_assign(inputs, results)
-        if outputs:  # a row of the recording; no gradient comes to one that is not taped, but `explain` asks
+        if outputs:
+            # An unwatched call receives no adjoint, but `explain` reads its row.
             record_operation(
                 FUNCTION_PRIMITIVE,
                 tuple(inputs),
@@ -141,17 +197,39 @@ class FunctionRecording:
         return outputs
 
     def select_varying_values(self, feed_values: Sequence) -> Sequence:
-        """Select, of a value for each feed, the values of the feeds that vary."""
+        """Return the values of the feeds that vary.
+
+        Args:
+            feed_values: A value for each feed.
+        """
         if len(feed_values) == len(self.varying_rows):
             return feed_values
         return [feed_values[position] for position in self._varying_positions]
 
     def replay_rows(self, inputs: Sequence, saved: Sequence = ()) -> list[EagerTensor]:
-        """Return results, then new states, as operations that are recorded now; see :mod:`.inner_rows`."""
+        """Run the rows again as operations that are recorded now, see :mod:`.inner_rows`.
+
+        Args:
+            inputs: A tensor for each feed.
+            saved: The values that the call kept for its gradient.
+
+        Returns:
+            The results, then the new states, as tensors.
+        """
         return inner_rows.replay_recording(self, inputs, saved)
 
     def build_outputs_and_assign(self, inputs: Sequence, arrays: Sequence) -> list:
-        """Return the results as tensors, with a note for `explain`, and give the variables their new states."""
+        """Return the results of a call as tensors, and assign the new states to its variables.
+
+        Each tensor stores its origin for ``explain``.
+
+        Args:
+            inputs: A tensor for each feed.
+            arrays: The arrays of the results, then of the new states.
+
+        Returns:
+            The results as tensors.
+        """
         outputs = [*map(from_array, arrays[: len(self.results)])]
         if state.record is None or self.assignments:
             clock, _, place, values, _, depth = origin = build_origin(
@@ -166,27 +244,45 @@ class FunctionRecording:
 
 
 class GradientRecording:
-    """The sweep through a recording: further rows of the same trace.
+    """The backward sweep through a recording, as further rows of the same trace.
 
-    ``forward`` gives what the recording gives, and the rows ``saved_rows`` for the sweep; ``gradient_rows`` has for
-    each feed the row of its gradient, or none.
+    Attributes:
+        recording: The recording of the forward pass.
+        error: The LookupError of an operation without a registered gradient, or None.
+        gradient_rows: For each feed the row of its gradient, or None if it has no gradient.
+        saved_rows: The rows of the forward pass that a call keeps for the sweep. The rows that differ in each run are
+            among them.
+        forward: The program of the forward pass: it computes the fetches of `recording`, then `saved_rows`.
+        backward: The program of the sweep: it computes the gradients from the varying feeds, `saved_rows` and the
+            adjoints.
+        pure_recording: The gradients as a recording that depends on nothing else, so that they can be differentiated.
+            Its feeds are the feeds of `recording`, the rows that differ in each run, and the adjoints.
     """
 
     def __init__(self, recording: FunctionRecording) -> None:
-        self.recording, trace, table = recording, recording.trace, recording.table
-        table.read_and_release_new_rows()
-        first_gradient_row, feeds = len(table.record), recording.feeds
+        """Record the sweep.
+
+        Args:
+            recording: The recording of the forward pass.
+        """
+        self.recording = recording
         self.error: Exception | None = None
+        trace, table, feeds = recording.trace, recording.table, recording.feeds
+        table.read_and_release_new_rows()
+        first_gradient_row = len(table.record)
         trace.has_values = False
         with trace.record_operations():
             targets = [_build_stand_in_tensor(table, row) for row in recording.results]
-            variables = {rows[0]: variable for variable, rows in table.record.variables.values()}  # of all their states
+            # A variable stands for its fed state, because its gradient must include all its states.
+            variables = {rows[0]: variable for variable, rows in table.record.variables.values()}
             sources = [variables.get(feed.row, _build_stand_in_tensor(table, feed.row)) for feed in feeds]
             seeds = [trace.add_feed(np.ones(target._value.shape, target._value.dtype)) for target in targets]
             try:
                 gradients = compute_gradients(trace.build_tape_watching_all(), targets, sources, list(seeds))
-            except LookupError as error:  # raised when the gradient is asked for
-                self.error, gradients = error, [None] * len(feeds)
+            except LookupError as error:
+                # `compute_shares` raises the error, so that calls without a gradient work.
+                self.error = error
+                gradients = [None] * len(feeds)
             self.gradient_rows = [
                 None if gradient is None else table.record.find_or_add_row(convert_to_tensor(gradient))
                 for gradient in gradients
@@ -196,16 +292,14 @@ class GradientRecording:
         seed_rows = [target._row for target in seeds]
         calls, _ = table.find_needed_calls_and_constants(rows, [*seed_rows, *(feed.row for feed in feeds)])
         read_rows = {*rows, *(row for call in calls if call.row >= first_gradient_row for row in call.inputs)}
-        kept_rows = {row for row in read_rows if row < first_gradient_row and row not in table.constants} - {
-            feed.row for feed in feeds
-        }
-        self.saved_rows = sorted(kept_rows | set(recording.per_run_rows))
+        feed_rows = {feed.row for feed in feeds}
+        forward_rows = {row for row in read_rows if row < first_gradient_row and row not in table.constants}
+        self.saved_rows = sorted((forward_rows - feed_rows) | set(recording.per_run_rows))
         self.forward = RowProgram(
             table, [*recording.fetches, *self.saved_rows], recording.varying_rows, recording.effects
         )
         effects = table.list_effects_from(first_gradient_row)
         self.backward = RowProgram(table, rows, [*recording.varying_rows, *self.saved_rows, *seed_rows], effects)
-        # of the inputs, of what each run has of its own, and of the adjoints: the gradient
         pure_feeds = [
             *(feed._replace(variable=None, captured_ref=None) for feed in feeds),
             *map(Feed, (*recording.per_run_rows, *seed_rows)),
@@ -213,7 +307,21 @@ class GradientRecording:
         self.pure_recording = FunctionRecording(table, pure_feeds, rows, (), effects)
 
     def compute_shares(self, adjoints: Sequence, inputs: Sequence, saved: Sequence) -> list:
-        """Return the shares of the inputs: arrays, or tensors where an adjoint is one."""
+        """Compute the share of each input of a call.
+
+        Args:
+            adjoints: The adjoints of the results, as arrays or tensors.
+            inputs: The values of the feeds, as arrays or tensors.
+            saved: The values of `saved_rows`.
+
+        Returns:
+            A share for each feed, or None if it has no gradient. The shares are tensors if an adjoint is a tensor;
+            otherwise they are arrays.
+
+        Raises:
+            LookupError: An operation of the recording has no registered gradient.
+            OperatorNotAllowedInGraphError: A shape in the gradient differs from the recorded sweep.
+        """
         if self.error is not None:
             raise self.error
         if any(isinstance(g, Tensor) for g in adjoints):
@@ -234,7 +342,7 @@ class GradientRecording:
 
 
 def _build_stand_in_tensor(table: TraceTable, row: int) -> EagerTensor:
-    """Return a tensor for a row: with the value of a constant, else, where that is released, zeros of its shape."""
+    """Return a tensor for a row: its constant, or zeros of its shape if its value can differ between calls."""
     tensor = from_array(table.constants.get(row, get_array_spec(*table.shape_dtypes[row]).zeros))
     tensor._record, tensor._row = table.record, row
     return tensor
@@ -254,39 +362,61 @@ FUNCTION_PRIMITIVE = Primitive(
 
 
 def record_function(trace: FirstRun, function: Callable, tensors: Sequence) -> TracedFunction:
-    """Run a function on copies of tensors and return its recording with the results of this run."""
+    """Run a function for the first time and return its recording.
+
+    Args:
+        trace: The empty first run, which receives the rows.
+        function: The function. It is called with copies of `tensors` that belong to the trace.
+        tensors: The tensors among the arguments.
+
+    Returns:
+        The recording with the results of this run.
+
+    Raises:
+        TypeError: The function returns something that is not a tensor.
+    """
     with trace.record_operations():
         returned = function(*[trace.add_feed(tensor._value) for tensor in tensors])
         results = [convert_function_result(trace.name, tensor) for tensor in nest.flatten(returned)]
         present_results = [tensor for tensor in results if tensor is not None]
         result_rows = [trace.record.find_or_add_row(tensor) for tensor in present_results]
-        values = [
-            tensor._value
-            for tensor in (*present_results, *(trace.variable_states[key] for key in trace.assigned_variables))
-        ]
+        new_states = [trace.variable_states[key] for key in trace.assigned_variables]
+        values = [tensor._value for tensor in (*present_results, *new_states)]
         pack = _build_result_packer(returned, [tensor is not None for tensor in results])
         table = TraceTable(trace)
         table.read_and_release_new_rows()
-    assigned = [
-        Assignment(variable, row := trace.variable_states[key]._row, trace.record.find_site(row) or ())
-        for key, variable in trace.assigned_variables.items()
-    ]
+    assignments = []
+    for key, variable in trace.assigned_variables.items():
+        row = trace.variable_states[key]._row
+        assignments.append(Assignment(variable, row, trace.record.find_site(row) or ()))
     feeds = [feed for feed in trace.feeds.values() if feed.captured_ref is None or _can_feed_be_watched(feed)]
-    return TracedFunction(
-        FunctionRecording(table, feeds, result_rows, assigned, table.list_effects_from()), pack, values
-    )
+    recording = FunctionRecording(table, feeds, result_rows, assignments, table.list_effects_from())
+    return TracedFunction(recording, pack, values)
 
 
 def _can_feed_be_watched(feed: Feed) -> bool:
-    """Whether a feed is a tensor from outside that someone else holds, so that a tape may watch it."""
+    """Return whether a captured tensor still exists and can be watched, so that a gradient may reach it."""
     tensor = feed.captured_ref and feed.captured_ref()
     return tensor is not None and (feed.is_varying or tensor.dtype.differentiable)
 
 
 def convert_function_result(function_name: str, value: Any) -> Any:
-    """Return the result of a function as a tensor, or None; TypeError for anything else."""
+    """Convert one result of a traced function to a tensor. None stays None.
+
+    Args:
+        function_name: The name of the function, for the message.
+        value: The result.
+
+    Returns:
+        A tensor or None.
+
+    Raises:
+        TypeError: The result cannot be converted.
+    """
+    if value is None or isinstance(value, Tensor):
+        return value
     try:
-        return value if value is None or isinstance(value, Tensor) else convert_to_tensor(value)
+        return convert_to_tensor(value)
     except (TypeError, ValueError):
         raise TypeError(
             "To be compatible with tf.function, Python functions must return zero or more Tensors or ExtensionTypes or "
@@ -295,7 +425,12 @@ def convert_function_result(function_name: str, value: Any) -> Any:
 
 
 def _build_result_packer(returned: Any, presence_flags: Sequence) -> Callable:
-    """Return the function that puts tensors into the structure that the Python function returned."""
+    """Return the function that puts tensors into the structure that the Python function returned.
+
+    Args:
+        returned: The structure.
+        presence_flags: For each leaf of the structure, whether it is a tensor and not None.
+    """
     if isinstance(returned, Tensor):
         return itemgetter(0)
     if type(returned) in (list, tuple) and all(isinstance(leaf, Tensor) for leaf in returned):

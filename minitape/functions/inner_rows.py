@@ -1,4 +1,4 @@
-"""A recording from inside, for a picture and `explain`."""
+"""Replay a recording as recorded operations, for pictures and ``explain``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,18 @@ if TYPE_CHECKING:
 
 
 def replay_recording(recording: FunctionRecording, inputs: Sequence, saved: Sequence = ()) -> list[EagerTensor]:
-    """Return the results of a call, and then new states, as operations that are recorded now. No effect is repeated."""
+    """Run the rows of a recording again as operations that are recorded now.
+
+    No effect is repeated. A row that differs in each run has its value in `saved`.
+
+    Args:
+        recording: The recording.
+        inputs: A tensor for each feed.
+        saved: The values of the rows `recording.gradient.saved_rows`; may be empty.
+
+    Returns:
+        The results, then the new states of the assigned variables, as tensors.
+    """
     saved_values = dict(zip(recording.gradient.saved_rows, saved, strict=False))
     values: dict = dict(zip((feed.row for feed in recording.feeds), inputs, strict=True))
     values |= {row: create_tensor(saved_values[row]) for row in recording.per_run_rows if row in saved_values}
@@ -25,6 +36,10 @@ def replay_recording(recording: FunctionRecording, inputs: Sequence, saved: Sequ
         with TemporaryAttributes(state, fixed_site=recording.table.record.find_site(call.row)):
             call_inputs = tuple([values[row] for row in call.inputs])
             replay = getattr(call.primitive, "replay", None)
-            result = apply(call.primitive, call_inputs, call.attrs) if replay is None else tuple(replay(call_inputs))
-        values.update(enumerate(result if isinstance(result, tuple) else (result,), call.row))
+            if replay is None:
+                result = apply(call.primitive, call_inputs, call.attrs)
+            else:
+                result = tuple(replay(call_inputs))
+        results = result if isinstance(result, tuple) else (result,)
+        values.update(enumerate(results, call.row))
     return [values[row] for row in recording.fetches]

@@ -1,4 +1,7 @@
-"""Rows of a trace computed for other arrays, primitive by primitive; ``speed/`` makes one program of them."""
+"""Compute rows of a trace for other arrays.
+
+This is the plain form, which applies one primitive after the other. ``speed/`` compiles the same rows to one function.
+"""
 
 from __future__ import annotations
 
@@ -16,21 +19,36 @@ from ..engine.tensor.tensor import EagerTensor, from_array
 from ..recording.sites import describe_line_of_row
 from .first_run import FirstRun, InaccessibleTensorError, OutOfScopeValue
 
-FUSE_AFTER_RUNS = 63  # runs, after the first one in Python, after which a program is fused when numba is loaded already
-LOAD_NUMBA_AFTER_RUNS = 512  # ... and when it must be loaded for it
+# A program is fused after this many runs if numba is already loaded. The first run, in Python, is not counted.
+FUSE_AFTER_RUNS = 63
+# A program that runs this often is worth the time to load numba.
+LOAD_NUMBA_AFTER_RUNS = 512
 
 
 class TraceTable:
-    """The rows of a trace without the values that another call has: what is computed of what, shapes, constants."""
+    """The rows of a trace, without the values that differ between calls.
+
+    Attributes:
+        trace: The first run.
+        record: The record of its rows.
+        calls: The call that computed each row, by row.
+        shape_dtypes: The shape and dtype of each row, by row.
+        constants: The values of the rows that are the same in each call, by row.
+    """
 
     def __init__(self, trace: FirstRun) -> None:
+        """Create an empty table, which `read_and_release_new_rows` fills."""
         self.trace, self.record = trace, trace.record
-        self.calls: dict[int, Call] = {}  # by each of its rows
+        self.calls: dict[int, Call] = {}
         self.shape_dtypes: dict[int, tuple] = {}
-        self.constants: dict[int, Any] = {}  # the values of rows that depend on no feed
+        self.constants: dict[int, Any] = {}
 
     def read_and_release_new_rows(self) -> None:
-        """Read the rows that the trace wrote since the last time, and release their values in its record."""
+        """Read the rows that were written since the last time, and release their arrays.
+
+        The table keeps the values that are the same in each call. Of other arrays the record keeps only shape and
+        dtype.
+        """
         record, first_row = self.record, len(self.shape_dtypes)
         ops, first_inputs, second_inputs, calls, _, values = record.read_columns(first_row)
         for row, (op, a, b, call, value) in enumerate(
@@ -39,19 +57,36 @@ class TraceTable:
             self.shape_dtypes[row] = value.shape, value.dtype
             if op != LEAF:
                 self.calls[row] = call or build_elementwise_call(row, op, a, b)
-            if not self.trace.is_varying(row) and type(value) is not ArraySpec:  # else it is computed again
+            # A constant that the record did not keep is computed in each call.
+            if not self.trace.is_varying(row) and type(value) is not ArraySpec:
                 self.constants[row] = value
             elif value.ndim:
                 record.store_value(row, get_array_spec(value.shape, value.dtype))
 
     def list_effects_from(self, first_row: int = 0) -> list:
-        """Return the calls from a row on that run in any case: for an effect, or as guards."""
+        """List the calls that every call of the function runs: effects and guards.
+
+        Args:
+            first_row: The row at which the list begins.
+
+        Returns:
+            The calls in the order of their rows.
+        """
         return [call for row, call in self.calls.items() if row == call.row >= first_row and call.primitive.stateful]
 
     def find_needed_calls_and_constants(
         self, fetches: Sequence, feeds: Sequence, effects: Sequence[Call] = ()
     ) -> tuple[list[Call], dict[int, Any]]:
-        """Return the calls, in order, on which rows and effects depend, down to the fed rows; and the constants."""
+        """Find the calls and constants that are needed to compute some rows.
+
+        Args:
+            fetches: The rows to compute.
+            feeds: The rows whose values are provided. The search ends there.
+            effects: Calls that are needed even if no fetched row depends on them.
+
+        Returns:
+            The needed calls in the order of their rows, and the needed constants by row.
+        """
         visited_rows, stack = set(feeds), [*fetches, *(call.row for call in effects)]
         calls: dict[int, Call] = {}
         constants: dict[int, Any] = {}
@@ -71,17 +106,29 @@ class TraceTable:
 
 
 def has_tuple_output(call: Call) -> bool:
-    """Whether the primitive of a call returns a tuple of results."""
+    """Return whether the primitive of a call returns a tuple of results.
+
+    Args:
+        call: A call in a trace.
+    """
     return call.outputs > 1 or getattr(call.primitive, "has_tuple_output", False)
 
 
 @fast.replace_rows
 class Rows:
-    """The needed rows, applied one after the other: ``compute_fetches`` takes the arrays of the fed rows and gives
-    those of the fetched ones. ``speed/`` compiles them, see :class:`minitape.speed.compiled_rows.CompiledRows`.
+    """The plain form of a row program, which applies the needed primitives one after the other.
+
+    ``speed/`` replaces this class with :class:`minitape.speed.compiled_rows.CompiledRows`.
+
+    Attributes:
+        may_warn: Whether a run can cause warnings of NumPy.
+        steps: For each needed call: the call, its function on arrays, and whether that function returns a tuple.
+        constants: The needed constants by row.
+        fetches: The rows to compute.
+        feeds: The rows whose arrays are provided.
     """
 
-    may_warn = True  # whether NumPy's warnings can come of it
+    may_warn = True
 
     def __init__(
         self,
@@ -92,6 +139,16 @@ class Rows:
         feeds: Sequence,
         build_call_function: Callable,
     ) -> None:
+        """Build the function on arrays of each call.
+
+        Args:
+            table: The rows of the trace.
+            calls: The needed calls in the order of their rows.
+            constants: The needed constants by row.
+            fetches: The rows to compute.
+            feeds: The rows whose arrays are provided.
+            build_call_function: Returns the function on arrays for a call, see `build_call_function` in this module.
+        """
         read_rows = {*fetches, *(row for call in calls for row in call.inputs)}
         self.steps = [
             (call, build_call_function(call, call.row + call.outputs - 1 in read_rows), has_tuple_output(call))
@@ -100,6 +157,14 @@ class Rows:
         self.constants, self.fetches, self.feeds = constants, fetches, feeds
 
     def compute_fetches(self, *arrays: Any) -> tuple:
+        """Compute the fetched rows.
+
+        Args:
+            *arrays: The arrays of the fed rows.
+
+        Returns:
+            The arrays of the fetched rows.
+        """
         values = self.constants | dict(zip(self.feeds, arrays, strict=True))
         for call, run, has_several in self.steps:
             results = run(*[values[row] for row in call.inputs])
@@ -107,16 +172,38 @@ class Rows:
         return tuple([values[row] for row in self.fetches])
 
     def fuse_loops_if_worthwhile(self, run_count: int) -> bool:
-        """Fuse the program if that pays after so many runs; return whether more runs change nothing."""
+        """Fuse the program into compiled loops if that pays after so many runs.
+
+        Args:
+            run_count: How often the program has run.
+
+        Returns:
+            Whether more runs would change nothing. The plain form is never fused, so this is True.
+        """
         return True
 
 
 class RowProgram:
-    """The values of some rows for arrays of others: ``compute_fetches(arrays of the fed rows) -> arrays of the fetched
-    rows``.
+    """A function from the arrays of some rows to the arrays of others.
+
+    Attributes:
+        table: The rows of the trace.
+        fetches: The rows to compute.
+        feeds: The rows whose arrays are provided.
+        effects: Calls that run even if no fetched row depends on them.
+        run_count: How often the program has run. It is counted only while `next_fuse` is not 0.
+        next_fuse: The run count at which fusing is tried next; 0 if fusing can change nothing.
     """
 
     def __init__(self, table: TraceTable, fetches: Sequence, feeds: Sequence, effects: Sequence[Call] = ()) -> None:
+        """Describe a program, which is built when it first runs.
+
+        Args:
+            table: The rows of the trace.
+            fetches: The rows to compute.
+            feeds: The rows whose arrays are provided.
+            effects: Calls that run even if no fetched row depends on them.
+        """
         self.run_count, self.next_fuse = 0, FUSE_AFTER_RUNS
         self.table, self.fetches, self.feeds, self.effects = table, fetches, feeds, effects
 
@@ -130,7 +217,11 @@ class RowProgram:
         )
 
     def count_run_and_get_function(self) -> Callable:
-        """Count a run, fuse what runs often, and return the function that computes the fetched rows."""
+        """Count a run, fuse the program if it runs often, and return the function that computes the fetched rows.
+
+        Returns:
+            A function from the arrays of the fed rows, one argument each, to a tuple of the arrays of the fetched rows.
+        """
         if self.next_fuse:
             self.run_count += 1
             if self.run_count == self.next_fuse:
@@ -138,11 +229,21 @@ class RowProgram:
         return self.rows.compute_fetches
 
     def compute_fetches(self, arrays: Sequence) -> tuple:
-        """Return the arrays of the fetched rows for arrays of the fed rows."""
+        """Compute the fetched rows without NumPy's floating point warnings.
+
+        Args:
+            arrays: The arrays of the fed rows.
+
+        Returns:
+            The arrays of the fetched rows.
+
+        Raises:
+            GuardError: The recording does not fit these arrays.
+        """
         rows = self.rows
         if self.next_fuse:
             self.count_run_and_get_function()
-        if not rows.may_warn:  # compiled as a whole
+        if not rows.may_warn:
             return rows.compute_fetches(*arrays)
         warning_state = WARNINGS[OFF]
         try:
@@ -152,9 +253,17 @@ class RowProgram:
 
 
 def build_call_function(record: Record, call: Call, with_notes: bool = True) -> Callable:
-    """Return the function on arrays that one call runs, with the checks that the eager function makes of values.
+    """Return the function on arrays that computes one call.
 
-    ``with_notes``: its last output is read, see :class:`.effect_rows.PythonRow`.
+    An eager operation checks its operands. If the check depends on their values, the returned function repeats it.
+
+    Args:
+        record: The record of the trace, which supplies the line for an error message.
+        call: A call in the trace.
+        with_notes: Whether the last output of the call is read, see :class:`.effect_rows.PythonRow`.
+
+    Returns:
+        A function from the arrays of the inputs to the result, or to the tuple of results.
     """
     primitive: Any = call.primitive
     if with_notes and getattr(primitive, "has_notes", False):
@@ -177,6 +286,8 @@ def build_call_function(record: Record, call: Call, with_notes: bool = True) -> 
         tensor._value = OutOfScopeValue(primitive.name, get_array_spec(*record.get_shape_and_dtype(row)))
     try:
         check(primitive, *operands, **call.attrs)
-    except InaccessibleTensorError:  # it looks at values
+    except InaccessibleTensorError:
+        # The check reads values, so each call repeats it.
         return check_operands_and_run
-    return forward  # the first run has settled it
+    # The check reads only shapes and dtypes, which have passed it in the first run.
+    return forward

@@ -1,4 +1,4 @@
-"""How functions run, and where a block is: ``init_scope``, ``executing_eagerly``, ``run_functions_eagerly``."""
+"""Switch the tracing of functions off, leave it for a block, and report whether a function is being traced."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ from contextlib import nullcontext
 from ..engine.record.interrupt_safe import ThreadContext, make_interrupt_safe
 from .first_run import find_current_trace
 
-EAGER_FUNCTIONS = [False]  # one flag: whether every tf.function runs as plain Python
+# Whether every tf.function runs as plain Python. The list makes a change visible to modules that import the name.
+EAGER_FUNCTIONS = [False]
 
 
 @make_interrupt_safe
 def init_scope() -> Iterator[None]:
-    """Lift the block out of functions that are being traced: what it does happens once. No tape records it.
+    """Run a block outside all functions that are being traced.
+
+    The operations of the block run once and are on no tape. Tensors of the traced functions cannot be used in it.
 
     See https://www.tensorflow.org/api_docs/python/tf/init_scope.
 
@@ -29,7 +32,10 @@ def init_scope() -> Iterator[None]:
 
 
 def executing_eagerly() -> bool:
-    """True where tensors tell their values: outside of functions that are being traced.
+    """Return whether Python can read the values of tensors.
+
+    Returns:
+        False while a function is being traced; otherwise True.
 
     >>> import minitape as tf
     >>> tf.executing_eagerly(), bool(tf.function(lambda: tf.executing_eagerly())())
@@ -39,9 +45,12 @@ def executing_eagerly() -> bool:
 
 
 def run_functions_eagerly(run_eagerly: bool) -> None:
-    """With True, every ``tf.function`` runs as the plain Python function that it wraps.
+    """Run every ``tf.function`` as the plain Python function that it wraps.
 
-    So Python's debugger stops inside. It holds for all functions until it is switched off.
+    A debugger can then stop inside the function. The setting holds for all functions until it is switched off.
+
+    Args:
+        run_eagerly: True to run plain Python; False to record functions again.
 
     >>> import minitape as tf
     >>> tf.config.run_functions_eagerly(True)
@@ -53,7 +62,9 @@ def run_functions_eagerly(run_eagerly: bool) -> None:
 
 
 def get_logger() -> logging.Logger:
-    """The logger to which minitape's warnings go; it has TensorFlow's name.
+    """Return the logger that receives minitape's warnings.
+
+    Its name is TensorFlow's, so that programs can configure both in the same way.
 
     >>> import minitape as tf
     >>> tf.get_logger().name

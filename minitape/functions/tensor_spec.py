@@ -1,4 +1,4 @@
-"""``tf.TensorSpec``, and the keys by which ``tf.function`` tells calls apart."""
+"""Describe tensors with ``tf.TensorSpec``, and build the keys by which ``tf.function`` distinguishes calls."""
 
 from __future__ import annotations
 
@@ -18,6 +18,11 @@ if TYPE_CHECKING:
 class TensorSpec:
     """The dtype and static shape of a tensor, for signatures.
 
+    Attributes:
+        shape: A `TensorShape`. A size of None allows any size.
+        dtype: A `DType`.
+        name: A name for the tensor, or None.
+
     >>> import minitape as tf
     >>> tf.TensorSpec([None, 2], tf.float32)
     TensorSpec(shape=(None, 2), dtype=tf.float32, name=None)
@@ -28,19 +33,25 @@ class TensorSpec:
     name: str | None = None
 
     def __post_init__(self) -> None:
+        """Convert the shape and the dtype to TensorFlow's types."""
         object.__setattr__(self, "shape", TensorShape(self.shape))
         object.__setattr__(self, "dtype", dtypes.as_dtype(self.dtype))
 
     def __repr__(self) -> str:
+        """Return the same text as TensorFlow."""
         return f"TensorSpec(shape={self.shape}, dtype={self.dtype!r}, name={self.name!r})"
 
 
 class IdentityKey:
-    """A key for an object that is only equal to itself; it does not keep the object alive."""
+    """A dictionary key for an object that is equal only to itself.
+
+    It does not keep the object alive, unless Python cannot refer to the object weakly.
+    """
 
     __slots__ = ("_ref", "_id")
 
     def __init__(self, value: Value) -> None:
+        """Create the key of an object."""
         self._id = id(value)
         try:
             self._ref: Any = weakref.ref(value)
@@ -48,18 +59,31 @@ class IdentityKey:
             self._ref = lambda: value
 
     def __eq__(self, other: object) -> bool:
+        """Return whether both keys belong to the same object, and the object still exists."""
         return isinstance(other, IdentityKey) and self._id == other._id and self._ref() is other._ref() is not None
 
     def __hash__(self) -> int:
+        """Return the object's id."""
         return self._id
 
 
 def build_argument_key(value: Value) -> Any:
-    """Return the part of a call's key for one argument: dtype and shape of a tensor, else the value."""
+    """Return the part of a call's key that describes one argument.
+
+    Tensors differ by dtype and shape, plain Python values by type and value, collections by their items, and other
+    objects by identity.
+
+    Args:
+        value: The argument.
+
+    Returns:
+        A hashable key.
+    """
     if isinstance(value, Tensor):
         return value.dtype, value.shape._dims
     if value is None or isinstance(value, (int, float, str, bytes, complex)):
-        return value if value == value else repr(value)  # one nan is as good as another
+        # All nans share a key, because a nan is not equal to itself.
+        return value if value == value else repr(value)
     if isinstance(value, (list, tuple, range)):
         return type(value), *[build_argument_key(item) for item in value]
     if isinstance(value, dict):

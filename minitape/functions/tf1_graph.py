@@ -1,7 +1,8 @@
-"""TensorFlow 1, as far as the documents show it: in a graph nothing is computed.
+"""Emulate the graphs and sessions of TensorFlow 1, to the extent that its documentation shows them.
 
-A call of a function there gives a :class:`Deferred`: the function and its arguments. ``Session.run`` calls it when the
-values of placeholders are there, under a tape, which knows the gradients.
+In a graph nothing is computed. A call of a function returns a :class:`Deferred`, which holds the function and its
+arguments. ``Session.run`` makes the call when the placeholders have values. A tape records it, so that it has
+gradients.
 """
 
 from __future__ import annotations
@@ -26,14 +27,21 @@ from ..engine.values.shape import TensorShape
 from ..recording.graph_nodes import find_operation_and_inputs
 from .traced_calls import wrap_for_traces
 
-# gradient functions (op, *upstream) by the names that they were registered under
+# The registered gradient functions (op, *upstream) by name.
 REGISTERED_GRADIENTS: dict[str, Callable | None] = {}
 
 
 class _GraphState(threading.local):
-    """The graph that this thread builds, its own one, and its open sessions."""
+    """The graphs and sessions of this thread.
+
+    Attributes:
+        graph: The graph that is being built, or None.
+        default_graph: The graph for use outside a ``with`` block, created when it is first needed.
+        sessions: The open sessions, the innermost last.
+    """
 
     def __init__(self) -> None:
+        """Begin without graphs and sessions."""
         self.graph: Graph | None = None
         self.default_graph: Graph | None = None
         self.sessions: list[Session] = []
@@ -43,7 +51,11 @@ _graph_state = _GraphState()
 
 
 class Graph:
-    """Calls of functions in ``with graph.as_default():`` are put off; a Session makes them.
+    """A graph of TensorFlow 1. Calls in ``with graph.as_default():`` wait for a session.
+
+    Attributes:
+        name_counts: How often each name has been used.
+        overrides: The name of a registered gradient for each operation type that has one.
 
     >>> import minitape as tf
     >>> with tf.Graph().as_default() as graph:
@@ -54,26 +66,35 @@ class Graph:
     """
 
     def __init__(self) -> None:
+        """Create an empty graph, and wrap the public functions so that their calls can wait."""
         hooks.wrap_functions(_wrap_for_graphs)
-        self.name_counts: dict[str, int] = {}  # how often each was taken
-        self.overrides: dict = {}  # type of an operation -> name of a registered gradient
+        self.name_counts: dict[str, int] = {}
+        self.overrides: dict = {}
 
     def as_default(self) -> AbstractContextManager:
-        """Return a block in which calls are put off."""
+        """Return a block in which calls wait for a session."""
         return TemporaryAttributes(_graph_state, self, graph=self)
 
     def gradient_override_map(self, overrides: dict) -> AbstractContextManager:
-        """Return a block in which operations of these types have the gradients registered under these names."""
+        """Return a block in which operations have registered gradients.
+
+        Args:
+            overrides: For each operation type, the name under which `RegisterGradient` registered its gradient.
+        """
         return TemporaryAttributes(self, overrides=self.overrides | overrides)
 
     def unique_name(self, name: str) -> str:
-        """Return the name, with a number where it is taken."""
+        """Return a name that no other operation of the graph has.
+
+        Args:
+            name: The name, to which a number is added if it was used before.
+        """
         count = self.name_counts[name] = self.name_counts.get(name, -1) + 1
         return f"{name}_{count}" if count else name
 
 
 def get_default_graph() -> Graph:
-    """Return the graph that is built now, else that of the thread.
+    """Return the graph that is being built, or the default graph of this thread.
 
     >>> import minitape as tf
     >>> with tf.Graph().as_default() as graph:
@@ -86,15 +107,34 @@ def get_default_graph() -> Graph:
     return default_graph
 
 
-# -- calls that wait -------------------------------------------------------------------------------
+# -- deferred calls --------------------------------------------------------------------------------
 
 
 class Deferred(Tensor):
-    """A call that waits for its arguments; in TensorFlow 1 a tensor of a graph, and the operation that makes it."""
+    """A call that waits for a session.
+
+    In TensorFlow 1 it is both a tensor of a graph and the operation that computes the tensor.
+
+    Attributes:
+        graph: The graph that the call belongs to.
+        overrides: The registered gradients that were active at the call.
+        function: The function to call.
+        args: The positional arguments, which may contain other deferred calls.
+        kwargs: The keyword arguments.
+        type: TensorFlow's name for the kind of operation.
+    """
 
     _record = _origin = None
 
     def __init__(self, function: Callable, args: Any = (), kwargs: Any = None, name: str | None = None) -> None:
+        """Add a call to the graph that is being built.
+
+        Args:
+            function: The function to call.
+            args: The positional arguments.
+            kwargs: The keyword arguments, or None.
+            name: The name of the operation. Without a name, its type is used.
+        """
         graph = get_default_graph()
         self.graph, self.overrides = graph, graph.overrides
         self.function, self.args, self.kwargs = function, tuple(args), kwargs or {}
@@ -102,11 +142,22 @@ class Deferred(Tensor):
         self.type = _OP_TYPES.get(function_name) or "".join(word.capitalize() for word in function_name.split("_"))
         self._name = graph.unique_name(name or self.type)
 
-    name = property(lambda self: f"{self._name}:0", doc="A name of its own in the graph.")
-    op = property(lambda self: self, doc="The operation: the call itself.")
+    name = property(lambda self: f"{self._name}:0", doc="The unique name of the tensor in the graph.")
+    op = property(lambda self: self, doc="The operation, which is the same object.")
 
     def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
-        """Return its value in this session, else the default one; ValueError without any."""
+        """Compute the tensor and return its value.
+
+        Args:
+            feed_dict: Values for placeholders and other tensors, or None.
+            session: The session that runs the call; None for the default session.
+
+        Returns:
+            A NumPy array, or a structure of them.
+
+        Raises:
+            ValueError: No session is open.
+        """
         open_session = session or get_default_session()
         if open_session is None:
             raise ValueError("Cannot evaluate a tensor without a default session: use `with tf.Session():`")
@@ -115,24 +166,31 @@ class Deferred(Tensor):
     run = eval
 
     def __getattr__(self, name: str) -> Any:
+        """Raise AttributeError, because a waiting call has no value."""
         raise AttributeError(f"{self!r} waits for a session: it has no {name} yet", name=name)
 
     def __getitem__(self, key: Any) -> Deferred:
+        """Return a deferred index or slice."""
         return Deferred(operator.getitem, (self, key), name="strided_slice")
 
     def __bool__(self) -> bool:
+        """Raise TypeError, because Python cannot branch on a waiting call."""
         raise TypeError("A tensor of a graph has no value before a session runs it: use tf.cond")
 
     def __iter__(self) -> Any:
+        """Raise TypeError, because the number of elements is unknown."""
         raise TypeError("A tensor of a graph has no elements before a session runs it")
 
     def __hash__(self) -> int:
+        """Return the hash of the object, so that it can be a key of ``feed_dict``."""
         return id(self)
 
     def __eq__(self, other: object) -> bool:
+        """Return whether both are the same object."""
         return self is other
 
     def __repr__(self) -> str:
+        """Return the name of the tensor as TensorFlow shows it."""
         return f'Tensor("{self.name}")'
 
 
@@ -157,16 +215,24 @@ _install_deferred_operators()
 
 
 class Placeholder(Deferred):
-    """A value that is fed."""
+    """A tensor of a graph whose value is provided when a session runs."""
 
     def __init__(self, dtype: Any, shape: Any, name: str | None) -> None:
+        """Add a placeholder to the graph that is being built.
+
+        Args:
+            dtype: The type of the elements.
+            shape: The shape; None for any shape.
+            name: The name; None for "Placeholder".
+        """
         super().__init__(self._raise_missing_feed, name=name or "Placeholder")
         self._shape, self._dtype = TensorShape(shape), dtypes.as_dtype(dtype)
 
     dtype = property(lambda self: self._dtype, doc="The type of the elements.")
-    shape = property(lambda self: self._shape, doc="The shape, with None for sizes that are open.")
+    shape = property(lambda self: self._shape, doc="The shape, with None for open sizes.")
 
     def __repr__(self) -> str:
+        """Return the text that TensorFlow shows."""
         return f'Tensor("{self.name}", shape={self.shape}, dtype={self.dtype.name})'
 
     def _raise_missing_feed(self) -> Any:
@@ -178,7 +244,18 @@ class Placeholder(Deferred):
 
 
 def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Placeholder:
-    """A tensor whose value is given to ``Session.run``; RuntimeError outside of graphs.
+    """Return a tensor whose value is passed to ``Session.run``.
+
+    Args:
+        dtype: The type of the elements.
+        shape: The shape, with None for open sizes. None allows any shape.
+        name: The name in the graph.
+
+    Returns:
+        A tensor of the graph.
+
+    Raises:
+        RuntimeError: No graph is being built.
 
     >>> import minitape as tf
     >>> with tf.Graph().as_default(), tf.compat.v1.Session() as session:
@@ -192,7 +269,10 @@ def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Place
 
 
 def initialize_all_variables() -> Deferred | None:
-    """An operation that has nothing to do: a variable has its value from the start. None in eager mode.
+    """Return an operation that does nothing, because variables have their values from the start.
+
+    Returns:
+        The operation, or None in eager mode.
 
     >>> import minitape as tf
     >>> with tf.Graph().as_default(), tf.compat.v1.Session() as session:
@@ -204,7 +284,7 @@ def initialize_all_variables() -> Deferred | None:
     return None if _graph_state.graph is None else Deferred(lambda: None, name="init")
 
 
-# -- what puts calls off ---------------------------------------------------------------------------
+# -- wrappers that defer calls ---------------------------------------------------------------------
 
 _IMMEDIATE_NAMES = set(
     "name_scope op_scope gradients placeholder Graph Session get_default_graph get_default_session RegisterGradient "
@@ -213,38 +293,39 @@ _IMMEDIATE_NAMES = set(
 )
 
 
-# not those of pictures, which look for the names of their caller
+# Functions of pictures are not deferred, because they look up the names in their caller.
 _DEFERRED_MODULES = ("minitape.tf.", "minitape.engine.", "minitape.functions.")
 
 
 def _wrap_for_graphs(name: str, value: Any) -> Any:
-    """Return the object that a namespace offers under a name once there are graphs: in a graph its calls wait."""
+    """Return the object that a namespace offers under a name. In a graph, calls of the object wait."""
     value = wrap_for_traces(name, value)
     if name in _IMMEDIATE_NAMES or not inspect.isfunction(value) or not value.__module__.startswith(_DEFERRED_MODULES):
         return value
 
     @functools.wraps(value)
     def call_or_defer(*args: Any, **kwargs: Any) -> Any:
-        return value(*args, **kwargs) if _graph_state.graph is None else _defer_call(value, args, kwargs)
+        if _graph_state.graph is None:
+            return value(*args, **kwargs)
+        return _defer_call(value, args, kwargs)
 
     return call_or_defer
 
 
 def _defer_call(function: Callable, args: Any, kwargs: Any) -> Any:
-    """Return the call as something that waits, or a list of its parts; a Deferred as a tensor is itself."""
+    """Return a call that waits, or a list with a deferred call for each of its results.
+
+    ``convert_to_tensor`` returns a deferred call unchanged.
+    """
     function_name = function.__name__
     if function_name == "convert_to_tensor" and args and isinstance(args[0], Deferred):
         return args[0]
     output_types = kwargs.get("Tout", args[-1] if args else None)
     deferred = Deferred(function, args, kwargs, kwargs.get("name"))
-    has_several = function_name in ("py_func", "numpy_function", "py_function") and isinstance(
-        output_types, (list, tuple)
-    )
-    return (
-        [Deferred(_select_result, (deferred, index), name=deferred._name) for index in range(len(output_types))]
-        if has_several
-        else deferred
-    )
+    is_python_function = function_name in ("py_func", "numpy_function", "py_function")
+    if not is_python_function or not isinstance(output_types, (list, tuple)):
+        return deferred
+    return [Deferred(_select_result, (deferred, index), name=deferred._name) for index in range(len(output_types))]
 
 
 def _select_result(results: Any, index: int) -> Any:
@@ -255,7 +336,12 @@ def _select_result(results: Any, index: int) -> Any:
 
 
 class Session:
-    """Runs calls of a graph; in ``with Session():`` it is the default one. ``target`` and ``config`` have no effect.
+    """A session that computes calls of a graph.
+
+    In ``with Session():`` it is the default session. ``target`` and ``config`` have no effect.
+
+    Attributes:
+        graph: The graph whose calls the session computes.
 
     >>> import minitape as tf
     >>> with tf.Graph().as_default():
@@ -266,24 +352,41 @@ class Session:
     """
 
     def __init__(self, target: str = "", graph: Graph | None = None, config: Any = None) -> None:
+        """Open a session.
+
+        Args:
+            target: Ignored.
+            graph: The graph; None for the default graph.
+            config: Ignored.
+        """
         self.graph = graph or get_default_graph()
         self._block: Any = None
 
     def __enter__(self) -> Session:
+        """Make this the default session, and its graph the graph that is being built."""
         _graph_state.sessions.append(self)
         self._block = self.graph.as_default()
         self._block.__enter__()
         return self
 
     def __exit__(self, *error: Any) -> None:
+        """Restore the session and the graph that were current before."""
         _graph_state.sessions.remove(self)
         type(self._block).__exit__(self._block, *error)
 
     def close(self) -> None:
-        """Ends the session, which holds nothing."""
+        """Close the session. This has no effect, because a session holds no resources."""
 
     def run(self, fetches: Any, feed_dict: Any = None) -> Any:
-        """The values of a structure of calls as NumPy arrays, for these values of others."""
+        """Compute tensors of the graph.
+
+        Args:
+            fetches: A tensor, variable or operation, or a nested list, tuple or dictionary of them.
+            feed_dict: Values for placeholders and other tensors, or None.
+
+        Returns:
+            The values as NumPy arrays, in the structure of ``fetches``.
+        """
         values = SessionRun(feed_dict or {}).compute_values(fetches)
         return nest.map_structure(
             lambda value: value.numpy() if hasattr(value, "_read_state") or isinstance(value, Tensor) else value, values
@@ -291,19 +394,38 @@ class Session:
 
 
 def get_default_session() -> Session | None:
-    """Return the innermost open session; None without any."""
+    """Return the innermost open session, or None if no session is open."""
     return _graph_state.sessions[-1] if _graph_state.sessions else None
 
 
 class SessionRun:
-    """The values of calls in one run, each made once, under a tape that follows all of them."""
+    """One run of a session, in which each call is made at most once.
+
+    Attributes:
+        feed_values: Values for placeholders and other tensors.
+        tape: A persistent tape that records all calls.
+        computed_values: The results so far by call.
+    """
 
     def __init__(self, feed_values: dict) -> None:
-        self.feed_values, self.tape = feed_values, GradientTape(persistent=True)
+        """Prepare a run.
+
+        Args:
+            feed_values: Values for placeholders and other tensors.
+        """
+        self.feed_values = feed_values
+        self.tape = GradientTape(persistent=True)
         self.computed_values: dict[Deferred, Any] = {}
 
     def compute_values(self, fetches: Any) -> Any:
-        """Return the values of a structure of calls."""
+        """Compute the calls in a structure.
+
+        Args:
+            fetches: A nested structure of deferred calls and other values.
+
+        Returns:
+            The same structure, with the result of each call.
+        """
         with TemporaryAttributes(_graph_state, graph=None), suspend_recording(), self.tape:
             for feed, value in self.feed_values.items():
                 self.computed_values[feed] = self._watch_if_untracked(
@@ -312,17 +434,19 @@ class SessionRun:
             return self._evaluate_structure(fetches)
 
     def _evaluate_structure(self, value: Any) -> Any:
+        """Replace each deferred call in a structure with its result."""
         if isinstance(value, Deferred):
             if value not in self.computed_values:
                 self.computed_values[value] = self._compute_call(value)
             return self.computed_values[value]
-        return nest.map_structure(self._evaluate_structure, value) if isinstance(value, (list, tuple, dict)) else value
+        if isinstance(value, (list, tuple, dict)):
+            return nest.map_structure(self._evaluate_structure, value)
+        return value
 
     def _compute_call(self, call: Deferred) -> Any:
-        args, kwargs = (
-            [self._evaluate_structure(argument) for argument in call.args],
-            {key: self._evaluate_structure(argument_value) for key, argument_value in call.kwargs.items()},
-        )
+        """Make a call with computed arguments and return its result."""
+        args = [self._evaluate_structure(argument) for argument in call.args]
+        kwargs = {key: self._evaluate_structure(argument) for key, argument in call.kwargs.items()}
         if call.function is gradients:
             return compute_gradients(self.tape, *args)
         first_row = 0 if self.tape._record is None else len(self.tape._record)
@@ -334,13 +458,12 @@ class SessionRun:
                 primitive.op for row in rows if (primitive := find_operation_and_inputs(record, row)[0]) is not None
             }
             for op_type in call.overrides.keys() & op_types:
-                result = _run_with_registered_gradient(
-                    call, REGISTERED_GRADIENTS[call.overrides[op_type]], args, kwargs
-                )
+                gradient_function = REGISTERED_GRADIENTS[call.overrides[op_type]]
+                result = _run_with_registered_gradient(call, gradient_function, args, kwargs)
         return nest.map_structure(self._watch_if_untracked, result)
 
     def _watch_if_untracked(self, value: Any) -> Any:
-        """Return a value; the tape watches it where it is a tensor that no operation on the tape computed."""
+        """Return a value. The tape watches the value if it is a tensor that the tape did not compute."""
         record: Any = self.tape._record
         if type(value) is EagerTensor and value.dtype.differentiable and record.find_row(value) is None:
             self.tape.watch(value)
@@ -348,14 +471,33 @@ class SessionRun:
 
 
 class _Operation:
-    """The operation as a registered gradient function sees it."""
+    """The operation that a registered gradient function receives.
+
+    Attributes:
+        type: TensorFlow's name for the kind of operation.
+        name: The name of the operation in the graph.
+        inputs: The input tensors.
+        outputs: The output tensors.
+    """
 
     def __init__(self, call: Deferred, inputs: Any, outputs: Any) -> None:
+        """Describe a call with its inputs and outputs."""
         self.type, self.name, self.inputs, self.outputs = call.type, call._name, inputs, outputs
 
 
 def _run_with_registered_gradient(call: Deferred, gradient_function: Callable | None, args: list, kwargs: dict) -> Any:
-    """Return the result of the call, with a registered gradient in the place of its own."""
+    """Make a call whose gradient is a registered function.
+
+    Args:
+        call: The call.
+        gradient_function: A function (operation, *upstream) that returns the gradients of the inputs; None for no
+            gradient.
+        args: The computed positional arguments.
+        kwargs: The computed keyword arguments.
+
+    Returns:
+        The result of the call.
+    """
     leaves = nest.flatten(args)
 
     @custom_gradient
@@ -378,7 +520,19 @@ def _run_with_registered_gradient(call: Deferred, gradient_function: Callable | 
 
 
 def gradients(ys: Any, xs: Any, grad_ys: Any = None, name: str = "gradients") -> list:
-    """The gradients of the sum of ``ys`` by each of ``xs``, in a graph; RuntimeError outside.
+    """Return the gradients of the sum of ``ys`` with respect to each of ``xs``, as tensors of a graph.
+
+    Args:
+        ys: A tensor, or a nested structure of tensors.
+        xs: A tensor or variable, or a nested structure of them.
+        grad_ys: The adjoints with which the backward sweep begins, one for each of ``ys``. None stands for ones.
+        name: The name of the operations.
+
+    Returns:
+        A list with a tensor for each of ``xs``.
+
+    Raises:
+        RuntimeError: No graph is being built.
 
     >>> import minitape as tf
     >>> with tf.Graph().as_default():
@@ -398,7 +552,9 @@ def gradients(ys: Any, xs: Any, grad_ys: Any = None, name: str = "gradients") ->
 
 
 class RegisterGradient:
-    """Decorator that registers ``grad(op, *upstream)`` under a name for ``Graph.gradient_override_map``.
+    """A decorator that registers a gradient function under a name for ``Graph.gradient_override_map``.
+
+    The function is called as ``grad(op, *upstream)`` and returns a gradient for each input of the operation.
 
     >>> import minitape as tf
     >>> @tf.RegisterGradient("Twice")
@@ -411,11 +567,27 @@ class RegisterGradient:
     """
 
     def __init__(self, op_type: str) -> None:
+        """Choose the name.
+
+        Args:
+            op_type: The name under which the function is registered.
+
+        Raises:
+            TypeError: The name is not a string.
+        """
         if not isinstance(op_type, str):
             raise TypeError("op_type must be a string")
         self._op_type = op_type
 
     def __call__(self, f: Callable | None) -> Callable | None:
+        """Register a gradient function and return it.
+
+        Args:
+            f: The function; None for operations without a gradient.
+
+        Raises:
+            KeyError: The name is already registered.
+        """
         if self._op_type in REGISTERED_GRADIENTS:
             raise KeyError(
                 f"Registering two gradient with name '{self._op_type}'! (Previous registration was in register)"

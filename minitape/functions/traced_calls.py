@@ -1,6 +1,7 @@
-"""Public functions that are more than the operations that they are made of while a ``tf.function`` is traced.
+"""Select the public functions whose calls write a single row while a ``tf.function`` is traced.
 
-This is the one place that says so; namespaces ask it when a name is first used.
+Other functions need no wrapper, because the operations that they consist of are recorded. Namespaces consult this table
+when a name is first used.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any
 
 from ..engine.record.thread_state import state
 
-# name of a public function -> what writes its row there, in :mod:`.effect_rows`
+# Each public name is mapped to the function of :mod:`.effect_rows` that writes its row.
 _ROW_WRITERS = {
     name: writer
     for writer, names in {
@@ -26,7 +27,15 @@ _ROW_WRITERS = {
 
 
 def wrap_for_traces(name: str, public_object: Any) -> Any:
-    """Return the object that a namespace offers under a name: if the table has it, its calls in a trace write a row.
+    """Return the object that a namespace offers under a name.
+
+    Args:
+        name: The public name, such as "print".
+        public_object: The function, class or value with that name.
+
+    Returns:
+        If the table has the name, a function that writes one row when it is called in a trace, and calls
+        `public_object` elsewhere. Otherwise `public_object`.
 
     >>> wrap_for_traces("cos", abs) is abs
     True

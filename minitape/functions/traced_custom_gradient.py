@@ -1,4 +1,4 @@
-"""``custom_gradient`` in a traced function."""
+"""Record functions with ``tf.custom_gradient`` while a ``tf.function`` is traced."""
 
 from __future__ import annotations
 
@@ -19,14 +19,21 @@ from ..engine.tensor.tensor import Tensor, from_array
 
 @pass_adjoints_as_list
 def _compute_custom_shares(adjoints: Any, z: Any, *inputs: Any, call: CustomCall, results: int) -> list:
+    """Return None for each result of the function, then the user's gradients of its arguments."""
     shares = [None] * results + call.compute_shares([*map(convert_adjoint_to_tensor, adjoints)])
-    return (
-        shares if any(isinstance(adjoint, Tensor) for adjoint in adjoints) else [*map(convert_share_to_array, shares)]
-    )
+    if any(isinstance(adjoint, Tensor) for adjoint in adjoints):
+        return shares
+    return [*map(convert_share_to_array, shares)]
 
 
 class CustomGradientPrimitive(Primitive):
-    """Its inputs are what a function returned and then its arguments; its outputs are what the function returned."""
+    """The operation of a function with a user-defined gradient.
+
+    Its inputs are the results that the function computed and then its arguments. Its outputs are the results.
+
+    Attributes:
+        has_tuple_output: True, because `forward` returns a tuple even for one result.
+    """
 
     has_tuple_output = True
 
@@ -41,7 +48,16 @@ CUSTOM_GRADIENT = CustomGradientPrimitive(
 
 
 def write_custom_gradient_row(f: Callable, args: Sequence, kwargs: dict) -> Any:
-    """Call a function that has its own gradient in a trace, as one row, and return its result."""
+    """Call a function with a user-defined gradient in a trace, and record the call as one row.
+
+    Args:
+        f: The user's function, which returns its result and a gradient function.
+        args: The positional arguments.
+        kwargs: The keyword arguments.
+
+    Returns:
+        The result, whose tensors are the outputs of the row.
+    """
 
     def record_results_row(call: CustomCall, results: list, inputs: list) -> list:
         outputs = [from_array(result._value) for result in results]

@@ -1,12 +1,26 @@
-"""All that makes minitape faster than its plain engine; with this folder deleted every answer stays the same.
+"""Faster forms of parts of the engine; if this folder is deleted, minitape returns the same results more slowly.
 
-``operators`` has the functions of the table of derivatives, ``operation`` what runs all others, ``packed_rows`` the
-rows of long recordings, ``fast_sweeps`` the sweeps over numbers, arrays and calls, ``nested_number_sweep`` those that
-an outer tape records. ``long_sweep`` sweeps long tapes of numbers with the ``kernels`` that numba compiles
-(``kernel_source`` writes what numba sees, ``compilation``, ``machine_code`` and ``code_cache`` see to it that this
-happens once), ``array_blocks`` computes large arrays block by block in memory that is used again, and ``compiled_rows``
-compiles the rows of a ``tf.function``: what runs often ``fusion`` and ``loop_detection`` with numba, ``blockwise`` with
-NumPy and, between its functions, with numba.
+Recording operations:
+
+* ``operators`` generates the operators and functions of the table of derivatives.
+* ``operation`` runs all other operations.
+* ``packed_rows`` stores the rows of long recordings in little memory.
+
+Backward sweeps:
+
+* ``fast_sweeps`` sweeps over numbers, arrays and calls.
+* ``nested_number_sweep`` sweeps over numbers while an outer tape records.
+* ``long_sweep`` sweeps over long tapes of numbers with compiled ``kernels``. ``kernel_source`` writes the source that
+  numba compiles.
+* ``array_blocks`` computes functions of large arrays block by block and reuses memory.
+
+Rows of a ``tf.function``:
+
+* ``compiled_rows`` compiles them to one Python function.
+* ``fusion`` and ``loop_detection`` compile the rows that run often to loops, with numba.
+* ``blockwise`` computes runs of operations on large arrays together, with NumPy and compiled loops.
+
+Compiling: ``compilation``, ``machine_code`` and ``code_cache`` compile each function once and store its machine code.
 """
 
 from __future__ import annotations
@@ -18,20 +32,30 @@ from typing import Any, NamedTuple
 from ..engine.table.accelerator import Accelerator
 from . import array_blocks
 
-# a function or class of the plain form -> the module of its fast form
+# Each key is a plain function or class. Its module has a function of the same name that builds the fast form.
 _FAST_MODULES = {"Record": "packed_rows", "apply": "operation", "run_sweep": "fast_sweeps", "Rows": "compiled_rows"}
 
 
 class FormPair(NamedTuple):
-    """A function or class of the engine, and what takes its place."""
+    """A function or class of the engine and its replacement.
+
+    Attributes:
+        plain: The function or class of the engine.
+        fast: The fast form, which returns the same results.
+    """
 
     plain: Any
     fast: Any
 
 
 class FastFunction(NamedTuple):
-    """A function of the table in both forms, with the options of
-    :func:`minitape.speed.operators.build_operation_function`.
+    """An operator or function of the table of derivatives in both forms.
+
+    Attributes:
+        primitive: The line of the table that the function computes.
+        plain: The function of the engine.
+        fast: The generated function.
+        options: The keyword arguments of :func:`minitape.speed.operators.build_operation_function`.
     """
 
     primitive: Any
@@ -41,7 +65,16 @@ class FastFunction(NamedTuple):
 
 
 class Speed(Accelerator):
-    """The accelerator that the engine asks, in the fast form."""
+    """The accelerator that installs the fast forms in the engine.
+
+    Attributes:
+        large_size: The number of elements from which an array is large.
+        create_buffer: See :func:`minitape.speed.array_blocks.create_buffer`.
+        accumulate_adjoint: See :func:`minitape.speed.array_blocks.accumulate_adjoint`.
+        compile_formula: See :func:`minitape.speed.array_blocks.compile_formula`.
+        pairs: The replaced functions and classes, by name.
+        functions: The generated functions, in the order in which they were built.
+    """
 
     large_size = array_blocks.LARGE
     create_buffer = staticmethod(array_blocks.create_buffer)
@@ -49,11 +82,21 @@ class Speed(Accelerator):
     compile_formula = staticmethod(array_blocks.compile_formula)
 
     def __init__(self) -> None:
-        self.pairs: dict[str, FormPair] = {}  # what was replaced, by name
+        """Create an accelerator that has not replaced anything yet."""
+        self.pairs: dict[str, FormPair] = {}
         self.functions: list[FastFunction] = []
 
     def _build_fast_form(self, plain: Any) -> Any:
-        """Return the fast form of ``plain``: a function of its name in a module of this package builds it."""
+        """Build the fast form of a function or class of the engine.
+
+        The function with the same name in one of this package's modules builds it.
+
+        Args:
+            plain: The function or class to replace; its name must be in ``_FAST_MODULES``.
+
+        Returns:
+            The fast form. The pair of both is stored in ``pairs``.
+        """
         name = plain.__name__
         fast_form = getattr(_import_speed_module(_FAST_MODULES[name]), name)(plain)
         self.pairs[name] = FormPair(plain, fast_form)
@@ -71,7 +114,20 @@ class Speed(Accelerator):
         reads: bool = False,
         inside: bool = False,
     ) -> Any:
-        """See :func:`minitape.speed.operators.build_operation_function`."""
+        """Generate the fast form of an operator or function of the table of derivatives.
+
+        Args:
+            plain: The function of the engine, which runs for all unusual operands.
+            primitive: The line of the table.
+            name: The name of the generated function.
+            reflected: Whether the operands are exchanged, as in ``__rsub__``.
+            signature: The parameters of the generated function, such as "x, y, name=None".
+            reads: Whether the first operand is a variable.
+            inside: Whether rules of a recorded sweep call the function.
+
+        Returns:
+            The generated function. :func:`minitape.speed.operators.build_operation_function` describes it.
+        """
         options = {"reflected": reflected, "signature": signature, "reads": reads, "inside": inside}
         fast_function = _import_speed_module("operators").build_operation_function(plain, primitive, name, **options)
         self.functions.append(FastFunction(primitive, plain, fast_function, options))
@@ -80,5 +136,5 @@ class Speed(Accelerator):
 
 @functools.cache
 def _import_speed_module(module_name: str) -> Any:
-    """Import a module of this package that only long tapes, or functions, need."""
+    """Import a module of this package when it is first needed."""
     return import_module(f"{__name__}.{module_name}")

@@ -1,9 +1,11 @@
-"""Elementwise functions of large arrays, block by block, into memory that is used again.
+"""Compute elementwise functions of large arrays block by block, and reuse memory.
 
-NumPy computes ``g * (1 - z * z)`` in three passes over main memory, each into a fresh array whose pages the operating
-system first has to fill with zeros; for a million numbers that costs five times the arithmetic. Here the function runs
-on one block after the other, whose intermediate results stay in the cache, and only its result goes to memory. That
-comes from a pool: a buffer is free again when only the pool refers to it.
+NumPy computes ``g * (1 - z * z)`` in three passes over main memory. Each pass creates a new array, whose pages the
+operating system first fills with zeros. For a million numbers that costs five times as much as the arithmetic.
+
+Here the function runs on one block after the other. The intermediate results of a block stay in the cache, and only
+the final result is written to memory. That memory comes from a pool. A buffer is free again when only the pool refers
+to it.
 """
 
 from __future__ import annotations
@@ -21,31 +23,37 @@ import numpy as np
 
 from ..engine.table.generated_code import OPERATORS, compile_expression, find_names, parse_expression
 
-LARGE = 65_536  # elements from which on a function runs in blocks
-# elements of a block: what a function reads and makes stays in the cache, and NumPy's calls are few enough
+LARGE = 65_536  # An array with at least this many elements is computed in blocks.
+# The number of elements of a block. Its inputs and results fit in the cache, and there are few calls of NumPy.
 BLOCK_SIZE = 32_768
-POOL_BYTES = 2**28  # memory that the pool keeps at most
+POOL_BYTES = 2**28  # The pool keeps at most this much memory.
 
 _lock = threading.Lock()
 _pool: list[np.ndarray] = []
 
 
 def _count_references_of_first(pool: list[np.ndarray]) -> int:
-    """Count the references to the first buffer of a pool, which no one else holds; that depends on the interpreter."""
+    """Return how many references this interpreter counts for a buffer that only the pool holds."""
     for memory in pool:
         return sys.getrefcount(memory)
     raise IndexError
 
 
-# references to a free buffer; a debugger that looks at these variables holds more
+# A debugger that looks at these variables holds additional references, hence the limit.
 _FREE_REFERENCES = min(_count_references_of_first([np.empty(1)]), 3)
-_COUNTS_VARIABLES = sys.version_info < (3, 14)  # whether Python counts each variable that refers to an object
-# references to an adjoint in find_reusable_array: the sweep's, those of the variables of three functions, its own two
+_COUNTS_VARIABLES = sys.version_info < (3, 14)  # Newer versions do not count every variable that refers to an object.
+# find_reusable_array counts six references to an adjoint that nothing else holds. One is the sweep's, three are
+# variables of the calling functions, and two are its own.
 _SWEEP_REFERENCES = 6
 
 
 def create_buffer(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
-    """Return an uninitialized array, in memory of the pool where a buffer of this size is free."""
+    """Return an uninitialized array, in memory of the pool if a buffer of this size is free.
+
+    Args:
+        shape: The shape of the array.
+        dtype: The dtype of the array, or anything that ``np.dtype`` accepts.
+    """
     dtype = np.dtype(dtype)
     size = math.prod(shape) * dtype.itemsize
     with _lock:
@@ -60,8 +68,13 @@ def create_buffer(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
 
 
 def find_reusable_array(array: Any) -> Any:
-    """Return ``array`` if a step of a sweep may overwrite it: its memory is the pool's, and nothing but our callers,
-    whose variables are counted, refers to it. Else None.
+    """Return an array if a step of a sweep may overwrite it, else None.
+
+    A step may overwrite an array of the pool's memory to which only the sweep refers. The references of the calling
+    functions are counted, so this function must be called as it is in this module.
+
+    Args:
+        array: The adjoint that the step no longer needs.
     """
     memory = getattr(array, "base", None)
     if (
@@ -74,7 +87,15 @@ def find_reusable_array(array: Any) -> Any:
 
 
 def accumulate_adjoint(total: np.ndarray, share: Any) -> np.ndarray:
-    """Return ``total + share``, in memory of the pool: in that of ``total`` where it can be used again."""
+    """Add a share to a large adjoint in memory of the pool.
+
+    Args:
+        total: The sum so far. It is overwritten if nothing else refers to it.
+        share: The array or number to add.
+
+    Returns:
+        The sum, as an array with the shape of ``total``.
+    """
     if getattr(share, "dtype", None) is not total.dtype:
         return total + share
     out = find_reusable_array(total)
@@ -83,18 +104,33 @@ def accumulate_adjoint(total: np.ndarray, share: Any) -> np.ndarray:
 
 @functools.cache
 def list_block_slices(element_count: int, block_size: int = BLOCK_SIZE) -> list[slice]:
-    """Split so many elements into blocks of nearly the same size: a function may treat a small one otherwise."""
+    """Return slices that split elements into blocks of nearly equal size.
+
+    The sizes are nearly equal because NumPy may compute a function of a much smaller block differently.
+
+    Args:
+        element_count: The number of elements to split.
+        block_size: The largest size of a block.
+    """
     block_count = -(-element_count // block_size)
     ends = [element_count * k // block_count for k in range(block_count + 1)]
     return [slice(start, end) for start, end in pairwise(ends)]
 
 
 def compile_formula(text: str, names: str, plain: Callable) -> Callable:
-    """Return ``plain``, which computes a formula of arguments called ``names``, as a function that computes large
-    arrays block by block: into the memory of the argument ``over`` where that can be used again.
+    """Return a function that computes a formula block by block if its arguments are large arrays.
+
+    Args:
+        text: The formula, such as "g * (1 - z * z)".
+        names: The names of the formula's arguments, one letter each, such as "gzxy".
+        plain: The function that computes the formula of any arguments.
+
+    Returns:
+        A function with the arguments of ``plain`` and ``over``, an array whose memory the result may reuse. It calls
+        ``plain`` unless the arguments are contiguous float arrays of one shape and dtype, or numbers.
     """
     read_names = find_names(text)
-    if read_names <= {text}:  # an argument as it is
+    if read_names <= {text}:  # The formula is one of its arguments, so there is nothing to compute.
         return plain
 
     def run_in_blocks(*values: Any, over: Any = None, **attrs: Any) -> Any:
@@ -113,7 +149,7 @@ def compile_formula(text: str, names: str, plain: Callable) -> Callable:
             return plain(*values, **attrs)
         if any(getattr(v, "dtype", first_array.dtype) != first_array.dtype for v in read_values):
             return plain(*values, **attrs)
-        # of an array that is one number everywhere that number
+        # An array without strides repeats one number, which is read once.
         flat_values = [
             v if type(v) is not np.ndarray else v.reshape(-1) if any(v.strides) else v.flat[0] for v in read_values
         ]
@@ -133,8 +169,10 @@ def compile_formula(text: str, names: str, plain: Callable) -> Callable:
 
 @functools.cache
 def _build_in_place_function(text: str, names: str) -> tuple[Callable | None, int]:
-    """Return a formula as a function that takes the array for its result and then its arguments, None where its last
-    step is not NumPy's; and how many steps it has.
+    """Return a function that writes the result of a formula into an array, and the number of the formula's steps.
+
+    The function takes the array and then the formula's arguments. It is None if no NumPy function computes the last
+    step of the formula.
     """
     from ..engine.table.primitives.formula import ARRAY, LIBRARY
 
@@ -147,7 +185,7 @@ def _build_in_place_function(text: str, names: str) -> tuple[Callable | None, in
         name, operands = "negative", [node.operand]
     else:
         name, operands = "", []
-    # NumPy's own: of some names ARRAY has a function around it, which takes no `out`
+    # NumPy's own function is needed, because ARRAY wraps some functions, and the wrappers do not accept `out`.
     last_function = _compute_power if name == "pow" else LIBRARY.get(name) or getattr(np, name, None) or ARRAY.get(name)
     if not isinstance(last_function, np.ufunc) and last_function is not _compute_power:
         return None, 2

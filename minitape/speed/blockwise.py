@@ -1,8 +1,8 @@
-"""Runs of elementwise calls on large arrays, computed together block by block.
+"""Compile runs of elementwise calls on large arrays, which are computed together block by block.
 
-Each operation alone would walk over main memory. Here a block of every array stays in the cache while all calls of the
-run pass over it; only what other calls read is written to memory. On a block NumPy computes sin, exp and tanh, for
-which it has vector code; what lies between them becomes compiled loops where the program is fused.
+Each operation alone would pass over main memory. Here a block of every array stays in the cache while all calls of the
+run pass over it. Only the results that other calls read are written to memory. NumPy computes sin, exp and tanh of a
+block because it has vector code for them. If the program is fused, the calls between them become compiled loops.
 """
 
 from __future__ import annotations
@@ -27,12 +27,18 @@ from .fusion import (
 if TYPE_CHECKING:
     from .fusion import ProgramTable
 
-MIN_CALLS = 3  # calls from which on a run is worth it
-BLOCK_SIZE = LARGE - 1  # elements of a block, which is no large array itself
+MIN_CALLS = 3  # A run of fewer calls does not pay.
+BLOCK_SIZE = LARGE - 1  # The number of elements of a block, which must not count as a large array itself.
 
 
 class BlockTable(NamedTuple):
-    """The table of the program for one block, which has no calls of others."""
+    """The table of a program that computes one block.
+
+    Attributes:
+        shape_dtypes: The shape and dtype of each row; arrays have the shape (BLOCK_SIZE,).
+        constants: The constant numbers by row.
+        calls: Always empty, because the program of a block receives its calls separately.
+    """
 
     shape_dtypes: dict[int, tuple[tuple[int, ...], np.dtype]]
     constants: dict[int, Any]
@@ -40,24 +46,31 @@ class BlockTable(NamedTuple):
 
 
 def find_blockwise_kind(table: ProgramTable, call: Call) -> tuple[tuple[int, ...], type] | None:
-    """Return (shape, float type) of a call on large arrays that can be part of a run; None for others."""
+    """Return the shape and float type of a call on large arrays that can be part of a run.
+
+    Args:
+        table: The rows of the function.
+        call: An elementwise call, or a sum or mean of all elements.
+
+    Returns:
+        (shape, float type), which all calls of a run have in common. None for all other calls.
+    """
     is_reduction = call.primitive.name in TOTAL_PRIMITIVES
     shape = table.shape_dtypes[call.inputs[0] if is_reduction else call.row][0]
     if math.prod(shape) < LARGE or not (is_reduction or (call.primitive.code and not call.attrs)):
         return None
     arrays = {table.shape_dtypes[row][0] for row in call.inputs if find_broadcast_number_row(table, row) is None}
     float_type = find_common_float_type(table, call) if arrays in ({shape}, {(), shape}) else None
-    return (
-        None
-        if float_type is None or (is_reduction and not is_total_of_all_elements(call, len(shape)))
-        else (shape, float_type)
-    )
+    if float_type is None or (is_reduction and not is_total_of_all_elements(call, len(shape))):
+        return None
+    return shape, float_type
 
 
 def find_broadcast_number_row(table: ProgramTable, row: int) -> int | None:
-    """Return the row of the single number that fills a large array: the constant itself, or what was broadcast to it.
+    """Return the row of the number that fills a large array.
 
-    None for other arrays.
+    That is the row itself if it is a constant whose elements are equal. If a number was broadcast to the array, it is
+    the row of the number. None for all other arrays.
     """
     if row in table.constants:
         return row if find_uniform_number(table.constants[row]) is not None else None
@@ -75,8 +88,19 @@ def compile_blockwise_run(
     consumers: dict[int, list[int]],
     build_writer: Callable,
 ) -> tuple[Callable, list[int], list[int]]:
-    """Return (the function of a run, the rows that it takes, the rows that it returns). ``find_alias`` returns the row
-    of which a row is only a second name; ``build_writer`` builds the writer of the program for a block.
+    """Compile a run of calls to one function that computes block by block.
+
+    Args:
+        table: The rows of the function.
+        calls: The calls of the run, in order.
+        kind: The shape and float type of the run's arrays, see :func:`find_blockwise_kind`.
+        find_alias: Returns, for a row, the row that holds its value.
+        consumers: For each row, the rows that read it.
+        build_writer: Builds the ``ProgramWriter`` of one block from (table, calls, constants, fetches, feeds).
+
+    Returns:
+        (function, inputs, outputs). The function takes the values of the rows ``inputs`` and returns a tuple with the
+        values of the rows ``outputs``.
     """
     (shape, float_type), rows = kind, {c.row for c in calls}
     outputs = [c.row for c in calls if any(consumer not in rows for consumer in consumers.get(c.row, ()))]

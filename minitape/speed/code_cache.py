@@ -1,6 +1,6 @@
-"""Where generated code is kept, next to the machine code that numba makes of it (:mod:`minitape.speed.machine_code`).
+"""Store generated code on disk, next to its machine code (:mod:`minitape.speed.machine_code`).
 
-Of each folder the modules that were used last stay.
+Each folder keeps only the modules that were used most recently.
 """
 
 from __future__ import annotations
@@ -18,12 +18,20 @@ from types import ModuleType
 from ..common.atomic_write import write_file
 from ..engine.table.generated_code import execute_definitions
 
-MAX_MODULES = 128  # modules of a folder
+MAX_MODULES = 128  # A folder keeps at most this many modules.
 
 
 def load_generated_module(text: str, label: str) -> ModuleType:
-    """Run a generated text and return its module. The text is also written to a folder, where there is one, for who
-    reads an error.
+    """Run a generated source and return its module.
+
+    The source is also written to the first cache folder that accepts it, so that tracebacks can show its lines.
+
+    Args:
+        text: The source.
+        label: A word that becomes part of the module's name.
+
+    Returns:
+        The module, whose name is unique for the source and the version of Python.
     """
     name = f"minitape_kernels_{label}_{hashlib.sha256((text + sys.version).encode()).hexdigest()[:16]}"
     module = sys.modules[name] = ModuleType(name)
@@ -32,14 +40,24 @@ def load_generated_module(text: str, label: str) -> ModuleType:
         with contextlib.suppress(OSError):
             module.__file__ = str(write_source_if_changed(folder, name, text))
             break
-    execute_definitions(text, module.__file__, module.__dict__)  # the text itself: the file may have become anything
+    execute_definitions(text, module.__file__, module.__dict__)  # The file is not read, as others may have changed it.
     return module
 
 
 def write_source_if_changed(folder: Path, module_name: str, text: str) -> Path:
-    """Write a module's source, where the file has another text, and return its path.
+    """Write a module's source to a folder, unless the file has this source already.
 
-    OSError if it cannot be written, or if others could write to it.
+    Args:
+        folder: The cache folder, which is created if it does not exist.
+        module_name: The name of the module.
+        text: The source.
+
+    Returns:
+        The path of the file.
+
+    Raises:
+        OSError: If the file cannot be written.
+        PermissionError: If other users could write to the folder.
     """
     if not is_private_folder(folder):
         raise PermissionError(f"others than you own {folder} or can write there, or to a folder around it")
@@ -47,10 +65,10 @@ def write_source_if_changed(folder: Path, module_name: str, text: str) -> Path:
         directory.mkdir(mode=0o755, exist_ok=True)
     path = folder / f"{module_name}.py"
     if _read_bytes(path) == text.encode():
-        with contextlib.suppress(OSError):  # a folder that only others may write
+        with contextlib.suppress(OSError):  # The folder may be one that this user can only read.
             os.utime(path)
         return path
-    write_file(path, text)  # two processes may write at once: each file is whole
+    write_file(path, text)  # It replaces the file at once, because two processes may write it at the same time.
     _remove_least_used_modules(folder)
     return path
 
@@ -64,7 +82,7 @@ def _read_bytes(path: Path) -> bytes | None:
 
 def _remove_least_used_modules(folder: Path) -> None:
     """Remove the least recently used modules and their machine code."""
-    with contextlib.suppress(OSError):  # another process is at it
+    with contextlib.suppress(OSError):  # Another process may be removing the same files.
         sources = sorted(folder.glob("minitape_kernels_*.py"), key=lambda path: path.stat().st_mtime)
         for source in sources[:-MAX_MODULES]:
             for file in (source, *folder.glob(f"__pycache__/{source.stem}.*")):
@@ -72,13 +90,16 @@ def _remove_least_used_modules(folder: Path) -> None:
 
 
 def iter_cache_folders() -> Iterator[Path]:
-    """Yield the folders in which code may be kept, best first: that which the user chose; else the usual ones.
+    """Yield the folders in which code may be stored, the best first.
 
-    Never in the package: what pip did not put there it does not remove, and a folder that is left can be imported.
+    If the environment variable ``MINITAPE_CACHE`` is set, it names the only folder. Otherwise these are the shared
+    folder, if it exists, the user's cache folder and a temporary folder.
 
-    numba keeps machine code as a pickle, and who can write a pickle that we read can run what he likes in our process.
-    So a folder must be one that only the user can write to, or who installed the package: nothing is read from a
-    folder, or written to it, that is not :func:`is_private_folder`.
+    Code is never stored in the package. Pip does not remove files that it did not install, and a folder that remains
+    can be imported.
+
+    Numba stores machine code as a pickle, and a pickle can run any code in the process that reads it. Therefore
+    callers must not read or write in a folder that is not :func:`is_private_folder`.
     """
     chosen_folder = os.environ.get("MINITAPE_CACHE")
     if chosen_folder:
@@ -87,7 +108,7 @@ def iter_cache_folders() -> Iterator[Path]:
     if (shared_folder := get_shared_cache_folder()).is_dir():
         yield shared_folder
     user_cache = Path(os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache"))
-    if user_cache.is_absolute():  # a user without a home has none
+    if user_cache.is_absolute():  # The path is relative if the user has no home folder.
         yield user_cache / "minitape"
     yield from _iter_temporary_folders()
 
@@ -98,14 +119,20 @@ def get_shared_cache_folder() -> Path:
 
 
 def collect_trusted_owner_ids() -> set[int]:
-    """Return the ids of the users whose folders code is read from: the user, root, and who installed the package."""
+    """Return the ids of the users whose folders are trusted: the user, root and the owner of this package's files."""
     return {os.getuid(), 0, Path(__file__).stat().st_uid}
 
 
 def is_private_folder(folder: Path) -> bool:
-    """Whether only the users of :func:`collect_trusted_owner_ids` can put files into a folder, or another folder in its
-    place: no one else owns it, a parent or a link on the path, and no group can write there (to a parent only as to the
-    system's temporary folder, where no caller renames what others own).
+    """Return whether only trusted users can put files into a folder or replace it by another one.
+
+    Trusted users are listed by :func:`collect_trusted_owner_ids`. They must own the folder, its parents and the links
+    on its path. No group, and no other user, may be able to write to the folder. They may write to a parent only if it
+    is sticky, like the system's temporary folder, because then users cannot rename each other's files.
+
+    Args:
+        folder: The folder, which need not exist. On systems without user ids, such as Windows, all folders count as
+            private.
     """
     if not hasattr(os, "getuid"):
         return True
@@ -125,7 +152,7 @@ def is_private_folder(folder: Path) -> bool:
 
 
 def _iter_temporary_folders() -> Iterator[Path]:
-    """Yield a folder in the system's temporary one into which no one else can have put code, if there is one."""
+    """Yield a subfolder of the system's temporary folder, if it can be created and only the user can write to it."""
     user = os.getuid() if hasattr(os, "getuid") else None
     with contextlib.suppress(OSError):
         folder = Path(tempfile.gettempdir()) / f"minitape-{'user' if user is None else user}"

@@ -1,8 +1,7 @@
-"""The one place in which generated functions become machine code: each is compiled, and called for the first time,
-here.
+"""Compile generated functions to machine code with numba.
 
-numba is loaded here, too, and in a thread of its own: an interrupt inside of numba, or while it is imported, leaves its
-tables half filled, and it would refuse everything for the rest of the process.
+Each function is also called for the first time here. Numba is imported and runs in a separate thread. An interrupt
+inside numba, or during its import, would leave its tables incomplete, and it would fail for the rest of the process.
 """
 
 from __future__ import annotations
@@ -17,25 +16,38 @@ from ..common.threads import start_thread
 
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": False, "boundscheck": False}
 
-_lock = Lock()  # one compilation at a time
-_functions: dict[tuple[str, str], Any] = {}  # by text and name
+_lock = Lock()  # Only one function is compiled at a time.
+_functions: dict[tuple[str, str], Any] = {}  # The keys are (source, name of the function).
 
 
 def compile_function(text: str, label: str, function_name: str, trial_arguments: Sequence) -> Any:
-    """Return a function of a generated module as machine code, called once with the trial arguments.
+    """Compile a function of a generated module, and call it once with trial arguments.
 
-    Raises whatever numba raises when it refuses; the next call tries again. Ctrl-C ends the waiting and not the work.
-    ``label`` becomes part of the module's name.
+    The function is compiled once in a process. Ctrl-C interrupts the caller, but the compilation continues in its
+    thread. Whatever numba raises is raised here, and the next call tries again.
+
+    Args:
+        text: The source of the module.
+        label: A word that becomes part of the module's name.
+        function_name: The name of the function in the module.
+        trial_arguments: Arguments of the types for which the function is compiled.
+
+    Returns:
+        The compiled function, which also compiles itself for arguments of other types.
     """
     function = _functions.get((text, function_name)) or _run_in_thread(
         lambda: _compile_if_needed(text, label, function_name, trial_arguments)
     )
-    function(*trial_arguments)  # they may be of other types than those of the first time
+    function(*trial_arguments)  # Their types may differ from those of an earlier compilation.
     return function
 
 
 def is_machine_code_kept(function: Any) -> bool:
-    """Whether the next process will find this machine code on disk."""
+    """Return whether the machine code of a compiled function is on disk, where the next process will find it.
+
+    Args:
+        function: The result of :func:`compile_function`.
+    """
     return bool(getattr(getattr(function, "_cache", None), "is_on_disk", False))
 
 
@@ -51,17 +63,17 @@ def _compile_if_needed(text: str, label: str, function_name: str, trial_argument
         function = numba.njit(**OPTIONS)(getattr(module, function_name))
         function._cache = MachineCodeCache(module.__name__, text, function_name, str(OPTIONS))
         function(*trial_arguments)
-        compile_more = function._compile_for_args  # numba calls it when there are arguments of other types
+        compile_more = function._compile_for_args  # Numba calls this method for arguments of other types.
         function._compile_for_args = lambda *values: _run_in_thread(lambda: compile_more(*values))
         _functions[text, function_name] = function
     return function
 
 
 def _run_in_thread(work: Callable[[], Any]) -> Any:
-    """Run ``work`` in a thread of its own, and return or raise what it does.
+    """Run ``work`` in a new thread, and return its result or raise its exception.
 
-    Python raises KeyboardInterrupt in the main thread alone: who waits there leaves at once, and the work goes on to
-    its end. Who asks again meanwhile waits for the lock, and finds it done.
+    Python raises KeyboardInterrupt only in the main thread. The main thread then stops waiting at once, but the work
+    continues to its end. A later call waits for the lock and finds the work done.
     """
     outcome: list[tuple[Any, BaseException | None]] = []
 
@@ -69,14 +81,14 @@ def _run_in_thread(work: Callable[[], Any]) -> Any:
         try:
             with _lock:
                 outcome.append((work(), None))
-        except BaseException as error:  # raised in the thread that needs the result
+        except BaseException as error:  # The waiting thread raises it below.
             outcome.append((None, error))
 
     thread = start_thread(partial(copy_context().run, run_work), "minitape-compiles", daemon=False)
     if thread is None:
         run_work()
     while not outcome and thread is not None:
-        thread.join(0.1)  # a lock without a limit cannot be interrupted on Windows
+        thread.join(0.1)  # Windows cannot interrupt a join without a time limit.
     value, error = outcome.pop()
     if error is not None:
         raise error

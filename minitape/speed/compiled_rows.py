@@ -1,9 +1,10 @@
-"""The rows of a recording as one Python function over arrays: the fast form of
-:func:`minitape.functions.row_program.Rows`.
+"""Compile the rows of a recording to one Python function over arrays.
 
-The function is generated: one line for each call, with the textbook formula itself where there is one. What runs often
-is fused into loops that numba compiles: operations on arrays, and repeats of the same operations on single numbers, so
-that a chain of a thousand of them costs a few nanoseconds each.
+This is the fast form of :class:`minitape.functions.row_program.Rows`. The generated function has one line for each
+call, which is the call's formula if it has one.
+
+If the function runs often, operations on arrays are fused into loops that numba compiles. So are repeats of the same
+operations on single numbers. In a compiled chain of a thousand numbers, each operation takes a few nanoseconds.
 """
 
 from __future__ import annotations
@@ -26,22 +27,44 @@ if TYPE_CHECKING:
     from ..engine.record.row_parts import Call
     from .fusion import ProgramTable
 
-LOAD_NUMBA_AFTER_RUNS = 512  # runs after which numba is loaded to fuse a program
+LOAD_NUMBA_AFTER_RUNS = 512  # Numba is loaded to fuse a program after this many runs.
 
-MIN_PIECES = 256  # calls on numbers, or on pieces of arrays, that earn the loading of numba sooner
-MIN_SCALAR_CALLS = 48  # scalar calls that are worth a compiled loop
-MAX_LOOP_CALLS = 16  # calls of a loop over a block: what it reads must fit in the cache, and it must compile soon
-PIECE_SIZE = 4096  # elements of such a piece; from them on an array is dropped as soon as no call reads it any more
+MIN_PIECES = 256  # Numba is loaded sooner for this many calls, if each piece of an array counts as one.
+PIECE_SIZE = 4096  # A piece has this many elements. An array of at least one piece is dropped after its last use.
+MIN_SCALAR_CALLS = 48  # A compiled loop pays from this many calls on numbers.
+MAX_LOOP_CALLS = 16  # A loop over a block has at most this many calls. More would not fit in the cache.
 
 _ALIASES = {"identity", "stop_gradient"}
-_ANY_DTYPE_PRIMITIVES = {"add", "subtract", "multiply"}  # formulas that serve all dtypes as they stand
+_ANY_DTYPE_PRIMITIVES = {"add", "subtract", "multiply"}  # Their formulas are valid for all dtypes.
 
 
 class ProgramWriter:
-    """Writes the program of some calls in order.
+    """Writes the program that computes some calls in order.
 
-    Calls that are computed together wait in runs: large arrays block by block, numbers, and what becomes one loop. A
-    run is written when a call reads of it that cannot join it.
+    Calls that are computed together wait in runs. One run has large arrays, computed block by block. If the program is
+    fused, another has single numbers and a third has arrays for one loop. A run is written when a call that cannot
+    join it reads a row of the run.
+
+    Attributes:
+        table: The rows of the function: shapes, dtypes, constants and calls.
+        calls: The calls to write, without those whose result is an alias.
+        constants: The values of constant rows.
+        fetches: The rows that the program returns.
+        feeds: The rows that the program receives.
+        build_call_function: Builds the function of one call from (call, whether its last output is read).
+        can_fuse: Whether numba may compile loops.
+        block_size: The number of elements of a block if the program computes blocks of larger arrays, else 0. The
+            blocks of an array may be slightly smaller.
+        aliases: The rows whose value another row already holds, and that row.
+        scope: The names that the program uses, and their values.
+        lines: The lines of the program.
+        may_warn: Whether NumPy computes a part of the program, so that it may warn of infinities.
+        function_count: The number of compiled functions that the program calls.
+        consumers: For each row, the rows of the calls that read it, in order; -1 if it is fetched.
+        unread_counts: For each row, how many calls that read it are not written yet.
+        runs: The runs that pay in this program, in the order in which calls may join them.
+        slow_kinds: The kinds of large arrays on which functions such as sin are computed. NumPy computes them faster
+            than compiled loops.
     """
 
     def __init__(
@@ -55,26 +78,26 @@ class ProgramWriter:
         can_fuse: bool = False,
         block_size: int = 0,
     ) -> None:
+        """Find the aliases, consumers and runs of the calls; the class describes the arguments."""
         self.can_fuse, self.build_call_function = can_fuse, build_call_function
-        # elements of an array, where arrays are blocks of larger ones, which may differ a little
         self.block_size = block_size
         self.table, self.fetches, self.feeds = table, fetches, feeds
         self.aliases = _find_aliases(table, calls)
         self.calls = [call for call in calls if call.row not in self.aliases]
         self.constants = constants
         self.scope: dict[str, Any] = {f"v{row}": array for row, array in constants.items()}
-        self.scope |= ARRAY | LIBRARY if block_size else ARRAY  # a block is no small array, which gets more care
+        # ARRAY treats small arrays specially. A block is not small, so LIBRARY's functions of the same names are used.
+        self.scope |= ARRAY | LIBRARY if block_size else ARRAY
         self.lines: list[str] = []
-        self.may_warn = False  # whether some of it is NumPy's, which warns of infinities
-        self.function_count = 0  # runs
+        self.may_warn = False
+        self.function_count = 0
         self.consumers = self._find_consumers()
-        # by row: how many calls that read it are not written yet
         self.unread_counts = {row: len(consumers) for row, consumers in self.consumers.items()}
         self.runs = self._build_worthwhile_runs()
 
     def _build_worthwhile_runs(self) -> list[_CallRun]:
         """Return an empty run of each kind that pays here, in the order in which calls may join them."""
-        # large shapes on which functions are computed that compiled loops have no vector code for
+        # Compiled loops have no vector code for the functions of these calls, unlike NumPy.
         self.slow_kinds = {
             blockwise.find_blockwise_kind(self.table, c)
             for c in self.calls
@@ -95,7 +118,12 @@ class ProgramWriter:
         return runs
 
     def write_program(self) -> Callable[..., tuple]:
-        """Return the compiled function: arrays of the fed rows in, arrays of the fetched rows out."""
+        """Write all calls and compile the program.
+
+        Returns:
+            A function that takes the arrays of the rows ``feeds`` and returns a tuple of the arrays of the rows
+            ``fetches``.
+        """
         for call in self.calls:
             sources = self._list_unaliased_inputs(call)
             joined_run = next((run for run in self.runs if self._try_joining_run(run, call, sources)), None)
@@ -114,7 +142,7 @@ class ProgramWriter:
     # -- runs --------------------------------------------------------------------------------------
 
     def _try_joining_run(self, run: _CallRun, call: Call, sources: list[int]) -> bool:
-        """Let a call wait in a run for others of its kind; False where it cannot."""
+        """Add a call to a run if it is of the run's kind, and return whether it was added."""
         if self.block_size and len(run.calls) == MAX_LOOP_CALLS:
             self._write_and_clear_run(run)
         kind = run.find_kind(run, call)
@@ -129,7 +157,7 @@ class ProgramWriter:
         return True
 
     def _write_and_clear_run(self, run: _CallRun) -> None:
-        """Write the calls that wait in a run, together, or line by line where they are few; then the run is empty."""
+        """Write the calls of a run together, or line by line if they are few, and empty the run."""
         calls, kind = run.calls, run.kind
         run.calls, run.rows, run.kind = [], set(), None
         if calls and not run.write_calls(calls, kind):
@@ -137,9 +165,9 @@ class ProgramWriter:
                 self._write_single_call(call)
 
     def _find_blockwise_kind_in_run(self, run: _CallRun, call: Call) -> Any:
-        """Return shape and float type of a call on large arrays that may join a run.
+        """Return the shape and float type of a call on large arrays that may join a run.
 
-        None for others, for a sum of rows that are not of the run, and for what reads a sum of the run.
+        None for all other calls. They include a sum of rows outside the run, and calls that read a sum of the run.
         """
         kind = blockwise.find_blockwise_kind(self.table, call)
         if kind is None or (self.can_fuse and kind not in self.slow_kinds):
@@ -150,7 +178,11 @@ class ProgramWriter:
         return kind if all(self.table.shape_dtypes[row][0] == kind[0] for row in inputs_in_run) else None
 
     def _write_blockwise_calls(self, calls: list[Call], kind: Any) -> bool:
-        """Write calls on large arrays as one function that runs block by block; False where they are too few."""
+        """Write calls on large arrays as one function that runs block by block.
+
+        Returns:
+            False, with nothing written, if there are too few calls.
+        """
         if len(calls) < blockwise.MIN_CALLS:
             return False
 
@@ -168,11 +200,15 @@ class ProgramWriter:
         return True
 
     def _write_fused_calls(self, calls: list[Call], float_type: Any) -> bool:
-        """Write calls as one fused function; False where they are too few, or numba refuses."""
+        """Write calls as one fused function.
+
+        Returns:
+            False, with nothing written, if there are too few calls or if numba cannot compile them.
+        """
         shapes = {row: shape for row, (shape, _) in self.table.shape_dtypes.items()}
         if sum(shapes[call.row] != () for call in calls) < (2 if self.block_size else fusion.MIN_CALLS):
             return False
-        # what is only another number in another place is no other loop
+        # In blocks, numbers are arguments, so that loops that differ only in a number share their machine code.
         constants = {} if self.block_size else self.constants
         writer = fusion.FusedLoopWriter(self.table, calls, constants, self._find_alias, self.consumers)
         text = writer.write_source()
@@ -194,20 +230,24 @@ class ProgramWriter:
     def _write_run_function_call(
         self, calls: Sequence[Call], function: Any, inputs: list[int], outputs: list[int]
     ) -> None:
-        """Write the line that calls a function, which computes the rows of these calls."""
+        """Write the line that calls the function of a run, and drop the arrays that are no longer read."""
         name, arguments = self._add_function_to_scope(function), ", ".join(f"v{row}" for row in inputs)
         results = "".join(f"v{row}, " for row in outputs)
         self.lines.append(f"    {results + '= ' if results else ''}{name}({arguments})\n")
         self._drop_values_unread_after(inputs, calls)
 
     def _add_function_to_scope(self, function: Any) -> str:
-        """Give a run's function a name in the program, and return the name."""
+        """Add a run's function to the scope under a new name, and return the name."""
         name, self.function_count = f"k{self.function_count}", self.function_count + 1
         self.scope[name] = function
         return name
 
     def _write_repeated_scalar_calls(self, calls: list[Call], float_type: Any) -> bool:
-        """Write calls on single numbers that repeat the same operations as loops; False where that does not pay."""
+        """Write calls on single numbers as loops, if they repeat the same operations.
+
+        Returns:
+            False, with nothing written, if loops do not pay.
+        """
         if len(calls) < MIN_SCALAR_CALLS:
             return False
         rows = {c.row for c in calls}
@@ -235,18 +275,18 @@ class ProgramWriter:
     # -- rows --------------------------------------------------------------------------------------
 
     def _find_alias(self, row: int) -> int:
-        """Return the row that holds a row's value: itself, or the one that has the same value already."""
+        """Return the row that holds a row's value: the row itself, or an earlier row with the same value."""
         return self.aliases.get(row, row)
 
     def _format_value_name(self, row: int) -> str:
         return f"v{self._find_alias(row)}"
 
     def _list_unaliased_inputs(self, call: Call) -> list[int]:
-        """Return the rows that a call reads; of an alias, the row that holds its value."""
+        """Return the rows that a call reads, with aliases replaced by the rows that hold their values."""
         return [self._find_alias(row) for row in call.inputs]
 
     def _find_consumers(self) -> dict[int, list[int]]:
-        """Return, for each row, the first rows of the calls that read it, in order (-1: it is fetched)."""
+        """Return, for each row, the first row of each call that reads it, in order; -1 if it is fetched."""
         consumers: dict[int, list[int]] = {}
         for call in self.calls:
             for row in self._list_unaliased_inputs(call):
@@ -276,8 +316,11 @@ class ProgramWriter:
         self._drop_values_unread_after(call.inputs, [call])
 
     def _drop_values_unread_after(self, rows: Sequence[int], calls: Sequence[Call]) -> None:
-        """Write a line that drops the large arrays among ``rows`` that no call reads any more, now that these calls are
-        written.
+        """Write a line that drops large arrays which no later call reads.
+
+        Args:
+            rows: The rows whose arrays may be dropped.
+            calls: The calls that have just been written.
         """
         for call in calls:
             for row in self._list_unaliased_inputs(call):
@@ -296,13 +339,20 @@ class ProgramWriter:
 
 
 class _CallRun:
-    """Calls of one kind (of numbers their type) that wait to be written together: ``find_kind(run, call)``,
-    ``write_calls(calls, kind)``.
+    """Calls of one kind that wait to be written together.
+
+    Attributes:
+        find_kind: Returns the kind of a call, such as its float type, from (run, call); None if it cannot join.
+        write_calls: Writes the calls of a kind together, from (calls, kind). It returns False if that does not pay.
+        calls: The waiting calls.
+        rows: The rows of these calls.
+        kind: The kind of these calls; None if the run is empty.
     """
 
     def __init__(
         self, find_kind: Callable[[_CallRun, Call], Any], write_calls: Callable[[list[Call], Any], bool]
     ) -> None:
+        """Create an empty run."""
         self.find_kind, self.write_calls = find_kind, write_calls
         self.calls: list[Call] = []
         self.rows: set[int] = set()
@@ -310,15 +360,18 @@ class _CallRun:
 
 
 def find_scalar_float_type(table: ProgramTable, call: Call) -> Any:
-    """Return the float type of a call of the table on single numbers; None for others."""
+    """Return the float type of an elementwise call on single numbers; None for all other calls."""
     is_scalar = call.primitive.code and all(table.shape_dtypes[row][0] == () for row in (*call.inputs, call.row))
     return fusion.find_common_float_type(table, call) if is_scalar and call.outputs == 1 else None
 
 
 def _find_aliases(table: ProgramTable, calls: Sequence[Call]) -> dict[int, int]:
-    """Return, by each row that has the value of a row before it, that row: identities, first powers, slices."""
+    """Return the rows that have the value of an earlier row, and that earlier row.
+
+    These are identities, first powers and repeated slices.
+    """
     aliases: dict[int, int] = {}
-    slices: dict[tuple[int, str], int] = {}  # (what is sliced, how) -> the row of the slice
+    slices: dict[tuple[int, str], int] = {}  # The keys are (source, slice); the values are the rows of the slices.
     for call in calls:
         source = aliases.get(call.inputs[0], call.inputs[0]) if call.inputs else -1
         if call.primitive.name == "slice":
@@ -335,7 +388,7 @@ def _find_aliases(table: ProgramTable, calls: Sequence[Call]) -> dict[int, int]:
 
 
 def _find_call_formula(table: ProgramTable, call: Call, arguments: list[str]) -> str | None:
-    """Return the formula of a call with the names of the values in it; None where the primitive has none."""
+    """Return the formula of a call on its arguments; None if the primitive has no formula for these dtypes."""
     primitive, kinds = call.primitive, {table.shape_dtypes[row][1].kind for row in call.inputs}
     if not primitive.code or call.attrs or (kinds != {"f"} and primitive.name not in _ANY_DTYPE_PRIMITIVES):
         return None
@@ -345,12 +398,22 @@ def _find_call_formula(table: ProgramTable, call: Call, arguments: list[str]) ->
 
 @cache
 def _build_formula_template(text: str) -> str:
-    """Return a formula with places for the names of its operands."""
+    """Return a formula as a template for ``str.format``, with placeholders for its operands."""
     return replace_operands(text, ["{0}", "{1}"])
 
 
 class CompiledRows:
-    """Needed rows as one function over arrays: see :class:`minitape.functions.row_program.Rows`, the plain form."""
+    """The rows that a call of a function needs, as one compiled function.
+
+    :class:`minitape.functions.row_program.Rows` is the plain form.
+
+    Attributes:
+        table: The rows of the function: shapes, dtypes, constants and calls.
+        calls: The calls that compute the needed rows, in order.
+        build_writer: Builds the ``ProgramWriter`` of these rows.
+        compute_fetches: The compiled function. It takes the arrays of the feeds and returns the arrays of the fetches.
+        may_warn: Whether NumPy computes a part of the program, so that it may warn of infinities.
+    """
 
     def __init__(
         self,
@@ -361,6 +424,16 @@ class CompiledRows:
         feeds: Sequence[int],
         build_call_function: Callable,
     ) -> None:
+        """Compile the rows without loops.
+
+        Args:
+            table: The rows of the function.
+            calls: The calls that compute the needed rows, in order.
+            constants: The values of constant rows.
+            fetches: The rows whose values are returned.
+            feeds: The rows whose values are passed.
+            build_call_function: Builds the function of one call from (call, whether its last output is read).
+        """
         self.table, self.calls = table, calls
         self.build_writer = partial(ProgramWriter, table, calls, constants, fetches, feeds, build_call_function)
         self._compile_rows()
@@ -370,8 +443,15 @@ class CompiledRows:
         self.compute_fetches, self.may_warn = writer.write_program(), writer.may_warn
 
     def fuse_loops_if_worthwhile(self, run_count: int) -> bool:
-        """Compile loops for rows that run often, where numba is loaded (or after many more runs); return whether
-        that is settled.
+        """Compile loops with numba, if that pays after so many runs.
+
+        Numba is imported only after many runs, or for large programs.
+
+        Args:
+            run_count: How many times the rows have been computed.
+
+        Returns:
+            Whether the decision is final, so that this method need not be called again.
         """
         sizes = [
             math.prod(self.table.shape_dtypes[call.row][0])
@@ -391,5 +471,12 @@ class CompiledRows:
 
 
 def Rows(plain: type) -> type[CompiledRows]:  # noqa: N802
-    """Return the class that computes what ``plain`` does."""
+    """Return the fast form of :class:`minitape.functions.row_program.Rows`.
+
+    Args:
+        plain: The plain form, which is not used.
+
+    Returns:
+        The class :class:`CompiledRows`.
+    """
     return CompiledRows

@@ -1,7 +1,7 @@
-"""The sweeps that most gradients need, written out: of numbers, of arrays and calls, and of long tapes.
+"""Fast backward sweeps over numbers, over arrays and calls, and over long tapes.
 
-Each does what :class:`minitape.engine.backward.sweep.Sweep` does, which says what is computed; calls whose outputs
-share a rule are handed to it.
+Each sweep computes the same adjoints as :class:`minitape.engine.backward.sweep.Sweep`. Calls with several outputs, or
+with one rule for all inputs, are passed to that class.
 """
 
 from __future__ import annotations
@@ -40,11 +40,18 @@ if TYPE_CHECKING:
     from ..engine.types import Adjoint, Function, Object
     from .packed_rows import PackedRecord
 
-MIN_NUMBER_ROWS, MIN_MIXED_ROWS = 24, 512  # rows from which on a compiled loop may pay: of numbers, also of arrays
+MIN_NUMBER_ROWS, MIN_MIXED_ROWS = 24, 512  # A compiled loop may pay from this many rows of numbers, or of any kind.
 
 
 def run_sweep(plain: Function) -> Function:
-    """Return the fast form of :func:`minitape.engine.backward.sweep.run_sweep`."""
+    """Return the fast form of :func:`minitape.engine.backward.sweep.run_sweep`.
+
+    Args:
+        plain: The plain form, which is not used.
+
+    Returns:
+        The function :func:`run_fast_sweep`.
+    """
     return run_fast_sweep
 
 
@@ -55,10 +62,20 @@ def run_fast_sweep(
     reachable: bytearray | None,
     is_recorded: bool,
 ) -> Function:
-    """Sweep, and return the function that returns the adjoint of a row.
+    """Run a backward sweep, and return the function that looks up the adjoint of a row.
 
-    This is the loop for a tape of numbers: the shares of all inputs of an operation are computed at once. Long tapes,
-    the rows that an outer tape records, arrays and calls have sweeps of their own.
+    The loop below is for a tape of numbers; it computes the shares of all inputs of an operation at once. Long tapes,
+    recorded sweeps, arrays and calls have separate sweeps, which this function selects.
+
+    Args:
+        record: The recording to sweep over.
+        adjoints: The seeds, by row of a target. The sweep changes this dictionary.
+        sources: The rows whose adjoints are kept.
+        reachable: For each row, whether a source can be reached through it. None if each row matters.
+        is_recorded: Whether an outer tape records the sweep. The adjoints are then tensors.
+
+    Returns:
+        A function that takes a row and returns its adjoint, or None if the row has no adjoint.
     """
     last_row, first_row, rows, find_adjoint = max(adjoints), min(sources), record.rows, adjoints.get
     only_numbers = record.kinds <= REALS
@@ -104,9 +121,19 @@ def _sweep_mixed_rows(
     last_row: int,
     first_row: int,
 ) -> None:
-    """Sweep over numbers, arrays and calls, and over the rows that an outer tape records.
+    """Sweep over numbers, arrays and calls, also while an outer tape records.
 
-    It reads what the recording holds where a rule reads no elements: a recorded sweep makes no tensor of it then.
+    A recorded sweep creates a tensor for a value only if a rule reads its elements. Other rules receive the array, or
+    its spec, as the recording holds it.
+
+    Args:
+        record: The recording to sweep over.
+        adjoints: The adjoints by row. They are seeds at the start and the sources' adjoints at the end.
+        sources: The rows whose adjoints are kept.
+        reachable: For each row, whether a source can be reached through it. None if each row matters.
+        is_recorded: Whether an outer tape records the sweep.
+        last_row: The row at which the sweep begins.
+        first_row: The row at which the sweep ends.
     """
     matters = b"\1" * (last_row + 1) if reachable is None else reachable
     find_adjoint, plain_sweep = adjoints.get, None
@@ -121,7 +148,7 @@ def _sweep_mixed_rows(
             if (g is None and (op > CALL or call.outputs == 1)) or (ends_early and matters[row] == ENDS_HERE):
                 continue
             if op > CALL:
-                if row not in sources:  # before the step, whose last share may take the place of g
+                if row not in sources:  # The adjoint is dropped before the step, whose last share may reuse its memory.
                     del adjoints[row]
                 if is_recorded:
                     primitive = BY_CODE[op - FIRST_CODE]
@@ -141,9 +168,8 @@ def _sweep_mixed_rows(
                 if plain_sweep is None:
                     plain_sweep = Sweep(record, adjoints, sources, reachable, is_recorded=is_recorded)
                     plain_sweep.adjoints = adjoints
-                if call.row != row or not plain_sweep.send_shares_to_inputs(
-                    call
-                ):  # of several outputs, the first is met last
+                # The first of several outputs is visited last, so all adjoints have arrived there.
+                if call.row != row or not plain_sweep.send_shares_to_inputs(call):
                     continue
                 for output_row in range(row, row + call.outputs):
                     if output_row not in sources:
@@ -156,11 +182,11 @@ def _sweep_mixed_rows(
 
 
 def _iter_cells_backward(record: Record, first_row: int, last_row: int) -> Iterable[Cells]:
-    """Return the rows of :func:`iter_operations_backward`, off the list of cells at once."""
+    """Iterate like :func:`iter_operations_backward`, but slice whole columns of an unpacked recording."""
     if record.base:
         return iter_operations_backward(record, first_row, last_row)
     cells = record.rows[WIDTH * first_row : WIDTH * (last_row + 1)]
-    ops = cells[-6::-6]  # of the last row first
+    ops = cells[-6::-6]
     return compress(
         zip(range(last_row, first_row - 1, -1), ops, cells[-5::-6], cells[-4::-6], cells[-3::-6], strict=True), ops
     )
@@ -174,7 +200,16 @@ def send_call_shares(
     read_held: Function,
     adjoints: dict[int, Adjoint],
 ) -> None:
-    """Add to ``adjoints`` the shares that a call with one output and a rule for each input sends to its inputs."""
+    """Add the shares of a call with one output to the adjoints of its inputs.
+
+    Args:
+        call: A call whose primitive has one rule for each input.
+        g: The adjoint of the output.
+        matters: For each row, whether its adjoint is wanted.
+        read_value: Returns the value of a row, as a tensor in a recorded sweep.
+        read_held: Returns the array or spec that the recording holds for a row.
+        adjoints: The adjoints by row, which this function changes.
+    """
     primitive: Object = call.primitive
     rows = call.inputs
     z = read_value(call.row) if primitive.keeps_output else read_held(call.row)
@@ -199,18 +234,23 @@ def send_call_shares(
 
 
 class _StepFunctions(dict["Object", "Function"]):
-    """By the kind of value (None: large arrays; tensors: recorded), code, and whether the inputs matter: the step of a
-    sweep over a row of the table.
+    """The step functions of a sweep for the lines of the table, generated when they are first needed.
 
-    It adds the shares of the row's inputs to the adjoints of the rows ``a`` and ``b``. Recorded, ``x`` and ``y`` are
-    tensors where a rule reads them.
+    A key is (kind of value, code, mark of the row ``a``, mark of the row ``b``). The kind is a NumPy type of numbers,
+    ``ndarray``, ``EagerTensor`` for a recorded sweep, or None for large arrays. A mark of 0 means that the input does
+    not matter.
+
+    A value is a function ``step(g, z, x, y, a, b, adjoints)``. It adds the shares of an adjoint ``g`` to the adjoints
+    of the rows ``a`` and ``b``. In a recorded sweep, ``x`` and ``y`` are tensors if a rule reads them.
     """
 
     def __missing__(self, key: tuple[type[object] | None, int, int, int]) -> Function:
+        """Generate and store the step function of a key."""
         value_type, code, *inputs_matter = key
         primitive, is_recorded = BY_CODE[code - FIRST_CODE], value_type is EagerTensor
         text = "def step(g, z, x, y, a, b, adjoints):\n    pass\n"
-        last_row = "b" if inputs_matter[1] and len(primitive.texts) == 3 else "a"  # no rule needs g after this one
+        # No rule needs g after the rule of this row, so that rule may overwrite it.
+        last_row = "b" if inputs_matter[1] and len(primitive.texts) == 3 else "a"
         for rule, x, row, matters in zip(primitive.texts[1:], "xy", "ab", inputs_matter, strict=False):
             if rule == "-" or not matters:
                 continue
@@ -219,23 +259,23 @@ class _StepFunctions(dict["Object", "Function"]):
                     rule=to_recorded_formula(rule), like=x, x=f"{x}._value" if primitive.kept_inputs else x, row=row
                 )
             else:
-                mismatches = [f"share.shape != {x}.shape"] * (
-                    value_type not in SCALAR and len(primitive.texts) == 3
-                ) + [f"share.dtype is not {x}.dtype"] * ("(" in rule or "." in rule)
-                text += _STEP.format(
-                    rule=rule if value_type or rule == "g" else f"rule_{x}(g, z, x, y{', over=g' * (row == last_row)})",
-                    unlike=" or ".join(mismatches) or False,
-                    x=x,
-                    row=row,
-                )
-        functions = (
-            build_recorded_functions()
-            if is_recorded
-            else ARRAY
-            if value_type is None
-            else SCALAR.get(value_type, ARRAY)
-        )
-        rules = dict(zip(("rule_x", "rule_y"), LARGE_FORMS[code].rules, strict=False))  # of large arrays
+                mismatches = []
+                if value_type not in SCALAR and len(primitive.texts) == 3:
+                    mismatches.append(f"share.shape != {x}.shape")
+                if "(" in rule or "." in rule:
+                    mismatches.append(f"share.dtype is not {x}.dtype")
+                share_expression = rule
+                if value_type is None and rule != "g":  # Large arrays are computed block by block.
+                    reuse = ", over=g" if row == last_row else ""
+                    share_expression = f"rule_{x}(g, z, x, y{reuse})"
+                text += _STEP.format(rule=share_expression, unlike=" or ".join(mismatches) or False, x=x, row=row)
+        if is_recorded:
+            functions = build_recorded_functions()
+        elif value_type is None:
+            functions = ARRAY
+        else:
+            functions = SCALAR.get(value_type, ARRAY)
+        rules = dict(zip(("rule_x", "rule_y"), LARGE_FORMS[code].rules, strict=False))
         namespace = (
             functions
             | rules
@@ -275,11 +315,14 @@ STEPS = _StepFunctions()
 
 
 class _ShareFunctions(dict["Object", "list[Any]"]):
-    """By the type of a number and by code: the function that returns the shares of all inputs, None for an input
-    without a rule.
+    """The functions that compute all shares of an operation on numbers, by type of number and then by code.
+
+    Each function takes g, z, x and y. It returns a tuple with the share of each input, or None for an input without a
+    rule. The functions of a type are compiled when they are first needed.
     """
 
     def __missing__(self, number_type: Object) -> list[Any]:
+        """Compile and store the functions for a type of number."""
         texts = [", ".join("None" if t == "-" else t for t in primitive.texts[1:]) for primitive in BY_CODE]
         self[number_type] = functions = [
             *[None] * FIRST_CODE,

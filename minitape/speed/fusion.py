@@ -1,9 +1,9 @@
-"""Runs of elementwise calls fused into one compiled loop.
+"""Fuse runs of elementwise calls into one compiled loop.
 
-NumPy walks over the arrays once for each operation; the generated function walks over them once for all. It takes calls
-of the textbook table on arrays of one shape, and what is commonly between them: slices and their adjoints, sums
-over all elements, single numbers. Functions for which NumPy has vector code (sin, exp, ...) are left to NumPy on long
-arrays.
+NumPy passes over the arrays once for each operation. The generated function passes over them once for all operations.
+It covers elementwise calls on arrays of one shape, and calls that are common between them: slices and their adjoints,
+sums and means of all elements, and operations on single numbers. On long arrays, NumPy computes the functions for which
+it has vector code, such as sin and exp.
 """
 
 from __future__ import annotations
@@ -24,21 +24,32 @@ if TYPE_CHECKING:
     from ..engine.record.row_parts import Call
 
     class ProgramTable(Protocol):
-        """What the writers of programs ask of ``minitape.functions.row_program.TraceTable``, of a package above."""
+        """The part of ``minitape.functions.row_program.TraceTable`` that the writers of programs use.
+
+        A protocol, because that class is in a package that imports this one.
+        """
 
         @property
-        def shape_dtypes(self) -> dict[int, tuple[tuple[int, ...], np.dtype]]: ...
+        def shape_dtypes(self) -> dict[int, tuple[tuple[int, ...], np.dtype]]:
+            """The shape and dtype of each row."""
+            ...
+
         @property
-        def constants(self) -> dict[int, Any]: ...
+        def constants(self) -> dict[int, Any]:
+            """The values of the rows that are the same in each run."""
+            ...
+
         @property
-        def calls(self) -> dict[int, Call]: ...
+        def calls(self) -> dict[int, Call]:
+            """The call that computes each row, except leaves."""
+            ...
 
 
-MIN_CALLS = 6  # array operations from which on a loop of their own is worth compiling
+MIN_CALLS = 6  # A separate loop pays from this many array operations.
 INDEX_NAMES = "ijk"
-_ROW_NUMBER = re.compile(r"(?<=\b[vts])\d+")  # the number of a row in a name
-SHORT_SIZE = 256  # elements up to which a fused loop beats NumPy's vector functions
-TOTAL_PRIMITIVES = ("reduce_sum", "reduce_mean")  # of all elements
+_ROW_NUMBER = re.compile(r"(?<=\b[vts])\d+")  # It matches the number of a row in a name.
+SHORT_SIZE = 256  # Up to this many elements, a fused loop is faster than NumPy's vector functions.
+TOTAL_PRIMITIVES = ("reduce_sum", "reduce_mean")
 CHEAP_PRIMITIVES = set(
     "add subtract multiply divide negative square maximum minimum squared_difference abs relu relu_gate "
     "reciprocal sqrt "
@@ -47,13 +58,29 @@ CHEAP_PRIMITIVES = set(
 
 
 def find_common_float_type(table: ProgramTable, call: Call) -> Any:
-    """Return the one float type of all that a call reads and returns; None where there is none."""
+    """Return the float type that all inputs and the result of a call have in common.
+
+    Args:
+        table: The rows of the function.
+        call: The call.
+
+    Returns:
+        np.float32 or np.float64. None if there are several types or other types.
+    """
     kinds = {table.shape_dtypes[row][1].type for row in (*call.inputs, call.row)}
     return kinds.pop() if kinds in ({np.float32}, {np.float64}) else None
 
 
 def find_fusable_float_type(table: ProgramTable, call: Call) -> Any:
-    """Return the float type of a call that can be part of a fused loop; None for others."""
+    """Return the float type of a call that can be part of a fused loop.
+
+    Args:
+        table: The rows of the function.
+        call: The call.
+
+    Returns:
+        np.float32 or np.float64. None if the call cannot be fused.
+    """
     primitive, name = call.primitive, call.primitive.name
     if call.outputs > 1 or not (primitive.code or name in ("slice", "unslice", *TOTAL_PRIMITIVES)):
         return None
@@ -73,13 +100,26 @@ def find_fusable_float_type(table: ProgramTable, call: Call) -> Any:
 
 
 def find_constant_exponent(table: ProgramTable, call: Call) -> Any:
-    """Return the number to which a power raises in each run; None for other calls, and for other exponents."""
+    """Return the exponent of a power if it is a constant number.
+
+    Args:
+        table: The rows of the function.
+        call: Any call.
+
+    Returns:
+        The number. None if the call is not a power or if its exponent is not a constant number.
+    """
     value: Any = table.constants.get(call.inputs[1]) if call.primitive.name == "pow" else None
     return None if np.ndim(value) else value
 
 
 def is_total_of_all_elements(call: Call, rank: int) -> bool:
-    """Whether a call is the sum or mean of all elements of its input, which has ``rank`` axes, one at least."""
+    """Return whether a call is the sum or mean of all elements of an array that has at least one axis.
+
+    Args:
+        call: Any call.
+        rank: The number of axes of the call's input.
+    """
     axis = call.attrs.get("axis")
     return (
         call.primitive.name in TOTAL_PRIMITIVES
@@ -90,18 +130,50 @@ def is_total_of_all_elements(call: Call, rank: int) -> bool:
 
 
 def format_total(sum_name: str, call: Call, shape: tuple[int, ...]) -> str:
-    """Return the text of a total, given the name of the sum of the elements of this shape in double precision."""
+    """Return the expression of a sum or mean.
+
+    Args:
+        sum_name: The name of the variable that holds the sum in double precision.
+        call: A call of ``reduce_sum`` or ``reduce_mean``.
+        shape: The shape of the array.
+    """
     return f"T({sum_name})" if call.primitive.name == "reduce_sum" else f"T({sum_name}) / T({math.prod(shape)})"
 
 
 def find_uniform_number(value: Any) -> float | None:
-    """Return the number to which all elements of a constant are equal; None when they differ."""
+    """Return the number that all elements of an array equal.
+
+    Args:
+        value: An array or a number.
+
+    Returns:
+        The number as a float. None if the elements differ or if the array is empty.
+    """
     flat = np.reshape(value, -1)
     return float(flat[0]) if flat.size and (flat == flat[0]).all() else None
 
 
 class FusedLoopWriter:
-    """Writes the fused function of some calls; other ``consumers`` than these calls need a row's value outside."""
+    """Writes the source of a fused function for some calls.
+
+    Attributes:
+        table: The rows of the function: shapes, dtypes, constants and calls.
+        calls: The calls to write, in order.
+        constants: The values of constant rows that are written into the source.
+        find_alias: Returns, for a row, the row that holds its value.
+        consumers: For each row, the rows of the calls that read it. The value of a row is returned if a call outside
+            the function reads it.
+        rows: The rows of the calls.
+        array_outputs: The rows whose arrays the caller passes, to be filled in.
+        outputs: The rows whose values the function returns: numbers and slices.
+        inputs: The rows whose values the function takes, in the order of its parameters.
+        lines: The lines that are written.
+        loop_shape: The shape of the open loop; None if no loop is open.
+        loop_body: The assignments of the open loop, as (target, expression).
+        loop_rows: The rows whose elements the open loop computes.
+        sum_calls: The sums and means that the open loop computes.
+        rows_after_loop: The rows that are complete only after the open loop.
+    """
 
     def __init__(
         self,
@@ -111,13 +183,9 @@ class FusedLoopWriter:
         find_alias: Any,
         consumers: dict[int, list[int]],
     ) -> None:
-        self.table, self.calls, self.constants, self.find_alias, self.consumers = (
-            table,
-            calls,
-            constants,
-            find_alias,
-            consumers,
-        )
+        """Find the outputs of the function; the class describes the arguments."""
+        self.table, self.calls, self.constants = table, calls, constants
+        self.find_alias, self.consumers = find_alias, consumers
         self.rows = {call.row for call in calls}
         output_calls = [call for call in calls if self._is_read_outside(call.row, self.rows)]
         self.array_outputs = [
@@ -128,15 +196,17 @@ class FusedLoopWriter:
         self.outputs = [call.row for call in output_calls if call.row not in self.array_outputs]
         self.lines: list[str] = []
         self.inputs: list[int] = []
-        self.loop_shape: tuple[int, ...] | None = None  # of the open loop
-        self.loop_body: list[tuple[str, str]] = []  # (what is set, to what)
-        self.loop_rows: set[int] = set()  # rows whose elements the open loop computes
+        self.loop_shape: tuple[int, ...] | None = None
+        self.loop_body: list[tuple[str, str]] = []
+        self.loop_rows: set[int] = set()
         self.sum_calls: list[Call] = []
-        self.rows_after_loop: set[int] = set()  # rows that are there after the open loop
+        self.rows_after_loop: set[int] = set()
 
     def write_source(self) -> str:
-        """Return the function's source: it takes ``inputs``, and arrays for the rows ``array_outputs``; it returns
-        ``outputs``.
+        """Write all calls and return the source of the function ``fused``.
+
+        The function takes the values of the rows ``inputs``, then an array for each of the rows ``array_outputs``. It
+        returns a tuple of the values of the rows ``outputs``.
         """
         for call in self.calls:
             self._write_call(call)
@@ -176,7 +246,7 @@ class FusedLoopWriter:
             self.loop_rows.add(call.row)
 
     def _write_unslice(self, call: Call, source: int) -> None:
-        """Write zeros, into which the loop over the source puts its elements."""
+        """Write the adjoint of a slice: an array of zeros, into which the loop over the source copies its elements."""
         shape, spec = call.attrs["shape"], call.attrs["spec"]
         steps = [part.indices(size) for part, size in zip(spec, shape, strict=False)]
         positions = [
@@ -191,7 +261,10 @@ class FusedLoopWriter:
         self.rows_after_loop.add(call.row)
 
     def _write_allocation(self, row: int, shape: tuple[int, ...]) -> None:
-        """Write the line that creates the array of a row, unless the caller passes it: numba allocates slowly."""
+        """Write the line that creates the array of a row.
+
+        The caller passes the array of an output instead, because numba allocates slowly.
+        """
         if row not in self.array_outputs:
             self.lines.append(f"    v{row} = np.empty({shape!r}, T)\n")
 
@@ -203,18 +276,21 @@ class FusedLoopWriter:
     # -- operands ----------------------------------------------------------------------------------
 
     def _format_constant(self, row: int) -> str | None:
-        """Return the text of the finite number to which a constant is equal everywhere; None for other rows."""
+        """Return the text of the finite number that all elements of a constant equal; None for other rows."""
         number = find_uniform_number(self.constants[row]) if row in self.constants else None
         return None if number is None or not np.isfinite(number) else f"T({number!r})"
 
     def _name_array_or_input(self, row: int) -> str:
-        """Return the name of a value that exists before the open loop; a row of no call here becomes an input."""
+        """Return the name of a value that exists before the open loop.
+
+        A row that no call of this function computes becomes an input.
+        """
         if row not in self.rows and row not in self.inputs:
             self.inputs.append(row)
         return f"v{row}"
 
     def _open_loop_and_name_element(self, row: int, shape: tuple[int, ...] | None = None) -> str:
-        """Return the text of a row's element inside the loop over its shape, which is opened if it is not open yet."""
+        """Return the expression of a row's element in the loop over its shape, and open that loop if necessary."""
         shape = self.table.shape_dtypes[row][0] if shape is None else shape
         if self.loop_shape is not None and self.loop_shape != shape:
             self._write_and_close_loop()
@@ -229,7 +305,10 @@ class FusedLoopWriter:
     # -- loops -------------------------------------------------------------------------------------
 
     def _write_and_close_loop(self) -> None:
-        """Write the open loop and close it; what other statements read of it is stored in arrays."""
+        """Write the open loop and close it.
+
+        The rows that other statements read are stored in arrays.
+        """
         if self.loop_shape is None:
             return
         stored_rows = [
@@ -256,7 +335,7 @@ class FusedLoopWriter:
 
 
 def _write_loop_source(shape: tuple[int, ...], statements: Sequence[str]) -> list[str]:
-    """Write the lines of a loop over all elements of a shape."""
+    """Return the lines of nested loops over all elements of a shape."""
     heads = [f"{'    ' * depth}for {INDEX_NAMES[depth - 1]} in range({size}):\n" for depth, size in enumerate(shape, 1)]
     return [*heads, *[f"{'    ' * (len(shape) + 1)}{statement}\n" for statement in statements]]
 
@@ -273,17 +352,23 @@ def _format_slices(spec: tuple[slice, ...]) -> str:
 
 
 def compile_fused_function(text: str, float_type: Any, shapes: Sequence[tuple[int, ...]]) -> Any:
-    """Return the function ``fused`` of a text as machine code, tried once on zeros of these shapes; None when numba
-    refuses it.
+    """Compile the function ``fused`` of a source to machine code.
+
+    Args:
+        text: The source of the function.
+        float_type: The type ``T`` of its numbers, np.float32 or np.float64.
+        shapes: The shapes of its arguments; () for a number. The function is called once with zeros of these shapes.
+
+    Returns:
+        The compiled function. None if numba cannot compile it.
     """
-    numbers_by_name: dict[str, int] = {}  # the same text for the same work in another place
+    # Rows are numbered from 0 on, so that equal loops at different rows have the same source and machine code.
+    numbers_by_name: dict[str, int] = {}
     text = _ROW_NUMBER.sub(lambda row: str(numbers_by_name.setdefault(row[0], len(numbers_by_name))), text)
-    name, trial_arguments = (
-        np.dtype(float_type).name,
-        [np.zeros(shape, float_type) if shape else float_type(0) for shape in shapes],
-    )
+    name = np.dtype(float_type).name
+    trial_arguments = [np.zeros(shape, float_type) if shape else float_type(0) for shape in shapes]
     try:
         return compile_function(f"{format_module_header(name)}\n{text}", f"fused_{name}", "fused", trial_arguments)
-    except Exception as error:  # numba has many ways to refuse; NumPy then computes as before
+    except Exception as error:  # Numba may raise any error. NumPy then computes the calls, as before.
         logging.getLogger(__name__).debug("not fused: %s", error)
         return None

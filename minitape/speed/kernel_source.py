@@ -1,7 +1,7 @@
-"""The text of the kernel, generated from the table of derivatives in
-:mod:`minitape.engine.table.primitives.elementwise`.
+"""Generate the source of the compiled kernels from the table of derivatives.
 
-The loop sweeps adjoints back over the rows of numbers.
+A kernel is a loop that sweeps adjoints backward over rows of numbers. The table is in
+:mod:`minitape.engine.table.primitives.elementwise`.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ def backward(rows, first, high, low, values, adjoints, reach):
     return low - 1
 '''
 
-# functions of the formulas, computed in double precision and rounded once, as the plain Python sweep does it. They are
-# put into the text where they are called: one large function compiles in half the time of many small ones.
+# The functions of the formulas are computed in double precision and rounded once, as in the plain Python sweep. They
+# are substituted where they are called, because one large function compiles in half the time of many small ones.
 _MATH = {
     "sqrt": "np.sqrt",
     "exp": "np.exp",
@@ -92,13 +92,17 @@ _OTHER = {
 
 
 def format_module_header(float_name: str) -> str:
-    """Return the head of every generated module: the imports and the type T."""
+    """Return the head of a generated module, with its imports and the float type ``T``.
+
+    Args:
+        float_name: "float32" or "float64".
+    """
     return _HEADER.format(real=float_name)
 
 
 @cache
 def _parse_kernel_functions() -> dict[str, tuple[list[str], ast.AST]]:
-    """Return, by the name of a function of the formulas, its parameters and its expression."""
+    """Return the parameters and the expression of each function of the formulas, by name."""
     texts = {f"{name}(x)": f"T({function}(np.float64(x)))" for name, function in _MATH.items()} | _OTHER
     functions: dict[str, tuple[list[str], ast.AST]] = {}
     for head, text in texts.items():
@@ -108,12 +112,18 @@ def _parse_kernel_functions() -> dict[str, tuple[list[str], ast.AST]]:
 
 
 class _KernelTransformer(ast.NodeTransformer):
-    """Numbers get the type T of the sweep, calls become the expressions of their functions."""
+    """Converts numbers to the type T of the sweep, and replaces calls by the expressions of their functions."""
 
     def visit_Constant(self, node: ast.Constant) -> ast.AST:
+        """Convert a number to the type T."""
         return parse_expression(f"T({node.value!r})")
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
+        """Replace a call by the expression of its function.
+
+        Raises:
+            KeyError: If the function has no line in ``_MATH`` or ``_OTHER``.
+        """
         self.generic_visit(node)
         name, args = ast.unparse(node.func), node.args
         if name == "select":
@@ -129,7 +139,13 @@ class _KernelTransformer(ast.NodeTransformer):
 
 
 def to_kernel_formula(text: str) -> str:
-    """Return a formula as it is pasted into generated kernels.
+    """Return a formula of the table as it appears in generated kernels.
+
+    Args:
+        text: The formula, such as "g * cos(x)".
+
+    Raises:
+        KeyError: If the formula calls a function that kernels do not have.
 
     >>> to_kernel_formula("g * cos(x)")
     'g * T(np.cos(np.float64(x)))'
@@ -138,7 +154,11 @@ def to_kernel_formula(text: str) -> str:
 
 
 def build_kernel_source(float_name: str) -> str:
-    """Return the text of the generated module for one float type, "float32" or "float64"."""
+    """Return the source of the module that has the function ``backward`` for one float type.
+
+    Args:
+        float_name: "float32" or "float64".
+    """
     formulas = _write_decision_tree(" " * 16, [_write_share_lines(primitive.texts[1:]) for primitive in BY_CODE])
     return format_module_header(float_name) + _BACKWARD.format(
         formulas=formulas, first_code=FIRST_CODE, array_row=ARRAY_ROW
@@ -146,7 +166,7 @@ def build_kernel_source(float_name: str) -> str:
 
 
 def _write_decision_tree(indent: str, bodies: list[str]) -> str:
-    """Write a binary decision over the codes, which leads to one of ``bodies``: few comparisons for each row."""
+    """Return a binary decision over the codes that runs one of ``bodies``, with few comparisons for each row."""
 
     def iter_tree_lines(low: int, high: int, indent: str) -> Iterator[str]:
         if high - low == 1:
@@ -162,12 +182,12 @@ def _write_decision_tree(indent: str, bodies: list[str]) -> str:
 
 
 def _write_share_lines(texts: Sequence[str]) -> str:
-    """Write the lines in which an operation sends shares to its inputs."""
+    """Return the lines that compute the shares of an operation's inputs from the formulas of its rules."""
     lines = []
     for text, wanted, share in zip([*texts, "-"], ("wants_a", "wants_b"), ("share_a", "share_b"), strict=False):
         if text == "-":
             lines.append(f"{wanted} = False")
-        elif "(" in text or "/" in text:  # worth a question
+        elif "(" in text or "/" in text:  # An expensive share is computed only if it is wanted.
             lines += [f"if {wanted}:", f"    {share} = {to_kernel_formula(text)}"]
         else:
             lines.append(f"{share} = {to_kernel_formula(text)}")

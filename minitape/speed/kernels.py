@@ -1,6 +1,7 @@
-"""The compiled kernels, one for each type of numbers; what numba sees is in :mod:`minitape.speed.kernel_source`.
+"""Compile the kernels of long sweeps, and decide when they pay.
 
-Without numba, with ``NUMBA_DISABLE_JIT=1``, and where numba fails, there are none.
+There is one kernel for each type of numbers. :mod:`minitape.speed.kernel_source` writes the source that numba compiles.
+Python sweeps instead if numba is missing, disabled by ``NUMBA_DISABLE_JIT=1``, or fails.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ import numpy as np
 if TYPE_CHECKING:
     from .packed_rows import PackedRecord
 
-_kernels: dict[Any, Any] = {}  # by NumPy's class
-_failures: list[Exception] = []  # why numba compiles nothing in this process
+_kernels: dict[Any, Any] = {}  # The keys are NumPy's classes, np.float32 and np.float64.
+_failures: list[Exception] = []  # Once numba has raised an error, it is not used again in this process.
 
 
 def can_compile_kernels() -> bool:
-    """Whether numba is installed, is not switched off, and has not failed."""
+    """Return whether numba is installed, is not disabled, and has not failed in this process."""
     return is_kernel_loaded() or (
         not _failures and os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0") and _has_numba()
     )
@@ -34,25 +35,33 @@ def _has_numba() -> bool:
 
 
 def is_kernel_loaded() -> bool:
-    """Whether a compiled kernel is in memory."""
+    """Return whether a compiled kernel is in memory."""
     return bool(_kernels) and not _failures
 
 
 def find_or_compile_kernel(number_type: Any) -> Any:
-    """Return the kernel for a type of numbers, compiled if need be; None where that fails, and Python sweeps."""
+    """Return the kernel for a type of numbers, and compile it if necessary.
+
+    Args:
+        number_type: NumPy's class of the numbers, np.float32 or np.float64.
+
+    Returns:
+        The compiled function ``backward`` of :mod:`minitape.speed.kernel_source`. None if numba is not available or
+        cannot compile it.
+    """
     if number_type not in _kernels and can_compile_kernels():
-        # what generates code is needed by long tapes only, and takes a while to load
+        # Only long tapes need these modules, and importing them takes a while.
         from .compilation import compile_function
         from .kernel_source import build_kernel_source
 
         label = np.dtype(number_type).name
-        # arguments on which it finds nothing to do; numba compiles it for their types
+        # The trial arguments contain only a leaf, so the kernel does nothing. Numba compiles it for their types.
         rows, values, flags = np.zeros((1, 4), np.int32), np.zeros(1, number_type), np.zeros(1, np.uint8)
         try:
             _kernels[number_type] = compile_function(
                 build_kernel_source(label), label, "backward", (rows, 0, 0, 0, values, values.copy(), flags)
             )
-        except Exception as error:  # an installation can be broken in many ways
+        except Exception as error:  # A broken installation can raise any error.
             _note_failure(error)
     return None if _failures else _kernels.get(number_type)
 
@@ -71,9 +80,13 @@ def _note_failure(error: Exception) -> None:
 
 
 def warm_up(progress: Callable[[str, int, int], None] | None = None) -> str:
-    """Compile and cache every kernel; ``progress(name, done, total)`` is called before each and at the end.
+    """Compile every kernel and store its machine code for later processes.
 
-    Return what is wrong, in words: nothing, if the next process will find them all.
+    Args:
+        progress: Called as ``progress(name, done, total)`` before each kernel and at the end.
+
+    Returns:
+        A description of what went wrong. It is "" if the next process will find all kernels.
     """
     from .compilation import is_machine_code_kept
 
@@ -91,18 +104,25 @@ def warm_up(progress: Callable[[str, int, int], None] | None = None) -> str:
 
 # -- when they pay ---------------------------------------------------------------------------------
 
-MIN_NUMBERS = 24  # numbers from which on a kernel that is loaded already is faster than Python
-# rows swept in Python that earn the loading of numba, which takes half a second: who swept so many will sweep more
+MIN_NUMBERS = 24  # A loaded kernel is faster than Python if a recording has at least this many numbers.
+# Loading numba takes half a second. A process that has swept this many rows in Python will probably sweep more.
 ROWS_TO_LOAD_NUMBA = 100_000
-ROWS_TO_LOAD_KERNELS = 10_000  # ... and that of the kernels alone, in a program that has loaded numba itself
-WIDE_SWEEP, EXPECTED_REPEATS = 512, 20  # of a sweep of so many rows more are expected: each counts so many times
-COUNTED_ROWS = 4096  # rows in which numbers are counted
-_swept_rows = [0]  # rows that this process swept without kernels
+ROWS_TO_LOAD_KERNELS = 10_000  # Loading the kernels alone takes less time, if the program has loaded numba itself.
+# A wide sweep is probably one of many equal sweeps, so its rows count EXPECTED_REPEATS times.
+WIDE_SWEEP, EXPECTED_REPEATS = 512, 20
+COUNTED_ROWS = 4096  # Numbers are counted in this many of the last rows.
+_swept_rows = [0]  # It counts the rows that this process swept without kernels.
 
 
 def find_kernel_and_pack_rows(record: PackedRecord, row_count: int) -> Any:
-    """Return a kernel for a sweep over so many rows of a recording, and pack the recording; None where the sweep in
-    Python is faster.
+    """Return the kernel for a sweep and pack the recording, if a compiled sweep is faster.
+
+    Args:
+        record: The recording to sweep over.
+        row_count: The number of rows that the sweep visits.
+
+    Returns:
+        The kernel. None if the sweep in Python is faster, or if the recording cannot be packed.
     """
     number_type = record.number_type
     if number_type is None or not _does_kernel_pay(record, number_type, row_count):
@@ -112,6 +132,7 @@ def find_kernel_and_pack_rows(record: PackedRecord, row_count: int) -> Any:
 
 
 def _does_kernel_pay(record: PackedRecord, number_type: Any, row_count: int) -> bool:
+    """Return whether a sweep over so many rows should use a kernel, and count the rows until numba is loaded."""
     if np.ndarray in record.kinds and _count_number_operations(record, number_type) < MIN_NUMBERS:
         return False
     if is_kernel_loaded():
@@ -125,9 +146,8 @@ def _count_number_operations(record: PackedRecord, number_type: Any) -> int:
     from ..engine.record.row_parts import CALL
 
     ops, _, _, _, _, values = record.read_columns(max(len(record) - COUNTED_ROWS, 0))
-    numbers = [*map(type, values)].count(number_type)  # also those that calls made: mostly they are few already
-    return (
-        numbers
-        if numbers < MIN_NUMBERS
-        else sum(op > CALL and type(value) is number_type for op, value in zip(ops, values, strict=True))
-    )
+    numbers = [*map(type, values)].count(number_type)
+    # This count includes the results of calls, but it is quick, and mostly too small already.
+    if numbers < MIN_NUMBERS:
+        return numbers
+    return sum(op > CALL and type(value) is number_type for op, value in zip(ops, values, strict=True))

@@ -1,5 +1,6 @@
-"""The reverse sweep over a long recording of numbers: their adjoints are in one column, which a compiled loop
-fills.
+"""Sweep backward over a long recording of numbers with a compiled loop.
+
+The loop reads the packed rows and adds the shares to one column of adjoints.
 """
 
 from __future__ import annotations
@@ -18,23 +19,43 @@ if TYPE_CHECKING:
 
 
 def build_long_sweep(record: PackedRecord, seeds: Any, sources: set[int], reachable: Any) -> LongSweep | None:
-    """Return a sweep with a compiled loop; None where the sweep in Python is faster."""
+    """Build a sweep with a compiled loop, if that is faster than a sweep in Python.
+
+    Args:
+        record: The recording to sweep over, which is packed if the compiled loop is used.
+        seeds: The targets' adjoints by row.
+        sources: The rows whose adjoints are kept.
+        reachable: For each row, whether a source can be reached through it. None if each row matters.
+
+    Returns:
+        The sweep, which has not run yet. None if the sweep in Python is faster.
+    """
     kernel = find_kernel_and_pack_rows(record, max(seeds) - min(sources) + 1)
     return None if kernel is None else LongSweep(kernel, record, seeds, sources, reachable)
 
 
 class LongSweep(Sweep):
-    """The column of adjoints, and for each row whether it matters (bit 0) and whether something has arrived there (bit
-    1).
+    """A sweep whose adjoints of numbers are in one array, which a compiled kernel fills.
+
+    The adjoints of other rows are in ``adjoints``, as in every sweep.
+
+    Attributes:
+        record: The packed recording.
+        kernel: The compiled function ``backward`` of :mod:`minitape.speed.kernel_source`.
+        number_type: The one type of the recording's numbers, np.float32 or np.float64.
+        number_column: The values of all rows, of this dtype and shape (rows,). Rows without a number hold NaN.
+        adjoint_column: The adjoints of all rows, of the same dtype and shape.
+        reach_flags: For each row, as uint8: bit 0 is set if the row matters, bit 1 if an adjoint has arrived there.
     """
 
     record: PackedRecord
 
     def __init__(self, kernel: Any, record: PackedRecord, seeds: Any, sources: set[int], reachable: Any) -> None:
+        """Create the columns and enter the seeds; see :func:`build_long_sweep` for the arguments."""
         super().__init__(record, seeds, sources, reachable)
         self.kernel, self.number_type = kernel, record.number_type
         self.number_column = record.build_number_column(self.number_type)
-        # -0.0 + share is the share, to the sign of a zero
+        # The column starts with -0.0 because -0.0 + share has the sign of the share even if that is zero.
         self.adjoint_column = create_filled_array(self.number_column.shape, self.number_column.dtype, -0.0)
         self.reach_flags = (
             np.ones(len(record), np.uint8) if reachable is None else np.frombuffer(reachable, np.uint8).copy()
@@ -44,7 +65,10 @@ class LongSweep(Sweep):
                 del self.adjoints[row]
 
     def iter_cells_backward(self) -> Iterator:
-        """Yield the rows that the loop does not know, calls and arrays. It continues below each of them."""
+        """Run the kernel, and yield the cells of the rows that it cannot handle, calls and arrays.
+
+        The kernel continues below each of these rows when the iteration does.
+        """
         record, first_row = self.record, self.first_row
         for block_start, block, _, calls in reversed(record.blocks):
             block_end, row = max(block_start, first_row), min(block_start + len(block) - 1, self.last_row)
@@ -58,7 +82,7 @@ class LongSweep(Sweep):
                 row -= 1
 
     def _try_adding_to_column(self, row: int, share: Any) -> bool:
-        """Add a share to the adjoint of a row and return True; False if the row is no number of this column."""
+        """Add a share to the column of adjoints, and return whether the row holds a number of the column's type."""
         self.reach_flags[row] |= 2
         if type(self.record.get_value_or_spec(row)) is not self.number_type:
             return False
@@ -66,10 +90,26 @@ class LongSweep(Sweep):
         return True
 
     def add_share(self, row: int, share: Any) -> Any:
+        """Add a share to the adjoint of a row, in the column of adjoints if the row is a number.
+
+        Args:
+            row: The row that receives the share.
+            share: The number or array to add.
+
+        Returns:
+            The sum so far.
+        """
         return self.get_adjoint(row) if self._try_adding_to_column(row, share) else super().add_share(row, share)
 
     def get_adjoint(self, row: int) -> Any:
-        """Return the adjoint of a row, None where it has none."""
+        """Return the adjoint of a row.
+
+        Args:
+            row: The number of the row.
+
+        Returns:
+            The number or array. None if no share has arrived at the row.
+        """
         if type(self.record.get_value_or_spec(row)) is self.number_type:
             return self.number_type(self.adjoint_column[row]) if self.reach_flags[row] & 2 else None
         return self.adjoints.get(row)

@@ -1,9 +1,10 @@
-"""Long runs of single numbers, rolled up into the loops that they came from.
+"""Find loops in long runs of operations on numbers, and compile them.
 
-A loop in Python leaves the same operations in the recording once for each turn, and so does its gradient. Interpreting
-a thousand such rows costs a few nanoseconds each. Here the repeats are found: a stretch whose operations return after a
-period, each reading the same row every time or rows a fixed step apart, becomes one compiled loop. The rows are
-computed in the same order by the same formulas, so the numbers are the same.
+A loop in Python records the same operations in each turn, and so does its gradient. Here repeating operations are
+found and compiled to a loop again. A *stretch* is a run of rows whose operations repeat after a *period*. Each
+operation must read the same row in each turn, or rows that are a fixed step apart.
+
+The compiled loop computes the rows in the same order by the same formulas, so the numbers are identical.
 """
 
 from __future__ import annotations
@@ -17,13 +18,19 @@ from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
 from .fusion import compile_fused_function
 from .kernel_source import to_kernel_formula
 
-MAX_PERIOD = 64  # operations of a loop's turn at most
-MIN_TURNS = 4  # turns from which on a loop is written
-MAX_OPERATIONS = 128  # operations that are written out, in loops and outside them: the time to compile grows with them
+MAX_PERIOD = 64  # A loop has at most this many operations in each turn.
+MIN_TURNS = 4  # A loop is written only for at least this many turns.
+MAX_OPERATIONS = 128  # The source has at most this many operations, because the time to compile grows with them.
 
 
 class Stretch(NamedTuple):
-    """Rows from ``first_row`` on that are ``turns`` times the same ``period`` operations."""
+    """A run of rows that repeat the same operations.
+
+    Attributes:
+        first_row: The first row of the stretch.
+        period: The number of operations in each turn.
+        turns: The number of turns.
+    """
 
     first_row: int
     period: int
@@ -31,25 +38,31 @@ class Stretch(NamedTuple):
 
 
 def compile_repeated_rows(rows: np.ndarray, leaf_count: int, float_type: Any) -> Any:
-    """Return the compiled function of some rows (code, input, input); the first ``leaf_count`` of them are leaves.
+    """Compile a function that computes rows of numbers, if they repeat enough.
 
-    It takes the array of all values and computes those that are no leaves. None where the rows repeat too little.
+    Args:
+        rows: An integer array with a row (code, input, input, ...) for each number.
+        leaf_count: The number of leaves, which are the first rows.
+        float_type: The type of the numbers, np.float32 or np.float64.
+
+    Returns:
+        A function that takes an array of shape (rows,) with the values of the leaves, and fills in the other values.
+        None if the rows repeat too little or if numba cannot compile the function.
     """
     stretches = _split_into_stretches(rows, leaf_count)
     if stretches is None:
         return None
     lines = []
     for stretch in stretches:
-        lines += (
-            _write_loop_source(rows, stretch)
-            if stretch.turns > 1
-            else [f"    {_write_row_source(rows, stretch.first_row)}\n"]
-        )
+        if stretch.turns > 1:
+            lines += _write_loop_source(rows, stretch)
+        else:
+            lines.append(f"    {_write_row_source(rows, stretch.first_row)}\n")
     return compile_fused_function(f"def fused(v):\n{''.join(lines)}", float_type, [(len(rows),)])
 
 
 def _split_into_stretches(rows: np.ndarray, first_row: int) -> list[Stretch] | None:
-    """Split the rows from ``first_row`` on into loops and single rows; None if they are too many to be written out."""
+    """Split the rows from ``first_row`` on into loops and single rows; return None if too many operations remain."""
     repeats = _RepeatFinder(rows)
     stretches, operation_count, row = [], 0, first_row
     while row < len(rows) and operation_count <= MAX_OPERATIONS:
@@ -64,9 +77,17 @@ def _split_into_stretches(rows: np.ndarray, first_row: int) -> list[Stretch] | N
 
 
 class _RepeatFinder:
-    """Where a repetition of operations ends: at another operation, or at another step of an input."""
+    """Finds the end of a repetition: a different operation, or a different step between the inputs of two turns.
+
+    Attributes:
+        row_count: The number of rows.
+        operation_breaks: For each period from 1 on, the rows whose operation differs from the row one period before.
+        step_breaks: For each period from 1 on, the rows whose inputs have moved by a different step than in the turn
+            before.
+    """
 
     def __init__(self, rows: np.ndarray) -> None:
+        """Find the breaks of all periods in an array of rows (code, input, input, ...)."""
         self.row_count, self.operation_breaks, self.step_breaks = len(rows), [], []
         for period in range(1, MAX_PERIOD + 1):
             steps = rows[period:, 1:3] - rows[:-period, 1:3]
@@ -90,9 +111,12 @@ def _write_row_source(rows: np.ndarray, row: int) -> str:
 
 
 def _write_loop_source(rows: np.ndarray, stretch: Stretch) -> list[str]:
-    """Write the lines of a loop. A turn hands values to the next one in variables; other consumers read memory."""
+    """Return the lines of a loop.
+
+    A turn passes values to the next turn in variables. All other operations read the values from the array.
+    """
     first_row, period, turns = stretch
-    initial_values: dict[str, str] = {}  # what must be known when the loop begins
+    initial_values: dict[str, str] = {}
     body, carried_values = [], {}
     for offset in range(period):
         operands = []
@@ -117,7 +141,16 @@ def _write_loop_source(rows: np.ndarray, stretch: Stretch) -> list[str]:
 
 
 def _format_loop_operand(stretch: Stretch, start: int, step: int) -> str:
-    """Return the name of an input in a loop: this turn's variable, the previous turn's, a constant, or an element."""
+    """Return the expression that reads an input inside a loop.
+
+    It is a variable of this turn ("t3") or of the previous turn ("p3"), a constant ("c3"), or an element of the array
+    of values.
+
+    Args:
+        stretch: The stretch that becomes the loop.
+        start: The row of the input in the first turn.
+        step: The distance to the row of the input in the next turn.
+    """
     first_row, period, _ = stretch
     if step == period and start >= first_row - period:
         return f"t{start - first_row}" if start >= first_row else f"p{start - first_row + period}"

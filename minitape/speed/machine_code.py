@@ -1,8 +1,8 @@
-"""numba's files of machine code, so that nothing that is wrong with them reaches who wants a gradient.
+"""Store numba's machine code in files, and keep every problem with these files away from the user's gradient.
 
-numba raises whatever opening or unpickling such a file raises, and believes machine code in which bits have flipped.
-Here each file ends with a checksum, what cannot be read is removed and counts as not there, and what cannot be written
-is kept in memory only. The first trouble of a process is logged.
+By itself numba raises any error of opening or unpickling such a file, and runs machine code that has been damaged. Here
+each file ends with a checksum. A file that cannot be read is removed and counts as missing. Code that cannot be written
+is kept only in memory. The first problem of a process is logged.
 """
 
 from __future__ import annotations
@@ -22,11 +22,21 @@ from . import code_cache
 
 
 class MachineCodeCache:
-    """The machine code of one function of a generated module, as numba's dispatchers ask for it."""
+    """The stored machine code of one generated function, with the interface that numba's dispatchers use.
 
-    cache_path = None  # numba's statistics ask for it
+    Attributes:
+        cache_path: None. Numba's statistics read this attribute.
+        module: The name of the generated module.
+        text: The source of the module.
+        function_name: The name of the function in the module.
+        options: The options of the compilation, as text; code for other options is not used.
+        is_on_disk: Whether the code was read from a file or written to one.
+    """
+
+    cache_path = None
 
     def __init__(self, module: str, text: str, function_name: str, options: str) -> None:
+        """Create the cache of a function, which neither reads nor writes files yet."""
         self.module, self.text, self.function_name, self.options = module, text, function_name, options
         self.is_on_disk = False
 
@@ -34,7 +44,15 @@ class MachineCodeCache:
         return _ChecksummedFiles(str(folder / "__pycache__"), f"{self.module}.{self.function_name}", self.options)
 
     def load_overload(self, signature: Any, target: Any) -> Any:
-        """Return the code that numba compiled for a signature before; None where it is missing or cannot be used."""
+        """Return the stored code for a signature.
+
+        Args:
+            signature: Numba's signature, the types of the arguments.
+            target: Numba's target context, for which the code is rebuilt.
+
+        Returns:
+            Numba's ``CompileResult``. None if the code is missing or cannot be used.
+        """
         target.refresh()
         for folder in filter(_is_trusted_folder, code_cache.iter_cache_folders()):
             files = self._open_files(folder)
@@ -44,7 +62,7 @@ class MachineCodeCache:
                     code = CompileResult._rebuild(target, *code)
                     self.is_on_disk = True
                     return code
-            except Exception as error:  # unpickling can raise anything
+            except Exception as error:  # Unpickling can raise any error.
                 files.remove_files()
                 _log_once(
                     f"Compiled code in {folder} cannot be read ({_describe_error(error)}) and is compiled anew. "
@@ -53,7 +71,12 @@ class MachineCodeCache:
         return None
 
     def save_overload(self, signature: Any, result: Any) -> None:
-        """Keep what numba compiled in the first folder that takes it."""
+        """Store compiled code in the first folder that accepts it, or log why no folder does.
+
+        Args:
+            signature: Numba's signature, the types of the arguments.
+            result: Numba's ``CompileResult``.
+        """
         reason = "there is no folder for it"
         for folder in code_cache.iter_cache_folders():
             try:
@@ -70,7 +93,10 @@ class MachineCodeCache:
 
 
 class _ChecksummedFiles(IndexDataCacheFile):
-    """The index and the code of a function, each with a checksum behind the end of its pickles, where none is read."""
+    """Numba's files of a function, the index and the code, each with a checksum.
+
+    The checksum follows the pickles in a file, where unpickling does not read it.
+    """
 
     def load(self, key: Any) -> Any:
         _check_checksum(self._index_path)
@@ -88,7 +114,7 @@ class _ChecksummedFiles(IndexDataCacheFile):
             file.write(content.getvalue() + hashlib.sha256(content.getvalue()).digest())
 
     def remove_files(self) -> None:
-        """Remove the files, where that is possible."""
+        """Remove the index and the code, and ignore files that cannot be removed."""
         index = Path(self._index_path)
         for path in (index, *index.parent.glob(f"{index.stem}.*.nbc")):
             with contextlib.suppress(OSError):
@@ -105,9 +131,9 @@ def _check_checksum(path: str) -> None:
     try:
         content = Path(path).read_bytes()
     except FileNotFoundError:
-        return  # nothing was kept
+        return  # No code was stored.
     except OSError as error:
-        raise ValueError(_describe_error(error)) from error  # numba takes an OSError for a file that is not there
+        raise ValueError(_describe_error(error)) from error  # Numba would treat an OSError as a missing file.
     if hashlib.sha256(content[:-32]).digest() != content[-32:]:
         raise ValueError(f"{Path(path).name} is damaged")
 

@@ -1,5 +1,7 @@
-"""The sweep over numbers that an outer tape records: rules of the table write row after row of the one recording, and
-make no tensors in between. The adjoint of a row is the number of another one.
+"""Sweep over numbers while an outer tape records.
+
+Rules of the table write row after row of the shared recording and create no tensors in between. During the sweep, the
+adjoint of a row is represented by the number of the row that holds its value.
 """
 
 from __future__ import annotations
@@ -20,20 +22,31 @@ if TYPE_CHECKING:
     from ..engine.record.record import Record
     from ..engine.table.primitives import Primitive
 
-ROW_WRITERS: dict[str, Any] = {}  # what rules call: functions (record, *rows) that write a row and return it
+# The functions that rules call, by name. Each takes (record, *input rows), writes a row and returns its number.
+ROW_WRITERS: dict[str, Any] = {}
 
 
 def try_sweeping_recorded_numbers(
     record: Record, adjoint_tensors: dict, sources: set[int], reachable: Any, last_row: int, first_row: int
 ) -> bool:
-    """Sweep down to ``sources``: the dictionary of seeds becomes that of the adjoints, which are tensors.
+    """Sweep over a tape of numbers and record the sweep, if this form can do it.
 
-    Return False, and do nothing, where the recording is not the one that records, or not of numbers alone.
+    Args:
+        record: The recording to sweep over.
+        adjoint_tensors: The seeds as tensors, by row of a target. After the sweep it holds the adjoints of the sources.
+        sources: The rows whose adjoints are kept.
+        reachable: For each row, whether a source can be reached through it. None if each row matters.
+        last_row: The row at which the sweep begins.
+        first_row: The row at which the sweep ends.
+
+    Returns:
+        Whether the sweep was run. If it is False, nothing has changed. The sweep needs a recording that is open in this
+        thread and has no calls. It must not be the trace of a function, and must not be packed during the sweep.
     """
     open_record = state.record
     if open_record is not record or record.fixed_site is None or record.has_calls or record.trace is not None:
         return False
-    if record.base or record.next > CHUNK // 32:  # it might be packed before the end
+    if record.base or record.next > CHUNK // 32:  # The recording might be packed before the sweep ends.
         return False
     rows, matters = record.rows, reachable or b"\1" * (last_row + 1)
     adjoints = {row: record.find_or_add_row(g, None, record.fixed_site) for row, g in adjoint_tensors.items()}
@@ -60,7 +73,16 @@ def try_sweeping_recorded_numbers(
 
 @cache
 def _list_share_writers(code: int, *inputs_matter: bool) -> list[tuple[int, Any]]:
-    """Return (0 for a or 1 for b, what writes its share) of the inputs of an operation that matter."""
+    """Return the functions that write the shares of an operation.
+
+    Args:
+        code: The code of the operation.
+        inputs_matter: For each input, whether its share is wanted.
+
+    Returns:
+        A pair for each input that matters and has a rule. The first element is 0 for input ``a`` and 1 for ``b``. The
+        second is a function of (record, rows of g, z, x, y) that writes the share's rows and returns the last one.
+    """
     if not ROW_WRITERS:
         for primitive in BY_CODE:
             ROW_WRITERS[primitive.name] = line = _build_row_writer(primitive)
@@ -76,14 +98,14 @@ def _list_share_writers(code: int, *inputs_matter: bool) -> list[tuple[int, Any]
             call_text, rule = to_recorded_formula(text, "w"), compile_recorded_rules(code)[i]
             if find_names(call_text) <= {*ROW_WRITERS, *"wgzxy"}:
                 rule = compile_expression(call_text, ROW_WRITERS, "w, g, z, x, y")
-            else:  # more than lines of the table
+            else:  # The rule calls other functions than lines of the table, so it runs on tensors.
                 rule = lambda w, *rows, f=rule: w.find_or_add_row(f(*[_build_row_tensor(w, row) for row in rows]))  # noqa: E731
             rules.append((i, rule))
     return rules
 
 
 def _build_row_writer(primitive: Primitive) -> Any:
-    """Return the function that computes an operation of the values of rows, and writes the row of the result."""
+    """Return the function (record, *input rows) that computes an operation, writes its row and returns the row."""
     code, sign, forward = primitive.code, PYTHON_OPERATORS.get(primitive.name), ForwardFunctions(primitive.code)
 
     def write_unary(record: Record, a: int) -> int:
@@ -108,7 +130,10 @@ def _build_row_writer(primitive: Primitive) -> Any:
 
 
 def _find_or_add_number_row(record: Record, number: float, like_row: int) -> Any:
-    """Return the row of a Python number in the type of another row's value, and write it where it is missing."""
+    """Return the row of a Python number, and write it first if the recording does not have it.
+
+    The number gets the type of the value in ``like_row``.
+    """
     number_type = type(record.rows[WIDTH * like_row + 5])
     tensor = record.numbers.get((number, number_type)) if number else None
     if tensor is None:

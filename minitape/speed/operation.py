@@ -1,4 +1,7 @@
-"""How an operation is run and recorded, in one pass: the fast form of :mod:`minitape.engine.tensor.operation`."""
+"""Run and record an operation in one pass over its inputs.
+
+This is the fast form of :func:`minitape.engine.tensor.operation.apply`.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +22,16 @@ if TYPE_CHECKING:
 
 
 def apply(plain: Function) -> Function:
-    """Return the fast form of :func:`minitape.engine.tensor.operation.apply`, which says what it does: one walk over
-    the inputs, one tensor.
+    """Build the fast form of :func:`minitape.engine.tensor.operation.apply`.
+
+    The fast form has the same parameters and returns the same results. It passes over the inputs once, and creates the
+    tensor of a single result in place.
+
+    Args:
+        plain: The plain form, which runs if an input is not an ``EagerTensor``.
+
+    Returns:
+        The function ``apply(primitive, inputs, attrs, frame=None)``.
     """
     from ..engine.tensor import operation as home
 

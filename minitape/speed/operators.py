@@ -1,9 +1,8 @@
-"""The functions of the table of derivatives on tensors, all made from one text: ``x * y``, ``-x``, ``tf.sin(x)``,
-``tf.add(x, y)``.
+"""Generate the operators and functions of the table of derivatives on tensors, such as ``x * y`` and ``tf.sin(x)``.
 
-What runs most often is written out: floats of one dtype that fit. Compute, make a tensor, write a row; where nothing
-records, the tensor gets a note for `explain` instead. All else is left to ``general``, which asks and refuses what
-TensorFlow does.
+All of them are generated from one text. It covers the usual operands: floats of one dtype whose shapes broadcast. A
+generated function computes the value, creates a tensor and writes a row. If nothing records, the tensor gets a note for
+`explain` instead. The plain function, ``general``, runs for all other operands and makes TensorFlow's checks.
 """
 
 from __future__ import annotations
@@ -32,18 +31,21 @@ if TYPE_CHECKING:
     from ..engine.tensor.tensor import Tensor
     from ..engine.types import Array, Function, Object
 
-# ``x`` and ``y`` are the arrays of the operands in the order of the formula, ``a`` and ``b`` what was given. In the
-# order of the text:
+# In the text, ``a`` and ``b`` are the arguments. ``x`` and ``y`` are the operands' arrays in the order of the formula.
+# These are its placeholders, in order:
 #
-# first_operand   of an operator: what is no tensor (a variable, a number) is read, or left to ``general``
-# site            of the row, or None where the recording is not open here, or ``record.write_rows`` must find the frame
-# recorded_other  the second operand as the recording knows it: a tensor, a number that it has met, a variable's state
-# numbers         whether the operands are numbers of one type; arrays: whether they are small arrays that fit
+# first_operand   reads an operator's first operand if it is a variable; ``general`` handles all but tensors
+# site            the site of the row; None if this recording is not open or ``record.write_rows`` must find the frame
+# recorded_other  reads the second operand: a tensor, a number with a row in this recording, or a variable's state
+# numbers         whether the operands are numbers of one type
 # enter_other     writes the leaf of a second operand that has no row yet
-# number_row      computes and writes the row, see ``_ROW``; constant: whether it depends on nothing watched
-# any_other       the second operand where the row is written by ``record.write_rows``, or none is
-# fits            whether the values are floats of one dtype that fit; else ``general`` asks what they are
-# note_inputs     the note for `explain` where nothing records: what the value was computed from
+# number_row      computes a number and writes its row, see ``_ROW``
+# constant        whether the result depends on nothing that is watched
+# arrays          whether the operands are small float arrays that broadcast
+# row             computes an array and writes its row
+# any_other       reads the second operand if ``record.write_rows`` writes the row or nothing records
+# fits            whether the operands are floats of one dtype that broadcast; ``general`` handles all others
+# note_inputs     collects what the value was computed from, for `explain`, if nothing records
 _TEXT = """
 def {name}({signature}):
 {first_operand}    {start}
@@ -94,7 +96,7 @@ _RECORDED_OTHER = """
                 b = other = b._read_state() if hasattr(b, "_read_state") else b
             {y} = other._value if type(other) is EagerTensor else None
 """.lstrip("\n")
-# as minitape.engine.record.provenance.build_origin does it
+# This text does what minitape.engine.record.provenance.build_origin does, without a call.
 _NOTE_INPUT = """
         {origin} = {t}._origin
         if {t}._record is not None:
@@ -120,7 +122,7 @@ _ARRAY = "{x}.size {bound} and {x}.dtype.char in 'fd'"
 _SAME_SHAPES = (
     f"kind is ndarray is type({{other}}) and x.shape == y.shape and x.dtype is y.dtype and {_ARRAY.replace('{x}', 'x')}"
 )
-_WITH_NUMBER = f"kind is ndarray and type({{other}}) is {{x}}.dtype.type and {_ARRAY}"  # a number
+_WITH_NUMBER = f"kind is ndarray and type({{other}}) is {{x}}.dtype.type and {_ARRAY}"
 _SMALL, _USUAL = "<= record.max_small_size", "< LARGE"
 _ANY_OTHER = """
     if type(b) is EagerTensor:
@@ -139,7 +141,7 @@ _ANY_OTHER = """
         {y} = other._value
 """.lstrip("\n")
 
-# NumPy's functions may give integers for a Python number
+# NumPy's functions may return integers for a Python number, so the number is converted first.
 _CONVERT_OTHER = "    if other is None:\n        {y} = {first}.dtype.type(b)\n"
 
 _UNARY_TEXTS = {
@@ -158,7 +160,13 @@ _UNARY_TEXTS = {
 
 
 def _build_binary_texts(first_name: str, second_name: str, reflected: bool) -> dict[str, str]:
-    """Return the texts that differ for two operands, by name: the arrays of ``a`` and the other have these names."""
+    """Return the parts of the text that differ for two operands, by placeholder.
+
+    Args:
+        first_name: The name of the array of ``a``, "x" or "y".
+        second_name: The name of the array of ``b``.
+        reflected: Whether the operands are exchanged.
+    """
 
     def format_condition(condition: str, bound: str) -> str:
         return condition.format(x=first_name, other=second_name, bound=bound)
@@ -199,27 +207,36 @@ def build_operation_function(
     reads: bool = False,
     inside: bool = False,
 ) -> Function:
-    """Return the function of one tensor or two for a line of the table of derivatives; ``reflected`` with the operands
-    exchanged.
+    """Generate the function of one or two tensors for a line of the table of derivatives.
 
-    ``general`` runs in all other cases. ``signature`` names the operands and what may follow them. ``reads``: an
-    operator of variables; its first operand is the state that the variable holds. ``inside``: called by a rule of a
-    sweep that is recorded, whose site is fixed.
+    Args:
+        general: The plain function, which runs for all operands that the generated function does not cover.
+        primitive: The line of the table.
+        name: The name of the generated function.
+        reflected: Whether the operands are exchanged, as in ``__rsub__``.
+        signature: The parameters of a function, the operands first, such as "x, y, name=None". If it is "", the
+            function is an operator, whose first operand is a tensor.
+        reads: Whether it is an operator of variables. The variable's current state is then the first operand.
+        inside: Whether rules of a recorded sweep call the function. The site of their rows is fixed.
+
+    Returns:
+        The generated function. It returns an ``EagerTensor``, or what ``general`` returns.
     """
-    formula, is_binary = primitive.texts[0], len(primitive.texts) == 3
+    is_binary = len(primitive.texts) == 3
     arguments = "a, b" if is_binary else "a"
     operands = signature.split(", ")[: 1 + is_binary] if signature else []
-    first_operand = ""  # of an operator: its first operand is a tensor
+    first_operand = ""  # The first operand of an operator is a tensor, so there is nothing to read.
     if operands or reads:
-        unpack = (
-            "a = a._read_state()" if reads else "" if signature == arguments else f"{arguments} = {', '.join(operands)}"
-        )
+        if reads:
+            unpack = "a = a._read_state()"
+        elif signature == arguments:
+            unpack = ""
+        else:
+            unpack = f"{arguments} = {', '.join(operands)}"
         first_operand = f"    {unpack}\n    if type(a) is not EagerTensor:\n        return general({arguments})\n"
-    sign_function, type_expression = (
-        PYTHON_OPERATORS.get(primitive.name),
-        "ndarray if type(y) is ndarray else type(x)" if is_binary else "kind",
-    )
-    # more than Python's operators: it differs by the kind of value
+    sign_function = PYTHON_OPERATORS.get(primitive.name)
+    type_expression = "ndarray if type(y) is ndarray else type(x)" if is_binary else "kind"
+    # All functions other than Python's operators differ by the kind of value.
     function = f"forward[{type_expression}]" if sign_function is None else "compute"
     formula = f"ignore_fp_errors().run({function}, x{', y' if is_binary else ''})"
     first_name, second_name = ("y", "x") if reflected else ("x", "y")
@@ -280,12 +297,21 @@ def build_operation_function(
 
 
 class ForwardFunctions(dict[type, "Function"]):
-    """The forward functions of a line of the table, for numbers and arrays that fit, by the type of value."""
+    """The forward functions of a line of the table, compiled when they are first needed.
+
+    The keys are the types of the operands: ``np.float32`` and ``np.float64`` for numbers, ``np.ndarray`` for arrays.
+    The functions compute a result from operands whose dtypes are equal and whose shapes broadcast.
+
+    Attributes:
+        code: The code of the line of the table.
+    """
 
     def __init__(self, code: int) -> None:
+        """Create an empty table for the line with this code."""
         self.code = code
 
     def __missing__(self, value_type: type) -> Function:
+        """Compile and store the forward function for a type of value."""
         self[value_type] = function = select_form_for_kind(
             self.code, np.empty(0) if value_type is np.ndarray else value_type()
         ).forward
@@ -293,9 +319,15 @@ class ForwardFunctions(dict[type, "Function"]):
 
 
 def find_site_of_user_frame(record: Record, frame: FrameType) -> int | None:
-    """Return the site of an operation in a frame that has not written the last row.
+    """Return the site of an operation in a frame that did not write the last row.
 
-    None, and ``record.write_rows`` looks for it, where this is not the open recording or the frame not the user's.
+    Args:
+        record: The recording of the first operand.
+        frame: The frame that called the generated function.
+
+    Returns:
+        The site. None if this recording is not open in this thread or if the frame is not the user's. Then
+        ``record.write_rows`` finds the site.
     """
     if state.record is not record or not record.is_open:
         return None
@@ -305,14 +337,24 @@ def find_site_of_user_frame(record: Record, frame: FrameType) -> int | None:
 
 
 def try_entering_operand(record: Record, tensor: Tensor, site: int) -> bool:
-    """Write the leaf of an operand that the recording does not know; False where it stays in another recording."""
+    """Add a leaf for an operand that has no row in this recording.
+
+    Returns:
+        Whether the operand now belongs to this recording. A result of another recording that is in use stays there.
+    """
     record.find_or_add_row(tensor, None, site)
     return tensor._record is record
 
 
 def are_small_broadcastable_floats(x: Array, y: Array, bound: float) -> bool:
-    """Whether two operands are floats of one dtype with fewer than ``bound`` elements each, and the shape of one is
-    empty or the last part of the other's.
+    """Return whether two operands are small floats of one dtype whose shapes broadcast in a usual way.
+
+    That is the case if one shape is empty, or if the shape of ``y`` is the end of the shape of ``x``.
+
+    Args:
+        x: The array or number of the first operand.
+        y: The array or number of the second operand.
+        bound: The number of elements that each operand must stay below.
     """
     if x.dtype is not y.dtype or x.dtype.char not in "fd" or x.size >= bound or y.size >= bound:
         return False

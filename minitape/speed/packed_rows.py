@@ -1,5 +1,6 @@
-"""Recordings of many rows: packed into blocks of 32-bit integers and arrays of values, 16 bytes and the value for each
-row.
+"""Recordings that store their complete rows in packed blocks.
+
+A block has 32-bit integers and an array of values. Each row takes 16 bytes and its value.
 """
 
 from __future__ import annotations
@@ -20,29 +21,46 @@ if TYPE_CHECKING:
     from ..engine.record.record import Record as PlainRecord
 
     class PackedRecord(PlainRecord):
-        """A recording in the fast form, see ``Packed``."""
+        """The fast form of a recording, for type checkers; see ``Packed``."""
 
         @property
-        def number_type(self) -> Any: ...
-        def build_number_column(self, number_type: Any) -> np.ndarray: ...
+        def number_type(self) -> Any:
+            """The one type of the numbers on this recording, or None."""
+
+        def build_number_column(self, number_type: Any) -> np.ndarray:
+            """Return the packed column of values as an array."""
 
 
-ARRAY_ROW = 256  # added to the op of packed elementwise rows whose values are no numbers: kernels hand them over
+ARRAY_ROW = 256  # It is added to the op of a packed elementwise row whose value is not a number. Kernels stop there.
 
 
 def Record(plain: type[PlainRecord]) -> type[PlainRecord]:  # noqa: N802
-    """Return the fast form of :class:`minitape.engine.record.record.Record`."""
+    """Build the fast form of :class:`minitape.engine.record.record.Record`.
+
+    Args:
+        plain: The class to extend.
+
+    Returns:
+        A subclass whose rows are packed into a block whenever ``CHUNK`` rows have been written.
+    """
     from ..engine.record.row_table import find_span
 
     class Packed(plain):  # type: ignore[valid-type, misc]
-        """Rows of which all but the last are packed."""
+        """A recording that packs all but its last rows.
 
-        blocks: Sequence[tuple[int, np.ndarray, Any, dict[int, Any]]]  # first row, int32 rows x 4, values, calls by row
+        Attributes:
+            blocks: The packed blocks in order. Each is (first row, cells, values, calls). ``cells`` is an int32 array
+                of shape (rows, 4) with the columns op, a, b and site. ``values`` is a list, or an array if all values
+                are numbers of one type. ``calls`` maps rows to their ``Call``.
+        """
+
+        blocks: Sequence[tuple[int, np.ndarray, Any, dict[int, Any]]]
 
         def pack_rows(self) -> bool:
-            """Move the rows since the last block into a block; numbers of one type become an array.
+            """Move the rows since the last block into a new block.
 
-            False, and nothing moved, where another thread continues to record.
+            Returns:
+                True after packing. False, with nothing moved, if another thread may be writing rows.
             """
             if self.is_open and get_ident() != self.thread:
                 return False
@@ -50,7 +68,7 @@ def Record(plain: type[PlainRecord]) -> type[PlainRecord]:  # noqa: N802
             cells = self.rows.copy()
             if not cells:
                 return True
-            values: Any = cells[5::WIDTH]  # a list, or an array of numbers
+            values: Any = cells[5::WIDTH]
             calls = {row: call for row, call in enumerate(cells[3::WIDTH], self.base) if call} if self.has_calls else {}
             del cells[5::WIDTH]
             del cells[3 :: WIDTH - 1]
@@ -62,21 +80,29 @@ def Record(plain: type[PlainRecord]) -> type[PlainRecord]:  # noqa: N802
                 arrays = [type(value) not in REALS for value in values]
                 block[arrays & (block[:, 0] >= FIRST_CODE), 0] += ARRAY_ROW
             self.blocks = append_to_list_or_tuple(self.blocks, (self.base, block, values, calls))
-            self.rows.clear()  # in this order, so that a picture that reads from another thread sees no row twice
+            self.rows.clear()  # The order matters. A picture that reads from another thread must not see a row twice.
             self.base += len(block)
             self.pack_limit = self.next + CHUNK
             return True
 
         @property
         def number_type(self) -> Any:
-            """The one type of the numbers in the column of values, which a compiled sweep takes; None where there are
-            two.
+            """The one type of the numbers in the column of values; None if there are two types or no numbers.
+
+            A compiled sweep needs numbers of one type.
             """
             number_types = self.kinds & REALS
             return next(iter(number_types)) if len(number_types) == 1 else None
 
         def build_number_column(self, number_type: Any) -> np.ndarray:
-            """Return the packed column of values as an array; rows that are no numbers hold NaN there."""
+            """Return the packed column of values as an array.
+
+            Args:
+                number_type: The dtype of the array.
+
+            Returns:
+                An array of shape (packed rows,). Rows whose values are not numbers of this type hold NaN.
+            """
             columns = [
                 values
                 if type(values) is np.ndarray
@@ -86,6 +112,14 @@ def Record(plain: type[PlainRecord]) -> type[PlainRecord]:  # noqa: N802
             return columns[0] if len(columns) == 1 else np.concatenate(columns)
 
         def read_all_cells(self, row: int) -> Sequence[Any]:
+            """Read the six cells of a row.
+
+            Args:
+                row: The number of the row, packed or not.
+
+            Returns:
+                (op, a, b, call, site, value).
+            """
             if row >= self.base:
                 return super().read_all_cells(row - self.base)
             block_start, block, values, calls = find_span(self.blocks, row)
@@ -93,12 +127,23 @@ def Record(plain: type[PlainRecord]) -> type[PlainRecord]:  # noqa: N802
             return op & (ARRAY_ROW - 1), a, b, calls.get(row), site, values[row - block_start]
 
         def get_value_or_spec(self, row: int) -> Any:
+            """Return the value of a row: a number, an array, or the spec of an array that no rule reads.
+
+            Args:
+                row: The number of the row, packed or not.
+            """
             if row >= self.base:
                 return self.rows[WIDTH * (row - self.base) + 5]
             block_start, _, values, _ = find_span(self.blocks, row)
             return values[row - block_start]
 
         def store_value(self, row: int, value: Any) -> None:
+            """Store a value for a row.
+
+            Args:
+                row: The number of the row, packed or not.
+                value: An array that a rule will read, or the spec of an array that no rule reads.
+            """
             if row >= self.base:
                 super().store_value(row - self.base, value)
             else:
@@ -106,6 +151,17 @@ def Record(plain: type[PlainRecord]) -> type[PlainRecord]:  # noqa: N802
                 values[row - block_start] = value
 
         def read_columns(self, low: int = 0, high: int | None = None) -> Any:
+            """Read the columns of a range of rows.
+
+            The columns are right even while another thread appends or packs rows.
+
+            Args:
+                low: The first row.
+                high: The row after the last one. None for the end of the recording.
+
+            Returns:
+                Six lists: op, a, b, call, site and value.
+            """
             while True:
                 base, blocks = self.base, self.blocks
                 unpacked_columns = super().read_columns(

@@ -1,19 +1,19 @@
-"""The names of TensorFlow that minitape has: those that its lessons, its documents and its pictures use.
+"""The part of TensorFlow's API that minitape's lessons, documents and pictures use.
 
-``api``          which module holds which public name, and what is said of others
-``arguments``    how the functions read what they are given
-``elementwise``  one line for each function of one or two numbers; ``where``, ``cast``
-``array_functions``       shapes; tensors joined, taken apart and repeated
-``indexing``     ``x[...]``, gather, masks, scatter
-``creation``     zeros, ones, range, one_hot, ...
-``reductions``   sums, means, extremes, positions and orders
-``products``     products, norms, ``tf.linalg``
-``random``       NumPy's generator
-``nn``           activations, cross entropies, moments
-``keras``        layers, losses, optimizers
-``module``       ``tf.Module``
-``composites``   ragged and sparse tensors, which hold and show
-``strings``      bytes
-``printing``     ``tf.print``
-``tensorflow1``  what only TensorFlow 1 has
+``api``              the table of public names, and the error for any other name
+``arguments``        the conversion of arguments to tensors and integers
+``elementwise``      one line for each function of one or two numbers, ``where`` and ``cast``
+``array_functions``  shapes, and tensors that are joined, split and repeated
+``indexing``         ``x[...]``, gather, masks and scatter
+``creation``         zeros, ones, range, one_hot and others
+``reductions``       sums, means, extremes and sorting
+``products``         matrix products, norms and ``tf.linalg``
+``random``           random numbers from NumPy's generator
+``nn``               activations, cross entropies and moments
+``keras``            layers, losses and optimizers
+``module``           ``tf.Module``
+``composites``       ragged and sparse tensors, which can be stored, shown and converted
+``strings``          functions of byte strings
+``printing``         ``tf.print``
+``tensorflow1``      functions that only TensorFlow 1 has
 """

@@ -1,7 +1,7 @@
-"""The public names: which module holds which name of ``tf`` and of its namespaces, and what is said of any other.
+"""The public names of ``tf`` and its namespaces, as a table of the modules that contain them.
 
-A namespace such as ``minitape.math`` or ``minitape.keras.layers`` is a line of the table ``NAMES`` and no file; here it
-becomes a module when it is first imported. Its stub for editors is a file of that path (``minitape/math.pyi``).
+A namespace such as ``minitape.math`` or ``minitape.keras.layers`` is an entry of the table ``NAMES``, not a file. It
+becomes a module when it is first imported. For editors, its stub is a file of that path (``minitape/math.pyi``).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ..functions.traced_calls import wrap_for_traces
 if TYPE_CHECKING:
     from ..engine.types import Object
 
-_SHARED_NAMES = (  # in tf and in tf.math
+_SHARED_NAMES = (  # These names are in both tf and tf.math.
     "abs acos acosh add asin asinh atan atan2 atanh cos cosh divide equal exp floor floordiv greater greater_equal "
     "less less_equal logical_and logical_not maximum minimum multiply negative not_equal pow round sigmoid sign sin "
     "sinh sqrt square subtract tan tanh"
@@ -57,7 +57,8 @@ _TF = {
 }
 _TOP_LEVEL_NAMES = {"picture.drawing": "draw", "picture.snapshots": "snapshot", "explain": "explain="}
 
-# namespace -> module of minitape -> the names that it gives (see minitape.common.lazy_names.parse_name_table)
+# Each namespace has a table from modules of minitape to their public names. The function
+# minitape.common.lazy_names.parse_name_table reads it.
 NAMES: dict[str, dict[str, str]] = {
     "": {**_TF, **_TOP_LEVEL_NAMES},
     "math": {
@@ -87,7 +88,7 @@ NAMES: dict[str, dict[str, str]] = {
     "keras.layers": {"tf.keras": "Dense Layer"},
     "keras.losses": {"tf.keras": "MAE=mean_absolute_error MSE=mean_squared_error MeanAbsoluteError MeanSquaredError"},
     "keras.optimizers": {"tf.keras": "Adam SGD"},
-    "keras.callbacks": {},  # one of the documents imports it, and uses nothing of it
+    "keras.callbacks": {},  # One of the documents imports this namespace but uses no name from it.
     "compat": {},
     "compat.v1": {
         **_TF,
@@ -95,7 +96,7 @@ NAMES: dict[str, dict[str, str]] = {
         "placeholder",
         "tf.tensorflow1": "assign get_variable name_scope op_scope py_func",
     },
-    # as much of TensorFlow's private package as the documents import
+    # The documents import these parts of TensorFlow's private package.
     "python": {},
     "python.framework": {},
     "python.framework.ops": {
@@ -103,15 +104,21 @@ NAMES: dict[str, dict[str, str]] = {
         "tf.tensorflow1": "name_scope op_scope",
     },
 }
-# what is built on tf: no names of it, but attributes, which are imported when they are first asked for
+# These packages are built on tf. They are not listed as names of tf, and are imported when they are first used.
 TOOLS = ("bridges", "cli", "course", "gradient_check")
 
-# what a function is while another one is traced, or while calls wait in a graph of TensorFlow 1
+# Public functions act differently in a trace or in a graph of TensorFlow 1, so this function wraps each of them.
 _wrap: Callable[[str, Object], Object] = wrap_for_traces
 
 
 def describe_missing_name(name: str) -> str:
-    """The sentence about a name that minitape does not have.
+    """Return the error message for a name that minitape does not have.
+
+    Args:
+        name: The name without "tf.", such as "image.resize".
+
+    Returns:
+        Two sentences without a final full stop.
 
     >>> describe_missing_name("image.resize")
     'minitape has no tf.image.resize: it has the names of TensorFlow that its lessons use. For a program that uses \
@@ -124,7 +131,15 @@ others, minitape.bridges.tensorflow shows the same picture of it and gives the s
 
 
 def collect_homes(namespace: str) -> dict[str, tuple[str, str]]:
-    """Name -> (module, name there) of a namespace, with the namespaces below it."""
+    """Find the module that contains each name of a namespace, with the namespaces below it.
+
+    Args:
+        namespace: The namespace without "tf.", such as "keras.layers", and "" for ``tf``.
+
+    Returns:
+        A dictionary from each public name to (module below ``minitape``, name in that module). For a namespace the
+        second item is "".
+    """
     inner_namespaces = {
         inner_namespace.rpartition(".")[2]: inner_namespace
         for inner_namespace in NAMES
@@ -136,7 +151,15 @@ def collect_homes(namespace: str) -> dict[str, tuple[str, str]]:
 
 
 def install_namespace_names(module_globals: dict[str, Object], namespace: str) -> None:
-    """Give the module with these globals the names of a namespace: ``__getattr__`` loads one when it is first used."""
+    """Add the names of a namespace to a module, which loads each name when it is first used.
+
+    This sets ``__getattr__``, ``__dir__`` and ``__all__`` of the module. An unknown name raises AttributeError with the
+    message of ``describe_missing_name``.
+
+    Args:
+        module_globals: The ``__dict__`` of the module.
+        namespace: The namespace without "tf.", and "" for ``tf``.
+    """
     homes = collect_homes(namespace)
 
     def load_attribute(name: str) -> Object:
@@ -154,38 +177,64 @@ def install_namespace_names(module_globals: dict[str, Object], namespace: str) -
 
 
 class NamespaceFinder(MetaPathFinder, Loader):
-    """Makes ``import minitape.math`` find what the table says, and what it does not say end in
-    :func:`describe_missing_name`.
+    """The import hook that creates the namespaces of ``NAMES`` as modules.
+
+    Importing any other module below such a namespace raises ModuleNotFoundError with the message of
+    ``describe_missing_name``.
     """
 
     def find_spec(self, fullname: str, path: Object = None, target: Object = None) -> ModuleSpec | None:
-        """The specification of a namespace; None for a module that lies in a file."""
+        """Return the specification of a namespace.
+
+        Args:
+            fullname: The full name of the module, such as "minitape.math".
+            path: The search path of the parent package.
+            target: Not used.
+
+        Returns:
+            The specification, or None for a module that other finders handle.
+
+        Raises:
+            ModuleNotFoundError: If minitape has neither a namespace nor a file of that name.
+        """
         package, _, namespace = fullname.partition(".")
         if package != "minitape":
             return None
         if namespace in NAMES:
             return ModuleSpec(fullname, self, is_package=True)
-        if namespace.partition(".")[0] == "speed":  # which may be deleted
+        if namespace.partition(".")[0] == "speed":  # minitape also works if this package is deleted.
             return None
         parent = namespace.rpartition(".")[0]
         if parent in NAMES and (parent or PathFinder.find_spec(fullname, path) is None):
-            # without ``name``: of a module of that name Python would say that there is nothing to import
+            # If the error had a ``name``, Python would replace its message by one about a failed import.
             raise ModuleNotFoundError(describe_missing_name(namespace))
         return None
 
     def exec_module(self, module: ModuleType) -> None:
-        """Fills a new namespace."""
+        """Add the names and a docstring to the module of a namespace.
+
+        Args:
+            module: The empty module.
+        """
         namespace = module.__name__.partition(".")[2]
         module.__doc__ = f"``tf.{namespace}``"
         install_namespace_names(module.__dict__, namespace)
 
 
 def wrap_functions(wrap: Callable[[str, Object], Object]) -> None:
-    """From now on each public name gives what ``wrap(name, object)`` makes of it: functions that wait in a graph."""
+    """Replace all public names by wrapped objects, such as functions that wait in a graph of TensorFlow 1.
+
+    Names that are already loaded are replaced at once, and all others when they are loaded.
+
+    Args:
+        wrap: A function of a name and its object that returns the object to use instead.
+    """
     global _wrap
     _wrap = wrap
     for namespace in NAMES:
         module = sys.modules.get(f"minitape.{namespace}".removesuffix("."))
-        for name, home in () if module is None else collect_homes(namespace).items():
+        if module is None:
+            continue
+        for name, home in collect_homes(namespace).items():
             if name in vars(module):
                 vars(module)[name] = wrap(name, load_name(*home))

@@ -1,4 +1,7 @@
-"""Tensors as a whole: their shape, the same elements in another one, tensors joined and taken apart."""
+"""Functions on whole tensors: their shape, and how they are reshaped, joined, split and repeated.
+
+The functions and their arguments are TensorFlow's (https://www.tensorflow.org/api_docs/python/tf).
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,16 @@ newaxis = None
 
 
 def identity(input: Value, name: GraphName = None) -> Tensor:
-    """A tensor with the same value, as a row of its own. Differentiable.
+    """Return a new tensor with the same value.
+
+    The result has a separate row in the record. Differentiable.
+
+    Args:
+        input: A tensor-like value.
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        A tensor of the same shape and dtype.
 
     >>> import minitape as tf
     >>> x = tf.constant([1.0])
@@ -35,7 +47,14 @@ def identity(input: Value, name: GraphName = None) -> Tensor:
 
 
 def stop_gradient(input: Value, name: GraphName = None) -> Tensor:
-    """The value, through which no gradient passes: tapes take it for a constant.
+    """Return the value as a constant, through which no gradient passes.
+
+    Args:
+        input: A tensor-like value.
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        A tensor of the same shape, dtype and value. Tapes treat it as a constant.
 
     >>> import minitape as tf
     >>> x = tf.Variable(3.0)
@@ -51,7 +70,17 @@ def stop_gradient(input: Value, name: GraphName = None) -> Tensor:
 
 
 def shape(input: Value, out_type: DTypeLike = None, name: GraphName = None) -> Tensor:
-    """The sizes of the axes as a tensor of one axis, int32 or of type ``out_type``. No gradient passes.
+    """Return the sizes of the axes as a tensor.
+
+    No gradient passes.
+
+    Args:
+        input: A tensor-like value.
+        out_type: The dtype of the result, int32 by default.
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        A tensor of one axis with one size per axis of ``input``.
 
     >>> import minitape as tf
     >>> tf.shape([[1, 2], [3, 4], [5, 6]]).numpy()
@@ -61,7 +90,17 @@ def shape(input: Value, out_type: DTypeLike = None, name: GraphName = None) -> T
 
 
 def size(input: Value, out_type: DTypeLike = None, name: GraphName = None) -> Tensor:
-    """The number of elements as a scalar, int32 or of type ``out_type``. No gradient passes.
+    """Return the number of elements as a scalar.
+
+    No gradient passes.
+
+    Args:
+        input: A tensor-like value.
+        out_type: The dtype of the result, int32 by default.
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        A scalar tensor.
 
     >>> import minitape as tf
     >>> tf.size([[1, 2], [3, 4]]).numpy()
@@ -71,7 +110,16 @@ def size(input: Value, out_type: DTypeLike = None, name: GraphName = None) -> Te
 
 
 def rank(input: Value, name: GraphName = None) -> Tensor:
-    """The number of axes as an int32 scalar. No gradient passes.
+    """Return the number of axes as an int32 scalar.
+
+    No gradient passes.
+
+    Args:
+        input: A tensor-like value.
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        A scalar int32 tensor.
 
     >>> import minitape as tf
     >>> tf.rank([[1, 2]]).numpy()
@@ -81,9 +129,20 @@ def rank(input: Value, name: GraphName = None) -> Tensor:
 
 
 def reshape(tensor: Value, shape: ShapeLike, name: GraphName = None) -> Tensor:
-    """The elements in another shape; one size may be -1: what is left. Differentiable.
+    """Return the elements in another shape.
 
-    Raises InvalidArgumentError when the numbers of elements differ.
+    Differentiable.
+
+    Args:
+        tensor: A tensor-like value.
+        shape: The new sizes. One of them may be -1, and is then computed from the number of elements.
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        A tensor of the given shape with the same elements in the same order.
+
+    Raises:
+        InvalidArgumentError: If the numbers of elements differ, or a size is negative (except one -1).
 
     >>> import minitape as tf
     >>> tf.reshape([1, 2, 3, 4], [2, -1]).numpy()
@@ -96,7 +155,8 @@ def reshape(tensor: Value, shape: ShapeLike, name: GraphName = None) -> Tensor:
     count = math.prod(x._dims)
     if -1 in sizes:
         own_sizes, known_sizes = [*x._dims], [n for n in sizes if n != -1]
-        if not count and 0 in known_sizes:  # zeros here and there stand for each other
+        if not count and 0 in known_sizes:
+            # Both shapes contain zeros, which cancel, so the other sizes decide.
             own_sizes, known_sizes = [n for n in own_sizes if n], [n for n in known_sizes if n]
         missing_size = math.prod(own_sizes) // (math.prod(known_sizes) or 1)
         sizes = tuple(missing_size if n == -1 else n for n in sizes)
@@ -108,9 +168,21 @@ def reshape(tensor: Value, shape: ShapeLike, name: GraphName = None) -> Tensor:
 
 
 def transpose(a: Value, perm: Value = None, conjugate: bool = False, name: str = "transpose") -> Tensor:
-    """The axes in another order, reversed by default; ``conjugate`` also conjugates. Differentiable.
+    """Return the tensor with its axes in another order.
 
-    InvalidArgumentError unless ``perm`` names each axis once.
+    Differentiable.
+
+    Args:
+        a: A tensor-like value.
+        perm: The axes of ``a`` in their new order. By default the order is reversed.
+        conjugate: Whether to conjugate complex elements as well.
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        A tensor of the same dtype whose axis i is the axis ``perm[i]`` of ``a``.
+
+    Raises:
+        InvalidArgumentError: If ``perm`` does not list each axis once.
 
     >>> import minitape as tf
     >>> tf.transpose([[1, 2, 3], [4, 5, 6]]).numpy()
@@ -130,9 +202,20 @@ def transpose(a: Value, perm: Value = None, conjugate: bool = False, name: str =
 
 
 def expand_dims(input: Value, axis: Value, name: GraphName = None) -> Tensor:
-    """The tensor with a new axis of size 1 at place ``axis`` (negative: counted from the end). Differentiable.
+    """Insert a new axis of size 1.
 
-    InvalidArgumentError for a place outside.
+    Differentiable.
+
+    Args:
+        input: A tensor-like value.
+        axis: The position of the new axis in the result. A negative position counts from the end.
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        A tensor of the same elements and dtype, with one more axis.
+
+    Raises:
+        InvalidArgumentError: If the position does not exist.
 
     >>> import minitape as tf
     >>> tf.expand_dims([1, 2], -1).numpy()
@@ -145,9 +228,20 @@ def expand_dims(input: Value, axis: Value, name: GraphName = None) -> Tensor:
 
 
 def squeeze(input: Value, axis: Value = None, name: GraphName = None) -> Tensor:
-    """The tensor without its axes of size 1, or without those listed. Differentiable.
+    """Remove axes of size 1.
 
-    Raises InvalidArgumentError for an axis of another size.
+    Differentiable.
+
+    Args:
+        input: A tensor-like value.
+        axis: The axis or the list of axes to remove. By default all axes of size 1 are removed.
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        A tensor of the same elements and dtype without these axes.
+
+    Raises:
+        InvalidArgumentError: If a listed axis has another size or does not exist.
 
     >>> import minitape as tf
     >>> tf.squeeze([[[1], [2]]]).numpy()
@@ -168,7 +262,18 @@ def squeeze(input: Value, axis: Value = None, name: GraphName = None) -> Tensor:
 
 
 def _convert_list_to_one_dtype(values: Value, function_name: str) -> list[Tensor]:
-    """Convert a list to tensors; Python values take the dtype of the first tensor, else of the first value."""
+    """Convert a list to tensors of one dtype.
+
+    Args:
+        values: A list of tensor-like values, or a tensor, which is split along its first axis.
+        function_name: The public name for the error message, without "tf.".
+
+    Returns:
+        A list of tensors. Python values take the dtype of the first tensor, or else of the first value.
+
+    Raises:
+        InvalidArgumentError: If the tensors have different dtypes.
+    """
     if is_tensor_like(values):
         tensor = to_tensor(values)
         return [tensor[i] for i in range(len(tensor))]
@@ -186,17 +291,31 @@ def _convert_list_to_one_dtype(values: Value, function_name: str) -> list[Tensor
 
 
 def _normalize_axis(axis: int, rank: int) -> int:
-    """Return an axis, counted from the front; ValueError, and no other error, where it is not there."""
+    """Return an axis, counted from the front.
+
+    Raises:
+        ValueError: If the axis does not exist. ``normalize_axis`` raises InvalidArgumentError instead.
+    """
     if not -rank <= axis < rank:
         raise ValueError(f"axis {axis} is not there: there are {rank} axes, from {-rank} to {rank - 1}")
     return axis % rank
 
 
 def concat(values: Value, axis: Value, name: str = "concat") -> Tensor:
-    """Tensors of the same rank joined along an axis that they have.
+    """Join tensors along an existing axis.
 
-    ``values`` is a list of tensors of one dtype, equal in all other sizes. Differentiable in each of them. Raises
-    InvalidArgumentError when ranks, sizes or dtypes do not match.
+    Differentiable in each tensor.
+
+    Args:
+        values: A list of tensor-like values of one dtype and rank, with equal sizes on all other axes.
+        axis: The axis along which they are joined.
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        A tensor whose size along ``axis`` is the sum of the sizes.
+
+    Raises:
+        InvalidArgumentError: If the ranks, sizes or dtypes do not match, the list is empty, or the tensors are scalars.
 
     >>> import minitape as tf
     >>> tf.concat([[[1, 2]], [[3, 4]]], axis=0).numpy()
@@ -206,7 +325,8 @@ def concat(values: Value, axis: Value, name: str = "concat") -> Tensor:
     if not isinstance(values, (list, tuple)):
         values = [values]
     if len(values) == 1:
-        convert_to_tensor(axis, dtypes.int32, name="concat_dim")  # it refuses a second tensor in the axis's place
+        # This raises an error if a second tensor was passed as the axis.
+        convert_to_tensor(axis, dtypes.int32, name="concat_dim")
         return apply_primitive("identity", to_tensor(values[0]))
     tensors = _convert_list_to_one_dtype(values, "concat")
     if not tensors:
@@ -225,9 +345,21 @@ def concat(values: Value, axis: Value, name: str = "concat") -> Tensor:
 
 
 def stack(values: Value, axis: int = 0, name: str = "stack") -> Tensor:
-    """Tensors of one shape and dtype joined along a new axis. Differentiable in each of them.
+    """Join tensors along a new axis.
 
-    Raises ValueError for an axis out of range, InvalidArgumentError for unequal shapes or dtypes.
+    Differentiable in each tensor.
+
+    Args:
+        values: A list of tensor-like values of one shape and dtype.
+        axis: The position of the new axis in the result.
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        A tensor with one more axis, whose size is the number of tensors.
+
+    Raises:
+        ValueError: If the axis is out of range, or the list is empty and the axis is not 0.
+        InvalidArgumentError: If the shapes or dtypes differ.
 
     >>> import minitape as tf
     >>> tf.stack([[1, 2], [3, 4]], axis=1).numpy()
@@ -237,7 +369,7 @@ def stack(values: Value, axis: int = 0, name: str = "stack") -> Tensor:
     if isinstance(values, (int, float, bool, complex, str, bytes)) or getattr(values, "shape", None) == ():
         return convert_to_tensor(values)
     if axis == 0 and not is_tensor_like(values):
-        with suppress(TypeError, ValueError):  # of unlike elements: below is said what is wrong with them
+        with suppress(TypeError, ValueError):  # If the elements differ, the code below raises a clearer error.
             return convert_to_tensor(values)
     tensors = _convert_list_to_one_dtype(values, "stack")
     if not tensors:
@@ -246,9 +378,20 @@ def stack(values: Value, axis: int = 0, name: str = "stack") -> Tensor:
 
 
 def meshgrid(*args: Value, indexing: str = "xy", name: str = "meshgrid") -> list[Tensor]:
-    """The coordinates of a grid: for n vectors, n tensors with n axes.
+    """Return the coordinates of the points of a grid.
 
-    ``indexing`` "xy" swaps the first two axes, "ij" keeps them. Differentiable. Raises ValueError for another indexing.
+    Differentiable.
+
+    Args:
+        *args: The coordinates along each of the n axes, as n vectors. Other shapes are flattened.
+        indexing: "xy" swaps the first two axes of the results, "ij" keeps their order.
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        A list of n tensors with n axes. Tensor k holds coordinate k of each point of the grid.
+
+    Raises:
+        ValueError: If ``indexing`` is neither "xy" nor "ij".
 
     >>> import minitape as tf
     >>> x, y = tf.meshgrid([1, 2], [3, 4, 5])
@@ -272,7 +415,22 @@ def meshgrid(*args: Value, indexing: str = "xy", name: str = "meshgrid") -> list
 
 
 def unstack(value: Value, num: int | None = None, axis: int = 0, name: str = "unstack") -> list[Tensor]:
-    """The slices along an axis, ``num`` of them, as a list. Differentiable; ValueError for an axis out of range.
+    """Split a tensor into its slices along an axis.
+
+    Differentiable.
+
+    Args:
+        value: A tensor-like value.
+        num: The number of slices, to check it.
+        axis: The axis that is removed.
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        A list of tensors that lack the axis.
+
+    Raises:
+        ValueError: If the axis is out of range.
+        InvalidArgumentError: If ``num`` is not the size of the axis.
 
     >>> import minitape as tf
     >>> [t.numpy().tolist() for t in tf.unstack([[1, 2], [3, 4]])]
@@ -287,17 +445,32 @@ def unstack(value: Value, num: int | None = None, axis: int = 0, name: str = "un
 
 
 def _to_tensor_list(results: Tensor | tuple[Tensor, ...]) -> list[Tensor]:
-    """Return the results of an operation, of which there may be one, as a list."""
+    """Return the result or the results of an operation as a list."""
     return list(results) if isinstance(results, tuple) else [results]
 
 
 def split(
     value: Value, num_or_size_splits: Value, axis: Value = 0, num: int | None = None, name: str = "split"
 ) -> list[Tensor]:
-    """The parts along an axis: so many equal ones, or parts of the given sizes (one may be -1: the rest), ``num`` of
-    them.
+    """Split a tensor into parts along an axis.
 
-    Differentiable. Raises InvalidArgumentError when the sizes do not add up.
+    Differentiable.
+
+    Args:
+        value: A tensor-like value.
+        num_or_size_splits: The number of equal parts as an int, or a list of sizes. One size may be -1 and takes the
+            rest.
+        axis: The axis that is split.
+        num: The number of parts if a list of sizes is given, to check it.
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        A list of tensors with the same number of axes as ``value``.
+
+    Raises:
+        InvalidArgumentError: If the sizes do not add up, the axis cannot be split into so many equal parts, or
+            ``num`` is wrong.
+        ValueError: If ``num_or_size_splits`` is a scalar tensor.
 
     >>> import minitape as tf
     >>> [t.numpy().tolist() for t in tf.split([1, 2, 3], [1, 2])]
@@ -332,9 +505,20 @@ def split(
 
 
 def tile(input: Value, multiples: Value, name: GraphName = None) -> Tensor:
-    """The tensor repeated as a whole, ``multiples[i]`` times along axis i. Differentiable.
+    """Repeat a tensor as a whole along its axes.
 
-    InvalidArgumentError unless ``multiples`` has one number, not negative, for each axis.
+    Differentiable.
+
+    Args:
+        input: A tensor-like value.
+        multiples: A list with the number of repetitions along each axis.
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        A tensor whose size along axis i is ``multiples[i]`` times the size of ``input``.
+
+    Raises:
+        InvalidArgumentError: If ``multiples`` is not a list of one number per axis, or a number is negative.
 
     >>> import minitape as tf
     >>> tf.tile([1, 2], [2]).numpy()
@@ -349,9 +533,22 @@ def tile(input: Value, multiples: Value, name: GraphName = None) -> Tensor:
 
 
 def repeat(input: Value, repeats: Value, axis: int | None = None, name: GraphName = None) -> Tensor:
-    """Each element repeated ``repeats`` times (one number, or one for each); without an axis the input is flattened.
+    """Repeat each element of a tensor along an axis.
 
-    Differentiable in ``input``. Raises ValueError when the counts do not fit the axis.
+    Differentiable in ``input``.
+
+    Args:
+        input: A tensor-like value.
+        repeats: How often to repeat the elements: one number for all, or one number for each element along the axis.
+        axis: The axis. By default the input is flattened first.
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        A tensor of the same dtype.
+
+    Raises:
+        ValueError: If the number of ``repeats`` does not fit the axis, or the axis does not exist.
+        InvalidArgumentError: If a number is negative.
 
     >>> import minitape as tf
     >>> tf.repeat([3, 4], [1, 2]).numpy()
@@ -372,10 +569,23 @@ def repeat(input: Value, repeats: Value, axis: int | None = None, name: GraphNam
 def pad(
     tensor: Value, paddings: Value, mode: str = "CONSTANT", constant_values: Value = 0, name: GraphName = None
 ) -> Tensor:
-    """The tensor with ``paddings[i] = [before, after]`` elements put around it along axis i.
+    """Surround a tensor with constant elements.
 
-    They are ``constant_values``: the one ``mode`` is "CONSTANT". Differentiable in ``tensor``. Raises
-    InvalidArgumentError for paddings that do not fit, ValueError for another mode.
+    Differentiable in ``tensor``.
+
+    Args:
+        tensor: A tensor-like value.
+        paddings: Integers of shape (rank, 2): ``paddings[i] = [before, after]`` elements are added along axis i.
+        mode: "CONSTANT", the only mode that minitape has.
+        constant_values: The value of the added elements.
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        A tensor of the same dtype, larger by ``before + after`` along each axis.
+
+    Raises:
+        InvalidArgumentError: If the paddings do not fit the tensor or are negative.
+        ValueError: For another mode.
 
     >>> import minitape as tf
     >>> tf.pad([1, 2, 3], [[1, 2]]).numpy()

@@ -1,4 +1,7 @@
-"""Tensors made of nothing but a shape: zeros, ones, fill, eye, range, linspace, one_hot."""
+"""Functions that create tensors from a shape or from a few numbers.
+
+The functions and their arguments are TensorFlow's (https://www.tensorflow.org/api_docs/python/tf).
+"""
 
 from __future__ import annotations
 
@@ -22,9 +25,21 @@ if TYPE_CHECKING:
 
 
 def zeros(shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: GraphName = None) -> Tensor:
-    """A tensor of zeros (False, empty strings) of the given shape.
+    """Create a tensor of zeros.
 
-    Raises TypeError for a shape that is not made of integers, InvalidArgumentError for a negative size.
+    For bools the elements are False, and for strings they are empty.
+
+    Args:
+        shape: The sizes of the axes.
+        dtype: The dtype of the result.
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        A tensor of the given shape and dtype.
+
+    Raises:
+        TypeError: If the shape does not consist of integers.
+        InvalidArgumentError: If a size is negative.
 
     >>> import minitape as tf
     >>> tf.zeros([2]).numpy(), tf.zeros([1], tf.int32).numpy()
@@ -34,9 +49,21 @@ def zeros(shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: GraphName =
 
 
 def ones(shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: GraphName = None) -> Tensor:
-    """A tensor of ones (True) of the given shape.
+    """Create a tensor of ones.
 
-    Raises TypeError for a shape that is not made of integers and for strings, InvalidArgumentError for a negative size.
+    For bools the elements are True.
+
+    Args:
+        shape: The sizes of the axes.
+        dtype: The dtype of the result.
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        A tensor of the given shape and dtype.
+
+    Raises:
+        TypeError: If the shape does not consist of integers, or the dtype is string.
+        InvalidArgumentError: If a size is negative.
 
     >>> import minitape as tf
     >>> tf.ones([2], tf.int32).numpy()
@@ -49,13 +76,26 @@ def ones(shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: GraphName = 
 
 
 def _create_filled_array(sizes: tuple[int, ...], dtype: dtypes.DType, fill_value: int) -> Array:
+    """Create an array of zeros, ones or empty strings."""
     if dtype.kind == "s":
         return np.full(sizes, b"", object)
-    return (np.ones if fill_value else np.zeros)(sizes, dtype.as_numpy_dtype)
+    if fill_value:
+        return np.ones(sizes, dtype.as_numpy_dtype)
+    return np.zeros(sizes, dtype.as_numpy_dtype)
 
 
 def zeros_like(input: Value, dtype: DTypeLike = None, name: GraphName = None) -> Tensor:
-    """Zeros in the shape of another tensor, in its dtype or the given one. No gradient passes.
+    """Create a tensor of zeros in the shape of another tensor.
+
+    No gradient passes.
+
+    Args:
+        input: A tensor-like value.
+        dtype: The dtype of the result. By default it is the dtype of ``input``.
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        A tensor of the shape of ``input``.
 
     >>> import minitape as tf
     >>> tf.zeros_like([1.5, 2.5]).numpy()
@@ -65,7 +105,20 @@ def zeros_like(input: Value, dtype: DTypeLike = None, name: GraphName = None) ->
 
 
 def ones_like(input: Value, dtype: DTypeLike = None, name: GraphName = None) -> Tensor:
-    """Ones in the shape of another tensor, in its dtype or the given one. No gradient passes.
+    """Create a tensor of ones in the shape of another tensor.
+
+    No gradient passes.
+
+    Args:
+        input: A tensor-like value.
+        dtype: The dtype of the result. By default it is the dtype of ``input``.
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        A tensor of the shape of ``input``.
+
+    Raises:
+        TypeError: For strings.
 
     >>> import minitape as tf
     >>> tf.ones_like([1.5, 2.5]).numpy()
@@ -75,6 +128,7 @@ def ones_like(input: Value, dtype: DTypeLike = None, name: GraphName = None) -> 
 
 
 def _create_filled_like(create: Callable[..., Tensor], input: Value, dtype: DTypeLike) -> Tensor:
+    """Create a tensor of the shape of ``input`` with the function ``zeros`` or ``ones``."""
     x = to_tensor(input)
     if x.dtype.kind == "s":
         return create(x.shape, dtype or x.dtype)
@@ -82,9 +136,20 @@ def _create_filled_like(create: Callable[..., Tensor], input: Value, dtype: DTyp
 
 
 def fill(dims: ShapeLike, value: Value, name: GraphName = None) -> Tensor:
-    """A tensor of shape ``dims`` in which every element is ``value``, a scalar. Differentiable in ``value``.
+    """Create a tensor in which every element has the same value.
 
-    InvalidArgumentError for a value with axes and for a negative size.
+    Differentiable in ``value``.
+
+    Args:
+        dims: The sizes of the axes.
+        value: A scalar.
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        A tensor of shape ``dims`` and of the dtype of ``value``.
+
+    Raises:
+        InvalidArgumentError: If the value is not a scalar, or a size is negative.
 
     >>> import minitape as tf
     >>> tf.fill([2, 2], 9).numpy()
@@ -104,7 +169,20 @@ def eye(
     dtype: DTypeLike = dtypes.float32,
     name: GraphName = None,
 ) -> Tensor:
-    """The identity matrix, or a batch of them of shape ``batch_shape``; ``num_columns`` is ``num_rows`` by default.
+    """Create an identity matrix or a batch of identity matrices.
+
+    Args:
+        num_rows: The number of rows.
+        num_columns: The number of columns. By default it is the number of rows.
+        batch_shape: The sizes of additional leading axes, for a batch of matrices.
+        dtype: The dtype of the result.
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        A tensor of shape ``(*batch_shape, num_rows, num_columns)``.
+
+    Raises:
+        InvalidArgumentError: If a size is negative.
 
     >>> import minitape as tf
     >>> tf.eye(2).numpy()
@@ -120,10 +198,22 @@ _DTYPE_ORDER = ["int32", "int64", "float16", "float32", "float64"]
 
 
 def range(start: Value, limit: Value = None, delta: Value = 1, dtype: DTypeLike = None, name: str = "range") -> Tensor:
-    """The numbers from ``start`` (0 when only one is given) up to, not including, ``limit`` in steps of ``delta``.
+    """Return the numbers from a start up to a limit in equal steps.
 
-    The dtype is the widest of the three, unless given. No gradient passes. Raises InvalidArgumentError when the limit
-    cannot be reached.
+    No gradient passes.
+
+    Args:
+        start: The first number. If it is the only argument, it is the limit, and the first number is 0.
+        limit: The end, which is not included.
+        delta: The step.
+        dtype: The dtype of the result. By default it is the widest dtype of the three arguments.
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        A tensor of one axis.
+
+    Raises:
+        InvalidArgumentError: If the limit cannot be reached, or an argument is not a scalar.
 
     >>> import minitape as tf
     >>> tf.range(3).numpy(), tf.range(5, 0, -2).numpy(), tf.range(1, 2.5).numpy()
@@ -155,10 +245,24 @@ def range(start: Value, limit: Value = None, delta: Value = 1, dtype: DTypeLike 
 
 
 def linspace(start: Value, stop: Value, num: Value, name: GraphName = None, axis: Value = 0) -> Tensor:
-    """``num`` evenly spaced numbers from ``start`` to ``stop``, both included, along a new axis.
+    """Return evenly spaced numbers along a new axis, with both ends included.
 
-    ``start`` and ``stop`` broadcast; integers give float64. Differentiable in both. Raises TypeError for a ``num`` that
-    is no integer.
+    Differentiable in both ends.
+
+    Args:
+        start: The first numbers, a tensor-like value of any shape.
+        stop: The last numbers. The shapes of ``start`` and ``stop`` broadcast.
+        num: The number of numbers.
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+        axis: The position of the new axis in the result.
+
+    Returns:
+        A tensor with one more axis than the broadcast shape. Integers of up to 16 bits give float32, other integers
+        float64.
+
+    Raises:
+        TypeError: If ``num`` is not an integer.
+        InvalidArgumentError: If ``num`` is negative, or the position does not exist.
 
     >>> import minitape as tf
     >>> tf.linspace(0.0, 1.0, 3).numpy()
@@ -197,10 +301,25 @@ def one_hot(
     dtype: DTypeLike = None,
     name: GraphName = None,
 ) -> Tensor:
-    """A new axis of size ``depth`` with ``on_value`` (1) at each index and ``off_value`` (0) elsewhere.
+    """Encode indices by a new axis with one value at the index and another elsewhere.
 
-    The dtype is ``dtype``, that of the values, or float32. An index out of range gives a row of ``off_value``. No
-    gradient passes. Raises TypeError when the dtypes differ.
+    No gradient passes.
+
+    Args:
+        indices: A tensor-like value of integers. An index out of range gives a row of ``off_value``.
+        depth: The size of the new axis.
+        on_value: The value at the index, 1 by default.
+        off_value: The value elsewhere, 0 by default.
+        axis: The position of the new axis in the result. By default it is the last one.
+        dtype: The dtype of the result. By default it is the dtype of the values, or else float32.
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        A tensor with one more axis than ``indices``.
+
+    Raises:
+        TypeError: If the dtypes of ``on_value``, ``off_value`` and ``dtype`` differ.
+        InvalidArgumentError: If ``depth`` is negative, or the position does not exist.
 
     >>> import minitape as tf
     >>> tf.one_hot([0, 2], 3).numpy()

@@ -1,7 +1,8 @@
-"""Elementwise functions: one or two tensors in, one tensor of the broadcast shape out.
+"""Elementwise functions, which compute a tensor of the broadcast shape from one or two tensors.
 
-Most are one line of a table: the primitive, what it computes, an example, which dtypes it takes. What a primitive
-computes, and its derivative: ``engine/table/primitives``.
+The functions and their arguments are TensorFlow's (https://www.tensorflow.org/api_docs/python/tf/math). Most of them
+are one line of the tables below, which holds the name, a description, an example and the dtypes. The values and
+derivatives are declared in ``engine/table/primitives``.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..engine.table.accelerator import fast
-from ..engine.table.primitives import TABLE, Primitive, special  # noqa: F401 - special fills the table
+from ..engine.table.primitives import TABLE, Primitive, special  # noqa: F401 - Importing special fills the table.
+from ..engine.table.primitives.formula import find_variables
 from ..engine.tensor.checked_operators import promote_quotient_operands
 from ..engine.tensor.conversion import cast_tensor, convert_to_tensor
 from ..engine.tensor.operation import apply, run_binary
@@ -33,34 +35,101 @@ if TYPE_CHECKING:
     from ..engine.types import DTypeLike, Function, GraphName, Value
 
 FLOATS, REALS, NUMBERS, ANY = "f", "fiu", "fciu", "fciubs"
-_DOC_TEMPLATE = """{sentence}, elementwise{broadcast}. {rules}
+_DOC_TEMPLATE = """Return {sentence}, elementwise{broadcast}.
 
-    Raises InvalidArgumentError for a dtype for which this is not defined{shapes}.
+    {rules}
+
+    Args:
+        x: A tensor-like value of {dtypes}, of any shape.{second_argument}
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        A {result}.
+
+    Raises:
+        InvalidArgumentError: {errors}
 
     >>> import minitape as tf
     >>> print(tf.math.{name}({argument}).numpy())
-    {result}
+    {printed}
     """
+_TIES = "If x and y are equal, the gradient goes to x."
+_DTYPE_NAMES = {
+    FLOATS: "floats",
+    "fc": "floats or complex numbers",
+    REALS: "real numbers",
+    NUMBERS: "numbers",
+    NUMBERS + "s": "numbers or strings",
+    ANY: "any dtype",
+}
+
+
+def _describe_derivatives(primitive: Primitive) -> list[str]:
+    """Return the lines of a docstring on whether a primitive is differentiable, with derivatives that are formulas."""
+    if primitive.is_flat:
+        return ["Not differentiable."]
+    formulas = [text for text in primitive.texts[1:] if text != "-"]
+    if not formulas:
+        return ["Differentiable."]
+    subject = "The gradient is" if len(formulas) == 1 else "The gradients of x and y are"
+    literals = " and ".join(f"``{text}``" for text in formulas)
+    legend = "g is the gradient of the result"
+    if any("z" in find_variables(text) for text in formulas):
+        legend += ", and z is the result"
+    return [f"Differentiable. {subject} {literals},", f"where {legend}."]
 
 
 def _name_and_document(
-    function: Function, primitive: Primitive, name: str, sentence: str, example: str, is_binary: bool
+    function: Function,
+    primitive: Primitive,
+    name: str,
+    sentence: str,
+    note: str,
+    example: str,
+    kinds: str,
+    is_binary: bool,
 ) -> Function:
-    """Return the function with a name and a documentation; in its fast form where the primitive is a formula."""
+    """Set the name and the docstring of a public function and return it.
+
+    If the primitive is a formula, the function that is returned is its fast form.
+
+    Args:
+        function: The function to name and to document.
+        primitive: The primitive that the function applies. Its formulas become part of the docstring.
+        name: The public name.
+        sentence: The result as a noun phrase, such as "The sine of x in radians".
+        note: A sentence about special values, or "".
+        example: An example as "ARGUMENTS -> PRINTED RESULT".
+        kinds: The dtypes that the function accepts, as for ``check_dtype_kind``.
+        is_binary: Whether the function takes x and y, not x alone.
+
+    Returns:
+        The function or its fast form.
+    """
     if primitive.code:
         function = fast.register_function(
             function, primitive, name, signature="x, y, name=None" if is_binary else "x, name=None"
         )
-    argument, _, result = example.partition(" -> ")
-    derivatives = "; ".join(text for text in primitive.texts[1:] if text != "-")
+    argument, _, printed = example.partition(" -> ")
+    rules = [note, *_describe_derivatives(primitive)] if note else _describe_derivatives(primitive)
+    result = "tensor of the shape and dtype of x"
+    if is_binary:
+        is_comparison = sentence.startswith("Whether")
+        result = (
+            "bool tensor of the broadcast shape" if is_comparison else "tensor of the broadcast shape and this dtype"
+        )
+    errors = "If the dtype is not supported"
     function.__doc__ = _DOC_TEMPLATE.format(
-        sentence=sentence,
+        sentence=sentence.replace("The ", "the ", 1).replace("Whether ", "whether ", 1),
         broadcast=" for shapes that broadcast" if is_binary else "",
-        rules="Not differentiable." if primitive.is_flat else f"Differentiable: {derivatives or 'see the table'}.",
-        shapes=", and for shapes that do not broadcast" if is_binary else "",
+        rules="\n    ".join(rules),
+        dtypes=_DTYPE_NAMES[kinds],
+        second_argument="\n        y: A tensor-like value of the same dtype." if is_binary else "",
+        result=result,
+        errors=f"{errors}, the dtypes differ, or the shapes do not broadcast." if is_binary else f"{errors}.",
         name=name,
         argument=argument,
-        result=result,
+        printed=printed,
     )
     function.__name__ = function.__qualname__ = name
     function.__module__ = __name__
@@ -68,8 +137,21 @@ def _name_and_document(
 
 
 def _define_unary(
-    name: str, sentence: str, example: str, kinds: str = "fc", primitive_name: str = ""
+    name: str, sentence: str, example: str, kinds: str = "fc", primitive_name: str = "", note: str = ""
 ) -> Callable[..., Tensor]:
+    """Define a public elementwise function of one tensor.
+
+    Args:
+        name: The public name.
+        sentence: The result as a noun phrase, for the docstring.
+        example: An example as "ARGUMENT -> PRINTED RESULT".
+        kinds: The dtypes that the function accepts, as for ``check_dtype_kind``.
+        primitive_name: The name of the primitive if it differs from the public name.
+        note: A sentence about special values, for the docstring.
+
+    Returns:
+        The function.
+    """
     primitive, full_name = TABLE[primitive_name or name], f"math.{name}"
 
     def function(x: Value, name: GraphName = None) -> Tensor:
@@ -78,7 +160,7 @@ def _define_unary(
             check_dtype_kind(full_name, x, kinds)
         return apply(primitive, (x,), {}, _getframe(1))
 
-    return _name_and_document(function, primitive, name, sentence, example, False)
+    return _name_and_document(function, primitive, name, sentence, note, example, kinds, False)
 
 
 def _define_binary(
@@ -88,7 +170,22 @@ def _define_binary(
     kinds: str = NUMBERS,
     primitive_name: str = "",
     convert: Callable[[Value, Value], list[Tensor]] = convert_to_one_dtype,
+    note: str = "",
 ) -> Callable[..., Tensor]:
+    """Define a public elementwise function of two tensors whose shapes broadcast.
+
+    Args:
+        name: The public name.
+        sentence: The result as a noun phrase, for the docstring.
+        example: An example as "ARGUMENTS -> PRINTED RESULT".
+        kinds: The dtypes that the function accepts, as for ``check_dtype_kind``.
+        primitive_name: The name of the primitive if it differs from the public name.
+        convert: The function that converts two values to tensors.
+        note: A sentence about special values, for the docstring.
+
+    Returns:
+        The function.
+    """
     primitive, full_name = TABLE[primitive_name or name], f"math.{name}"
 
     def function(x: Value, y: Value, name: GraphName = None) -> Tensor:
@@ -98,11 +195,11 @@ def _define_binary(
             check_dtype_kind(full_name, x, kinds)
         return run_binary(primitive, x, y)
 
-    return _name_and_document(function, primitive, name, sentence, example, True)
+    return _name_and_document(function, primitive, name, sentence, note, example, kinds, True)
 
 
 acos = _define_unary("acos", "The inverse cosine, in radians", "1.0 -> 0.0")
-acosh = _define_unary("acosh", "The inverse hyperbolic cosine; NaN below 1", "1.0 -> 0.0")
+acosh = _define_unary("acosh", "The inverse hyperbolic cosine", "1.0 -> 0.0", note="The result is NaN for x below 1.")
 asin = _define_unary("asin", "The inverse sine, in radians", "0.0 -> 0.0")
 asinh = _define_unary("asinh", "The inverse hyperbolic sine", "0.0 -> 0.0")
 atan = _define_unary("atan", "The inverse tangent, in radians", "0.0 -> 0.0")
@@ -113,35 +210,44 @@ cosh = _define_unary("cosh", "The hyperbolic cosine", "0.0 -> 1.0")
 exp = _define_unary("exp", "e to the power x", "0.0 -> 1.0")
 expm1 = _define_unary("expm1", "exp(x) - 1, accurate near 0", "0.0 -> 0.0")
 floor = _define_unary("floor", "The largest integer not above x", "1.8 -> 1.0", FLOATS)
-log = _define_unary("log", "The natural logarithm; the gradient at 0 is infinite", "1.0 -> 0.0")
+log = _define_unary("log", "The natural logarithm", "1.0 -> 0.0", note="The gradient at 0 is infinite.")
 log1p = _define_unary("log1p", "log(1 + x), accurate near 0", "0.0 -> 0.0")
 negative = _define_unary("negative", "-x", "2.0 -> -2.0", NUMBERS)
 reciprocal = _define_unary("reciprocal", "1 / x", "4.0 -> 0.25")
-rint = _define_unary("rint", "The nearest integer, halves to the even one", "2.5 -> 2.0", FLOATS)
+rint = _define_unary(
+    "rint", "The nearest integer", "2.5 -> 2.0", FLOATS, note="Halves are rounded to the even integer."
+)
 rsqrt = _define_unary("rsqrt", "1 / sqrt(x)", "4.0 -> 0.5")
 sigmoid = _define_unary("sigmoid", "1 / (1 + exp(-x))", "0.0 -> 0.5")
 sin = _define_unary("sin", "The sine of x in radians", "0.0 -> 0.0")
 sinh = _define_unary("sinh", "The hyperbolic sine", "0.0 -> 0.0")
-sqrt = _define_unary("sqrt", "The square root; the gradient is 0 where the incoming one is 0", "9.0 -> 3.0")
+sqrt = _define_unary(
+    "sqrt", "The square root", "9.0 -> 3.0", note="The gradient is 0 wherever the gradient of the result is 0."
+)
 square = _define_unary("square", "x * x", "3.0 -> 9.0", NUMBERS)
 tan = _define_unary("tan", "The tangent of x in radians", "0.0 -> 0.0")
 tanh = _define_unary("tanh", "The hyperbolic tangent", "0.0 -> 0.0")
 
 add = _define_binary(
-    "add", "x + y; joins strings", "[1, 2], 3 -> [4 5]", NUMBERS + "s", convert=convert_with_dtype_hint
+    "add",
+    "x + y",
+    "[1, 2], 3 -> [4 5]",
+    NUMBERS + "s",
+    convert=convert_with_dtype_hint,
+    note="Strings are joined.",
 )
 equal = _define_binary("equal", "Whether x == y", "1, 1 -> True", ANY)
-floordiv = _define_binary("floordiv", "floor(x / y); integers must not be divided by 0", "7, 2 -> 3", REALS)
+floordiv = _define_binary("floordiv", "floor(x / y)", "7, 2 -> 3", REALS, note="Integers must not be divided by 0.")
 floormod = _define_binary("floormod", "The remainder of floordiv, with the sign of y", "-7, 3 -> 2", REALS, "mod")
 greater = _define_binary("greater", "Whether x > y", "2, 1 -> True", REALS)
 greater_equal = _define_binary("greater_equal", "Whether x >= y", "2, 2 -> True", REALS)
 less = _define_binary("less", "Whether x < y", "2, 1 -> False", REALS)
 less_equal = _define_binary("less_equal", "Whether x <= y", "2, 2 -> True", REALS)
-maximum = _define_binary("maximum", "The larger one; where equal the gradient goes to x", "1.0, 2.0 -> 2.0", REALS)
-minimum = _define_binary("minimum", "The smaller one; where equal the gradient goes to x", "1.0, 2.0 -> 1.0", REALS)
+maximum = _define_binary("maximum", "The larger of x and y", "1.0, 2.0 -> 2.0", REALS, note=_TIES)
+minimum = _define_binary("minimum", "The smaller of x and y", "1.0, 2.0 -> 1.0", REALS, note=_TIES)
 multiply = _define_binary("multiply", "x * y", "2.0, 3.0 -> 6.0")
 not_equal = _define_binary("not_equal", "Whether x != y", "1, 1 -> False", ANY)
-pow = _define_binary("pow", "x to the power y; of integers y must not be negative", "2.0, 3.0 -> 8.0")
+pow = _define_binary("pow", "x to the power y", "2.0, 3.0 -> 8.0", note="For integers, y must not be negative.")
 subtract = _define_binary("subtract", "x - y", "3.0, 1.0 -> 2.0")
 
 
@@ -149,7 +255,20 @@ subtract = _define_binary("subtract", "x - y", "3.0, 1.0 -> 2.0")
 
 
 def atan2(y: Value, x: Value, name: GraphName = None) -> Tensor:
-    """The angle of the point (x, y) in radians, elementwise for shapes that broadcast. Differentiable; floats only.
+    """Return the angle of the point (x, y) in radians, elementwise.
+
+    Differentiable in both arguments.
+
+    Args:
+        y: The second coordinates, a tensor-like value of floats.
+        x: The first coordinates, of the same dtype. The shapes of x and y broadcast.
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        A tensor of the broadcast shape with angles from -pi to pi.
+
+    Raises:
+        InvalidArgumentError: If the arguments are not floats, their dtypes differ, or their shapes do not broadcast.
 
     >>> import minitape as tf
     >>> print(tf.math.atan2(1.0, 0.0).numpy())
@@ -160,7 +279,19 @@ def atan2(y: Value, x: Value, name: GraphName = None) -> Tensor:
 
 
 def softplus(features: Value, name: GraphName = None) -> Tensor:
-    """log(1 + exp(x)), elementwise and without overflow. Differentiable: g * sigmoid(x). Floats only.
+    """Return log(1 + exp(x)), elementwise and without overflow.
+
+    Differentiable. The gradient is ``g * sigmoid(x)``, where g is the gradient of the result.
+
+    Args:
+        features: The x, a tensor-like value of floats of any shape.
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        A tensor of the same shape and dtype.
+
+    Raises:
+        InvalidArgumentError: If the dtype is not a float dtype.
 
     >>> import minitape as tf
     >>> print(tf.math.softplus(0.0).numpy())
@@ -170,9 +301,19 @@ def softplus(features: Value, name: GraphName = None) -> Tensor:
 
 
 def abs(x: Value, name: GraphName = None) -> Tensor:
-    """The absolute value, elementwise; of complex numbers the modulus, which is real.
+    """Return the absolute value, elementwise.
 
-    Differentiable: the gradient is sign(x), 0 at 0. Raises InvalidArgumentError for bools, strings, unsigned integers.
+    Complex numbers give their modulus, which is real. Differentiable. The derivative is sign(x), which is 0 at 0.
+
+    Args:
+        x: A tensor-like value of floats, signed integers or complex numbers.
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        A tensor of the same shape and dtype. For complex numbers it has the corresponding float dtype.
+
+    Raises:
+        InvalidArgumentError: For bools, strings and unsigned integers.
 
     >>> import minitape as tf
     >>> print(tf.abs([-2.0, 3.0]).numpy(), tf.abs(3.0 + 4.0j).numpy())
@@ -183,9 +324,19 @@ def abs(x: Value, name: GraphName = None) -> Tensor:
 
 
 def sign(x: Value, name: GraphName = None) -> Tensor:
-    """-1, 0 or 1, elementwise; of complex numbers x / abs(x), and 0 for 0. The gradient of real tensors is 0.
+    """Return -1, 0 or 1 by the sign of each element.
 
-    Raises InvalidArgumentError for bools, strings and unsigned integers.
+    A complex number gives ``x / abs(x)``, or 0 if it is 0. The gradient of real tensors is 0.
+
+    Args:
+        x: A tensor-like value of floats, signed integers or complex numbers.
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        A tensor of the same shape and dtype.
+
+    Raises:
+        InvalidArgumentError: For bools, strings and unsigned integers.
 
     >>> import minitape as tf
     >>> print(tf.sign([-3.0, 0.0, 2.0]).numpy())
@@ -198,7 +349,19 @@ def sign(x: Value, name: GraphName = None) -> Tensor:
 
 
 def round(x: Value, name: GraphName = None) -> Tensor:
-    """The nearest integers, halves rounded to the even one; integers come back as they are. No gradient passes.
+    """Return the nearest integer, elementwise.
+
+    Halves are rounded to the even integer. Integers are returned unchanged. No gradient passes.
+
+    Args:
+        x: A tensor-like value of floats or integers.
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        A tensor of the same shape and dtype.
+
+    Raises:
+        InvalidArgumentError: For other dtypes.
 
     >>> import minitape as tf
     >>> print(tf.round([0.5, 1.5, 2.5]).numpy())
@@ -209,9 +372,21 @@ def round(x: Value, name: GraphName = None) -> Tensor:
 
 
 def divide(x: Value, y: Value, name: GraphName = None) -> Tensor:
-    """x / y, elementwise: Python's true division, which turns integers into floats.
+    """Return x / y, elementwise for shapes that broadcast.
 
-    Differentiable. Raises TypeError when the dtypes differ.
+    This is Python's true division, so integers become floats. Differentiable in both arguments.
+
+    Args:
+        x: The dividend, a tensor-like value of numbers.
+        y: The divisor, of the same dtype.
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        A tensor of the broadcast shape. Integers of 8 or 16 bits give float32, other integers float64.
+
+    Raises:
+        TypeError: If the dtypes differ.
+        InvalidArgumentError: If the shapes do not broadcast.
 
     >>> import minitape as tf
     >>> print(tf.divide(1, 2).numpy())
@@ -224,9 +399,21 @@ def divide(x: Value, y: Value, name: GraphName = None) -> Tensor:
 
 
 def divide_no_nan(x: Value, y: Value, name: GraphName = None) -> Tensor:
-    """x / y, elementwise, and 0 where y is 0. Differentiable, with gradient 0 there.
+    """Return x / y, elementwise, and 0 wherever y is 0.
 
-    Raises TypeError when the dtypes differ.
+    Differentiable in both arguments. The gradient is 0 wherever y is 0.
+
+    Args:
+        x: The dividend, a tensor-like value of numbers.
+        y: The divisor, of the same dtype. The shapes of x and y broadcast.
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        A tensor of the broadcast shape. Integers of 8 or 16 bits give float32, other integers float64.
+
+    Raises:
+        TypeError: If the dtypes differ or are not numeric.
+        InvalidArgumentError: If the shapes do not broadcast.
 
     >>> import minitape as tf
     >>> print(tf.math.divide_no_nan([1.0, 1.0], [2.0, 0.0]).numpy())
@@ -237,7 +424,20 @@ def divide_no_nan(x: Value, y: Value, name: GraphName = None) -> Tensor:
 
 
 def logical_and(x: Value, y: Value, name: GraphName = None) -> Tensor:
-    """x and y, elementwise for bools, with broadcasting. Not differentiable.
+    """Return x and y, elementwise for bools of shapes that broadcast.
+
+    Not differentiable.
+
+    Args:
+        x: A tensor-like value of bools.
+        y: A tensor-like value of bools.
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        A bool tensor of the broadcast shape.
+
+    Raises:
+        InvalidArgumentError: If a tensor has another dtype, or the shapes do not broadcast.
 
     >>> import minitape as tf
     >>> print(tf.logical_and([True, False], True).numpy())
@@ -248,7 +448,19 @@ def logical_and(x: Value, y: Value, name: GraphName = None) -> Tensor:
 
 
 def logical_not(x: Value, name: GraphName = None) -> Tensor:
-    """not x, elementwise for bools. Not differentiable.
+    """Return not x, elementwise for bools.
+
+    Not differentiable.
+
+    Args:
+        x: A tensor-like value of bools.
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        A bool tensor of the same shape.
+
+    Raises:
+        InvalidArgumentError: If x is a tensor of another dtype.
 
     >>> import minitape as tf
     >>> print(tf.logical_not([True, False]).numpy())
@@ -258,10 +470,23 @@ def logical_not(x: Value, name: GraphName = None) -> Tensor:
 
 
 def clip_by_value(t: Value, clip_value_min: Value, clip_value_max: Value, name: GraphName = None) -> Tensor:
-    """The elements, limited to a range: min(t, clip_value_max), then max with clip_value_min.
+    """Return the elements, limited to a range.
 
-    The limits broadcast to the shape of t (InvalidArgumentError if t would have to grow). Differentiable: 1 inside the
-    range and at its ends, 0 outside.
+    The result is ``maximum(minimum(t, clip_value_max), clip_value_min)``. Differentiable. The derivative is 1 inside
+    the range and at its ends, and 0 outside.
+
+    Args:
+        t: A tensor-like value of real numbers.
+        clip_value_min: The lower limit, of the dtype of ``t``. It broadcasts to the shape of ``t``.
+        clip_value_max: The upper limit, of the dtype of ``t``. It broadcasts to the shape of ``t``.
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        A tensor of the shape and dtype of ``t``.
+
+    Raises:
+        ValueError: If ``t`` would have to grow to the shape of the limits.
+        InvalidArgumentError: If the shapes do not broadcast, or the dtypes differ.
 
     >>> import minitape as tf
     >>> print(tf.clip_by_value([-2.0, 0.5, 3.0], -1.0, 1.0).numpy())
@@ -277,10 +502,26 @@ def clip_by_value(t: Value, clip_value_min: Value, clip_value_max: Value, name: 
 
 
 def where(condition: Value, x: Value = None, y: Value = None, name: GraphName = None) -> Tensor:
-    """With ``x`` and ``y``: elements of ``x`` where the condition holds, else of ``y``; all three broadcast.
+    """Choose elements by a condition, or return the positions at which the condition is true.
 
-    Differentiable in ``x`` and ``y``. Alone: the int64 places of the true (or non-zero) elements, one row for each.
-    Raises ValueError when only one of x and y is given, InvalidArgumentError for shapes that do not broadcast.
+    With ``x`` and ``y``, elements of ``x`` are chosen where the condition is true, and of ``y`` elsewhere. This form is
+    differentiable in ``x`` and ``y``. Without them, the positions of true (or nonzero) elements are returned.
+
+    Args:
+        condition: A tensor-like value of bools. Without ``x`` and ``y`` it may have any dtype, and needs at least one
+            axis.
+        x: The elements where the condition is true. The shapes of all three arguments broadcast.
+        y: The other elements, of the dtype of ``x``.
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        With ``x`` and ``y``, a tensor of the broadcast shape and the dtype of ``x``. Without them, an int64 tensor of
+        shape (n, rank of the condition), with one row for each of the n true elements.
+
+    Raises:
+        ValueError: If only one of ``x`` and ``y`` is given, or the condition for both is not a bool tensor.
+        InvalidArgumentError: If shapes do not broadcast, dtypes differ, or a condition without ``x`` and ``y`` is a
+            scalar.
 
     >>> import minitape as tf
     >>> tf.where([True, False], [1, 2], [10, 20]).numpy()
@@ -316,9 +557,21 @@ def where(condition: Value, x: Value = None, y: Value = None, name: GraphName = 
 
 
 def cast(x: Value, dtype: DTypeLike, name: GraphName = None) -> Tensor:
-    """The values in another dtype: floats are truncated to integers, complex numbers lose their imaginary part.
+    """Convert the values to another dtype.
 
-    Differentiable between float and complex dtypes. Raises UnimplementedError for strings.
+    Floats are truncated to integers, and complex numbers lose their imaginary part. Differentiable between float and
+    complex dtypes.
+
+    Args:
+        x: A tensor-like value.
+        dtype: The dtype of the result.
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        A tensor of the same shape and the given dtype. If ``x`` already has the dtype, ``x`` itself is returned.
+
+    Raises:
+        UnimplementedError: When casting from or to strings.
 
     >>> import minitape as tf
     >>> tf.cast([1.8, -1.8], tf.int32).numpy()
@@ -326,12 +579,24 @@ def cast(x: Value, dtype: DTypeLike, name: GraphName = None) -> Tensor:
     """
     dtype = dtypes.as_dtype(dtype)
     if is_tensor_like(x) and x.dtype == dtype:
-        return x  # also a variable, as in TensorFlow
+        return x  # TensorFlow returns a variable unchanged as well.
     return cast_tensor(to_tensor(x), dtype)
 
 
 def real(input: Value, name: GraphName = None) -> Tensor:
-    """The real part, elementwise; real tensors come back as they are. Differentiable.
+    """Return the real part, elementwise.
+
+    Real tensors are returned unchanged. Differentiable.
+
+    Args:
+        input: A tensor-like value of numbers.
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        A tensor of the same shape. For complex numbers it has the corresponding float dtype.
+
+    Raises:
+        TypeError: For bools and strings.
 
     >>> import minitape as tf
     >>> print(tf.math.real(1.0 + 2.0j).numpy())
@@ -344,7 +609,19 @@ def real(input: Value, name: GraphName = None) -> Tensor:
 
 
 def conj(x: Value, name: GraphName = None) -> Tensor:
-    """The complex conjugate, elementwise; real tensors come back as they are. Differentiable.
+    """Return the complex conjugate, elementwise.
+
+    Real tensors are returned unchanged. Differentiable.
+
+    Args:
+        x: A tensor-like value of numbers.
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        A tensor of the same shape and dtype.
+
+    Raises:
+        TypeError: For bools and strings.
 
     >>> import minitape as tf
     >>> print(tf.math.conj(1.0 + 2.0j).numpy())

@@ -1,4 +1,7 @@
-"""Elements picked out of tensors by their places, and put there: ``x[1:, ..., tf.newaxis]``, gather, masks, scatter."""
+"""Functions that select elements by their positions, or replace them: ``x[...]``, gather, masks and scatter.
+
+The functions and their arguments are TensorFlow's (https://www.tensorflow.org/api_docs/python/tf).
+"""
 
 from __future__ import annotations
 
@@ -31,10 +34,23 @@ if TYPE_CHECKING:
 def getitem(
     tensor: Tensor, key: Index, variable: ResourceVariable | None = None, attrs: Attributes | None = None
 ) -> Tensor:
-    """The slice of a tensor that an index selects; a boolean tensor or array selects elements.
+    """Return the part of a tensor that an index selects.
 
-    ``variable`` is the one whose state ``tensor`` is: the slice can then be assigned to. ``attrs`` have the NumPy index
-    where it is known.
+    A boolean tensor or array as the index selects elements. Differentiable.
+
+    Args:
+        tensor: The tensor.
+        key: The index in the brackets of ``tensor[...]``.
+        variable: The variable whose state ``tensor`` is. If it is given, the result has an ``assign`` method that
+            changes this part of the variable.
+        attrs: The attributes of the "slice" primitive, if they are already known.
+
+    Returns:
+        The selected tensor.
+
+    Raises:
+        TypeError: If the key is not a valid index.
+        InvalidArgumentError: If the index is out of range.
 
     >>> import minitape as tf
     >>> x = tf.constant([[1, 2, 3], [4, 5, 6]])
@@ -58,22 +74,22 @@ EagerTensor.__getitem__ = getitem  # type: ignore[method-assign]
 
 
 def _slice_by_parts(tensor: Tensor, parts: list[Index], variable: ResourceVariable | None = None) -> Tensor:
-    """Return the slice that the parts of an index select, in which a tuple stands for a slice."""
+    """Return the slice that the parts of an index select. A tuple in the list stands for a slice."""
     key = [slice(*part) if type(part) is tuple else part for part in parts]
     if len(key) == 1 and (isinstance(key[0], bool) or getattr(key[0], "dtype", None) == np.bool_):
         return boolean_mask(tensor, key[0])
     return getitem(tensor, key, variable, {"spec": to_numpy_index(tensor.shape, key)})
 
 
-_slice_by_parts_traced = wrap_for_traces("getitem", _slice_by_parts)  # while a function is traced, one row
+_slice_by_parts_traced = wrap_for_traces("getitem", _slice_by_parts)  # A traced function records a slice as one row.
 
 
 def _find_plain_slice_attrs(key: Index, sizes: Sizes) -> Attributes | None:
-    """Return the attributes of a slice by integers, and slices between integers; None for any other key."""
+    """Return the attributes of the "slice" primitive for a key of integers and slices between integers, else None."""
     if type(key) is slice:
         try:
             return _find_one_slice_attrs(sizes, key.start, key.stop, key.step)
-        except TypeError:  # an end without a hash: a tensor
+        except TypeError:  # A tensor as an end of the slice cannot be hashed for the cache.
             return None
     if type(key) is not tuple:
         key = (key,)
@@ -85,15 +101,17 @@ def _find_plain_slice_attrs(key: Index, sizes: Sizes) -> Attributes | None:
 
 @lru_cache(1024, typed=True)
 def _find_one_slice_attrs(sizes: Sizes, start: Any, stop: Any, step: Any) -> Attributes | None:
-    """Return the attributes for one slice, cached: programs use few different ones; None as for other keys."""
+    """Return the attributes for one slice, or None. They are cached because programs use few different slices."""
     entry = _find_plain_index_entry(slice(start, stop, step), sizes[0]) if sizes else None
     return None if entry is None else {"spec": (entry,)}
 
 
 def _find_plain_index_entry(entry: Index, size: int) -> Index:
-    """Return a valid integer, counted from the front, or a slice between integers; None for anything else."""
+    """Return an integer, counted from the front, or a slice between integers. Return None for any other entry."""
     if type(entry) is int:
-        return None if not -size <= entry < size else entry + size if entry < 0 else entry
+        if not -size <= entry < size:
+            return None
+        return entry + size if entry < 0 else entry
     if type(entry) is not slice or not (entry.start is None or type(entry.start) is int):
         return None
     step = entry.step is None or (type(entry.step) is int and entry.step)
@@ -101,16 +119,27 @@ def _find_plain_index_entry(entry: Index, size: int) -> Index:
 
 
 def to_numpy_index(shape: TensorShape, key: Index) -> tuple[Index, ...]:
-    """The NumPy index for what the user wrote in ``[...]``: places are checked, and an ellipsis is written out.
+    """Convert the index in the brackets of ``tensor[...]`` to a NumPy index.
 
-    Raises TypeError for what is no index, InvalidArgumentError for an index that is not there.
+    Positions are checked and counted from the front, and an ellipsis is replaced by slices.
+
+    Args:
+        shape: The shape of the tensor.
+        key: The index, or a list or tuple of indices for the first axes.
+
+    Returns:
+        A tuple of ints, slices and None.
+
+    Raises:
+        TypeError: If an entry is not a valid index.
+        InvalidArgumentError: If an index is out of range, there are too many indices, or several ellipses.
     """
     sizes: Object = tuple(shape)
     entries = [_replace_tensors_with_numbers(entry) for entry in (key if isinstance(key, (list, tuple)) else (key,))]
     indexed_count = sum(entry is not None and entry is not Ellipsis for entry in entries)
     if sum(entry is Ellipsis for entry in entries) > 1:
         raise build_argument_error("An index must not have more than one ellipsis (...)")
-    if indexed_count > len(sizes):  # in TensorFlow's words, which one of the documents shows
+    if indexed_count > len(sizes):  # One of the documents shows TensorFlow's message.
         rank = len(sizes)
         raise build_argument_error(
             f"Index out of range using input dim {rank}; input has only {rank} dims"
@@ -134,7 +163,7 @@ def to_numpy_index(shape: TensorShape, key: Index) -> tuple[Index, ...]:
 
 
 def _replace_tensors_with_numbers(entry: Index) -> Index:
-    """Return an entry of an index with numbers in the place of tensors."""
+    """Return an entry of an index with its tensors replaced by numbers."""
     if isinstance(entry, slice):
         return slice(
             *(None if bound is None else _to_index_number(bound) for bound in (entry.start, entry.stop, entry.step))
@@ -143,7 +172,12 @@ def _replace_tensors_with_numbers(entry: Index) -> Index:
 
 
 def _to_index_number(index: Index) -> int:
-    """Return the integer that a number or a tensor is; TypeError for what is no whole number."""
+    """Convert a number or a tensor to an integer.
+
+    Raises:
+        TypeError: If it is not a whole number.
+        InvalidArgumentError: If the tensor is not a scalar.
+    """
     if isinstance(index, numbers.Integral):
         return int(index)
     dtype, shape = getattr(index, "dtype", None), getattr(index, "shape", ())
@@ -162,7 +196,7 @@ def _to_index_number(index: Index) -> int:
 
 
 def _normalize_index_entry(entry: Object, axis: int, size: int) -> Index:
-    """Return a valid integer, counted from the front; a slice as it is."""
+    """Check an index and count it from the front. A slice is returned unchanged."""
     if isinstance(entry, slice):
         if entry.step == 0:
             raise build_argument_error(f"The step of a slice must not be 0 (axis {axis})")
@@ -183,10 +217,24 @@ def gather(
     batch_dims: Value = 0,
     name: GraphName = None,
 ) -> Tensor:
-    """The slices of ``params`` at ``indices`` along an axis; with ``batch_dims``, separately for each batch element.
+    """Select slices along an axis by their indices.
 
-    ``indices`` is an int32 or int64 tensor of any shape. Differentiable in ``params``. Raises InvalidArgumentError for
-    an index out of range, whatever ``validate_indices`` says.
+    Differentiable in ``params``.
+
+    Args:
+        params: A tensor-like value with at least one axis.
+        indices: An int32 or int64 tensor of any shape.
+        validate_indices: ``validate_indices`` has no effect. Indices are always checked.
+        axis: The axis of ``params`` that the indices count along. By default it is ``batch_dims``.
+        batch_dims: The number of leading axes that ``params`` and ``indices`` share. Each batch element is treated
+            separately.
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        A tensor of shape ``params.shape[:axis] + indices.shape[batch_dims:] + params.shape[axis + 1:]``.
+
+    Raises:
+        InvalidArgumentError: If an index is out of range.
 
     >>> import minitape as tf
     >>> tf.gather([10, 20, 30], [2, 0]).numpy()
@@ -216,19 +264,33 @@ def gather(
 
 
 def _add_batch_indices(indices: Tensor, batch_rank: int) -> Tensor:
-    """Return rows of indices, each after the indices of its place in the first ``batch_rank`` axes."""
+    """Prepend to each index vector the indices of its position in the first ``batch_rank`` axes."""
     batch_indices = np.moveaxis(np.indices(indices._dims[:-1], indices._value.dtype)[:batch_rank], 0, -1)
     return apply_primitive("concat", create_tensor(batch_indices), indices, axis=-1)
 
 
 def _check_gather_indices(primitive: Primitive, x: Tensor, indices: Tensor, axis: int = 0) -> None:
+    """Raise InvalidArgumentError for an index outside of the axis. ``primitive`` is not used."""
     check_indices(np.asarray(indices._value)[..., None], (x._dims[axis],), "GatherV2")
 
 
 def gather_nd(params: Value, indices: Value, batch_dims: Value = 0, name: GraphName = None) -> Tensor:
-    """The elements or slices of ``params`` at the places that the last axis of ``indices`` lists.
+    """Select elements or slices by their positions.
 
-    Differentiable in ``params``. Raises InvalidArgumentError for a place outside of ``params``.
+    Differentiable in ``params``.
+
+    Args:
+        params: A tensor-like value with at least one axis.
+        indices: An int32 or int64 tensor. Its last axis holds the positions in the leading axes of ``params``.
+        batch_dims: The number of leading axes that ``params`` and ``indices`` share.
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        A tensor of shape ``indices.shape[:-1] + params.shape[batch_dims + indices.shape[-1]:]``.
+
+    Raises:
+        InvalidArgumentError: If a position is outside of ``params``.
+        ValueError: If the first ``batch_dims`` axes differ.
 
     >>> import minitape as tf
     >>> tf.gather_nd([[1, 2], [3, 4]], [[0, 1], [1, 0]]).numpy()
@@ -252,17 +314,30 @@ def gather_nd(params: Value, indices: Value, batch_dims: Value = 0, name: GraphN
 
 
 def _check_gather_nd_indices(primitive: Primitive, x: Tensor, indices: Tensor) -> None:
+    """Raise InvalidArgumentError for a position outside of the tensor. ``primitive`` is not used."""
     check_indices(indices._value, x._dims)
 
 
-# functions that are replayed ask them again of new places
+# A replayed function repeats these checks for new indices.
 OPERAND_CHECKS |= {"GatherV2": _check_gather_indices, "GatherNd": _check_gather_nd_indices}
 
 
 def boolean_mask(tensor: Value, mask: Value, axis: Value = None, name: str = "boolean_mask") -> Tensor:
-    """The elements (or slices) of ``tensor`` where ``mask`` is true, in order.
+    """Select the elements or slices at which a mask is true, in order.
 
-    The mask covers the axes from ``axis`` on. Differentiable in ``tensor``. Raises ValueError when shapes do not match.
+    Differentiable in ``tensor``.
+
+    Args:
+        tensor: A tensor-like value.
+        mask: A tensor-like value of bools with at least one axis.
+        axis: The first axis of ``tensor`` that the mask covers, 0 by default.
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        A tensor in which one axis, of the number of true elements, replaces the axes that the mask covers.
+
+    Raises:
+        ValueError: If the shape of the mask does not match these axes, or the mask is a scalar.
 
     >>> import minitape as tf
     >>> tf.boolean_mask([1, 2, 3], [True, False, True]).numpy()
@@ -282,9 +357,22 @@ def boolean_mask(tensor: Value, mask: Value, axis: Value = None, name: str = "bo
 
 
 def tensor_scatter_nd_update(tensor: Value, indices: Value, updates: Value, name: GraphName = None) -> Tensor:
-    """A copy of ``tensor`` with ``updates`` at the places that the last axis of ``indices`` lists.
+    """Return a copy of a tensor with other elements at the given positions.
 
-    Differentiable in ``tensor`` and ``updates``. Raises InvalidArgumentError for a place outside.
+    Differentiable in ``tensor`` and ``updates``.
+
+    Args:
+        tensor: A tensor-like value.
+        indices: An int32 or int64 tensor. Its last axis holds the positions in the leading axes of ``tensor``.
+        updates: The new elements or slices, of the dtype of ``tensor``. The shape is ``indices.shape[:-1] +
+            tensor.shape[indices.shape[-1]:]``.
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        A tensor of the shape and dtype of ``tensor``.
+
+    Raises:
+        InvalidArgumentError: If a position is outside of ``tensor``, or the shape or dtype of ``updates`` does not fit.
 
     >>> import minitape as tf
     >>> tf.tensor_scatter_nd_update([1, 2, 3], [[0], [2]], [10, 30]).numpy()
@@ -307,9 +395,21 @@ Unique = namedtuple("Unique", ["y", "idx"])
 
 
 def unique(x: Value, out_idx: DTypeLike = dtypes.int32, name: GraphName = None) -> Unique:
-    """The different elements of a vector in the order of their first appearance, and each element's place among them.
+    """Find the distinct elements of a vector.
 
-    Not differentiable: LookupError when a gradient is asked for.
+    Not differentiable. Computing a gradient through the result raises LookupError.
+
+    Args:
+        x: A tensor-like value with one axis.
+        out_idx: The dtype of the positions.
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        A named tuple ``(y, idx)``. ``y`` holds the distinct elements in the order of their first appearance. ``idx``
+        holds the position of each element of ``x`` in ``y``.
+
+    Raises:
+        InvalidArgumentError: If ``x`` does not have exactly one axis.
 
     >>> import minitape as tf
     >>> y, idx = tf.unique([5, 3, 5])

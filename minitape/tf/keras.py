@@ -1,4 +1,6 @@
-"""``tf.keras``, as much as the documents and the lessons show: layers, two optimizers, two losses.
+"""The part of ``tf.keras`` that the documents and the lessons use: layers, two optimizers and two losses.
+
+The classes and their arguments are TensorFlow's (https://www.tensorflow.org/api_docs/python/tf/keras).
 
 >>> import minitape as tf
 >>> dense = tf.keras.layers.Dense(2)
@@ -47,14 +49,23 @@ _NAME_COUNTS: Counter[str] = Counter()
 
 
 def _create_unique_name(named_object: Object) -> str:
-    """``dense``, then ``dense_1``, ``dense_2``, ..."""
+    """Return a name for an object from its class: ``dense``, then ``dense_1``, ``dense_2`` and so on."""
     name = convert_to_snake_case(type(named_object).__name__)
     number, _NAME_COUNTS[name] = _NAME_COUNTS[name], _NAME_COUNTS[name] + 1
     return f"{name}_{number}" if number else name
 
 
 class KerasVariable(TensorOperators):
-    """A weight of a layer. It wraps a ``tf.Variable`` (``value``), which ``tape.watch`` wants to be given.
+    """A weight of a layer, which wraps a ``tf.Variable``.
+
+    Operators and subscripts apply to the current value, as for a ``tf.Variable``.
+
+    Attributes:
+        value: The wrapped ``tf.Variable``. Pass this attribute to ``tape.watch``.
+        name: The name that the layer chose, such as "kernel".
+        path: The name after the names of the enclosing layers, such as "dense/kernel".
+        trainable: Whether training may change the weight.
+        dtype: The name of the dtype, such as "float32".
 
     >>> import minitape as tf
     >>> v = tf.keras.layers.Dense(1, kernel_initializer="ones", name="d")
@@ -65,9 +76,10 @@ class KerasVariable(TensorOperators):
     """
 
     __array_priority__ = 100
-    __hash__ = None  # type: ignore[assignment]  # it compares element by element
+    __hash__ = None  # type: ignore[assignment]  # Comparison is elementwise.
 
     def __init__(self, value: Value, trainable: bool = True, name: str = "variable") -> None:
+        """Create the wrapped variable from its first value."""
         self.value = ResourceVariable(value, trainable=trainable, name=name)
         self.name, self.path, self.trainable = name, "/".join((*state.scope, name)), trainable
         self.dtype: str = self.value.dtype.name
@@ -78,11 +90,21 @@ class KerasVariable(TensorOperators):
         return self.value.shape
 
     def numpy(self) -> np.ndarray:
-        """The value as a NumPy array or scalar."""
+        """Return the value as a NumPy array or scalar."""
         return self.value.numpy()
 
     def assign(self, value: Value) -> Tensor:
-        """Sets a new value, in the dtype of the weight, and returns it. ValueError for another shape."""
+        """Set a new value.
+
+        Args:
+            value: A tensor-like value of the shape of the weight. It is cast to the dtype of the weight.
+
+        Returns:
+            The new value as a tensor.
+
+        Raises:
+            ValueError: If the shape differs.
+        """
         value = cast(to_tensor(value), self.dtype)
         self.value.assign(value)
         return value
@@ -100,18 +122,23 @@ class KerasVariable(TensorOperators):
         return gradient
 
     def __repr__(self) -> str:
+        """Return the path, shape, dtype and value as Keras shows them."""
         return f"<Variable path={self.path}, shape={self.shape}, dtype={self.dtype}, value={np.array(self.numpy())}>"
 
     def __array__(self, dtype: Object = None, copy: bool | None = None) -> np.ndarray:
+        """Return the value as an array, for NumPy."""
         return np.asarray(self.numpy(), dtype)
 
     def __float__(self) -> float:
+        """Return the value of a scalar weight as a float."""
         return float(self.numpy())
 
     def __int__(self) -> int:
+        """Return the value of a scalar weight as an int."""
         return int(self.numpy())
 
     def __getitem__(self, key: Index) -> Tensor:
+        """Return the part of the value that an index selects."""
         return self.value[key]
 
 
@@ -131,15 +158,33 @@ for _operator_name in [
 # -- layers ----------------------------------------------------------------------------------------
 
 
-_draw_uniform = wrap_for_traces("uniform", uniform)  # while a function is traced, a row
+_draw_uniform = wrap_for_traces("uniform", uniform)  # A traced function records the draw as a row.
 
 
 def create_initial_value(initializer: str | Callable | None, shape: ShapeLike, dtype: DTypeLike) -> Value:
-    """The first value of a weight, by the name of an initializer or by a function of shape and dtype."""
+    """Create the first value of a weight.
+
+    Glorot's uniform values lie between -limit and limit, where ``limit = sqrt(6 / (first size + last size))``. The
+    definition is from Glorot and Bengio, "Understanding the difficulty of training deep feedforward neural networks".
+
+    Args:
+        initializer: "zeros", "ones", "glorot_uniform", or a function of a shape and a ``dtype``. None stands for
+            "glorot_uniform".
+        shape: The shape of the weight.
+        dtype: The dtype of the weight.
+
+    Returns:
+        A tensor, or the result of the function.
+
+    Raises:
+        ValueError: For the name of another initializer.
+    """
     if callable(initializer):
         return initializer(shape, dtype=dtype)
-    if initializer in ("zeros", "ones"):
-        return (zeros if initializer == "zeros" else ones)(shape, dtype)
+    if initializer == "zeros":
+        return zeros(shape, dtype)
+    if initializer == "ones":
+        return ones(shape, dtype)
     if initializer not in (None, "glorot_uniform"):
         raise ValueError(f"An initializer is 'glorot_uniform', 'ones', 'zeros' or a function, got {initializer!r}")
     sizes = to_sizes(shape)
@@ -148,10 +193,21 @@ def create_initial_value(initializer: str | Callable | None, shape: ShapeLike, d
 
 
 class Layer:
-    """The base class of layers: subclasses make weights in ``build`` and compute in ``call``.
+    """The base class of layers, whose subclasses create weights in ``build`` and compute in ``call``.
 
-    Weights are made when the layer first sees an input. ``variables`` (or ``weights``) are those of the layer and of
-    the layers among its attributes, ``trainable_variables`` those that training may change.
+    Weights are created when the layer first sees an input. ``weights`` is another name of ``variables``, and
+    ``trainable_weights`` of ``trainable_variables``.
+
+    Args:
+        trainable: Whether training may change the weights.
+        dtype: The dtype of the weights and of the computation, float32 by default.
+        name: The name of the layer. By default it is derived from the class.
+
+    Attributes:
+        name: The name of the layer.
+        trainable: Whether training may change the weights.
+        built: Whether the weights have been created.
+        dtype: The name of the dtype, such as "float32".
 
     >>> import minitape as tf
     >>> class Scale(tf.keras.layers.Layer):
@@ -165,12 +221,13 @@ class Layer:
     """
 
     def __init__(self, *, trainable: bool = True, dtype: DTypeLike = None, name: str | None = None) -> None:
+        """Store the arguments, and create no weights yet."""
         self.name, self.trainable, self.built = name or _create_unique_name(self), trainable, False
         self.dtype: str = dtypes.as_dtype(dtype or "float32").name
         note_creation_stack(self)
 
     def _open_name_scope(self) -> TemporaryAttributes:
-        """Return a block in which the layer's name is part of the names of variables."""
+        """Return a context manager in which the layer's name is part of the names of variables."""
         outer_scope = state.scope
         return TemporaryAttributes(
             state, scope=outer_scope if outer_scope[-1:] == (self.name,) else (*outer_scope, self.name)
@@ -184,20 +241,56 @@ class Layer:
         trainable: bool = True,
         name: str = "variable",
     ) -> KerasVariable:
-        """Makes a weight; ``initializer`` is "ones", "zeros", "glorot_uniform" (default), or a function of shape and
-        dtype.
+        """Create a weight.
+
+        Args:
+            shape: The shape of the weight.
+            initializer: "ones", "zeros", "glorot_uniform" (the default), or a function of a shape and a ``dtype``.
+            dtype: The dtype of the weight. By default it is the dtype of the layer.
+            trainable: Whether training may change the weight.
+            name: The name of the weight.
+
+        Returns:
+            The weight. Store it as an attribute of the layer, so that ``variables`` contains it.
+
+        Raises:
+            ValueError: For the name of another initializer.
         """
         with self._open_name_scope(), init_scope():
             return KerasVariable(create_initial_value(initializer, shape, dtype or self.dtype), trainable, name)
 
     def build(self, input_shape: TensorShape) -> None:
-        """Makes the weights for inputs of this shape. Here there are none."""
+        """Create the weights for inputs of a shape. The base class creates none.
+
+        Args:
+            input_shape: The shape of the inputs.
+        """
 
     def call(self, inputs: Tensor) -> Tensor:
-        """The output of the layer."""
+        """Compute the output of the layer, which a subclass must define.
+
+        Args:
+            inputs: A tensor. Floats have the dtype of the layer.
+
+        Returns:
+            The output, a tensor.
+
+        Raises:
+            NotImplementedError: If the subclass does not define it.
+        """
         raise NotImplementedError(f"Layer {type(self).__name__} does not have a `call` method implemented.")
 
     def __call__(self, inputs: Value, *args: Object, **kwargs: Object) -> Tensor:
+        """Build the layer for its first input, and return the output of ``call``.
+
+        Args:
+            inputs: A tensor-like value. Floats are cast to the dtype of the layer.
+            *args: Further arguments of ``call``.
+            **kwargs: Further arguments of ``call``.
+
+        Returns:
+            The output, a tensor.
+        """
         input_tensor = to_tensor(inputs)
         if input_tensor.dtype.is_floating:
             input_tensor = cast(input_tensor, self.dtype)
@@ -210,7 +303,7 @@ class Layer:
 
     @property
     def variables(self) -> list[KerasVariable]:
-        """The weights of the layer and of the layers in it, in the order in which they became attributes."""
+        """The weights of the layer and of its inner layers, in the order in which they became attributes."""
         return [*{id(v): v for v in self._iter_weights(False)}.values()]
 
     @property
@@ -221,6 +314,7 @@ class Layer:
     weights, trainable_weights = variables, trainable_variables
 
     def _iter_weights(self, trainable: bool) -> Iterator[KerasVariable]:
+        """Yield the weights of the layer and of its inner layers, which may repeat."""
         if trainable and not self.trainable:
             return
         for member in nest.flatten([*vars(self).values()]):
@@ -230,6 +324,7 @@ class Layer:
                 yield member
 
     def __repr__(self) -> str:
+        """Return the class, the name and whether the layer is built."""
         return f"<{type(self).__name__} name={self.name}, built={self.built}>"
 
 
@@ -245,11 +340,30 @@ _ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 
 
 class Dense(Layer):
-    """``activation(inputs @ kernel + bias)``, for inputs whose last axis is multiplied by the kernel.
+    """A layer that computes ``activation(inputs @ kernel + bias)``.
 
-    ``activation`` is a function or a name: "relu", "leaky_relu", "sigmoid", "softmax", "softplus", "tanh". Raises
-    ValueError for an unknown name, for ``units`` that are no positive number, and for inputs of another last size than
-    the first ones.
+    The last axis of the inputs is multiplied by the kernel. An unknown activation, or ``units`` that are not a positive
+    integer, raise ValueError. Inputs whose last size differs from the first inputs raise it as well.
+
+    Args:
+        units: The size of the last axis of the outputs.
+        activation: A function or a name: "linear", "relu", "leaky_relu", "sigmoid", "softmax", "softplus" or "tanh". By
+            default there is no activation.
+        use_bias: Whether the layer has a bias.
+        kernel_initializer: The initializer of the kernel, as for ``add_weight``.
+        bias_initializer: The initializer of the bias, as for ``add_weight``.
+        trainable: Whether training may change the weights.
+        dtype: The dtype of the weights and of the computation, float32 by default.
+        name: The name of the layer. By default it is derived from the class.
+
+    Attributes:
+        units: The size of the last axis of the outputs.
+        use_bias: Whether the layer has a bias.
+        activation: The activation function, or None.
+        kernel_initializer: The initializer of the kernel.
+        bias_initializer: The initializer of the bias.
+        kernel: The weight of shape (last size of the inputs, units), after ``build``.
+        bias: The weight of shape (units,), or None, after ``build``.
 
     >>> import minitape as tf
     >>> layer = tf.keras.layers.Dense(2, kernel_initializer="ones")
@@ -269,6 +383,7 @@ class Dense(Layer):
         dtype: DTypeLike = None,
         name: str | None = None,
     ) -> None:
+        """Check and store the arguments."""
         super().__init__(trainable=trainable, dtype=dtype, name=name)
         if not isinstance(units, (int, np.integer)) or units < 1:
             raise ValueError(f"units must be a positive integer, got {units!r}")
@@ -279,7 +394,14 @@ class Dense(Layer):
         self.kernel_initializer, self.bias_initializer = kernel_initializer, bias_initializer
 
     def build(self, input_shape: TensorShape | Sequence[int | None]) -> None:
-        """Makes ``kernel`` and ``bias``."""
+        """Create ``kernel`` and ``bias``.
+
+        Args:
+            input_shape: The shape of the inputs, with at least two axes.
+
+        Raises:
+            ValueError: If there are fewer than two axes.
+        """
         if len(input_shape) < 2:
             raise ValueError(f"Layer {self.name} takes inputs of two axes or more, got the shape {input_shape}")
         self.kernel = self.add_weight((input_shape[-1], self.units), self.kernel_initializer, name="kernel")
@@ -287,19 +409,38 @@ class Dense(Layer):
         self.built = True
 
     def call(self, inputs: Tensor) -> Tensor:
-        """The product, the bias and the activation."""
+        """Return the activation of the product with the kernel plus the bias.
+
+        Args:
+            inputs: A tensor of shape (..., size of the kernel's first axis).
+
+        Returns:
+            A tensor of shape (..., units).
+
+        Raises:
+            ValueError: If the last size of the inputs does not fit the kernel.
+        """
         if inputs.shape[-1:] != self.kernel.shape[:1]:
             raise ValueError(
                 f"Layer {self.name} takes inputs whose last size is {self.kernel.shape[0]}, got the shape "
                 f"{inputs.shape}"
             )
         outputs = cast(inputs, self.dtype) @ self.kernel
-        outputs = outputs if self.bias is None else outputs + self.bias
+        if self.bias is not None:
+            outputs = outputs + self.bias
         return outputs if self.activation is None else self.activation(outputs)
 
 
 class Sequential(Layer):
-    """Layers one after the other.
+    """A model of layers, each of which receives the output of the layer before.
+
+    Args:
+        layers: The layers, the first one first.
+        trainable: Whether training may change the weights.
+        name: The name of the model. By default it is derived from the class.
+
+    Attributes:
+        layers: The list of layers.
 
     >>> import minitape as tf
     >>> model = tf.keras.Sequential([tf.keras.layers.Dense(1, kernel_initializer="ones")])
@@ -308,22 +449,35 @@ class Sequential(Layer):
     """
 
     def __init__(self, layers: Iterable[Layer] = (), trainable: bool = True, name: str | None = None) -> None:
+        """Store the layers in a list."""
         super().__init__(trainable=trainable, name=name)
         self.layers = list(layers)
 
     def add(self, layer: Layer) -> None:
-        """Puts a layer on top."""
+        """Append a layer after the last one.
+
+        Args:
+            layer: The layer.
+        """
         self.layers.append(layer)
 
     def call(self, inputs: Tensor) -> Tensor:
-        """The output of the last layer."""
+        """Return the output of the last layer.
+
+        Args:
+            inputs: The input of the first layer, a tensor.
+
+        Returns:
+            The output, a tensor. Without layers it is ``inputs``.
+        """
         for layer in self.layers:
             inputs = layer(inputs)
         return inputs
 
-    if not TYPE_CHECKING:  # for a checker of types these names are not there
+    if not TYPE_CHECKING:  # Type checkers report missing names themselves.
 
-        def __getattr__(self, name: str) -> Object:  # compile, fit, summary
+        def __getattr__(self, name: str) -> Object:
+            """Raise AttributeError with a suggestion for a missing method, such as ``fit`` or ``compile``."""
             raise build_attribute_error(describe_missing_name(f"keras.Sequential.{name}"), name, self)
 
 
@@ -331,7 +485,10 @@ class Sequential(Layer):
 
 
 def _compute_signed_error(y_true: Value, y_pred: Value) -> Tensor:
-    """Return the prediction less the truth, in its dtype; one more axis of size 1 is inserted or dropped."""
+    """Return the truth minus the prediction, in the dtype of the prediction.
+
+    If one of the two lacks a last axis of size 1, that axis is inserted or removed.
+    """
     y = to_tensor(y_pred)
     y = y if y.dtype.is_floating else cast(y, dtypes.float32)
     x = cast(to_tensor(y_true), y.dtype)
@@ -343,7 +500,16 @@ def _compute_signed_error(y_true: Value, y_pred: Value) -> Tensor:
 
 
 def mean_squared_error(y_true: Value, y_pred: Value) -> Tensor:
-    """The mean of the squared errors over the last axis. Differentiable in both.
+    """Return the mean of the squared errors over the last axis.
+
+    Differentiable in both.
+
+    Args:
+        y_true: The true values, a tensor-like value.
+        y_pred: The predictions, a tensor-like value of the same shape. Integers are converted to float32.
+
+    Returns:
+        A tensor of the dtype of the predictions and of their shape without the last axis.
 
     >>> import minitape as tf
     >>> tf.keras.losses.MSE([[1.0, 2.0]], [[3.0, 5.0]]).numpy()
@@ -353,7 +519,16 @@ def mean_squared_error(y_true: Value, y_pred: Value) -> Tensor:
 
 
 def mean_absolute_error(y_true: Value, y_pred: Value) -> Tensor:
-    """The mean of the absolute errors over the last axis. Differentiable in both.
+    """Return the mean of the absolute errors over the last axis.
+
+    Differentiable in both.
+
+    Args:
+        y_true: The true values, a tensor-like value.
+        y_pred: The predictions, a tensor-like value of the same shape. Integers are converted to float32.
+
+    Returns:
+        A tensor of the dtype of the predictions and of their shape without the last axis.
 
     >>> import minitape as tf
     >>> tf.keras.losses.MAE([[1.0, 2.0]], [[3.0, 5.0]]).numpy()
@@ -363,7 +538,7 @@ def mean_absolute_error(y_true: Value, y_pred: Value) -> Tensor:
 
 
 class MeanSquaredError:
-    """The mean of the squared errors of a whole batch, a scalar.
+    """A loss that returns the mean of the squared errors of a whole batch, a scalar.
 
     >>> import minitape as tf
     >>> tf.keras.losses.MeanSquaredError()([[1.0], [2.0]], [[3.0], [5.0]]).numpy()
@@ -373,11 +548,20 @@ class MeanSquaredError:
     _loss_function = staticmethod(mean_squared_error)
 
     def __call__(self, y_true: Value, y_pred: Value) -> Tensor:
+        """Return the loss of a batch.
+
+        Args:
+            y_true: The true values, a tensor-like value.
+            y_pred: The predictions, a tensor-like value of the same shape.
+
+        Returns:
+            A scalar tensor.
+        """
         return reduce_mean(self._loss_function(y_true, y_pred))
 
 
 class MeanAbsoluteError(MeanSquaredError):
-    """The mean of the absolute errors of a whole batch, a scalar.
+    """A loss that returns the mean of the absolute errors of a whole batch, a scalar.
 
     >>> import minitape as tf
     >>> tf.keras.losses.MeanAbsoluteError()([[1.0], [2.0]], [[3.0], [5.0]]).numpy()
@@ -391,18 +575,38 @@ class MeanAbsoluteError(MeanSquaredError):
 
 
 class Optimizer:
-    """The base class of optimizers: a step takes pairs of a gradient and a variable."""
+    """The base class of optimizers, which change variables by their gradients.
+
+    Args:
+        learning_rate: The factor of each change.
+        name: The name of the optimizer. By default it is derived from the class.
+
+    Attributes:
+        name: The name of the optimizer.
+        learning_rate: The factor of each change.
+        iterations: The number of steps so far, a weight of dtype int64.
+    """
 
     def __init__(self, learning_rate: float, name: str | None = None) -> None:
+        """Store the arguments and create the counter of steps."""
         self.name, self.learning_rate = name or _create_unique_name(self), learning_rate
         with TemporaryAttributes(state, scope=(self.name,)):
             self.iterations = KerasVariable(np.int64(0), False, "iteration")
         self._slots: dict[int, tuple[Object, list[ResourceVariable]]] = {}
 
     def apply_gradients(self, grads_and_vars: Iterable[tuple[Tensor | None, Object]]) -> KerasVariable:
-        """One step; variables without a gradient are left alone, with a warning. Returns the number of steps.
+        """Change each variable by its gradient, as one step.
 
-        ValueError when no variable has a gradient.
+        Variables without a gradient are not changed, and a warning lists them with the reasons.
+
+        Args:
+            grads_and_vars: Pairs of a gradient (or None) and a variable.
+
+        Returns:
+            The number of steps so far, which is ``iterations``.
+
+        Raises:
+            ValueError: If all gradients are None.
         """
         pairs = list(grads_and_vars)
         unreached = [v for g, v in pairs if g is None]
@@ -416,7 +620,7 @@ class Optimizer:
                 stacklevel=2,
             )
         self.iterations.value.assign_add(1)
-        self._rate_by_dtype: dict = {}  # of this step, by dtype
+        self._rate_by_dtype: dict = {}  # The rates change with each step.
         for gradient, variable in pairs:
             if gradient is not None:
                 resource = unwrap_keras_variable(variable)
@@ -424,7 +628,15 @@ class Optimizer:
         return self.iterations
 
     def _find_or_create_slots(self, variable: ResourceVariable, count: int) -> list[ResourceVariable]:
-        """Return what the rule remembers of a variable from step to step: so many variables, zeros at first."""
+        """Return the variables in which an optimizer stores its state for a variable, such as a running mean.
+
+        Args:
+            variable: The variable that is trained.
+            count: The number of slots. They are zeros at first.
+
+        Returns:
+            A list of ``count`` variables of the same shape and dtype.
+        """
         if id(variable) not in self._slots:
             with init_scope():
                 slots = [ResourceVariable(zeros(variable.shape, variable.dtype), trainable=False) for _ in range(count)]
@@ -437,7 +649,20 @@ class Optimizer:
 
 
 class SGD(Optimizer):
-    """Plain gradient descent, ``w -= learning_rate * gradient``; with ``momentum`` the earlier steps go on.
+    """An optimizer for gradient descent, ``w -= learning_rate * gradient``.
+
+    With ``momentum``, each step also continues the earlier steps. The update rule is Keras'
+    (https://keras.io/api/optimizers/sgd).
+
+    Args:
+        learning_rate: The factor of each change.
+        momentum: The factor of the previous steps, from 0 to 1. Another value raises ValueError.
+        nesterov: Whether to use Nesterov momentum.
+        name: The name of the optimizer. By default it is derived from the class.
+
+    Attributes:
+        momentum: The factor of the previous steps.
+        nesterov: Whether Nesterov momentum is used.
 
     >>> import minitape as tf
     >>> v = tf.Variable(1.0)
@@ -450,12 +675,14 @@ class SGD(Optimizer):
     def __init__(
         self, learning_rate: float = 0.01, momentum: float = 0.0, nesterov: bool = False, *, name: str | None = None
     ) -> None:
+        """Check and store the arguments."""
         if not 0 <= momentum <= 1:
             raise ValueError(f"momentum must be a number from 0 to 1, got {momentum!r}")
         super().__init__(learning_rate, name)
         self.momentum, self.nesterov = momentum, nesterov
 
     def _compute_change(self, gradient: Tensor, variable: ResourceVariable) -> Tensor:
+        """Return the change that is subtracted from the variable."""
         step: Tensor = gradient * self.learning_rate
         if not self.momentum:
             return step
@@ -465,7 +692,21 @@ class SGD(Optimizer):
 
 
 class Adam(Optimizer):
-    """Steps scaled by running means of the gradient and of its square.
+    """An optimizer that scales its steps by running means of the gradient and of its square.
+
+    The algorithm is from Kingma and Ba, "Adam: A Method for Stochastic Optimization" (https://arxiv.org/abs/1412.6980).
+
+    Args:
+        learning_rate: The factor of each change.
+        beta_1: The decay rate of the mean of the gradient.
+        beta_2: The decay rate of the mean of its square.
+        epsilon: A small number that is added to the divisor.
+        name: The name of the optimizer. By default it is derived from the class.
+
+    Attributes:
+        beta_1: The decay rate of the mean of the gradient.
+        beta_2: The decay rate of the mean of its square.
+        epsilon: A small number that is added to the divisor.
 
     >>> import minitape as tf
     >>> v = tf.Variable(1.0)
@@ -484,12 +725,14 @@ class Adam(Optimizer):
         *,
         name: str | None = None,
     ) -> None:
+        """Store the arguments."""
         super().__init__(learning_rate, name)
         self.beta_1, self.beta_2, self.epsilon = beta_1, beta_2, epsilon
 
     def _compute_change(self, gradient: Tensor, variable: ResourceVariable) -> Tensor:
+        """Return the change that is subtracted from the variable."""
         (mean, squares), dtype = self._find_or_create_slots(variable, 2), variable.dtype
-        if dtype not in self._rate_by_dtype:  # one for all variables of a dtype
+        if dtype not in self._rate_by_dtype:  # All variables of a dtype share the rate of a step.
             steps = cast(self.iterations, dtype)
             correction_1, correction_2 = (1.0 - pow(cast(beta, dtype), steps) for beta in (self.beta_1, self.beta_2))
             self._rate_by_dtype[dtype] = self.learning_rate * sqrt(correction_2) / correction_1

@@ -1,4 +1,4 @@
-"""``tf.Module``: an object that finds the variables and modules among its attributes."""
+"""``tf.Module``: a container that finds the variables and modules among its attributes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,13 @@ _IDENTIFIER = re.compile(r"^[a-zA-Z_]([a-zA-Z0-9_])*$")
 
 
 def convert_to_snake_case(name: str) -> str:
-    """``MyDense2D`` as ``my_dense2d``.
+    """Convert a class name such as ``MyDense`` to snake case, ``my_dense``.
+
+    Args:
+        name: A name in camel case.
+
+    Returns:
+        The name in snake case.
 
     >>> convert_to_snake_case("MyDenseLayer")
     'my_dense_layer'
@@ -31,12 +37,15 @@ def convert_to_snake_case(name: str) -> str:
 
 
 class Module:
-    """A named container of variables and other modules, found among its attributes by reflection.
+    """A named container of variables and other modules, which it finds among its attributes.
 
-    ``variables``, ``trainable_variables``, ``non_trainable_variables`` and ``submodules`` are tuples: first the
-    module's own attributes in the order of their names (lists, tuples and dictionaries included), then those of its
-    submodules, one after the other. Raises ValueError for a name that is no Python identifier.
-    See https://www.tensorflow.org/api_docs/python/tf/Module.
+    ``variables``, ``trainable_variables``, ``non_trainable_variables`` and ``submodules`` are tuples. The module's
+    attributes come first, in the order of their names. They may be lists, tuples and dictionaries. The attributes of
+    the submodules follow, one submodule after the other. See https://www.tensorflow.org/api_docs/python/tf/Module.
+
+    Args:
+        name: The name of the module. By default it is the class name in snake case. A name that is not a Python
+            identifier raises ValueError.
 
     >>> import minitape as tf
     >>> class Dense(tf.Module):
@@ -52,6 +61,7 @@ class Module:
     """
 
     def __init__(self, name: str | None = None) -> None:
+        """Check the name, and store the name scope that is open now."""
         if name is None:
             name = convert_to_snake_case(type(self).__name__)
         elif not _IDENTIFIER.match(name):
@@ -62,17 +72,26 @@ class Module:
 
     @property
     def name(self) -> str:
-        """The name given to the constructor, or the class's name in snake case."""
+        """The name given to the constructor, or the class name in snake case."""
         return self._name
 
     @property
     def name_scope(self) -> AbstractContextManager[str]:
-        """A context manager: variables made inside carry the module's name as a prefix, which the block is given."""
+        """A context manager in which the names of new variables begin with the module's name.
+
+        The ``with`` statement returns this prefix, such as "dense/".
+        """
         return TemporaryAttributes(state, "/".join(self._open_name_scope) + "/", scope=self._open_name_scope)
 
     @classmethod
     def with_name_scope(cls, method: Decorated) -> Decorated:
-        """A decorator: the method runs inside the module's name scope.
+        """Decorate a method so that it runs inside the module's name scope.
+
+        Args:
+            method: The method.
+
+        Returns:
+            The decorated method.
 
         >>> import minitape as tf
         >>> class Scaled(tf.Module):
@@ -100,22 +119,22 @@ class Module:
 
     @property
     def trainable_variables(self) -> tuple[ResourceVariable, ...]:
-        """The trainable ones among ``variables``."""
+        """The variables in ``variables`` that are trainable."""
         return tuple(v for v in self.variables if v.trainable)
 
     @property
     def non_trainable_variables(self) -> tuple[ResourceVariable, ...]:
-        """The others among ``variables``."""
+        """The variables in ``variables`` that are not trainable."""
         return tuple(v for v in self.variables if not v.trainable)
 
     @property
     def submodules(self) -> tuple[Module, ...]:
-        """The modules among the attributes, theirs, and so on."""
+        """The modules among the attributes, and in turn their submodules."""
         return tuple(leaf for leaf in _iter_attribute_leaves(self) if isinstance(leaf, Module))
 
 
 def _iter_attribute_leaves(module: Module) -> Iterator[Object]:
-    """Yield the leaves of the attributes of a module, each once, and then those of its submodules."""
+    """Yield the leaves of a module's attributes, and then the leaves of its submodules' attributes, each once."""
     seen_ids, pending = {id(module)}, [module]
     while pending:
         current, inner_modules = pending.pop(0), []
@@ -131,7 +150,7 @@ def _iter_attribute_leaves(module: Module) -> Iterator[Object]:
 
 
 def _iter_nested_leaves(value: Object) -> Iterator[Object]:
-    """Yield the leaves of lists, tuples and dictionaries; keys of a dictionary are sorted."""
+    """Yield the leaves of nested lists, tuples and dictionaries. Dictionaries are read in the order of their keys."""
     if isinstance(value, Mapping):
         value = [value[key] for key in sorted(value)]
     if not nest.is_nested(value):

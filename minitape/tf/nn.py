@@ -1,4 +1,7 @@
-"""``tf.nn``: activations, cross entropies, moments."""
+"""``tf.nn``: activations, cross entropies and moments.
+
+The functions and their arguments are TensorFlow's (https://www.tensorflow.org/api_docs/python/tf/nn).
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..engine.table.accelerator import fast
-from ..engine.table.primitives import TABLE, activation  # noqa: F401 - it fills the table
+from ..engine.table.primitives import TABLE, activation  # noqa: F401 - Importing it fills the table.
 from ..engine.tensor.tensor import Tensor
 from ..engine.values import dtypes
 from ..engine.values.argument_errors import build_argument_error
@@ -22,7 +25,19 @@ if TYPE_CHECKING:
 
 
 def _relu(features: Value, name: GraphName = None) -> Tensor:
-    """max(x, 0), elementwise; the gradient at 0 is 0. Differentiable; real numbers only.
+    """Return max(x, 0), elementwise.
+
+    Differentiable. The gradient at 0 is 0.
+
+    Args:
+        features: The x, a tensor-like value of real numbers of any shape.
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        A tensor of the same shape and dtype.
+
+    Raises:
+        InvalidArgumentError: If the dtype is not real.
 
     >>> import minitape as tf
     >>> print(tf.nn.relu([-1.0, 0.0, 7.0]).numpy())
@@ -37,7 +52,20 @@ relu.__module__, relu.__doc__ = __name__, _relu.__doc__
 
 
 def leaky_relu(features: Value, alpha: float = 0.2, name: GraphName = None) -> Tensor:
-    """x where it is positive, else ``alpha * x``, elementwise; integers become float32. Differentiable.
+    """Return x where it is positive and ``alpha * x`` elsewhere.
+
+    Differentiable.
+
+    Args:
+        features: The x, a tensor-like value of real numbers of any shape. Integers are converted to float32.
+        alpha: The slope for negative x.
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        A tensor of floats of the same shape.
+
+    Raises:
+        InvalidArgumentError: If the dtype is not real.
 
     >>> import minitape as tf
     >>> print(tf.nn.leaky_relu([-1.0, 2.0], alpha=0.5).numpy())
@@ -45,19 +73,31 @@ def leaky_relu(features: Value, alpha: float = 0.2, name: GraphName = None) -> T
     """
     x = check_dtype_kind("nn.leaky_relu", to_tensor(features), "fiu")
     x = x if x.dtype.is_floating else cast(x, dtypes.float32)
-    return apply_primitive("leaky_relu", x, alpha=float(np.float32(alpha)))  # TensorFlow's kernel has it as a float32
+    return apply_primitive("leaky_relu", x, alpha=float(np.float32(alpha)))  # TensorFlow's kernel rounds it to float32.
 
 
 def _apply_primitive_along_axis(primitive_name: str, logits: Value, axis: Value) -> Tensor:
+    """Apply a primitive such as softmax along one axis of the logits."""
     x = check_dtype_kind(f"nn.{primitive_name}", to_tensor(logits), "f")
     axis_index = normalize_axis(-1 if axis is None else axis, x.ndim)
     return apply_primitive(primitive_name, x, axis=-1 if axis_index == x.ndim - 1 else axis_index)
 
 
 def softmax(logits: Value, axis: Value = None, name: GraphName = None) -> Tensor:
-    """exp(x) / sum(exp(x)) along ``axis`` (the last one for None), without overflow. Differentiable.
+    """Return exp(x) / sum(exp(x)) along an axis, computed without overflow.
 
-    Raises InvalidArgumentError for integers, for tensors without axes and for an axis that is not there.
+    Differentiable.
+
+    Args:
+        logits: The x, a tensor-like value of floats with at least one axis.
+        axis: The axis of the sum. None stands for the last axis.
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        A tensor of the same shape and dtype, whose sum along the axis is 1.
+
+    Raises:
+        InvalidArgumentError: For integers, for tensors without axes, and if the axis does not exist.
 
     >>> import minitape as tf
     >>> print(tf.nn.softmax([0.0, 0.0]).numpy())
@@ -67,7 +107,20 @@ def softmax(logits: Value, axis: Value = None, name: GraphName = None) -> Tensor
 
 
 def log_softmax(logits: Value, axis: Value = None, name: GraphName = None) -> Tensor:
-    """The logarithm of softmax along ``axis`` (the last one for None). Differentiable; errors as for ``softmax``.
+    """Return the logarithm of softmax along an axis.
+
+    Differentiable.
+
+    Args:
+        logits: A tensor-like value of floats with at least one axis.
+        axis: The axis of the sum. None stands for the last axis.
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        A tensor of the same shape and dtype.
+
+    Raises:
+        InvalidArgumentError: For integers, for tensors without axes, and if the axis does not exist.
 
     >>> import minitape as tf
     >>> print(tf.nn.log_softmax([0.0, 0.0]).numpy())
@@ -80,22 +133,39 @@ def log_softmax(logits: Value, axis: Value = None, name: GraphName = None) -> Te
 
 
 def _prepare_labels_and_logits(labels: Value, logits: Value) -> tuple[Tensor, Tensor]:
-    """Return both as tensors, the logits of floats."""
+    """Convert the arguments of a cross entropy to tensors.
+
+    Raises:
+        ValueError: If one of them is None.
+        InvalidArgumentError: If the logits are not floats.
+    """
     if labels is None or logits is None:
         raise ValueError("A cross entropy takes labels and logits: one of them is None")
     return to_tensor(labels), check_dtype_kind("nn's cross entropies", to_tensor(logits), "f")
 
 
 def _widen_half_floats(x: Tensor) -> Tensor:
-    """Cast half floats to float32, in which losses are computed."""
+    """Cast half floats to float32, because TensorFlow computes losses in float32."""
     return cast(x, dtypes.float32) if x.dtype is dtypes.float16 else x
 
 
 def softmax_cross_entropy_with_logits(labels: Value, logits: Value, axis: int = -1, name: GraphName = None) -> Tensor:
-    """The cross entropy between probabilities and softmax(logits) along ``axis``; the result lacks that axis.
+    """Return the cross entropy between probabilities and softmax(logits) along an axis.
 
-    ``labels`` are cast to the dtype of ``logits`` (floats). Differentiable in both.
-    Raises InvalidArgumentError when the shapes do not broadcast.
+    Differentiable in both.
+
+    Args:
+        labels: Probabilities, which broadcast to the shape of ``logits``. They are cast to the dtype of ``logits``.
+        logits: A tensor-like value of floats, before softmax.
+        axis: The axis of the classes.
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        A tensor of the dtype of ``logits`` and of their shape without the axis.
+
+    Raises:
+        InvalidArgumentError: If the labels do not broadcast to the logits, or the logits are not floats.
+        ValueError: If an argument is None.
 
     >>> import minitape as tf
     >>> print(tf.nn.softmax_cross_entropy_with_logits([[1.0, 0.0]], [[0.0, 0.0]]).numpy())
@@ -115,10 +185,21 @@ def softmax_cross_entropy_with_logits(labels: Value, logits: Value, axis: int = 
 
 
 def sparse_softmax_cross_entropy_with_logits(labels: Value, logits: Value, name: GraphName = None) -> Tensor:
-    """The cross entropy between classes, given by number, and softmax(logits) along the last axis.
+    """Return the cross entropy between class numbers and softmax(logits) along the last axis.
 
-    ``labels`` (int32 or int64) has the shape of ``logits`` without the last axis. Differentiable in ``logits``.
-    Raises ValueError when the shapes do not fit, InvalidArgumentError for a class that is not there.
+    Differentiable in ``logits``.
+
+    Args:
+        labels: Class numbers, an int32 or int64 tensor of the shape of ``logits`` without the last axis.
+        logits: A tensor-like value of floats of shape (..., number of classes), before softmax.
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        A tensor of the shape of ``labels`` and the dtype of ``logits``.
+
+    Raises:
+        ValueError: If the shapes do not fit, or an argument is None.
+        InvalidArgumentError: If a class number is out of range, or a dtype is wrong.
 
     >>> import minitape as tf
     >>> print(tf.nn.sparse_softmax_cross_entropy_with_logits([1], [[0.0, 0.0]]).numpy())
@@ -132,9 +213,20 @@ def sparse_softmax_cross_entropy_with_logits(labels: Value, logits: Value, name:
 
 
 def sigmoid_cross_entropy_with_logits(labels: Value = None, logits: Value = None, name: GraphName = None) -> Tensor:
-    """The cross entropy between probabilities and sigmoid(logits), elementwise, without overflow.
+    """Return the cross entropy between probabilities and sigmoid(logits), elementwise.
 
-    Differentiable in both. Raises ValueError when the shapes differ.
+    It is computed without overflow. Differentiable in both.
+
+    Args:
+        labels: Probabilities, of the shape and dtype of ``logits``.
+        logits: A tensor-like value of floats, before sigmoid.
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        A tensor of the same shape and dtype.
+
+    Raises:
+        ValueError: If the shapes differ, or an argument is None.
 
     >>> import minitape as tf
     >>> print(tf.nn.sigmoid_cross_entropy_with_logits(labels=[1.0], logits=[0.0]).numpy())
@@ -155,9 +247,21 @@ def sigmoid_cross_entropy_with_logits(labels: Value = None, logits: Value = None
 
 
 def moments(x: Value, axes: Value, *, keepdims: bool = False, name: GraphName = None) -> tuple[Tensor, Tensor]:
-    """The mean and the variance over ``axes``, a pair; half floats are computed in float32. Differentiable.
+    """Return the mean and the variance over the given axes.
 
-    Raises InvalidArgumentError for an axis that is not there.
+    Half floats are computed in float32. Differentiable.
+
+    Args:
+        x: A tensor-like value of real numbers.
+        axes: An int, a list of ints or a tensor. None stands for all axes.
+        keepdims: Whether the results keep the reduced axes with size 1.
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        A pair of tensors of the dtype of ``x``, the mean and the variance.
+
+    Raises:
+        InvalidArgumentError: If an axis does not exist.
 
     >>> import minitape as tf
     >>> mean, variance = tf.nn.moments(tf.constant([1.0, 3.0]), axes=[0])

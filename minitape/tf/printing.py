@@ -1,4 +1,7 @@
-"""``tf.print``: tensors as text, on stderr unless told otherwise."""
+"""``tf.print``, which writes tensors as text.
+
+The function and its output are TensorFlow's (https://www.tensorflow.org/api_docs/python/tf/print).
+"""
 
 from __future__ import annotations
 
@@ -25,12 +28,21 @@ def print_(
     end: str = "\n",
     name: GraphName = None,
 ) -> None:
-    """Prints values: tensors as their elements, at most ``summarize`` (-1: all) at each end of an axis; the rest as
-    Python.
+    """Print values, with tensors as their elements.
 
-    ``output_stream`` is ``sys.stderr`` (default), ``sys.stdout``, or another open file of text; ``sep`` and ``end`` are
-    those of Python's print. In a ``tf.function`` it prints each time the function runs. Raises ValueError for what is
-    no open file.
+    In a ``tf.function`` it prints each time the function runs.
+
+    Args:
+        *inputs: The values. Tensors in lists, tuples and dictionaries are printed as their elements as well. All other
+            values are printed as in Python.
+        output_stream: ``sys.stderr`` (the default), ``sys.stdout`` or another open text file.
+        summarize: The number of elements to print at each end of an axis. -1 or None prints all of them.
+        sep: The text between values, as for Python's print.
+        end: The text after the last value, as for Python's print.
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Raises:
+        ValueError: If ``output_stream`` is not an open file.
 
     >>> import minitape as tf
     >>> import sys
@@ -46,7 +58,7 @@ def print_(
     )
     only_value = values[0] if len(values) == 1 else None
     if isinstance(only_value, EagerTensor) and only_value.dtype.kind == "s" and not only_value.ndim:
-        line = only_value._value[()].decode("utf-8", "replace")  # a string alone is printed as it is
+        line = only_value._value[()].decode("utf-8", "replace")  # A single string is printed without quotes.
     else:
         line = sep.join(value if isinstance(value, str) else _format_value(value, limit) for value in values)
     stream.write(line + end)
@@ -54,6 +66,7 @@ def print_(
 
 
 def _format_value(value: Object, limit: int) -> str:
+    """Format a value that is not a string, or a container of values."""
     if isinstance(value, EagerTensor):
         return format_array(value._value, limit)
     if isinstance(value, dict):
@@ -63,12 +76,22 @@ def _format_value(value: Object, limit: int) -> str:
         return f"{type(value).__name__}({', '.join(fields)})"
     if isinstance(value, (list, tuple)):
         elements = ", ".join(_format_value(element, limit) for element in value)
-        return f"[{elements}]" if isinstance(value, list) else f"({elements},)" if len(value) == 1 else f"({elements})"
+        if isinstance(value, list):
+            return f"[{elements}]"
+        return f"({elements},)" if len(value) == 1 else f"({elements})"
     return repr(value)
 
 
 def format_array(array: Array, limit: int = 3) -> str:
-    """The elements of an array, at most ``limit`` at each end of an axis, as TensorFlow prints them; -1 for all."""
+    """Format an array as TensorFlow prints it.
+
+    Args:
+        array: An array of numbers, bools or bytes, of any shape.
+        limit: The number of elements to print at each end of an axis. -1 prints all of them.
+
+    Returns:
+        The elements in nested brackets, such as "[0 1 2 ... 7 8 9]".
+    """
     array = np.asarray(array)
     if not array.ndim:
         return format_element(array[()])
@@ -79,13 +102,20 @@ def format_array(array: Array, limit: int = 3) -> str:
 
 
 def format_element(value: Array) -> str:
-    """One element: numbers in the fewest digits that round-trip, bools as 1 and 0, strings in quotes."""
+    """Format one element of an array.
+
+    Args:
+        value: A NumPy scalar or bytes.
+
+    Returns:
+        The text, which is a number with the fewest digits that round-trip, 1 or 0 for a bool, and a string in quotes.
+    """
     if isinstance(value, bytes):
         return json.dumps(value.decode("utf-8", "replace"), ensure_ascii=False)
     if value.dtype.kind in "biu":
         return str(int(value))
     if value.dtype.kind == "c":
-        return "?"  # as TensorFlow prints them
+        return "?"  # TensorFlow prints complex numbers like this.
     number = float(value)
     if number != number:
         return "nan"

@@ -1,5 +1,7 @@
-"""Products of matrices and tensors, norms, and ``tf.linalg`` on square matrices: the last two axes, the others are a
-batch.
+"""Products of matrices and tensors, norms, and the functions of ``tf.linalg`` on square matrices.
+
+The last two axes of a tensor are the matrices, and all other axes are a batch. The functions and their arguments are
+TensorFlow's (https://www.tensorflow.org/api_docs/python/tf/linalg).
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..engine.table.primitives import TABLE, decompositions, diagonals  # noqa: F401 - they fill the table
+from ..engine.table.primitives import TABLE, decompositions, diagonals  # noqa: F401 - Importing them fills the table.
 from ..engine.table.primitives.linear import multiply_matrices, transpose_and_conjugate
 from ..engine.tensor.checked_operators import is_multipliable_matrix_pair
 from ..engine.tensor.operation import apply
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
 
 
 def _skip_checks_if_matrices_fit(checked_matmul: Decorated) -> Decorated:
-    """Decorate the product: for two matrices that fit it skips all checks."""
+    """Decorate ``matmul`` so that two matrices that fit skip all checks."""
     primitive = TABLE["matmul"]
 
     @functools.wraps(checked_matmul)
@@ -60,11 +62,25 @@ def matmul(
     *,
     name: GraphName = None,
 ) -> Tensor:
-    """The product of two matrices, or of batches of them (whose other axes broadcast).
+    """Return the product of two matrices or of batches of matrices.
 
-    ``transpose_*`` swaps the last two axes of an argument first, ``adjoint_*`` conjugates as well. Both must have one
-    dtype and at least two axes. Differentiable. Raises InvalidArgumentError for shapes that do not fit, ValueError for
-    ``transpose_a`` together with ``adjoint_a``.
+    Differentiable in both.
+
+    Args:
+        a: A tensor-like value of numbers of shape (..., m, k).
+        b: A tensor-like value of the same dtype of shape (..., k, n). The other axes broadcast.
+        transpose_a: Whether to swap the last two axes of ``a`` first.
+        transpose_b: Whether to swap the last two axes of ``b`` first.
+        adjoint_a: Whether to swap the last two axes of ``a`` and to conjugate it first.
+        adjoint_b: Whether to swap the last two axes of ``b`` and to conjugate it first.
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        A tensor of shape (..., m, n).
+
+    Raises:
+        InvalidArgumentError: If the shapes do not fit, the dtypes differ, or a tensor has fewer than two axes.
+        ValueError: If both ``transpose`` and ``adjoint`` are set for one argument.
 
     >>> import minitape as tf
     >>> print(tf.matmul([[1, 2]], [[3], [4]]).numpy())
@@ -96,7 +112,23 @@ def matmul(
 
 
 def matvec(a: Value, b: Value, transpose_a: bool = False, adjoint_a: bool = False, *, name: GraphName = None) -> Tensor:
-    """The product of a matrix and a vector, or of batches of them. Arguments, gradient and errors as for ``matmul``.
+    """Return the product of a matrix and a vector, or of batches of both.
+
+    Differentiable in both.
+
+    Args:
+        a: A tensor-like value of numbers of shape (..., m, k).
+        b: A tensor-like value of the same dtype of shape (..., k).
+        transpose_a: Whether to swap the last two axes of ``a`` first.
+        adjoint_a: Whether to swap the last two axes of ``a`` and to conjugate it first.
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        A tensor of shape (..., m).
+
+    Raises:
+        InvalidArgumentError: If the shapes do not fit, or the dtypes differ.
+        ValueError: If both ``transpose_a`` and ``adjoint_a`` are set.
 
     >>> import minitape as tf
     >>> print(tf.linalg.matvec([[1, 2], [3, 4]], [1, 10]).numpy())
@@ -108,10 +140,23 @@ def matvec(a: Value, b: Value, transpose_a: bool = False, adjoint_a: bool = Fals
 
 
 def tensordot(a: Value, b: Value, axes: Value, name: GraphName = None) -> Tensor:
-    """The sum of the products of a and b over pairs of axes.
+    """Return the sum of the products of two tensors over pairs of axes.
 
-    ``axes`` is a number n (the last n axes of a with the first n of b; 0 for the outer product) or a pair of lists.
-    Differentiable. Raises ValueError for lists of unlike lengths, InvalidArgumentError for sizes that do not fit.
+    Differentiable in both.
+
+    Args:
+        a: A tensor-like value of numbers.
+        b: A tensor-like value of the same dtype.
+        axes: A number n or a pair of lists. A number pairs the last n axes of ``a`` with the first n of ``b``, and 0
+            gives the outer product. The lists name the paired axes of ``a`` and of ``b``.
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        A tensor with the unpaired axes of ``a``, then the unpaired axes of ``b``.
+
+    Raises:
+        ValueError: If the lists have different lengths, or the number exceeds the number of axes.
+        InvalidArgumentError: If the sizes of paired axes differ, or an axis does not exist.
 
     >>> import minitape as tf
     >>> print(tf.tensordot([1.0, 2.0], [3.0, 4.0], axes=1).numpy())
@@ -138,7 +183,16 @@ def tensordot(a: Value, b: Value, axes: Value, name: GraphName = None) -> Tensor
 
 
 def _flatten_contracted_axes(x: Tensor, axes: Sizes, at_end: bool) -> tuple[Tensor, Sizes]:
-    """Return x as a matrix, the contracted axes moved to one end and flattened; and the sizes of its free axes."""
+    """Move the contracted axes to one end and flatten the tensor to a matrix.
+
+    Args:
+        x: The tensor.
+        axes: The contracted axes, counted from the front.
+        at_end: Whether the contracted axes become the columns of the matrix, not its rows.
+
+    Returns:
+        The matrix and the sizes of the free axes.
+    """
     free_axes = tuple(i for i in range(x.ndim) if i not in axes)
     free_count, contracted_count = (math.prod(x.shape[i] for i in axis_group) for axis_group in (free_axes, axes))
     order = (*free_axes, *axes) if at_end else (*axes, *free_axes)
@@ -159,11 +213,24 @@ def norm(
     keepdims: bool | None = None,
     name: GraphName = None,
 ) -> Tensor:
-    """The norm of vectors or matrices.
+    """Return the norm of vectors or matrices.
 
-    ``axis=None`` takes all elements as one vector, an int the vectors along that axis, a pair of ints the matrices on
-    those axes. ``ord`` is "euclidean", 1, 2, a positive number or infinity for vectors, and "euclidean", "fro", 1 or
-    infinity for matrices. Differentiable (the gradient at 0 is NaN). Floats only; ValueError for another ``ord``.
+    Differentiable. The gradient at 0 is NaN.
+
+    Args:
+        tensor: A tensor-like value of floats or complex numbers.
+        ord: For vectors "euclidean", a positive number or infinity. For matrices "euclidean", "fro", 1 or infinity.
+        axis: None takes all elements as one vector. An int takes the vectors along that axis, and a pair of ints the
+            matrices on those axes.
+        keepdims: Whether the result keeps the reduced axes with size 1.
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        A tensor of the remaining shape.
+
+    Raises:
+        ValueError: For another ``ord`` or ``axis``.
+        InvalidArgumentError: If the dtype is not a float or complex dtype, or an axis does not exist.
 
     >>> import minitape as tf
     >>> print(tf.norm([3.0, 4.0]).numpy(), tf.norm([3.0, 4.0], ord=1).numpy())
@@ -186,15 +253,27 @@ def norm(
         return reduce_max(reduce_sum(magnitudes, rows if ord == 1 else columns, True), [rows, columns], keeps_dims)
     if ord == np.inf:
         return reduce_max(magnitudes, axis, keeps_dims)
-    return (
-        reduce_sum(magnitudes, axis, keeps_dims)
-        if ord == 1
-        else pow(reduce_sum(pow(magnitudes, ord), axis, keeps_dims), 1.0 / float(ord))
-    )
+    if ord == 1:
+        return reduce_sum(magnitudes, axis, keeps_dims)
+    return pow(reduce_sum(pow(magnitudes, ord), axis, keeps_dims), 1.0 / float(ord))
 
 
 def l2_normalize(x: Value, axis: Value = None, epsilon: float = 1e-12, name: GraphName = None) -> Tensor:
-    """x divided by its euclidean norm along ``axis`` (at least sqrt(epsilon)). Differentiable.
+    """Divide vectors by their Euclidean norm.
+
+    Differentiable.
+
+    Args:
+        x: A tensor-like value of floats.
+        axis: The axis or axes of the vectors. None takes all elements as one vector.
+        epsilon: The smallest square of the norm. The divisor is at least ``sqrt(epsilon)``.
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        A tensor of the same shape and dtype.
+
+    Raises:
+        InvalidArgumentError: If the dtype is not a float dtype, or an axis does not exist.
 
     >>> import minitape as tf
     >>> print(tf.math.l2_normalize([3.0, 4.0]).numpy())
@@ -209,9 +288,19 @@ def l2_normalize(x: Value, axis: Value = None, epsilon: float = 1e-12, name: Gra
 
 
 def det(input: Value, name: GraphName = None) -> Tensor:
-    """The determinants of square matrices. Differentiable where they are invertible.
+    """Return the determinants of square matrices.
 
-    Raises InvalidArgumentError for matrices that are not square, and for the gradient of a singular one.
+    Differentiable if the matrices are invertible.
+
+    Args:
+        input: A tensor-like value of floats or complex numbers of shape (..., n, n).
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        A tensor of shape (...).
+
+    Raises:
+        InvalidArgumentError: If the matrices are not square. The gradient of a singular matrix raises it as well.
 
     >>> import minitape as tf
     >>> print(tf.linalg.det([[2.0, 0.0], [0.0, 3.0]]).numpy())
@@ -221,9 +310,20 @@ def det(input: Value, name: GraphName = None) -> Tensor:
 
 
 def inv(input: Value, adjoint: bool = False, name: GraphName = None) -> Tensor:
-    """The inverses of square matrices (or their adjoints). Differentiable.
+    """Return the inverses of square matrices.
 
-    Raises InvalidArgumentError for matrices that are not square or not invertible.
+    Differentiable.
+
+    Args:
+        input: A tensor-like value of floats or complex numbers of shape (..., n, n).
+        adjoint: Whether to invert the adjoint (conjugate transpose) matrices instead.
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        A tensor of the same shape and dtype.
+
+    Raises:
+        InvalidArgumentError: If the matrices are not square or not invertible.
 
     >>> import minitape as tf
     >>> print(tf.linalg.inv([[2.0, 0.0], [0.0, 4.0]]).numpy().tolist())
@@ -234,10 +334,22 @@ def inv(input: Value, adjoint: bool = False, name: GraphName = None) -> Tensor:
 
 
 def solve(matrix: Value, rhs: Value, adjoint: bool = False, name: GraphName = None) -> Tensor:
-    """The x with ``matrix @ x = rhs`` (with the adjoint of the matrix on demand). Differentiable in both.
+    """Return the solution x of ``matrix @ x = rhs``.
 
-    ``rhs`` is a matrix whose columns are solved for. Raises InvalidArgumentError when the matrix is not square or not
-    invertible, or the shapes do not fit.
+    Differentiable in both.
+
+    Args:
+        matrix: A tensor-like value of floats or complex numbers of shape (..., n, n).
+        rhs: The right-hand sides, a tensor-like value of the same dtype of shape (..., n, k). Each column is solved
+            for.
+        adjoint: Whether to use the adjoint (conjugate transpose) of the matrix.
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        A tensor of the shape and dtype of ``rhs``.
+
+    Raises:
+        InvalidArgumentError: If the matrix is not square or not invertible, or the shapes do not fit.
 
     >>> import minitape as tf
     >>> print(tf.linalg.solve([[2.0, 0.0], [0.0, 4.0]], [[2.0], [2.0]]).numpy().tolist())
@@ -253,9 +365,19 @@ def solve(matrix: Value, rhs: Value, adjoint: bool = False, name: GraphName = No
 
 
 def diag(diagonal: Value, name: str = "diag") -> Tensor:
-    """Square matrices with the given diagonals, along the last axis of ``diagonal``, and 0 elsewhere. Differentiable.
+    """Create square matrices with the given diagonals and 0 elsewhere.
 
-    Raises InvalidArgumentError for a single number.
+    Differentiable.
+
+    Args:
+        diagonal: The diagonals, a tensor-like value of shape (..., n).
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        A tensor of shape (..., n, n).
+
+    Raises:
+        InvalidArgumentError: If ``diagonal`` is a single number.
 
     >>> import minitape as tf
     >>> print(tf.linalg.diag([1, 2]).numpy().tolist())
@@ -268,9 +390,19 @@ def diag(diagonal: Value, name: str = "diag") -> Tensor:
 
 
 def diag_part(input: Value, name: str = "diag_part") -> Tensor:
-    """The main diagonals of matrices. Differentiable.
+    """Return the main diagonals of matrices.
 
-    Raises InvalidArgumentError for what is no matrix.
+    Differentiable.
+
+    Args:
+        input: A tensor-like value of shape (..., m, n).
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        A tensor of shape (..., min(m, n)).
+
+    Raises:
+        InvalidArgumentError: If ``input`` has fewer than two axes.
 
     >>> import minitape as tf
     >>> print(tf.linalg.diag_part([[1, 2], [3, 4]]).numpy())
@@ -280,7 +412,19 @@ def diag_part(input: Value, name: str = "diag_part") -> Tensor:
 
 
 def trace(x: Value, name: GraphName = None) -> Tensor:
-    """The sums of the main diagonals of matrices. Differentiable.
+    """Return the sums of the main diagonals of matrices.
+
+    Differentiable.
+
+    Args:
+        x: A tensor-like value of numbers of shape (..., m, n).
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        A tensor of shape (...).
+
+    Raises:
+        InvalidArgumentError: If ``x`` has fewer than two axes.
 
     >>> import minitape as tf
     >>> print(tf.linalg.trace([[1, 2], [3, 4]]).numpy())

@@ -1,4 +1,8 @@
-"""``tf.random``: NumPy's generator behind TensorFlow's names. The numbers are not TensorFlow's."""
+"""``tf.random``, with the numbers of NumPy's generator.
+
+The functions and their arguments are TensorFlow's (https://www.tensorflow.org/api_docs/python/tf/random). The numbers
+differ from TensorFlow's.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +18,14 @@ from .arguments import to_integer_vector, to_sizes, to_tensor
 if TYPE_CHECKING:
     from ..engine.types import Array, DTypeLike, GraphName, ShapeLike, Value
 
-_GENERATORS = [np.random.default_rng()]  # one, in whose place `set_seed` puts another
+_GENERATORS = [np.random.default_rng()]  # The list holds one generator, which `set_seed` replaces.
 
 
 def set_seed(seed: int) -> None:
-    """Makes the numbers that follow the same in each run.
+    """Make the following random numbers the same in each run.
+
+    Args:
+        seed: The seed of NumPy's generator.
 
     >>> import minitape as tf
     >>> tf.random.set_seed(1)
@@ -31,6 +38,7 @@ def set_seed(seed: int) -> None:
 
 
 def _get_generator(seed: int | None) -> np.random.Generator:
+    """Return a generator with the given seed, or the shared generator for None."""
     return _GENERATORS[0] if seed is None else np.random.default_rng(seed)
 
 
@@ -42,9 +50,24 @@ def normal(
     seed: int | None = None,
     name: GraphName = None,
 ) -> Tensor:
-    """Normally distributed floats, with this mean and standard deviation, which broadcast. Differentiable in both.
+    """Draw normally distributed floats.
 
-    A ``seed`` gives the same numbers at each call. Raises TypeError for a dtype that is not of floats.
+    Differentiable in ``mean`` and ``stddev``.
+
+    Args:
+        shape: The sizes of the axes, a list of integers.
+        mean: The mean, which broadcasts to the shape.
+        stddev: The standard deviation, which broadcasts to the shape.
+        dtype: The dtype of the result.
+        seed: A seed that makes each call return the same numbers.
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        A tensor of the given shape and dtype.
+
+    Raises:
+        TypeError: If the dtype is not a float dtype.
+        InvalidArgumentError: If a size is negative, or the shape is not a list.
 
     >>> import minitape as tf
     >>> tf.random.normal([2, 3]).shape
@@ -62,9 +85,26 @@ def uniform(
     seed: int | None = None,
     name: GraphName = None,
 ) -> Tensor:
-    """Numbers spread evenly from ``minval`` up to, not including, ``maxval``: floats (up to 1 by default) or integers.
+    """Draw uniformly distributed floats or integers.
 
-    Differentiable in both for floats. Raises ValueError for integers without ``maxval``.
+    Floats are differentiable in ``minval`` and ``maxval``.
+
+    Args:
+        shape: The sizes of the axes, a list of integers.
+        minval: The lower limit, which is included.
+        maxval: The upper limit, which is not included. For floats it is 1 by default.
+        dtype: The dtype of the result.
+        seed: A seed that makes each call return the same numbers.
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        A tensor of the given shape and dtype.
+
+    Raises:
+        ValueError: If ``maxval`` is missing for integers.
+        InvalidArgumentError: If ``minval`` is not below ``maxval`` for integers, a size is negative, or the shape is
+            not a list.
+        TypeError: If the dtype is neither a float nor an integer dtype.
 
     >>> import minitape as tf
     >>> tf.random.uniform([2], maxval=10, dtype=tf.int32).dtype
@@ -83,7 +123,7 @@ def uniform(
 
 
 def _scale_and_shift(numbers: Array, dtype: DTypeLike, scale: Value, offset: Value) -> Tensor:
-    """Give numbers of unit scale another scale and offset, recorded, so that gradients reach both."""
+    """Scale and shift random numbers with recorded operations, so that gradients reach the scale and the offset."""
     number_dtype = as_dtype(dtype)
     if not number_dtype.is_floating:
         raise TypeError(f"tf.random makes floats or integers, not {number_dtype.name}")

@@ -1,4 +1,7 @@
-"""Sums, means, extremes and counts over axes; positions and orders along one."""
+"""Reductions over axes, such as sums, means and extremes, and functions that sort along an axis.
+
+The functions and their arguments are TensorFlow's (https://www.tensorflow.org/api_docs/python/tf/math).
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from collections.abc import Callable
 from sys import _getframe
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..engine.table.primitives import TABLE, sorting, special  # noqa: F401 - they fill the table
+from ..engine.table.primitives import TABLE, sorting, special  # noqa: F401 - Importing them fills the table.
 from ..engine.table.primitives.numerics import get_extreme_value_of_dtype
 from ..engine.tensor.conversion import cast_tensor
 from ..engine.tensor.operation import apply
@@ -18,19 +21,42 @@ from .arguments import apply_primitive, check_dtype_kind, normalize_axis, to_int
 if TYPE_CHECKING:
     from ..engine.types import DTypeLike, GraphName, Value
 
-_DOC_TEMPLATE = """{} over the axes in ``axis`` (all of them for None). {}
+_DOC_TEMPLATE = """Return {} along the given axes.
 
-    ``axis`` is an int, a list of ints or a tensor; ``keepdims`` keeps the reduced axes with size 1. The result has the
-    dtype of ``input_tensor``. Raises InvalidArgumentError for an axis that is not there or twice, and for a dtype for
-    which this is not defined.
+    {}
+
+    Args:
+        input_tensor: A tensor-like value of {}.
+        axis: An int, a list of ints or a tensor. None stands for all axes.
+        keepdims: Whether the result keeps the reduced axes with size 1.
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        A tensor of the remaining shape and of the same dtype.
+
+    Raises:
+        InvalidArgumentError: If an axis does not exist or is listed twice, or the dtype is not supported.
 
     >>> import minitape as tf
     >>> print(tf.{}({}).numpy())
     {}
     """
+_DTYPE_NAMES = {"fciu": "numbers", "fiu": "real numbers", "b": "bools"}
 
 
-def _define_reduction(name: str, sentence: str, example: str, kinds: str) -> Callable[..., Tensor]:
+def _define_reduction(name: str, sentence: str, example: str, kinds: str, note: str = "") -> Callable[..., Tensor]:
+    """Define a public function that reduces axes of a tensor with a primitive.
+
+    Args:
+        name: The public name, which is also the primitive's name.
+        sentence: The result as a noun phrase, for the docstring.
+        example: An example as "ARGUMENTS -> PRINTED RESULT".
+        kinds: The dtypes that the function accepts, as for ``check_dtype_kind``.
+        note: A sentence about special values, for the docstring.
+
+    Returns:
+        The function.
+    """
     primitive = TABLE[name]
     default_dtype = dtypes.bool if kinds == "b" else None
 
@@ -46,29 +72,48 @@ def _define_reduction(name: str, sentence: str, example: str, kinds: str) -> Cal
 
     argument, _, result = example.partition(" -> ")
     rules = "Differentiable." if primitive.rules is not None else "Not differentiable."
-    function.__doc__ = _DOC_TEMPLATE.format(sentence, rules, name, argument, result)
+    function.__doc__ = _DOC_TEMPLATE.format(
+        sentence, f"{note} {rules}".strip(), _DTYPE_NAMES[kinds], name, argument, result
+    )
     function.__name__ = function.__qualname__ = name
     return function
 
 
-reduce_sum = _define_reduction("reduce_sum", "The sum", "[[1, 2], [3, 4]], axis=0 -> [4 6]", "fciu")
+reduce_sum = _define_reduction("reduce_sum", "the sum", "[[1, 2], [3, 4]], axis=0 -> [4 6]", "fciu")
 reduce_mean = _define_reduction(
-    "reduce_mean", "The mean (of ints an int)", "[[1.0, 2.0], [3.0, 4.0]], axis=1 -> [1.5 3.5]", "fciu"
+    "reduce_mean",
+    "the mean",
+    "[[1.0, 2.0], [3.0, 4.0]], axis=1 -> [1.5 3.5]",
+    "fciu",
+    "The mean of integers is an integer.",
 )
 reduce_max = _define_reduction(
-    "reduce_max", "The largest element; equal ones share the gradient", "[1, 5, 3] -> 5", "fiu"
+    "reduce_max", "the largest element", "[1, 5, 3] -> 5", "fiu", "Equal elements share the gradient."
 )
 reduce_min = _define_reduction(
-    "reduce_min", "The smallest element; equal ones share the gradient", "[1, 5, 3] -> 1", "fiu"
+    "reduce_min", "the smallest element", "[1, 5, 3] -> 1", "fiu", "Equal elements share the gradient."
 )
-reduce_all = _define_reduction("reduce_all", "Whether all are true", "[True, False] -> False", "b")
-reduce_any = _define_reduction("reduce_any", "Whether any is true", "[True, False] -> True", "b")
+reduce_all = _define_reduction("reduce_all", "whether all elements are true", "[True, False] -> False", "b")
+reduce_any = _define_reduction("reduce_any", "whether any element is true", "[True, False] -> True", "b")
 
 
 def reduce_variance(input_tensor: Value, axis: Value = None, keepdims: bool = False, name: GraphName = None) -> Tensor:
-    """The mean squared distance from the mean over the axes in ``axis``; real for complex tensors. Differentiable.
+    """Return the variance along the given axes.
 
-    Raises TypeError for integers.
+    The variance is the mean squared distance from the mean. Differentiable.
+
+    Args:
+        input_tensor: A tensor-like value of floats or complex numbers.
+        axis: An int, a list of ints or a tensor. None stands for all axes.
+        keepdims: Whether the result keeps the reduced axes with size 1.
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        A tensor of the remaining shape and the same dtype. For complex numbers it is real.
+
+    Raises:
+        TypeError: For integers.
+        InvalidArgumentError: If an axis does not exist or is listed twice.
 
     >>> import minitape as tf
     >>> print(tf.math.reduce_variance([1.0, 3.0]).numpy())
@@ -87,9 +132,22 @@ def reduce_variance(input_tensor: Value, axis: Value = None, keepdims: bool = Fa
 
 
 def reduce_std(input_tensor: Value, axis: Value = None, keepdims: bool = False, name: GraphName = None) -> Tensor:
-    """The standard deviation over the axes in ``axis``. Differentiable; the gradient of constants is NaN.
+    """Return the standard deviation along the given axes.
 
-    Raises TypeError for integers.
+    Differentiable. The gradient is NaN if all elements are equal.
+
+    Args:
+        input_tensor: A tensor-like value of floats or complex numbers.
+        axis: An int, a list of ints or a tensor. None stands for all axes.
+        keepdims: Whether the result keeps the reduced axes with size 1.
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        A tensor of the remaining shape and the same dtype. For complex numbers it is real.
+
+    Raises:
+        TypeError: For integers.
+        InvalidArgumentError: If an axis does not exist or is listed twice.
 
     >>> import minitape as tf
     >>> print(tf.math.reduce_std([1.0, 3.0]).numpy())
@@ -105,7 +163,22 @@ def count_nonzero(
     dtype: DTypeLike = dtypes.int64,
     name: GraphName = None,
 ) -> Tensor:
-    """The number of elements that are not zero (not empty, for strings) along the axes in ``axis``. Not differentiable.
+    """Count the elements that are not zero along the given axes.
+
+    Strings count if they are not empty. Not differentiable.
+
+    Args:
+        input: A tensor-like value of any dtype.
+        axis: An int, a list of ints or a tensor. None stands for all axes.
+        keepdims: Whether the result keeps the reduced axes with size 1.
+        dtype: The dtype of the result.
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        A tensor of the remaining shape.
+
+    Raises:
+        InvalidArgumentError: If an axis does not exist or is listed twice.
 
     >>> import minitape as tf
     >>> print(tf.math.count_nonzero([[0, 1, 0], [1, 1, 0]], axis=0).numpy())
@@ -118,9 +191,20 @@ def count_nonzero(
 
 
 def add_n(inputs: Value, name: GraphName = None) -> Tensor:
-    """The sum of a list of tensors of one shape and dtype. Differentiable.
+    """Return the sum of a list of tensors.
 
-    Raises ValueError for an empty list, InvalidArgumentError for unlike shapes or dtypes.
+    Differentiable.
+
+    Args:
+        inputs: A list of tensor-like values of one shape and dtype.
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        A tensor of this shape and dtype.
+
+    Raises:
+        ValueError: If the list is empty.
+        InvalidArgumentError: If the shapes or dtypes differ.
 
     >>> import minitape as tf
     >>> print(tf.add_n([[1.0, 2.0], [3.0, 4.0]]).numpy())
@@ -139,6 +223,17 @@ def add_n(inputs: Value, name: GraphName = None) -> Tensor:
 
 
 def _define_arg_extreme(name: str, extreme: str, example_result: int) -> Callable[..., Tensor]:
+    """Define ``argmax`` or ``argmin``.
+
+    Args:
+        name: The public name, which is also the primitive's name.
+        extreme: "largest" or "smallest", for the docstring.
+        example_result: The result for [3.0, 9.0, 1.0], for the example in the docstring.
+
+    Returns:
+        The function.
+    """
+
     def function(
         input: Value, axis: Value = None, output_type: DTypeLike = dtypes.int64, name: GraphName = None
     ) -> Tensor:
@@ -146,11 +241,21 @@ def _define_arg_extreme(name: str, extreme: str, example_result: int) -> Callabl
         axis_index = 0 if axis is None else to_integer(axis, "axis")
         return apply_primitive(function.__name__, x, axis=axis_index, dtype=dtypes.as_dtype(output_type))
 
-    function.__doc__ = f"""The position of the {extreme} element along ``axis`` (the first axis for None); the first of
-    equal ones.
+    function.__doc__ = f"""Return the position of the {extreme} element along an axis.
 
-    The result has ``output_type`` (int64 or int32). NaN is passed over. Not differentiable. Raises InvalidArgumentError
-    for an axis that is not there or empty.
+    If several elements are equal, the first position is returned. NaN is skipped. Not differentiable.
+
+    Args:
+        input: A tensor-like value of numbers or bools with at least one axis.
+        axis: The axis, which the result lacks. None stands for the first axis.
+        output_type: The dtype of the result, int64 or int32.
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        A tensor of positions, of the remaining shape.
+
+    Raises:
+        InvalidArgumentError: If the axis does not exist or is empty.
 
     >>> import minitape as tf
     >>> print(tf.{name}([3.0, 9.0, 1.0]).numpy())
@@ -165,7 +270,12 @@ argmin = _define_arg_extreme("argmin", "smallest", 2)
 
 
 class TopKV2(NamedTuple):
-    """The largest elements and their positions."""
+    """The largest elements and their positions.
+
+    Attributes:
+        values: The elements, a tensor of shape (..., k).
+        indices: Their positions along the last axis, a tensor of the same shape.
+    """
 
     values: Tensor
     indices: Tensor
@@ -174,11 +284,22 @@ class TopKV2(NamedTuple):
 def top_k(
     input: Value, k: Value = 1, sorted: bool = True, index_type: DTypeLike = dtypes.int32, name: GraphName = None
 ) -> TopKV2:
-    """The k largest elements along the last axis and their positions (int32): a pair ``values, indices``.
+    """Find the k largest elements along the last axis, and their positions.
 
-    Equal elements come in the order of their positions. They are in order whatever ``sorted`` says. ``values`` is
-    differentiable. Raises InvalidArgumentError when
-    there are fewer than k elements.
+    Equal elements are sorted by their positions. ``values`` is differentiable.
+
+    Args:
+        input: A tensor-like value of real numbers with at least one axis.
+        k: The number of elements.
+        sorted: ``sorted`` has no effect. The elements are always sorted.
+        index_type: The dtype of the positions.
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        A named tuple ``(values, indices)`` of tensors of shape (..., k), the largest element first.
+
+    Raises:
+        InvalidArgumentError: If there are fewer than k elements.
 
     >>> import minitape as tf
     >>> values, indices = tf.math.top_k([1.0, 5.0, 3.0], k=2)
@@ -191,7 +312,19 @@ def top_k(
 
 
 def _sort_with_positions(values: Value, axis: Value, direction: str) -> TopKV2:
-    """Return the elements in order along an axis, and their positions."""
+    """Return the elements in order along an axis, and their positions.
+
+    Args:
+        values: A tensor-like value of real numbers.
+        axis: The axis.
+        direction: "ASCENDING" or "DESCENDING".
+
+    Returns:
+        The sorted elements and their positions, both of the shape of ``values``.
+
+    Raises:
+        ValueError: For another direction.
+    """
     if direction not in ("ASCENDING", "DESCENDING"):
         raise ValueError(f"direction must be 'ASCENDING' or 'DESCENDING', got {direction!r}")
     x = to_tensor(values)
@@ -208,7 +341,7 @@ def _sort_with_positions(values: Value, axis: Value, direction: str) -> TopKV2:
     elif x.dtype.is_floating:
         sorted_values, positions = top_k(-x, x.shape[-1])
         sorted_values = -sorted_values
-    else:  # the largest of the others: no number that is there has one that is too large
+    else:  # Subtracting from this bound reverses the order. Unlike -x, the difference never overflows.
         upper_bound = create_tensor(
             x.dtype.as_numpy_dtype(get_extreme_value_of_dtype(x._value.dtype, 1) if x.dtype.kind == "u" else -1)
         )
@@ -218,9 +351,22 @@ def _sort_with_positions(values: Value, axis: Value, direction: str) -> TopKV2:
 
 
 def sort(values: Value, axis: Value = -1, direction: str = "ASCENDING", name: GraphName = None) -> Tensor:
-    """The elements in order along an axis; ``direction`` is "ASCENDING" or "DESCENDING". Differentiable.
+    """Sort the elements along an axis.
 
-    Same shape and dtype. Raises ValueError for another direction, InvalidArgumentError for an axis that is not there.
+    Differentiable.
+
+    Args:
+        values: A tensor-like value of real numbers.
+        axis: The axis.
+        direction: "ASCENDING" or "DESCENDING".
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        A tensor of the same shape and dtype.
+
+    Raises:
+        ValueError: For another direction.
+        InvalidArgumentError: If the axis does not exist.
 
     >>> import minitape as tf
     >>> print(tf.sort([3, 1, 2]).numpy())
@@ -232,9 +378,23 @@ def sort(values: Value, axis: Value = -1, direction: str = "ASCENDING", name: Gr
 def argsort(
     values: Value, axis: Value = -1, direction: str = "ASCENDING", stable: bool = False, name: GraphName = None
 ) -> Tensor:
-    """The positions (int32) that put the elements in order along an axis. Not differentiable.
+    """Return the positions that sort the elements along an axis.
 
-    Equal elements keep their order, with ``stable`` or without.
+    Not differentiable. Equal elements always keep their order.
+
+    Args:
+        values: A tensor-like value of real numbers.
+        axis: The axis.
+        direction: "ASCENDING" or "DESCENDING".
+        stable: ``stable`` has no effect. The order is stable.
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        An int32 tensor of the same shape.
+
+    Raises:
+        ValueError: For another direction.
+        InvalidArgumentError: If the axis does not exist.
 
     >>> import minitape as tf
     >>> print(tf.argsort([30, 10, 20]).numpy())

@@ -1,4 +1,7 @@
-"""``tf.strings``: the two functions of bytes that the appendix shows."""
+"""``tf.strings``: the two string functions that the appendix uses.
+
+The functions and their arguments are TensorFlow's (https://www.tensorflow.org/api_docs/python/tf/strings).
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,14 @@ if TYPE_CHECKING:
 
 
 def length(input: Value, name: GraphName = None) -> Tensor:
-    """The number of bytes of each text, int32 in the shape of ``input``.
+    """Return the number of bytes of each string.
+
+    Args:
+        input: A tensor-like value of strings.
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        An int32 tensor of the shape of ``input``.
 
     >>> import minitape as tf
     >>> tf.strings.length(["a", "abc"]).numpy()
@@ -28,10 +38,19 @@ def length(input: Value, name: GraphName = None) -> Tensor:
 
 
 def substr(input: Value, pos: Value, len: Value, name: GraphName = None) -> Tensor:
-    """``len`` bytes of each text from place ``pos`` on.
+    """Return a part of each string, counted in bytes.
 
-    A negative ``pos`` counts from the end, a negative ``len`` takes the rest. Raises InvalidArgumentError for a ``pos``
-    outside of a text.
+    Args:
+        input: A tensor-like value of strings.
+        pos: The first byte. A negative position counts from the end.
+        len: The number of bytes. A negative number takes the rest of the string.
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        A tensor of strings of the shape of ``input``.
+
+    Raises:
+        InvalidArgumentError: If ``pos`` is outside of a string.
 
     >>> import minitape as tf
     >>> tf.strings.substr("tape", 1, 2).numpy()

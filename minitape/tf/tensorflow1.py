@@ -1,4 +1,8 @@
-"""Functions that only TensorFlow 1 has, as far as the documents show it. Graphs and sessions are in ``functions``."""
+"""Functions that only TensorFlow 1 has, limited to those that the documents use.
+
+Graphs and sessions are in ``minitape/functions``. The functions and their arguments are TensorFlow's
+(https://www.tensorflow.org/api_docs/python/tf/compat/v1).
+"""
 
 from __future__ import annotations
 
@@ -33,9 +37,19 @@ _DEPRECATED = (
 def py_func(
     func: Callable, inp: Structure, Tout: Structure, stateful: bool = True, name: GraphName = None
 ) -> Structure:
-    """Runs a Python function on NumPy arrays as an operation "PyFunc", whose gradient may be overridden.
+    """Run a Python function on NumPy arrays as an operation.
 
-    ``Tout`` is the dtype of the result, or a list of them for several.
+    The operation is named "PyFunc", and its gradient may be overridden.
+
+    Args:
+        func: A function of arrays that returns an array or a list of arrays.
+        inp: A list of tensor-like values, the arguments of the function.
+        Tout: The dtype of the result, or a list of dtypes for several results.
+        stateful: Whether the function has effects, as for ``tf.numpy_function``.
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        A tensor, or a list of tensors if ``Tout`` is a list.
 
     >>> import minitape as tf
     >>> print(tf.compat.v1.py_func(lambda x: x * 2, [tf.constant(2.0)], tf.float32).numpy())
@@ -49,9 +63,18 @@ def py_func(
 
 @make_interrupt_safe
 def name_scope(name: str | None, default_name: GraphName = None, values: Object = None) -> Iterator[str]:
-    """A block in the place of TensorFlow 1's scope of names; gives the scope's name with a slash.
+    """Open a block that stands for TensorFlow 1's scope of names.
 
-    ``values`` are the tensors that the block computes with; ValueError when they are given and neither name is.
+    Args:
+        name: The name of the scope.
+        default_name: The name if ``name`` is None.
+        values: The tensors that the block computes with, which TensorFlow uses to find the graph.
+
+    Yields:
+        The name of the scope with a slash, or "" without a name.
+
+    Raises:
+        ValueError: If there are values but no name.
 
     >>> import minitape as tf
     >>> with tf.Graph().as_default():
@@ -67,7 +90,18 @@ def name_scope(name: str | None, default_name: GraphName = None, values: Object 
 
 @make_interrupt_safe
 def op_scope(values: Object, name: str | None, default_name: GraphName = None) -> Iterator[str]:
-    """``name_scope`` with its arguments in the old order.
+    """Open a ``name_scope``, with its arguments in the order of earlier versions.
+
+    Args:
+        values: The tensors that the block computes with.
+        name: The name of the scope.
+        default_name: The name if ``name`` is None.
+
+    Yields:
+        The name of the scope with a slash, or "" without a name.
+
+    Raises:
+        ValueError: If there are values but no name.
 
     >>> import minitape as tf
     >>> with tf.Graph().as_default():
@@ -90,10 +124,21 @@ def get_variable(
     *,
     trainable: bool | None = None,
 ) -> ResourceVariable:
-    """Makes a variable of that name.
+    """Create a variable with a name.
 
-    ``initializer`` is a value, a tensor or a function of (shape, dtype); by default Glorot's uniform one. Raises
-    ValueError where there is neither a shape nor a value.
+    Args:
+        name: The name of the variable.
+        shape: The shape. It must be left out if ``initializer`` is a value.
+        dtype: The dtype. By default it is float32, or the dtype of the value.
+        initializer: A value, a tensor, or a function of a shape and a ``dtype``. By default it is Glorot's uniform
+            initializer.
+        trainable: Whether training may change the variable.
+
+    Returns:
+        The variable.
+
+    Raises:
+        ValueError: If there is neither a shape nor a value, or if there are both.
 
     >>> import minitape as tf
     >>> tf.compat.v1.get_variable("w", initializer=3.0)
@@ -110,7 +155,17 @@ def get_variable(
 
 
 def assign(ref: ResourceVariable, value: Value, name: GraphName = None) -> Object:
-    """The operation that sets a variable; in eager mode it is set at once, and given back.
+    """Set a variable to a new value.
+
+    In eager mode the variable is set immediately. In a graph, the returned operation sets it when it runs.
+
+    Args:
+        ref: The variable.
+        value: The new value, a tensor-like value of the variable's shape and dtype.
+        name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
+
+    Returns:
+        The variable in eager mode, or the operation in a graph.
 
     >>> import minitape as tf
     >>> print(tf.compat.v1.assign(tf.Variable(1.0), 2.0).numpy())

@@ -1,10 +1,10 @@
-"""Writes the stubs (`*.pyi`) by which editors and type checkers know the public names of minitape.
+"""Write the stubs (`*.pyi`) from which editors and type checkers read minitape's public names.
 
     python tests/repository/make_stubs.py
 
-A namespace such as `minitape.math` is a line of the table in `minitape/tf/api.py` and no file. Its stub is the file of
-that path: it imports the names from where they are. Functions that a module makes while it loads are written down with
-their arguments. `test_stubs.py` fails where a table has changed and its stub has not.
+A namespace such as `minitape.math` is not a file but a line of the table in `minitape/tf/api.py`. Its stub has the path
+that such a file would have, and imports the names from their modules. Functions that a module creates when it is
+imported are written with their arguments. `test_stubs.py` fails if a table has changed and its stub has not.
 """
 
 import ast
@@ -22,11 +22,12 @@ from minitape.tf.api import NAMES, collect_homes
 
 PACKAGE = Path(str(minitape.__file__)).parent
 EXTRA_MODULES = {"explain": import_module("minitape.explain"), "bridges": import_module("minitape.bridges")}
-ARGUMENT_TYPES = {"name": "str | None", "keepdims": "_bool"}  # of the arguments of functions that a module makes
+ARGUMENT_TYPES = {"name": "str | None", "keepdims": "_bool"}
+"""The types of arguments of functions that a module creates at import. All other arguments are Any."""
 
 
 def build_stubs() -> dict[Path, str]:
-    """Build the text of each stub, by its path."""
+    """Build the text of each stub, by path."""
     text_by_path = {
         get_stub_path(namespace): build_stub(f"tf.{namespace}".removesuffix("."), collect_homes(namespace))
         for namespace in NAMES
@@ -38,16 +39,20 @@ def build_stubs() -> dict[Path, str]:
 
 
 def get_stub_path(namespace: str) -> Path:
-    """Return where the stub of a namespace is: a folder has it as `__init__.pyi`."""
+    """Return the path of a namespace's stub, which is `__init__.pyi` for a folder."""
     is_folder = not namespace or namespace in EXTRA_MODULES or any(other.startswith(f"{namespace}.") for other in NAMES)
     path = PACKAGE.joinpath(*namespace.split(".")) if namespace else PACKAGE
     return path / "__init__.pyi" if is_folder else path.with_suffix(".pyi")
 
 
 def build_stub(label: str, homes: Mapping[str, tuple[str, str]]) -> str:
-    """Build the stub of a namespace: an import for each module that holds names of it.
+    """Build the stub of a namespace, with an import for each module that contains some of its names.
 
-    `name as name` tells a type checker that the name is for others; one that has another name here is assigned.
+    `name as name` marks a name as public for type checkers. A name that differs from the original one is assigned.
+
+    Args:
+        label: The namespace as a user writes it, such as "tf.math".
+        homes: The module and the original name of each name. The original name of a module is "".
     """
     imports: dict[str, list[str]] = {}
     assignments, definitions = [], []
@@ -76,7 +81,7 @@ def build_stub(label: str, homes: Mapping[str, tuple[str, str]]) -> str:
 
 
 def is_created_at_import(module: str, name: str) -> bool:
-    """Return whether a module creates a function while it is imported, which its text does not show."""
+    """Return whether a module creates a function while it is imported, so that its source has no definition."""
     function = getattr(import_module(module), name)
     return isinstance(function, FunctionType) and name not in list_defined_names(
         Path(str(import_module(module).__file__))
@@ -85,13 +90,13 @@ def is_created_at_import(module: str, name: str) -> bool:
 
 @cache
 def list_defined_names(path: Path) -> set[str]:
-    """List the functions and classes that the text of a module defines."""
+    """Return the functions and classes that the source of a module defines."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     return {node.name for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
 
 
 def format_definition(name: str, function: Any) -> str:
-    """Format a function as a stub has it: its arguments with their defaults, what it returns, its first sentence."""
+    """Format a function for a stub: its arguments with their defaults, its return type and its first sentence."""
     arguments = []
     for parameter in inspect.signature(function).parameters.values():
         default = "" if parameter.default is parameter.empty else f" = {format_default_value(parameter.default)}"
@@ -103,7 +108,7 @@ def format_definition(name: str, function: Any) -> str:
 
 
 def format_default_value(value: Any) -> str:
-    """Format a default as a stub shows it: a number, a text or None as it is, anything else as an ellipsis."""
+    """Format a default value: numbers, texts and None as they are, and everything else as an ellipsis."""
     return repr(value) if value is None or type(value) in (bool, int, float, str) else "..."
 
 

@@ -122,8 +122,11 @@ def is_participle(name: str) -> bool:
 
 
 def begins_with_verb(function: NamedFunction) -> bool:
-    """Return whether a function says what it does: its first word is a verb, or it is a property or a dunder."""
-    if function.is_dunder or function.is_property:
+    """Return whether a function says what it does: its first word is a verb, or it is a property or a dunder.
+
+    What IPython looks for to show an object (``_repr_html_``) has its name from there.
+    """
+    if function.is_dunder or function.is_property or function.node.name.startswith(("_repr_", "_ipython_")):
         return True
     return function.name.partition("_")[0].lower() in VERBS
 

@@ -1,4 +1,4 @@
-"""Reads surface.txt, the list of the public names of minitape."""
+"""Read surface.txt, the list of minitape's public names."""
 
 from functools import cache
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 
 @cache
 def read_names_by_namespace() -> dict[str, set[str]]:
-    """Read namespace -> names from surface.txt, in the order in which the namespaces come first."""
+    """Return the names in surface.txt by namespace, in the order of the file."""
     names_by_namespace: dict[str, set[str]] = {}
     for line in Path(__file__).with_name("surface.txt").read_text(encoding="utf-8").splitlines():
         if not line or line.startswith("#"):

@@ -1,8 +1,8 @@
-"""The bridge to PyTorch: watches a program that is written for it, unchanged.
+"""The bridge to PyTorch: watches a PyTorch program, which runs unchanged.
 
-``record()`` sees every call of a PyTorch function in its block (with ``torch.overrides.TorchFunctionMode``), and reads
-what autograd sends back with hooks. The hooks give nothing back, so all results stay the same, to the last bit. After
-the block PyTorch is as it was.
+``record()`` intercepts every call of a PyTorch function in its block (with ``torch.overrides.TorchFunctionMode``), and
+reads adjoints with hooks. The hooks return nothing, so all results stay the same, to the last bit. After the block,
+all changes to PyTorch are undone.
 
 >>> import torch
 >>> w = torch.tensor([1.0, 2.0], requires_grad=True)
@@ -21,7 +21,7 @@ from ..framework_import import import_framework
 
 import_framework("torch", "PyTorch", (2, 4))
 
-from .recording import STEP_ENDS as STEP_ENDS  # noqa: E402 - behind the check
+from .recording import STEP_ENDS as STEP_ENDS  # noqa: E402 - The version check comes first.
 from .recording import TorchRecording as TorchRecording  # noqa: E402
 from .recording import keep_models_alive as keep_models_alive  # noqa: E402
 from .recording import record as record  # noqa: E402

@@ -1,4 +1,4 @@
-"""Adapt a PyTorch recording to the checks: its rows, and what is known of tensors and parameters."""
+"""Adapt a PyTorch recording to the checks: its rows, and the facts about tensors and parameters."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ from .sentences import CLASS_LOSS_OPS, FUNCTIONS, ZERO_MECHANISMS
 if TYPE_CHECKING:
     from .recording import TorchRecording
 
-CAUSE_ALIASES = {"wrapped": "copied"}  # what the recorder calls otherwise
+# The recorder distinguishes causes that have the same name in explain.
+CAUSE_ALIASES = {"wrapped": "copied"}
 
 
 def read_rows(recording: TorchRecording) -> list[RecordedRow]:
-    """Return the rows of a recording."""
+    """Return the rows of a recording in the form that explain reads."""
     return convert_entries_to_rows(recording, lambda entry: get_extra(entry).tensor_ref, CAUSE_ALIASES)
 
 
@@ -28,6 +29,11 @@ def build_question(recording: TorchRecording, target: Any, source: Any) -> Quest
     """Return a question about a recording.
 
     The values of a leaf may come from other rows. Those edges do not count as broken for the source itself.
+
+    Args:
+        recording: The recording of the program.
+        target: The target tensor, or the number of a row; None if there is no target.
+        source: The source tensor.
     """
     rows, source_rows = list(read_rows(recording)), recording.log.list_rows(source)
     for row in source_rows:
@@ -46,30 +52,42 @@ def build_question(recording: TorchRecording, target: Any, source: Any) -> Quest
 
 
 def get_torch_adapter(question: Question) -> TorchAdapter:
-    """Return the adapter of a question about PyTorch."""
+    """Return the adapter of a question about PyTorch, with its type."""
     return cast("TorchAdapter", question.adapter)
 
 
 class TorchAdapter(FrameworkAdapter):
-    """What the checks need to know of PyTorch's tensors."""
+    """The facts about PyTorch's tensors that the checks need.
+
+    Attributes:
+        recording: The recording of the program.
+        log: The log that wrote the recording's rows.
+    """
 
     functions, unused_cause = FUNCTIONS, "unused"
     zero_mechanisms, class_loss_ops, cancelling_scopes = ZERO_MECHANISMS, CLASS_LOSS_OPS, frozenset[str]()
     dialect = TORCH
 
     def __init__(self, recording: TorchRecording) -> None:
+        """Adapt ``recording``."""
         self.recording, self.log = recording, recording.log
 
     def list_names_and_values(self) -> Iterable[tuple[str, Any]]:
-        """Return (name, object) for each name of the program that asks."""
+        """Return (name, object) for each variable of the program that called ``explain``.
+
+        Names that are not identifiers are left out.
+        """
         return [named_object for named_object in list_named_program_objects() if named_object[0].isidentifier()]
 
     def find_creation(self, tensor: Any) -> Creation:
-        """Return where a tensor was created. PyTorch's recorder keeps no time."""
+        """Return where a tensor was created. The time is always 0, because PyTorch's recorder keeps no time."""
         site = self.log.creations.get(tensor)
         return Creation(0, [] if site is None else [site])
 
     def find_last_return_of_rule(self, row: RecordedRow) -> Site:
-        """Return the line on which the ``backward()`` of the program's own Function returns."""
+        """Return the line of the last ``return`` in the ``backward()`` of a custom autograd Function.
+
+        Returns NOWHERE if another operation computed the row.
+        """
         custom_rule = get_extra(row).custom_rule
         return NOWHERE if custom_rule is None else find_last_return_site(custom_rule)

@@ -1,5 +1,6 @@
-"""Autograd's nodes and the recording's rows: hooks read what passes through them in a backward pass, and change
-nothing.
+"""Connect autograd's nodes with the rows of a recording.
+
+Hooks read the adjoints that pass through the nodes in a backward pass. They change nothing.
 """
 
 from __future__ import annotations
@@ -24,32 +25,49 @@ if TYPE_CHECKING:
 
 
 class TorchGraph:
-    """Hooks on the tensors and nodes of a recording."""
+    """The hooks on the tensors and nodes of a recording.
+
+    Attributes:
+        log: The log that writes the recording's rows.
+        target_rows: The target rows of the backward pass that runs; empty while none runs.
+        function_name: The function that runs the backward pass, "backward" or "grad".
+        site: The line of the program that called it.
+        is_running: Whether a backward pass of the program runs.
+    """
 
     def __init__(self, log: TorchLog) -> None:
+        """Start without hooks, for the recording that ``log`` writes."""
         self.log = log
-        self.target_rows: list[int] = []  # rows from which the backward pass that runs was asked
-        self.function_name = ""  # and by which function: backward or grad
-        self.site: Site = NOWHERE  # and on which line
+        self.target_rows: list[int] = []
+        self.function_name = ""
+        self.site: Site = NOWHERE
         self.is_running = False
-        self._rows_by_node: dict[Any, dict[int, int]] = {}  # node of autograd -> output -> row
+        self._rows_by_node: dict[Any, dict[int, int]] = {}  # The inner keys are the output numbers of a node.
         self._hook_handles: list[RemovableHandle] = []
-        self._leaf_hooks: list[tuple[torch.Tensor, Callable]] = []  # the hooks on leaves
+        self._leaf_hooks: list[tuple[torch.Tensor, Callable]] = []
         self._task_id = -1
         self._sweep: BackwardPass | None = None
-        # adjoints so far, of rows to which something was sent; with what is kept of it, of what was sent alone
+        # Each row that received shares has the sum of them so far. A single share also has its kept value.
         self._partial_sums: dict[int, tuple[torch.Tensor, TorchValue | None]] = {}
 
     # -- while the program runs --------------------------------------------------------------------
 
     def attach_hook_to_result(self, tensor: torch.Tensor, row: int) -> None:
-        """Attach the hook that reads the adjoint of a result when it is complete."""
+        """Attach the hook that reads the adjoint of a result once it is complete.
+
+        Args:
+            tensor: The result.
+            row: The row of the result.
+        """
         self._hook_handles.append(
             tensor.register_hook(partial(self._run_hook_safely, partial(self._on_complete_adjoint, row, False)))
         )
 
     def attach_hook_to_leaf(self, tensor: torch.Tensor) -> None:
-        """Attach the hook that reads the adjoint of a leaf, once: it may have several rows, one for each state."""
+        """Attach the hook that reads the adjoint of a leaf.
+
+        Attach it once per leaf, even if the leaf has several rows, one for each of its states.
+        """
         leaf_ref = weakref.ref(tensor)
 
         def on_leaf_adjoint(adjoint: torch.Tensor) -> None:
@@ -64,14 +82,19 @@ class TorchGraph:
         tensor.register_hook(hook)
 
     def move_own_hooks_last(self, tensor: torch.Tensor) -> None:
-        """Read the adjoint of a tensor after the hook that the program has put on it, which may change the adjoint."""
+        """Move the recorder's hooks on a tensor behind the program's hooks, which may change the adjoint."""
         hooks = tensor._backward_hooks or {}
         for key, hook in [*hooks.items()]:
             if isinstance(hook, partial) and hook.func == self._run_hook_safely:
                 hooks[key] = hooks.pop(key)
 
     def attach_hooks_to_call(self, output_rows: list[int], outputs: list[torch.Tensor]) -> None:
-        """Attach the hooks that read what the call that made ``outputs`` sends back to the rows that it read."""
+        """Attach the hooks that read the shares which a call sends back to its input rows.
+
+        Args:
+            output_rows: The rows of the results, all of one call.
+            outputs: The results, in the same order.
+        """
         output_nodes = []
         for row, tensor in zip(output_rows, outputs, strict=True):
             node = find_autograd_node(tensor)
@@ -93,7 +116,7 @@ class TorchGraph:
                 entry.inputs = entries[0].inputs
 
     def find_nearest_ancestor_rows(self, tensors: Iterable[torch.Tensor]) -> list[int]:
-        """Return the nearest rows on which autograd knows tensors to depend."""
+        """Return the nearest rows that tensors depend on, according to autograd's graph."""
         nodes = [find_autograd_node(tensor) for tensor in tensors]
         nearest_rows = [
             row
@@ -103,7 +126,10 @@ class TorchGraph:
         return list(dict.fromkeys(nearest_rows))
 
     def _iter_nodes_with_edges_to_rows(self, start_nodes: list) -> Iterable[tuple[Any, list[tuple[int, int]]]]:
-        """Yield those of some nodes and their ancestors with edges to rows, each with its (number of edge, row)."""
+        """Yield the nodes that have edges to rows, among some nodes and their ancestors.
+
+        Each node comes with the (edge number, row) pairs of its edges. The search does not continue behind rows.
+        """
         seen, stack = set(start_nodes), list(start_nodes)
         while stack:
             node = stack.pop()
@@ -121,42 +147,50 @@ class TorchGraph:
                 yield node, edge_rows
 
     def _find_or_add_row_of_node(self, node: Any, output_number: int) -> int | None:
-        """Return the row of a result of a node; of a node that writes a leaf's .grad the leaf's row, or a new one."""
+        """Return the row of an output of a node; None if it has no row.
+
+        For a node that writes the ``.grad`` of a leaf, returns the leaf's row, and adds one if necessary.
+        """
         rows_by_output = self._rows_by_node.get(node)
         if rows_by_output is not None:
             return rows_by_output.get(output_number)
-        variable = getattr(node, "variable", None)  # of the nodes that write .grad
+        variable = getattr(node, "variable", None)  # Only the nodes that write .grad have a variable.
         if variable is None:
             return None
-        # a change in place since then is no matter: it is the same leaf for autograd
+        # The leaf may have changed in place since then, but autograd still treats it as the same leaf.
         rows = self.log.list_leaf_rows(variable)
         return rows[-1] if rows else self.log.find_or_add_row(variable)
 
     # -- while a backward pass runs ----------------------------------------------------------------
 
     def begin_backward(self, target_rows: list[int], function_name: str, site: Site) -> None:
-        """Note from which rows, with which function and where the program asks for a backward pass."""
-        self.target_rows, self.function_name, self.site, self.is_running, self._sweep = (
-            target_rows,
-            function_name,
-            site,
-            True,
-            None,
-        )
+        """Note that the program calls a backward pass.
+
+        Args:
+            target_rows: The rows of the targets.
+            function_name: The function that the program called, "backward" or "grad".
+            site: The line of the call.
+        """
+        self.target_rows, self.function_name, self.site = target_rows, function_name, site
+        self.is_running, self._sweep = True, None
 
     def end_backward(self) -> None:
         """Note that the backward pass has ended."""
         self.target_rows, self.is_running, self._sweep = [], False, None
 
     def _run_hook_safely(self, hook: Callable[..., None], *arguments: Any) -> None:
-        """Run a hook. It gives nothing back, so that nothing changes, and no mistake of its own stops the program."""
+        """Run a hook and return nothing, so that the adjoint stays the same.
+
+        An error in the hook ends the recording, and the program continues.
+        """
         log = self.log
         if log.recording.internal_error is not None:
             return
         was_enabled = torch.is_grad_enabled()
         try:
             with torch._C.DisableTorchFunction():
-                torch._C._set_grad_enabled(False)  # no_grad() would leave it so where Ctrl-C comes into its __enter__
+                # no_grad() would leave gradients off if Ctrl-C interrupted its __enter__.
+                torch._C._set_grad_enabled(False)
                 hook(*arguments)
         except Exception as error:
             log.recording.end_with_error(error)
@@ -164,8 +198,9 @@ class TorchGraph:
             torch._C._set_grad_enabled(was_enabled)
 
     def _find_or_begin_current_sweep(self) -> BackwardPass:
-        """Return the backward pass that runs, a new one when it begins: one for each call of the program's, although a
-        checkpoint's has others inside.
+        """Return the backward pass that runs; begin one if it is new.
+
+        Each call by the program is one pass, even if a checkpoint runs other passes inside.
         """
         task_id = self._task_id if self.is_running else torch._C._current_graph_task_id()
         if task_id != self._task_id or self._sweep is None:
@@ -176,22 +211,23 @@ class TorchGraph:
 
     def _on_complete_adjoint(self, row: int, is_leaf: bool, adjoint: torch.Tensor | None) -> None:
         """Record the complete adjoint of a row."""
-        if adjoint is None:  # of one of several results: the target does not depend on it
+        if adjoint is None:  # The target does not depend on this result of the call.
             return
         sweep = self._find_or_begin_current_sweep()
         if not self.target_rows and not sweep.target:
             sweep.target.append(row)
         earlier_value: TorchValue | None = sweep.adjoints.get(row) if is_leaf else None
-        # a pass inside brought a part of it
+        # A pass inside this one, such as a checkpoint's, already brought a part of the adjoint.
         earlier_adjoint = None if earlier_value is None else earlier_value.get_unchanged_tensor()
         summed_adjoint, value = self._partial_sums.pop(row, (None, None))
         if value is None or summed_adjoint is not adjoint or earlier_adjoint is not None:
             total = adjoint if earlier_adjoint is None else earlier_adjoint + adjoint
-            value = self.log.kept_tensors.keep_value(total, must_copy=is_leaf)  # a leaf's becomes .grad, which changes
+            # The adjoint of a leaf becomes .grad, which may change.
+            value = self.log.kept_tensors.keep_value(total, must_copy=is_leaf)
         sweep.arrive(row, value)
 
     def _on_shares_sent(self, call_row: int, input_ports: list[tuple[int, int, int]], products: tuple, _: Any) -> None:
-        """Record what a call sends to its inputs, given as (number of the edge, row, port)."""
+        """Record the shares that a call sends to its inputs, which are given as (edge number, row, port)."""
         sweep, keep_value = self._find_or_begin_current_sweep(), self.log.kept_tensors.keep_value
         for edge_number, row, port in input_ports:
             if products[edge_number] is None:
@@ -205,7 +241,10 @@ class TorchGraph:
     # -- afterwards --------------------------------------------------------------------------------
 
     def remove_hooks(self) -> None:
-        """Remove all hooks; leaves are as they were. It may be called again where Ctrl-C came."""
+        """Remove all hooks, so that the tensors are as they were.
+
+        If Ctrl-C interrupts it, it may be called again.
+        """
         for handle in self._hook_handles:
             handle.remove()
         for tensor, own_hook in self._leaf_hooks:
@@ -219,15 +258,15 @@ class TorchGraph:
 
 
 def find_autograd_node(tensor: torch.Tensor) -> Any:
-    """Return the node of autograd that computed a tensor; None for a leaf, and where PyTorch refuses to say it."""
+    """Return the autograd node that computed a tensor; None for a leaf, or if PyTorch refuses to return it."""
     try:
         return tensor.grad_fn
-    except RuntimeError:  # a view from a no_grad block whose base has been changed
+    except RuntimeError:  # PyTorch refuses for a view from a no_grad block whose base has changed.
         return None
 
 
 def strip_node_name(node_name: str) -> str:
-    """Return the name of an autograd node without what all have.
+    """Return the name of an autograd node without its namespace, "Backward" and number.
 
     >>> strip_node_name("MulBackward0"), strip_node_name("torch::autograd::CopySlices")
     ('Mul', 'CopySlices')
@@ -236,15 +275,20 @@ def strip_node_name(node_name: str) -> str:
 
 
 def build_next_port_finder(entry: RecordingEntry) -> Callable[[int], int]:
-    """Build a function that returns, at each call with a row, the number of the next input at which the row is used.
+    """Build a function that returns the next input position at which a call used a row.
 
-    An input that the entry does not have yet, it appends.
+    The first call with a row returns the row's first position in ``entry.inputs``, the second call its second position,
+    and so on. When no position is left, the row is appended to the inputs.
+
+    Args:
+        entry: The first result of the call.
     """
     use_counts: Counter[int] = Counter()
 
     def take_next_port(row: int) -> int:
         positions = [position for position, input_row in enumerate(entry.inputs) if input_row == row]
-        if use_counts[row] >= len(positions):  # an input that the arguments do not show, such as a hidden state
+        if use_counts[row] >= len(positions):
+            # The arguments did not show this input, such as a hidden state.
             entry.inputs.append(row)
             positions.append(len(entry.inputs) - 1)
         use_counts[row] += 1

@@ -1,4 +1,7 @@
-"""Find why a ``.grad`` of PyTorch is None, zero or NaN. Each check looks for one cause."""
+"""Find why a ``.grad`` of PyTorch is None, zero or NaN.
+
+Each check looks for one cause. It receives the question, and returns a finding or None.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,10 @@ if TYPE_CHECKING:
 
 
 def find_cause_of_backward_error(question: Question) -> Finding | None:
-    """Find the line that explains an error in which a backward pass ended."""
+    """Find the line that explains an error in which a backward pass ended.
+
+    Returns None if the error has no known explanation, or if there was no error.
+    """
     error, site = get_torch_adapter(question).recording.error or (None, NOWHERE)
     message = str(error)
     if "modified by an inplace operation" in message:
@@ -63,7 +69,8 @@ def _find_in_place_change(question: Question, error_message: str) -> Finding:
     ]
     assigned_lines = [event["line"] for event in recording.events if event["kind"] == "assign"]
     if named or (changes and not assigned_lines):
-        _, row_after = [*changes, *named][-1]
+        # A change of the node that the error names comes before any other change.
+        _, row_after = named[-1] if named else changes[-1]
         return build_row_finding(question, "in_place", row_after)
     if not assigned_lines:
         return Finding("in_place", variant="parameter")
@@ -87,7 +94,7 @@ def find_invalid_target(question: Question) -> Finding | None:
 
 
 def find_source_without_requires_grad(question: Question) -> Finding | None:
-    """Find a source that requires no gradient, or did not when it was used."""
+    """Find a source that requires no gradient, or did not require one when it was used."""
     log, source = get_torch_adapter(question).log, question.source
     first = question.rows[question.used_source_rows[0]] if question.used_source_rows else None
     if source.requires_grad:
@@ -116,7 +123,7 @@ def _find_freezing_site_or_use(use_site: Site, is_parameter: bool) -> Site:
     return freezing[0].site if len(freezing) == 1 and is_parameter else use_site
 
 
-REGISTER_METHODS = ("register_buffer", "register_parameter")  # a module a tensor, by its name
+REGISTER_METHODS = ("register_buffer", "register_parameter")
 
 
 def find_creation_site(question: Question, row: RecordedRow) -> Site:
@@ -148,7 +155,9 @@ def find_creation_site(question: Question, row: RecordedRow) -> Site:
         for statement in earlier_statements
         if bound_name in statement.bound_names
     ]
-    return [row.site, *registering, *binding][-1]
+    if binding:
+        return binding[-1]
+    return registering[-1] if registering else row.site
 
 
 # -- the path --------------------------------------------------------------------------------------
@@ -171,12 +180,17 @@ def find_path_break(question: Question) -> Finding | None:
     return copy_finding or finding
 
 
-# what a leaf got its values from
+# These texts name the origin of a leaf's values in a sentence.
 LEAF_VALUE_ORIGINS = {"create_graph": ".grad", "no_grad": "The assignment", "copied": "tensor"}
 
 
 def specialize_break_finding(question: Question, finding: Finding) -> None:
-    """Change a finding to what PyTorch calls it: for a leaf, a sample, or code in a function without gradients."""
+    """Change a finding to PyTorch's terms: for a leaf, a sample, or code in a function without gradients.
+
+    Args:
+        question: The question about the gradient.
+        finding: The finding to change in place.
+    """
     if finding.row is None:
         return
     row, statement = question.rows[finding.row], program_text.find_statement(finding.site)
@@ -204,7 +218,7 @@ def build_escape_finding(escape: Escape) -> Finding:
 
 
 def find_escape(question: Question) -> Finding | None:
-    """Find a value that left and came back; if there is none, one that decided a branch."""
+    """Find a value that left PyTorch and came back; if no value came back, find a value that decided a branch."""
     # Nothing computed the target, if the program created it from numbers.
     target_statement = (
         None
@@ -307,7 +321,10 @@ def find_cause_of_unused_source(question: Question) -> Finding | None:
 
 
 def find_uncalled_layer_of_source(question: Question) -> Finding | None:
-    """Find that nothing was computed with the whole layer of the source, and the line that gives it to the model."""
+    """Find that nothing was computed with the whole layer of the source.
+
+    The finding's line is the line that assigns the layer to the model.
+    """
     log = get_torch_adapter(question).log
     root, path = log.history.find_root_module_and_path(question.source)
     layer = path.rpartition(".")[0]
@@ -368,7 +385,13 @@ def _find_cause_of_lost_leaf_grad(question: Question, row: int) -> Finding | Non
 
 
 def build_custom_rule_finding(question: Question, row: int, variant: str = "") -> Finding:
-    """Return the finding for the program's own ``backward()`` that gave nothing, or zeros."""
+    """Return the finding for a custom ``backward()`` that returned no gradient, or zeros.
+
+    Args:
+        question: The question about the gradient.
+        row: The row of the call of the Function.
+        variant: "zeros" if it returned zeros.
+    """
     site = zero_nan.find_blamed_return_of_rule(question, row)
     return Finding("no_gradient", question.rows[row].site if site is NOWHERE else site, row, variant=variant)
 
@@ -390,14 +413,17 @@ def find_return_of_only_hook(file: str | None) -> Site:
         for statement in statements
         if isinstance(statement.node, ast.Return) and statement.function_name in hook_names
     ]
-    return [(file, calls[0].lineno), *returns][-1]
+    return returns[-1] if returns else (file, calls[0].lineno)
 
 
 HOOK_METHODS = ("register_hook", "register_full_backward_hook", "register_full_backward_pre_hook")
 
 
 def find_zero_cause(question: Question) -> Finding | None:
-    """Find what made zeros, with what PyTorch knows of it."""
+    """Find the operation that produced zeros.
+
+    Facts that only PyTorch has refine the finding: hooks, custom rules and samples.
+    """
     finding = zero_nan.find_cause_of_zero(question)
     if finding is None or finding.row is None:
         return finding

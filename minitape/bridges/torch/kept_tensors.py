@@ -1,8 +1,7 @@
-"""Tensors that are shown later, but as they were: a small one is copied, a large one is kept and copied before it
-changes.
+"""Keep tensors with the values that they had, to show them later.
 
-What is kept is bounded: above ``BYTE_LIMIT`` the oldest become what a picture shows of them (text, statistics,
-thumbnail).
+A small tensor is copied. A large tensor is kept, and copied just before it changes. The memory is limited: above
+``BYTE_LIMIT`` the oldest tensors are reduced to what a picture shows of them (text, statistics, thumbnail).
 """
 
 from __future__ import annotations
@@ -16,42 +15,54 @@ from ..kept_values import SMALL_SIZE, KeptValue, MemoryBudget
 
 
 class TorchValue(KeptValue):
-    """A tensor as it was when it was kept."""
+    """A tensor with the values that it had when it was kept.
+
+    Attributes:
+        tensor_version: How often the tensor had been changed in place when it was kept.
+    """
 
     __slots__ = ("tensor_version",)
 
     def __init__(self, tensor: torch.Tensor) -> None:
+        """Keep a tensor, and note its version."""
         super().__init__(tensor)
         self.tensor_version = count_in_place_changes(tensor)
 
     def get_unchanged_tensor(self) -> torch.Tensor | None:
-        """Return the tensor; None when something changed it that the recording did not see."""
+        """Return the tensor; None if it was released, or changed in a way that the recording did not see."""
         tensor: torch.Tensor | None = self.content
         return None if tensor is None or count_in_place_changes(tensor) != self.tensor_version else tensor
 
     def replace_tensor_by_copy(self) -> None:
-        """Replace the tensor by a copy, because the original may change now."""
+        """Replace the tensor by a copy, because the original is about to change."""
         tensor = self.get_unchanged_tensor()
         self.content = None if tensor is None else tensor.clone()
         self.tensor_version = 0 if self.content is None else count_in_place_changes(self.content)
 
     def to_array(self) -> np.ndarray | None:
-        """Return its elements; None when they are not there, or not as they were."""
+        """Return the elements as an array; None if they were released, have changed, or do not exist."""
         tensor = self.get_unchanged_tensor()
         return None if tensor is None or tensor.is_meta else np.asarray(to_numpy(tensor))
 
 
 class KeptTensors:
-    """Keeps tensors for a recording."""
+    """Keeps tensors for a recording, within a memory budget."""
 
     def __init__(self) -> None:
-        self._values_by_storage: dict[int, list[TorchValue]] = {}  # by storage: a change of it concerns all of them
+        """Start without any tensors."""
+        # A change of one tensor concerns all values that share its storage.
+        self._values_by_storage: dict[int, list[TorchValue]] = {}
         self._memory_budget = MemoryBudget()
 
     def keep_value(self, tensor: torch.Tensor, must_copy: bool = False) -> TorchValue:
-        """Keep a tensor as it is now; ``must_copy`` where it may change unseen."""
+        """Keep a tensor with its current values.
+
+        Args:
+            tensor: The tensor.
+            must_copy: Whether to copy even a large tensor, because it may change unseen.
+        """
         detached = tensor.detach()
-        is_small = tensor.numel() <= SMALL_SIZE  # a copy costs less than to look after it
+        is_small = tensor.numel() <= SMALL_SIZE  # Copying a small tensor is cheaper than tracking its changes.
         if must_copy or is_small:
             value = TorchValue(detached.clone())
         else:
@@ -63,24 +74,31 @@ class KeptTensors:
         return value
 
     def copy_before_change(self, changing_tensors: Iterable[torch.Tensor]) -> None:
-        """Copy what shares memory with tensors that are about to change."""
+        """Copy the kept values that share memory with tensors that are about to change."""
         for tensor in changing_tensors:
-            for value in self._values_by_storage.pop(get_storage_id(tensor), ()) if self._values_by_storage else ():
+            if not self._values_by_storage:
+                continue
+            for value in self._values_by_storage.pop(get_storage_id(tensor), ()):
                 value.replace_tensor_by_copy()
 
 
 def count_in_place_changes(tensor: torch.Tensor) -> int:
-    """Return how often a tensor was changed in place."""
+    """Return how often a tensor was changed in place; 0 for a tensor of inference mode, which has no counter."""
     return 0 if tensor.is_inference() else tensor._version
 
 
 def get_storage_id(tensor: torch.Tensor) -> int:
-    """Return a number for the memory of a tensor: the same for those that share it."""
+    """Return a number that identifies a tensor's memory. Tensors that share memory have the same number."""
     return (tensor.untyped_storage().data_ptr() if tensor.layout is torch.strided else 0) or id(tensor)
 
 
 def to_numpy(tensor: torch.Tensor) -> np.ndarray:
-    """Return a NumPy array with a tensor's elements.
+    """Return a tensor's elements as a NumPy array of the same shape.
+
+    bfloat16 and 8-bit floats are converted to float32, because NumPy has no such dtypes.
+
+    Raises:
+        ValueError: If the tensor is on the device "meta" and has no elements.
 
     >>> to_numpy(torch.tensor([1.0, 2.0], requires_grad=True))
     array([1., 2.], dtype=float32)
@@ -91,7 +109,7 @@ def to_numpy(tensor: torch.Tensor) -> np.ndarray:
     if detached.layout is not torch.strided:
         detached = detached.to_dense()
     detached = detached.cpu().resolve_conj().resolve_neg()
-    # NumPy has no such dtypes
+    # NumPy has no bfloat16 and no 8-bit floats.
     if detached.dtype is torch.bfloat16 or (detached.is_floating_point() and detached.element_size() == 1):
         detached = detached.to(torch.float32)
     return detached.numpy()[()]

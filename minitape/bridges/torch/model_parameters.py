@@ -1,4 +1,4 @@
-"""The parameters of a PyTorch program, by the names that it has for them."""
+"""Find the parameters of a PyTorch program, and the names that the program has for them."""
 
 from __future__ import annotations
 
@@ -20,17 +20,28 @@ from .row_log import get_extra
 if TYPE_CHECKING:
     from .recording import TorchRecording
 
-MAX_DEPTH = 3  # objects in objects that are looked into
+MAX_DEPTH = 3  # The search for parameters looks this many levels into nested objects.
 
 
 def collect_model_parameters(module: torch.nn.Module) -> dict[str, Any]:
-    """Return the parameters of a module by path, which begins with the name that the program has for the module."""
+    """Return the parameters of a module, keyed by path.
+
+    The path begins with the program's name for the module, or with its class name.
+    """
     name = find_access_path_in_program(module) or type(module).__name__
     return {f"{name}.{path}": parameter for path, parameter in module.named_parameters()}
 
 
 def collect_unregistered_parameters(recording: TorchRecording, module: torch.nn.Module) -> dict[str, Any]:
-    """Return the parameters that a module holds and the block used, and ``module.parameters()`` does not have."""
+    """Return the parameters that a module holds and the block used, but that ``module.parameters()`` does not list.
+
+    Args:
+        recording: The recording of the block.
+        module: The module.
+
+    Returns:
+        The parameters, keyed by path.
+    """
     name = find_access_path_in_program(module) or type(module).__name__
     registered_keys = {id(parameter) for parameter in module.parameters()}
     unregistered = (
@@ -43,7 +54,14 @@ def collect_unregistered_parameters(recording: TorchRecording, module: torch.nn.
 
 
 class UnregisteredParameter(NamedTuple):
-    """A parameter where PyTorch does not look for it: the part that holds it, its attribute, and the path to it."""
+    """A parameter that PyTorch does not find, because it is in a plain list, dictionary or object.
+
+    Attributes:
+        owner: The module that holds it.
+        attribute: The attribute of the owner that holds it.
+        path: The path to the parameter from the root module.
+        parameter: The parameter.
+    """
 
     owner: torch.nn.Module
     attribute: str
@@ -52,34 +70,39 @@ class UnregisteredParameter(NamedTuple):
 
 
 def iter_unregistered_parameters(root_module: torch.nn.Module) -> Iterator[UnregisteredParameter]:
-    """Yield the parameters where PyTorch does not look for them: in plain lists, dictionaries and objects of a module
-    and its parts.
+    """Yield the parameters in plain lists, dictionaries and objects of a module and its submodules.
+
+    PyTorch does not look for parameters there. Parameters that are registered elsewhere are also included.
     """
     for path, owner in root_module.named_modules():
         for attribute, value in [*vars(owner).items()]:
-            paths_and_tensors = (
-                () if attribute.startswith("_") else islice(_iter_parameters_with_paths(value, attribute), 1000)
-            )
-            for parameter_path, tensor in paths_and_tensors:
+            if attribute.startswith("_"):
+                continue
+            for parameter_path, tensor in islice(_iter_parameters_with_paths(value, attribute), 1000):
                 yield UnregisteredParameter(owner, attribute, f"{path}.{parameter_path}".lstrip("."), tensor)
 
 
 def _iter_parameters_with_paths(value: Any, path: str, depth: int = 0) -> Iterator[tuple[str, torch.Tensor]]:
-    """Yield the parameters in a value, each with the path to it; of objects, in those of the program's own classes."""
+    """Yield the parameters in a value, each with the path to it.
+
+    Looks only into containers and into objects of classes that the program defines.
+    """
     if isinstance(value, torch.nn.Parameter):
         yield path, value
     elif isinstance(value, torch.nn.Module):
         yield from ((f"{path}.{name}", parameter) for name, parameter in value.named_parameters())
-    for part_path, part in (
-        list_parts_with_suffixes(value) if depth < MAX_DEPTH and not isinstance(value, torch.nn.Module) else ()
-    ):
+        return
+    if depth >= MAX_DEPTH:
+        return
+    for part_path, part in list_parts_with_suffixes(value):
         yield from _iter_parameters_with_paths(part, path + part_path, depth + 1)
 
 
 def collect_trained_sources(recording: TorchRecording) -> dict[str, Any]:
-    """Return the parameters of modules that the block called and of optimizers that took a step, by name.
+    """Return the parameters that the block trained, keyed by name.
 
-    If there are none, returns the other leaves that need a gradient.
+    These are the parameters of the modules that the block called and of the optimizers that took a step. If there are
+    none, returns the other leaves that need a gradient.
     """
     log, sources = recording.log, dict[str, Any]()
     named_tensors = [
@@ -97,7 +120,8 @@ def collect_trained_sources(recording: TorchRecording) -> dict[str, Any]:
     if not (named_tensors or other_tensors):
         other_tensors = [tensor for _, tensor in leaves]
     for tensor in other_tensors:
-        if tensor is not None and log.history.find_removal_site(tensor) is NOWHERE:  # else the one in its place tells
+        # A tensor that was replaced in its module is skipped, because the explanation of its replacement covers it.
+        if tensor is not None and log.history.find_removal_site(tensor) is NOWHERE:
             named_tensors.append((find_access_path_in_program(tensor) or log.history.find_tensor_name(tensor), tensor))
     first_names = dict[int, tuple[str, Any]]()
     for name, tensor in named_tensors:
@@ -108,19 +132,31 @@ def collect_trained_sources(recording: TorchRecording) -> dict[str, Any]:
 
 
 def find_access_path_in_program(searched_object: Any) -> str:
-    """Return how a program reaches an object: by a name, or by an attribute or element of what a name holds."""
+    """Return the expression by which a program reaches an object; "" if the program does not reach it.
+
+    The expression is a variable, or an attribute or element of the object in a variable, such as "net.layers[0]".
+    """
     return search_access_path(list_named_program_objects(), searched_object)
 
 
 def read_weights_around_last_step(
     recording: TorchRecording, source: torch.Tensor
 ) -> tuple[OptionalArray, OptionalArray]:
-    """Return a parameter before and after the last step of an optimizer that holds it; None where it is not known."""
+    """Return the elements of a parameter before and after the last step of an optimizer that holds it.
+
+    Args:
+        recording: The recording of the program.
+        source: The parameter.
+
+    Returns:
+        Two float64 arrays; None instead of an array that is not known.
+    """
     if not recording.log.training.list_steps_of_parameter(source):
         return None, None
     rows = recording.log.list_leaf_rows(source)
     values = [to_float_array(recording.entries[row].value) for row in rows]
     if recording.log.find_current_row(source) is None and source.device.type == "cpu":
         values.append(np.asarray(to_numpy(source), np.float64))
-    before, after = [None, None, *values][-2:]
+    before = values[-2] if len(values) > 1 else None
+    after = values[-1] if values else None
     return before, after

@@ -1,4 +1,4 @@
-"""What the program did with modules and their parameters: where each was made, frozen, replaced or copied."""
+"""The history of modules and their parameters: where each was created, frozen, replaced or copied."""
 
 from __future__ import annotations
 
@@ -12,27 +12,46 @@ from ..kept_values import IdentityMap
 
 
 class ParameterCopy(NamedTuple):
-    """A deep copy of a parameter: of which, and where it was made."""
+    """A deep copy of a parameter.
+
+    Attributes:
+        original: A weak reference to the parameter that was copied.
+        site: The line of the program that copied it.
+    """
 
     original: weakref.ref[torch.Tensor]
     site: Site
 
 
 class ParameterHistory:
-    """The lines on which parameters became what they are."""
+    """The lines on which parameters were named, copied, replaced or frozen.
+
+    Attributes:
+        called_modules: The modules that the program called directly, not from another module.
+        tensor_names: The name of each parameter and buffer in its module.
+        parameter_copies: The original and the site of each parameter that ``copy.deepcopy`` created.
+        freezing_sites: Where ``requires_grad`` of a tensor was set to False.
+    """
 
     def __init__(self) -> None:
-        self.called_modules: list[weakref.ref[torch.nn.Module]] = []  # that the program called, and no other module
-        self.tensor_names: IdentityMap[str] = IdentityMap()  # of parameters and buffers
-        # parameters that copy.deepcopy made, of which, and where
+        """Start with an empty history."""
+        self.called_modules: list[weakref.ref[torch.nn.Module]] = []
+        self.tensor_names: IdentityMap[str] = IdentityMap()
         self.parameter_copies: IdentityMap[ParameterCopy] = IdentityMap()
-        # where a module was given another parameter for it, or another layer
         self._removal_sites: IdentityMap[Site] = IdentityMap()
         self._insertions: list[tuple[weakref.ref, Site]] = []
-        self.freezing_sites: IdentityMap[Site] = IdentityMap()  # where requires_grad was set to False
+        self.freezing_sites: IdentityMap[Site] = IdentityMap()
 
     def find_deep_copy_site(self, tensor: torch.Tensor | None, original: torch.Tensor) -> Site:
-        """Return where a leaf was made, if it is a deep copy of a parameter, or of a copy of it."""
+        """Return where a leaf was copied, if it is a deep copy of ``original``, or a copy of such a copy.
+
+        Args:
+            tensor: The leaf that may be a copy; None is never a copy.
+            original: The parameter that may have been copied.
+
+        Returns:
+            The site of the last copy in the chain; NOWHERE if the leaf is not a copy.
+        """
         sites = []
         while tensor is not original and (parameter_copy := self.parameter_copies.get(tensor)) is not None:
             tensor = parameter_copy.original()
@@ -40,17 +59,22 @@ class ParameterHistory:
         return sites[0] if sites and tensor is original else NOWHERE
 
     def note_replacement_in_module(self, old_part: Any, new_part: Any) -> None:
-        """Note that a module has a new parameter or layer where an old one was."""
+        """Note that a module has a new parameter or layer in place of an old one.
+
+        Args:
+            old_part: The parameter or layer that was replaced.
+            new_part: The parameter or layer that replaced it.
+        """
         for tensor in [old_part] if isinstance(old_part, torch.Tensor) else old_part.parameters():
             self._removal_sites[tensor] = find_user_site()
         self._insertions.append((weakref.ref(new_part), find_user_site()))
 
     def find_removal_site(self, tensor: torch.Tensor) -> Site:
-        """Return where a module was given another parameter, or another layer, in the place of this one."""
+        """Return where a parameter, or the layer that has it, was replaced in its module; NOWHERE if it was not."""
         return self._removal_sites.get(tensor, NOWHERE)
 
     def find_insertion_site(self, tensor: torch.Tensor) -> Site:
-        """Return where a module was given this parameter, or the layer that has it, in the place of another."""
+        """Return where a parameter, or the layer that has it, replaced another in a module; NOWHERE if it did not."""
         for ref, site in self._insertions:
             new = ref()
             if new is tensor or (
@@ -60,7 +84,7 @@ class ParameterHistory:
         return NOWHERE
 
     def list_called_root_modules(self) -> list[torch.nn.Module]:
-        """Return the modules that the block called, and that are part of no other of these."""
+        """Return the modules that the block called and that are not part of another such module."""
         modules = [module for ref in self.called_modules if (module := ref()) is not None]
         return [
             module
@@ -69,7 +93,11 @@ class ParameterHistory:
         ]
 
     def find_root_module_and_path(self, parameter: torch.Tensor) -> tuple[torch.nn.Module | None, str]:
-        """Return the called root module that has a parameter, and the path to it there; (None, "") if none has it."""
+        """Return the called root module that has a parameter, and the path of the parameter in it.
+
+        Returns:
+            The module and the dotted path; (None, "") if no called module has the parameter.
+        """
         paths = (
             (root, path)
             for root in self.list_called_root_modules()
@@ -79,5 +107,5 @@ class ParameterHistory:
         return next(paths, (None, ""))
 
     def find_tensor_name(self, tensor: torch.Tensor) -> str:
-        """Return the name that its module has for a tensor, or "tensor"."""
+        """Return the name of a tensor in its module, or "tensor"."""
         return self.tensor_names.get(tensor, "tensor")

@@ -1,4 +1,4 @@
-"""A block of PyTorch that is recorded, and what asks about it."""
+"""The block that records a PyTorch program, and the recording that explains it."""
 
 from __future__ import annotations
 
@@ -30,6 +30,11 @@ if TYPE_CHECKING:
 class TorchRecording(FrameworkRecording):
     """What a block of PyTorch computed.
 
+    Attributes:
+        error: The error that a backward pass or an in-place change of a leaf raised, and its site; None without an
+            error.
+        log: The log that writes the rows.
+
     >>> w = torch.tensor([1.0, 2.0], requires_grad=True)
     >>> with record() as recording:
     ...     loss = w.detach().sum()
@@ -38,13 +43,13 @@ class TorchRecording(FrameworkRecording):
     """
 
     def __init__(self) -> None:
+        """Create an empty recording and its log."""
         super().__init__("torch")
-        # that a backward pass, or a change of a leaf, ended in, and where
         self.error: tuple[Exception, Site] | None = None
         self.log = TorchLog(self)
 
     def _explain_gradient(self, target: Any, source: Any) -> Explanation:
-        # before a backward pass
+        # The error came before any backward pass, so there is no target.
         failed_early = self.error is not None and not self.sweeps and not self.failed_target_rows
         target = self.find_last_target_row() if target is None and not failed_early else target
         from .checks import explain_gradient
@@ -52,37 +57,44 @@ class TorchRecording(FrameworkRecording):
         return explain_gradient(self, target, source)
 
     def collect_trained_sources(self) -> dict[str, Any]:
+        """Return the parameters that the block trained, keyed by their names in the program."""
         from .model_parameters import collect_trained_sources
 
         return collect_trained_sources(self)
 
     def find_model_sources(self, model: Any) -> dict[str, Any] | None:
+        """Return the parameters of a module, keyed by name; None if the object is not a module.
+
+        Parameters that the module holds without registering them are included if the block used them.
+        """
         from .model_parameters import collect_model_parameters, collect_unregistered_parameters
 
-        return (
-            collect_model_parameters(model) | collect_unregistered_parameters(self, model)
-            if isinstance(model, torch.nn.Module)
-            else None
-        )
+        if not isinstance(model, torch.nn.Module):
+            return None
+        return collect_model_parameters(model) | collect_unregistered_parameters(self, model)
 
     def build_checked_run(self) -> CheckedRun:
+        """Return the run that the checks for wrong gradients read."""
         from .suspects import build_checked_run
 
         return build_checked_run(self)
 
     def list_rows(self, source: Any) -> list[int]:
+        """Return all rows that stood for a tensor, in order; an empty list for other objects."""
         return self.log.list_rows(source) if isinstance(source, torch.Tensor) else []
 
     def read_weights_around_last_step(self, source: Any) -> tuple[OptionalArray, OptionalArray]:
+        """Return the elements of a parameter before and after its last optimizer step; (None, None) without a step."""
         from .model_parameters import read_weights_around_last_step
 
         return read_weights_around_last_step(self, source)
 
     def find_last_target_row(self) -> RowNumber | None:
+        """Return the target row of the last backward pass, even if it failed; None if no backward pass ran."""
         return RowNumber(self.failed_target_rows[-1]) if self.failed_target_rows else super().find_last_target_row()
 
     def find_row(self, value: Any) -> int | None:
-        """Return the last row that stands for a tensor."""
+        """Return the last row that stands for a tensor or has a given number; None if there is no such row."""
         if isinstance(value, torch.Tensor):
             rows = self.log.list_rows(value)
             return rows[-1] if rows else None
@@ -90,34 +102,46 @@ class TorchRecording(FrameworkRecording):
 
     @property
     def leaves(self) -> Mapping[int, Any]:
-        """The tensors that are alive, by row."""
+        """The tensors that are still alive, keyed by row."""
         live_tensors = ((entry.row, get_extra(entry).tensor_ref()) for entry in self.entries)
         return {
             row: SimpleNamespace(variable=None, tensor=tensor) for row, tensor in live_tensors if tensor is not None
         }
 
     def close(self) -> None:
-        """Give parameters the names that their modules have for them, and complete the recording."""
+        """Name the parameters as their modules do, and mark the recording as complete."""
         for entry in self.entries:
-            is_named = entry.kind == "operation" or entry.name
-            name = None if is_named else self.log.history.tensor_names.get(get_extra(entry).tensor_ref())
-            entry.name, entry.label = name or entry.name, name or entry.label
+            if entry.kind == "operation" or entry.name:
+                continue
+            name = self.log.history.tensor_names.get(get_extra(entry).tensor_ref())
+            if name:
+                entry.name = entry.label = name
         super().close()
 
 
-STEP_ENDS = [(torch.Tensor, "backward"), (torch.autograd, "backward"), (torch.autograd, "grad")]  # of a step
+STEP_ENDS = [(torch.Tensor, "backward"), (torch.autograd, "backward"), (torch.autograd, "grad")]
 
 
 def record(*, every: int | None = None, first: int | None = None) -> AbstractContextManager[TorchRecording]:
-    """Watch the PyTorch program in the block: its operations, and the backward passes that run in it.
+    """Record the PyTorch program in the block: its operations, and the backward passes that run in it.
 
-    Recorded, a training step takes two to three times as long. Two options record a few steps only, from one backward
-    pass to the next, and let the others run as they are: such a block may stay in a training loop. ``first=5`` makes
-    one recording of the first five steps. ``every=100`` records the first and then each hundredth step. The last
-    recording answers.
+    A recorded training step takes two to three times as long. With ``every`` or ``first``, the block records only a few
+    steps, from one backward pass to the next, and the other steps run unobserved. Such a block may stay in a training
+    loop.
 
-    At most 20,000 rows are written; ``recording.left_out`` counts what came after them. Small tensors are copied, large
-    ones kept as long as nothing changes them, up to 64 MB; of the rest a summary is kept.
+    A recording has at most 20,000 rows; ``recording.left_out`` counts the operations after them. Small tensors are
+    copied. Large tensors are kept as long as nothing changes them, up to 64 MB in all. Above this limit, the oldest of
+    them are reduced to summaries.
+
+    Args:
+        every: Record the first step and then every ``every``-th step. The latest recording answers ``explain``.
+        first: Record the first ``first`` steps as one recording.
+
+    Returns:
+        A context manager; ``with record() as recording:`` gives the recording.
+
+    Raises:
+        ValueError: If both options are given, or if an option is not a positive int.
 
     >>> x = torch.ones(3, requires_grad=True)
     >>> with record() as recording:
@@ -133,8 +157,9 @@ def record(*, every: int | None = None, first: int | None = None) -> AbstractCon
 
 @contextmanager
 def keep_models_alive() -> Iterator[None]:
-    """Keep the modules and optimizers alive that are used in the block: a program that ran in a function is asked about
-    when it has ended.
+    """Keep the modules and optimizers that the block uses alive until the block ends.
+
+    A program may create its model in a function, and ``explain`` needs the model after that function has returned.
     """
     used_objects: dict = {}
 
@@ -153,10 +178,17 @@ def keep_models_alive() -> Iterator[None]:
 
 
 def why(loss: Any, model: Any = None) -> ModelPage:
-    """Explain in one line, instead of a block, why parts of a model have no gradient from a loss, or a wrong one.
+    """Explain why parts of a model have no gradient or a wrong gradient from a loss, in one call instead of a block.
 
-    ``loss`` is a function that computes it, or the tensor: of what ran before, the answer has no lines. ``model`` is
-    what ``recording.explain`` takes; None stands for all that the function used. No ``.grad`` changes.
+    No ``.grad`` changes.
+
+    Args:
+        loss: A function without arguments that computes the loss, or the loss itself. If it is a tensor, it was
+            computed before, so the explanations have no lines.
+        model: The model, in any form that ``recording.explain`` accepts; None for all that the function used.
+
+    Returns:
+        The page of explanations.
 
     >>> net = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 1))
     >>> [answer.cause for answer in why(lambda: net[1](net[0](torch.ones(1, 2)).detach()).sum(), net).values()]

@@ -1,4 +1,4 @@
-"""The rows of a recording of PyTorch: which row stands for which tensor, and a new one for what was computed."""
+"""Write the rows of a PyTorch recording, and find the row that stands for a tensor."""
 
 from __future__ import annotations
 
@@ -32,38 +32,58 @@ LABELS = dict(
 
 
 class TorchExtra:
-    """What explain asks about a row of PyTorch."""
+    """The facts about a row of PyTorch that explain needs.
+
+    Attributes:
+        tensor_ref: A weak reference to the tensor.
+        cause: The cause why no gradient passes; "" if a gradient passes.
+        node_name: The name of the autograd node; "" for a leaf.
+        origin_rows: The rows from whose values a leaf was created.
+        custom_rule: The ``backward()`` of a custom autograd Function; None for other operations.
+        call_stack: For a row that ran while gradients were off, the sites of its callers, the outermost first.
+    """
 
     __slots__ = "tensor_ref cause node_name origin_rows custom_rule call_stack".split()
 
     def __init__(
         self, tensor: torch.Tensor, cause: str = "", origin_rows: Sequence[int] = (), call_stack: Sequence[Site] = ()
     ) -> None:
+        """Store the facts about the row of ``tensor``."""
         self.tensor_ref = weakref.ref(tensor)
-        self.cause = cause  # why no gradient passes
-        self.origin_rows = origin_rows  # rows with whose values a leaf was made
-        self.call_stack = call_stack  # of a row that ran where gradients are off, the outermost statement first
+        self.cause = cause
+        self.origin_rows = origin_rows
+        self.call_stack = call_stack
         node = find_autograd_node(tensor)
         self.node_name = "" if node is None else node.name()
-        # of a Function with a backward() of its own
         self.custom_rule = type(node)._forward_cls.backward if isinstance(node, BackwardCFunction) else None
 
 
 def get_extra(row: RecordingEntry | RecordedRow) -> TorchExtra:
-    """Return what explain asks about a row of PyTorch."""
+    """Return the facts about a row of PyTorch, with their type."""
     extra: TorchExtra = row.extra
     return extra
 
 
 class GradClearing(NamedTuple):
-    """A ``.grad`` was set to None: where, and after how many backward passes."""
+    """The event that ``.grad`` was set to None.
+
+    Attributes:
+        site: The line that set it.
+        sweep_count: The number of backward passes before it.
+    """
 
     site: Site
     sweep_count: int
 
 
 class LeafOrigin(NamedTuple):
-    """Why a leaf has no history, the rows with whose values it was made, and where."""
+    """The origin of a leaf's values.
+
+    Attributes:
+        cause: The cause why the leaf has no history; "" if its values were not computed.
+        rows: The rows from whose values the leaf was created.
+        site: The line that created it.
+    """
 
     cause: str
     rows: Sequence[int]
@@ -71,9 +91,27 @@ class LeafOrigin(NamedTuple):
 
 
 class TorchLog:
-    """Writes the rows of a recording."""
+    """Writes the rows of a recording.
+
+    Attributes:
+        recording: The recording.
+        entries: The rows of the recording.
+        kept_tensors: The tensors that the recording keeps.
+        graph: The hooks on autograd's nodes.
+        training: The backward passes and optimizer steps.
+        history: The history of parameters.
+        scope: The path of the modules that run, the outermost first.
+        unrecorded_rows: The rows of tensors that were computed before the block, or by C++ alone. Their site is the
+            line that first used them.
+        in_place_changes: Pairs of rows, of a value before and after it was changed in place.
+        grad_clearings: When and where each ``.grad`` was set to None, by tensor.
+        unrecorded_use_sites: Where a call that is not recorded, such as a ``torch.func`` transform, used a tensor.
+        grad_reads: For each ``.grad`` that the program read, the target rows of its pass and the line that read it.
+        creations: Where a parameter, or a tensor from a function without tensor arguments, was created.
+    """
 
     def __init__(self, recording: TorchRecording) -> None:
+        """Start the log of ``recording``."""
         self.recording = recording
         self.entries = recording.entries
         self.kept_tensors = KeptTensors()
@@ -81,33 +119,29 @@ class TorchLog:
         self.training = TrainingLog()
         self.history = ParameterHistory()
         self.scope: tuple[str, ...] = ()
-        # rows of what was computed before the block, or by C++ alone: their line is that of the first use
         self.unrecorded_rows: set[int] = set()
-        self.in_place_changes: list[tuple[int, int]] = []  # rows before and after a change in place
-        # where .grad was set to None, and after how many sweeps
+        self.in_place_changes: list[tuple[int, int]] = []
         self.grad_clearings: IdentityMap[GradClearing] = IdentityMap()
-        # where what is not recorded, as under torch.func, used a tensor
         self.unrecorded_use_sites: IdentityMap[Site] = IdentityMap()
-        # .grad that the program read: the rows of the targets, and where it was read
         self.grad_reads: IdentityMap[tuple[list[int], Site]] = IdentityMap()
-        # which row stands for a tensor, in which version of it
-        self._current_rows: IdentityMap[tuple[int, int]] = IdentityMap()
-        self._rows_by_tensor: IdentityMap[list[int]] = IdentityMap()  # all rows that stood for a tensor
-        # leaves that require grad, by their memory
-        self._leaves_by_storage: dict[int, Callable[[], torch.Tensor | None]] = {}
-        self._leaf_origins: IdentityMap[LeafOrigin] = IdentityMap()  # leaves whose values were computed
-        # where a function that takes no tensors made one, or a parameter was made: its line is known when it is used
+        self._current_rows: IdentityMap[tuple[int, int]] = IdentityMap()  # The values are (row, tensor version).
+        self._rows_by_tensor: IdentityMap[list[int]] = IdentityMap()
+        self._leaves_by_storage: dict[int, Callable[[], torch.Tensor | None]] = {}  # Only leaves that require grad.
+        self._leaf_origins: IdentityMap[LeafOrigin] = IdentityMap()
         self.creations: IdentityMap[Site] = IdentityMap()
 
     # -- which row ---------------------------------------------------------------------------------
 
     def find_current_row(self, tensor: torch.Tensor) -> int | None:
-        """Return the row of a tensor in its present version; None if it has none."""
+        """Return the row of a tensor in its current version; None if it has no row."""
         row, version = self._current_rows.get(tensor, (None, 0))
         return row if version == count_in_place_changes(tensor) else None
 
     def find_or_add_row(self, tensor: torch.Tensor) -> int:
-        """Return the row of a tensor in its present version; add one for a leaf or for what was computed unseen."""
+        """Return the row of a tensor in its current version.
+
+        If it has no row, adds one, for a leaf or for a result that was computed unseen.
+        """
         row = self.find_current_row(tensor)
         if row is not None:
             return row
@@ -122,20 +156,25 @@ class TorchLog:
         return not (torch.is_grad_enabled() or tensor.grad_fn or self.list_rows(tensor))
 
     def list_leaf_rows(self, tensor: torch.Tensor) -> list[int]:
-        """Return the rows in which a tensor was a leaf: one for each of its states that were used."""
+        """Return the rows in which a tensor was a leaf, one for each of its states that were used."""
         return [row for row in self.list_rows(tensor) if self.entries[row].kind != "operation"]
 
     def forget_current_row(self, tensor: torch.Tensor) -> None:
-        """Forget which row stands for a tensor: from now on another one does."""
+        """Forget which row stands for a tensor, so that its next use adds a new row."""
         self._current_rows.discard_owner(tensor)
 
     def register_row(self, tensor: torch.Tensor, row: int) -> None:
-        """Note that from now on this row stands for a tensor."""
+        """Note that a row stands for the current version of a tensor.
+
+        Args:
+            tensor: The tensor.
+            row: The number of the row.
+        """
         self._current_rows[tensor] = row, count_in_place_changes(tensor)
         self._rows_by_tensor.setdefault(tensor, []).append(row)
 
     def note_creation_site(self, tensor: torch.Tensor) -> None:
-        """Note the line that created a tensor by a function without tensor arguments, or by a parameter's class."""
+        """Note the line that created a parameter, or a tensor from a function without tensor arguments."""
         self.creations[tensor] = find_user_site()
 
     def is_leaf_created_before_block(self, row: int) -> bool:
@@ -144,16 +183,23 @@ class TorchLog:
         return tensor is not None and self.entries[row].kind != "operation" and self.creations.get(tensor) is None
 
     def note_unrecorded_use(self, tensors: Iterable[torch.Tensor]) -> None:
-        """Note that a function that torch.func transforms, or a Function of the program's own, used tensors: what
-        happens there is not recorded.
+        """Note that tensors were used in a call whose operations are not recorded.
+
+        Such calls are functions that ``torch.func`` transforms, and custom autograd Functions.
         """
         for tensor in tensors:
             if tensor.requires_grad and (tensor.is_leaf or self.list_rows(tensor)):
                 self.unrecorded_use_sites[tensor] = find_user_site()
 
     def note_origin_of_leaf_values(self, leaf: torch.Tensor, value_tensors: Iterable[torch.Tensor], cause: str) -> None:
-        """Note that the values of a leaf came from other tensors: ``nn.Parameter(t)``, ``w.data = t``, ``w.copy_(t)``
-        under no_grad.
+        """Note that the values of a leaf came from other tensors.
+
+        This happens in ``nn.Parameter(t)``, in ``w.data = t``, and in ``w.copy_(t)`` under ``no_grad``.
+
+        Args:
+            leaf: The leaf.
+            value_tensors: The tensors that its values may come from.
+            cause: The cause why no gradient passes from them to the leaf, such as "wrapped".
         """
         rows = [
             row
@@ -169,8 +215,9 @@ class TorchLog:
             self._leaf_origins[leaf] = LeafOrigin(cause, rows, find_user_site())
 
     def _is_computed_beyond_leaf_copy(self, row: int) -> bool:
-        """Return whether a row is more than a copy of a leaf, and no step of an optimizer, which is computed with
-        gradients.
+        """Return whether a row is more than a copy of a leaf.
+
+        An optimizer step, which is computed from gradients, does not count.
         """
         stack, visited = [row], set()
         while stack:
@@ -187,34 +234,53 @@ class TorchLog:
         )
 
     def find_leaf_sharing_memory(self, tensor: torch.Tensor) -> torch.Tensor | None:
-        """Return the leaf whose memory a tensor has: itself, or that of which ``.data`` or ``detach()`` gave it."""
+        """Return the leaf that shares memory with a tensor; None if no leaf does.
+
+        The leaf is the tensor itself, or the leaf from which ``.data`` or ``detach()`` returned the tensor.
+        """
         leaf = self._leaves_by_storage.get(get_storage_id(tensor), lambda: None)()
-        is_alike = leaf is not None and leaf.requires_grad and find_autograd_node(leaf) is None
-        return leaf if is_alike and leaf is not None and get_storage_id(leaf) == get_storage_id(tensor) else None
+        if leaf is None or not leaf.requires_grad or find_autograd_node(leaf) is not None:
+            return None
+        return leaf if get_storage_id(leaf) == get_storage_id(tensor) else None
 
     def on_grad_read(self, gradient: torch.Tensor, target_rows: list[int]) -> None:
-        """Note that the program read a .grad: what is computed from it depends on those targets' ancestors, too."""
+        """Record that the program read a ``.grad``.
+
+        Values computed from it also depend on the ancestors of the targets.
+
+        Args:
+            gradient: The gradient that was read.
+            target_rows: The target rows of the last backward pass.
+        """
         if target_rows and self.find_current_row(gradient) is None:
             self.grad_reads[gradient] = target_rows, find_user_site()
 
     @property
     def is_full(self) -> bool:
-        """Whether no more rows are written."""
+        """Whether the recording has ``ROW_LIMIT`` rows, so that no more are written."""
         return len(self.entries) >= ROW_LIMIT
 
     # -- new rows ----------------------------------------------------------------------------------
 
     def _add_leaf(self, tensor: torch.Tensor, cause: str = "", origin_rows: Sequence[int] = ()) -> int:
-        """Add a row for the present state of a leaf; ``cause`` and ``origin_rows`` say what its values came from."""
+        """Add a row for the current state of a leaf.
+
+        Args:
+            tensor: The leaf.
+            cause: The cause why no gradient passes from the rows of its values, if there are any.
+            origin_rows: The rows from whose values the leaf was created.
+        """
         site = self.creations.get(tensor) or find_user_site()
-        kind: Kind = (
-            "variable" if isinstance(tensor, torch.nn.Parameter) else "source" if tensor.requires_grad else "constant"
-        )
+        kind: Kind = "constant"
+        if isinstance(tensor, torch.nn.Parameter):
+            kind = "variable"
+        elif tensor.requires_grad:
+            kind = "source"
         earlier_rows = self.list_leaf_rows(tensor)
         if not origin_rows:
             cause, origin_rows, site = self._find_leaf_origin(tensor, site)
         latest_rows = self.list_rows(tensor)[-1:]
-        # a result that became a leaf by requires_grad_()
+        # A result becomes a leaf if the program calls requires_grad_() on it.
         if latest_rows and self.entries[latest_rows[0]].kind == "operation":
             origin_rows = latest_rows
         row = self.recording.leaf(
@@ -234,7 +300,7 @@ class TorchLog:
         return row
 
     def _find_leaf_origin(self, tensor: torch.Tensor, default_site: Site) -> LeafOrigin:
-        """Return why a leaf has no history, and the rows with whose values it was made."""
+        """Return why a leaf has no history, and the rows from whose values it was created."""
         grad_read = self.grad_reads.get(tensor)
         if grad_read is not None:
             return LeafOrigin("create_graph", *grad_read)
@@ -242,7 +308,7 @@ class TorchLog:
         return origin
 
     def _add_unrecorded_row(self, tensor: torch.Tensor) -> int:
-        """Add a row for a tensor that autograd knows, and that was made before the block, or by C++ alone."""
+        """Add a row for a result that autograd knows, but that was computed before the block or by C++ alone."""
         rows = self.graph.find_nearest_ancestor_rows([tensor])
         row = self.record_operation(strip_node_name(tensor.grad_fn.name()), rows, [tensor])[0]
         self.unrecorded_rows.add(row)
@@ -251,16 +317,27 @@ class TorchLog:
     def record_operation(
         self, op: str, input_rows: list[int], outputs: list[torch.Tensor], cause: str = "", site: Site = NOWHERE
     ) -> list[int]:
-        """Add rows for the results of a call, and return them."""
+        """Add rows for the results of a call.
+
+        Args:
+            op: The name of the function.
+            input_rows: The rows of the tensors that it read.
+            outputs: The results.
+            cause: The cause why no gradient passes, if it is known already.
+            site: The line of the call; NOWHERE for the line that runs now.
+
+        Returns:
+            The rows of the results, in the same order.
+        """
         site = find_user_site() if site is NOWHERE else site
         has_tracked_input = any(self.entries[row].tracked for row in input_rows)
         name = op.strip("_") or op
         label = LABELS.get(name, name)
         rows: list[int] = []
         for number, tensor in enumerate(outputs):
-            # a view that no_grad made: it says that it requires grad, and has no history
+            # A view that was created under no_grad claims to require grad, but it has no history.
             is_untracked_view = tensor._is_view() and not torch.is_grad_enabled()
-            # a new leaf: torch.tensor(t, requires_grad=True)
+            # Some results are new leaves, as in torch.tensor(t, requires_grad=True).
             if tensor.requires_grad and not is_untracked_view and find_autograd_node(tensor) is None:
                 rows.append(self._add_leaf(tensor, cause, input_rows))
                 continue
@@ -291,7 +368,10 @@ class TorchLog:
         return rows
 
     def _find_break_cause(self, tensor: torch.Tensor, known_cause: str, has_tracked_input: bool) -> str:
-        """Return why a result has no gradient; empty for what is computed from constants and would have one."""
+        """Return the cause why a result has no gradient.
+
+        Returns "" for a result of constants that would have a gradient otherwise.
+        """
         if known_cause:
             return known_cause
         if tensor.is_inference():
@@ -301,18 +381,23 @@ class TorchLog:
         return "no_derivative" if has_tracked_input or not is_differentiable(tensor.dtype) else ""
 
     def on_escape(self, tensor: torch.Tensor, method: str) -> None:
-        """Record that a value leaves PyTorch."""
+        """Record that a value leaves PyTorch.
+
+        Args:
+            tensor: The tensor whose value leaves.
+            method: The method that returned the value, such as "item" or "__bool__".
+        """
         self.recording.record_escape(self.find_or_add_row(tensor), method, find_user_site())
 
     def on_assign(self, tensor: torch.Tensor) -> None:
-        """Record that a leaf was given new values, by an optimizer or in place."""
+        """Record that a leaf received new values, from an optimizer or in place."""
         self.forget_current_row(tensor)
         event = {"kind": "assign", "name": self.history.find_tensor_name(tensor), "line": find_user_site()[1]}
         rows = self.list_leaf_rows(tensor)
         self.recording.events.append(event | ({"from": rows[-1]} if rows else {}))
 
 
-PAUSE_BLOCKS = ("no_grad", "inference_mode")  # blocks, or functions, in which autograd writes nothing
+PAUSE_BLOCKS = ("no_grad", "inference_mode")  # In these blocks and decorated functions, autograd records nothing.
 CUT_BY_CAUSE = {
     "detach": "stop_gradient",
     "data": "stop_gradient",
@@ -326,7 +411,7 @@ CUT_BY_CAUSE = {
 
 
 def is_differentiable(dtype: torch.dtype) -> bool:
-    """Return whether gradients flow through values of this dtype."""
+    """Return whether gradients flow through values of a dtype, that is, whether it is floating or complex."""
     return dtype.is_floating_point or dtype.is_complex
 
 

@@ -1,6 +1,6 @@
-"""The sentences of ``explain`` for PyTorch: what each cause means, and what fixes it.
+"""The sentences of ``explain`` for PyTorch: what each cause means, and how to fix it.
 
-{x} is the tensor that is asked about, {line} the place in brackets, {what} the function, {other} another tensor's name.
+{x} is the source of the question, {line} the place in brackets, {what} the function, {other} another tensor's name.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from ...explain.value_texts import Texts
 from ..bridge_texts import SHARED_TEXTS
 
 TEXT: Texts = SHARED_TEXTS | {
-    # cause: (what happened, what fixes it)
+    # Each cause has two sentences: what happened, and how to fix it.
     "requires_grad": (
         "{x} has requires_grad=False{line}, so autograd keeps no gradient for it.",
         "Write {x}.requires_grad_() before it is used, or make it with requires_grad=True or as an nn.Parameter.",

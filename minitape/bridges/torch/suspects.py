@@ -1,6 +1,7 @@
-"""Find wrong gradients in PyTorch by what optimizers, steps and samples show.
+"""Find wrong gradients in PyTorch by checking optimizers, steps and samples.
 
-The checks that need nothing but rows are in `minitape.explain.reasons.suspects`.
+Each check receives the run and yields a suspicion for each problem that it finds. The checks that need only rows are in
+`minitape.explain.reasons.suspects`.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ def build_checked_run(recording: TorchRecording) -> CheckedRun:
     """Return the rows, backward passes and optimizer steps of a recording, for the checks to read."""
     rows, training = read_rows(recording), recording.log.training
     sweeps = [sweep for sweep in recording.sweeps if sweep.adjoints]
-    optimizers = iter_living_instances(torch.optim.Optimizer)  # it goes through all objects: once
+    optimizers = iter_living_instances(torch.optim.Optimizer)  # This visits all objects, so it runs only once.
     optimized_keys = {key for event in training.events for key in event.learning_rates or ()} | {
         id(parameter) for optimizer in optimizers for group in optimizer.param_groups for parameter in group["params"]
     }
@@ -91,13 +92,13 @@ def build_checked_run(recording: TorchRecording) -> CheckedRun:
         find_source_rows=recording.list_rows,
         find_optimizer_steps=training.list_steps_of_parameter,
         sources_with_gradient=sources_with_gradient,
-        # a step was taken, or they hold what got a gradient
+        # Optimizers count if one took a step, or if they hold a source that got a gradient.
         trained_keys=optimized_keys if training.steps or not optimized_keys.isdisjoint(sources_with_gradient) else (),
     )
 
 
 def get_torch_recording(run: CheckedRun) -> TorchRecording:
-    """Return the recording of a run of PyTorch."""
+    """Return the recording of a checked run of PyTorch, with its type."""
     return cast("TorchRecording", run.recording)
 
 
@@ -127,7 +128,7 @@ def _iter_parameter_events(run: CheckedRun, parameter_key: int) -> Iterator[Para
 
 
 def _sum_adjoint_samples_of_pass(run: CheckedRun, pass_event: TrainingEvent, parameter: Any) -> np.ndarray | None:
-    """Return the first elements of what a backward pass added to the gradient of a parameter."""
+    """Return the first elements of the gradient that a backward pass added to a parameter."""
     if pass_event.sweep_index >= len(get_torch_recording(run).sweeps):
         return None
     sweep = get_torch_recording(run).sweeps[pass_event.sweep_index]
@@ -153,9 +154,8 @@ def check_accumulated_gradients(run: CheckedRun) -> Iterator[Suspicion]:
         for event, is_step, grad in _iter_parameter_events(run, key):
             if event.kind == "pass":
                 arrived = _sum_adjoint_samples_of_pass(run, event, parameter)
-                was_used = was_used and not are_samples_equal_and_nonzero(
-                    grad, arrived
-                )  # If they are equal, .grad was reset.
+                # If the samples are equal, .grad was reset before this pass.
+                was_used = was_used and not are_samples_equal_and_nonzero(grad, arrived)
                 is_known = previous_grad is not None and arrived is not None
                 is_stale = was_used and is_known and are_samples_equal_and_nonzero(grad, previous_grad + arrived)
                 pass_counts.append(pass_counts[-1] + 1 if is_stale else 1)
@@ -178,10 +178,8 @@ def check_unapplied_gradients(run: CheckedRun, optimized_keys: set[int]) -> Iter
     """
     log, training = get_torch_recording(run).log, get_torch_recording(run).log.training
     for key, parameter in run.sources_with_gradient.items():
-        steps, passes = (
-            training.list_steps_of_parameter(parameter),
-            list(training.iter_passes_reaching_parameter(parameter)),
-        )
+        steps = training.list_steps_of_parameter(parameter)
+        passes = list(training.iter_passes_reaching_parameter(parameter))
         if (
             not steps
             and len(passes) > 1
@@ -191,7 +189,7 @@ def check_unapplied_gradients(run: CheckedRun, optimized_keys: set[int]) -> Iter
             yield Suspicion("not_applied", training.passes[-1].site, {"n": len(training.passes)}, source_keys={key})
         lost_step = _find_step_with_lost_gradient(run, key)
         if lost_step is not None:
-            zeroed_rows = log.list_rows(parameter.grad)[-1:]  # ``.grad`` was filled with zeros.
+            zeroed_rows = log.list_rows(parameter.grad)[-1:]  # Only a .grad that was filled with zeros has a row.
             cleared_at = log.grad_clearings.get(parameter, GradClearing(NOWHERE, 0)).site
             site = run.rows[zeroed_rows[0]].site if zeroed_rows else cleared_at
             step_line = format_bracketed_place(*lost_step.site)
@@ -308,7 +306,12 @@ def check_samples_without_gradient(run: CheckedRun) -> Iterator[Suspicion]:
 
 
 class DrawUses(NamedTuple):
-    """The rows computed from the log-probability of a sample, and those computed from the sample otherwise."""
+    """The rows that use a sample.
+
+    Attributes:
+        log_prob_rows: The rows computed from the log-probability of the sample.
+        other_rows: The sample, and the rows computed from it in other ways.
+    """
 
     log_prob_rows: set[int]
     other_rows: set[int]
@@ -321,7 +324,10 @@ def _split_uses_of_draw(run: CheckedRun, draw: RecordedRow) -> DrawUses:
         plain_inputs = uses.other_rows.intersection(later.inputs)
         if plain_inputs:
             is_log_prob = _is_log_prob_of_draw(run, later, plain_inputs)
-            (uses.log_prob_rows if is_log_prob else uses.other_rows).add(later.index)
+            if is_log_prob:
+                uses.log_prob_rows.add(later.index)
+            else:
+                uses.other_rows.add(later.index)
         if not uses.log_prob_rows.isdisjoint(later.inputs):
             uses.log_prob_rows.add(later.index)
     return uses

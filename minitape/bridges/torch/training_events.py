@@ -1,5 +1,7 @@
-"""What a training loop of PyTorch did with its gradients: the backward passes and steps in their order, with samples of
-``.grad`` that are compared when the question is asked; nothing waits for a device meanwhile.
+"""The backward passes and optimizer steps of a PyTorch training loop, in their order.
+
+Each event keeps samples of ``.grad``. They are compared only when a question is asked, so that no event waits for a
+device.
 """
 
 from __future__ import annotations
@@ -14,38 +16,70 @@ import torch
 from ...recording.sites import Site
 from .kept_tensors import to_numpy
 
-SAMPLE_SIZE, PARAMETER_LIMIT = 1024, 64  # elements of a .grad, and parameters, that are copied at each event
+SAMPLE_SIZE = 1024  # At each event, at most this many elements of each .grad are copied.
+PARAMETER_LIMIT = 64  # At most this many parameters are sampled.
 
 
 class TrainingEvent(NamedTuple):
-    """A backward pass ended, a step of an optimizer begins, or the norm of gradients is taken."""
+    """The end of a backward pass, the beginning of an optimizer step, or the clipping of a gradient norm.
 
-    kind: str  # pass, step, norm
+    Attributes:
+        kind: "pass", "step" or "norm".
+        site: The line of the program.
+        sweep_index: The index of the last backward pass before the event, in the recording's sweeps.
+        grad_samples: The first elements of each ``.grad``, keyed by the id of the parameter; None without a gradient.
+        optimizer: A weak reference to the optimizer of a step.
+        learning_rates: For a step, the learning rate of each parameter of the optimizer, keyed by id.
+    """
+
+    kind: str
     site: Site
-    sweep_index: int  # the index of the last backward pass before it
-    grad_samples: dict[int, torch.Tensor | None]  # of .grad, by the identity of the parameter
+    sweep_index: int
+    grad_samples: dict[int, torch.Tensor | None]
     optimizer: weakref.ref[Any] | None = None
-    learning_rates: dict[int, float] | None = None  # the learning rate of each parameter that the optimizer holds
+    learning_rates: dict[int, float] | None = None
 
 
 class TrainingLog:
-    """The events of a block."""
+    """The training events of a block.
+
+    Attributes:
+        events: The events, in the order of time.
+    """
 
     def __init__(self) -> None:
+        """Start without events."""
         self.events: list[TrainingEvent] = []
-        self._parameter_refs: list[weakref.ref[torch.Tensor]] = []  # the parameters of the last backward pass
+        self._parameter_refs: list[weakref.ref[torch.Tensor]] = []  # These parameters got the last gradients.
 
     def note_backward_pass(self, leaves: Iterable[torch.Tensor], sweep_index: int, site: Site) -> None:
-        """Note that a backward pass ended, with the leaves that got a gradient."""
+        """Note that a backward pass ended.
+
+        Args:
+            leaves: The leaves that got a gradient.
+            sweep_index: The index of the pass in the recording's sweeps.
+            site: The line that called it.
+        """
         self._parameter_refs = [weakref.ref(leaf) for leaf, _ in zip(leaves, range(PARAMETER_LIMIT), strict=False)]
         self._add_event("pass", site, sweep_index)
 
     def note_gradient_norm(self, sweep_index: int, site: Site) -> None:
-        """Note that the norm of all gradients is taken, to clip it."""
+        """Note that the program computes the norm of all gradients in order to clip them.
+
+        Args:
+            sweep_index: The index of the last backward pass.
+            site: The line that clips the gradients.
+        """
         self._add_event("norm", site, sweep_index)
 
     def note_optimizer_step(self, optimizer: Any, sweep_index: int, site: Site) -> None:
-        """Note that an optimizer begins a step."""
+        """Note that an optimizer begins a step.
+
+        Args:
+            optimizer: The optimizer.
+            sweep_index: The index of the last backward pass.
+            site: The line that calls the step.
+        """
         learning_rates = {
             id(parameter): float(group.get("lr", 1.0))
             for group in optimizer.param_groups
@@ -67,16 +101,16 @@ class TrainingLog:
 
     @property
     def steps(self) -> list[TrainingEvent]:
-        """The steps of optimizers."""
+        """The optimizer steps, in the order of time."""
         return [event for event in self.events if event.kind == "step"]
 
     def list_steps_of_parameter(self, parameter: Any) -> list[TrainingEvent]:
-        """Return the steps of optimizers that hold a parameter."""
+        """Return the steps of the optimizers that hold a parameter."""
         return [event for event in self.events if id(parameter) in (event.learning_rates or ())]
 
     @property
     def passes(self) -> list[TrainingEvent]:
-        """The backward passes."""
+        """The backward passes, in the order of time."""
         return [event for event in self.events if event.kind == "pass"]
 
     def iter_passes_reaching_parameter(self, parameter: Any) -> Iterator[TrainingEvent]:
@@ -85,7 +119,9 @@ class TrainingLog:
 
 
 def copy_first_elements(gradient: torch.Tensor | None) -> torch.Tensor | None:
-    """Return a copy of the first elements of a gradient; None where there are none.
+    """Return a copy of the first ``SAMPLE_SIZE`` elements of a gradient, as a vector.
+
+    Returns None for a gradient that is None, sparse, or on the device "meta".
 
     >>> copy_first_elements(torch.ones(2, 3)).shape
     torch.Size([6])
@@ -96,12 +132,14 @@ def copy_first_elements(gradient: torch.Tensor | None) -> torch.Tensor | None:
 
 
 def convert_sample_to_numpy(sample: torch.Tensor | None) -> np.ndarray | None:
-    """Return the elements of a sample as a NumPy array."""
+    """Return a sample as a float64 array; None for a sample that is None."""
     return None if sample is None else np.asarray(to_numpy(sample), np.float64)
 
 
 def are_samples_equal_and_nonzero(first: np.ndarray | None, second: np.ndarray | None) -> bool:
     """Return whether two samples are equal up to rounding, and not zero.
+
+    Samples of different shapes, and samples that are None, are not equal.
 
     >>> ones, zeros = np.ones(3), np.zeros(3)
     >>> are_samples_equal_and_nonzero(ones, ones + 1e-7), are_samples_equal_and_nonzero(ones, 2 * ones)

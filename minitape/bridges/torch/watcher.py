@@ -1,5 +1,6 @@
-"""What a program calls of PyTorch inside the block, and in which module: each call is run as it is, then written
-down.
+"""Follow the PyTorch calls of a program inside the block, and the modules that make them.
+
+Each call runs unchanged and is then recorded.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from .recording import TorchRecording
 
 ESCAPE_METHODS = set("item numpy tolist __float__ __int__ __bool__ __array__ __index__ __complex__".split())
-TENSOR_ATTRIBUTES = set("T mT H mH real imag data".split())  # attributes that are tensors computed from this one
+TENSOR_ATTRIBUTES = set("T mT H mH real imag data".split())  # Reading one of these computes a new tensor.
 IGNORED_FUNCTIONS = set(
     "size dim stride numel nelement ndimension is_floating_point is_complex is_contiguous __len__ __repr__ "
     "__str__ __format__ "
@@ -41,44 +42,55 @@ IGNORED_FUNCTIONS = set(
 )
 HOOK_METHODS = {"register_hook", "register_post_accumulate_grad_hook"}
 COPY_FUNCTIONS = {"tensor", "Tensor", "as_tensor", "asarray", "scalar_tensor", "new_tensor"}
-NORM_FUNCTIONS = {"_foreach_norm", "clip_grad_norm_"}  # of gradients, to clip them
+NORM_FUNCTIONS = {"_foreach_norm", "clip_grad_norm_"}  # Programs call these in order to clip gradients.
 IN_PLACE_METHODS = set(
     "__setitem__ __iadd__ __isub__ __imul__ __itruediv__ __idiv__ __ifloordiv__ __imod__ __ipow__ "
     "__iand__ __ior__ __ixor__ __ilshift__ __irshift__ __imatmul__".split()
 )
-HIDDEN_IN_PLACE_FUNCTIONS = {"batch_norm", "instance_norm"}  # change arguments although their name does not say so
+HIDDEN_IN_PLACE_FUNCTIONS = {"batch_norm", "instance_norm"}  # They change arguments, but their names do not show it.
 
 
 class CallMode(TorchFunctionMode):
-    """Hands every call of a PyTorch function to a :class:`TorchWatcher`."""
+    """A function mode that passes every call of a PyTorch function to a :class:`TorchWatcher`.
+
+    Attributes:
+        watcher: The watcher.
+        modes_above: The modes that began after this one, while this one is being removed.
+        is_suspended: Whether the mode is suspended.
+    """
 
     def __init__(self, watcher: TorchWatcher) -> None:
+        """Create the mode for ``watcher``."""
         super().__init__()
         self.watcher = watcher
-        self.modes_above: list = []  # the modes that began after it, while it is taken away
+        self.modes_above: list = []
         self.is_suspended = False
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        # torch.compile reads this text, and must find the program's own call
+        """Run a call through the watcher; run it directly if torch.compile compiles it or the block has ended."""
+        # torch.compile also compiles this function, so the call of the program must stand in it.
         if torch.compiler.is_dynamo_compiling() or self.watcher.patches.thread_id is None:
             return func(*args, **(kwargs or {}))
         return self.watcher.run_and_record_call(func, args, kwargs or {})
 
     def suspend_mode(self) -> None:
-        """Take the mode away until :meth:`resume_mode`: until then no call is handed over, which costs nothing."""
+        """Remove the mode until :meth:`resume_mode`, so that calls run directly and cost nothing."""
         self.is_suspended = _get_current_function_mode_stack()[-1:] == [self]
         if self.is_suspended:
             _pop_mode()
 
     def resume_mode(self) -> None:
-        """Put the mode back: calls are handed over again."""
+        """Restore the mode, so that calls go through the watcher again."""
         if self.is_suspended:
             self.is_suspended = False
             _push_mode(self)
 
     def remove_mode(self) -> None:
-        """Remove the mode for good, also from below others: a generator that is not resumed ends late."""
-        # Ctrl-C came while PyTorch had put it aside, in a generator that brings it back
+        """Remove the mode for good, even from below modes that began later.
+
+        A later mode may still be open if a generator that entered it was never resumed. Such modes remain.
+        """
+        # If Ctrl-C came while PyTorch had removed the mode temporarily, a suspended generator would restore it later.
         if self not in _get_current_function_mode_stack():
             for holder in gc.get_referrers(self):
                 if isinstance(holder, GeneratorType) and holder.gi_suspended:
@@ -94,29 +106,43 @@ class CallMode(TorchFunctionMode):
 
 
 class RunningModule(NamedTuple):
-    """A module that runs, and the path to it from the outermost one."""
+    """A module that runs.
+
+    Attributes:
+        module: The module.
+        path: The names of the modules from the outermost one to this one.
+    """
 
     module: torch.nn.Module
     path: tuple[str, ...]
 
 
 class TorchWatcher(Watcher):
-    """Follows a program from the beginning of the block to its end."""
+    """Follows a program from the beginning of the block to its end.
+
+    Attributes:
+        recording: The recording.
+        log: The log that writes the recording's rows.
+        quiet_depth: More than 0 while a call runs that is one row, so that its inner calls are not recorded.
+        is_in_custom_function: Whether that call is a custom autograd Function of the program.
+        patches: The changes to PyTorch.
+    """
 
     def __init__(self, recording: TorchRecording) -> None:
+        """Prepare to follow a program and write its recording."""
         self.recording = recording
         self.log = recording.log
-        self.quiet_depth = 0  # more than 0 while a call is one row whose inner calls are not to be seen
-        self.is_in_custom_function = False  # whether such a call is a Function of the program's own
+        self.quiet_depth = 0
+        self.is_in_custom_function = False
         self._call_mode = CallMode(self)
-        self._running_modules: list[RunningModule] = []  # the modules that run
+        self._running_modules: list[RunningModule] = []
         self._submodule_names: weakref.WeakKeyDictionary[Any, dict] = weakref.WeakKeyDictionary()
         self.patches = FrameworkPatches()
 
     # -- the block ---------------------------------------------------------------------------------
 
     def start_watching(self) -> None:
-        """See calls from now on."""
+        """Start to follow the program: add the hooks, wrap functions, and enter the mode."""
         patches = self.patches
         patches.activate_in_this_thread()
         patches.add_undo_action(self.log.graph.remove_hooks)
@@ -127,7 +153,7 @@ class TorchWatcher(Watcher):
         self._add_global_hook(self._on_optimizer_step, optimizers._global_optimizer_pre_hooks)
         self._add_global_hook(self._on_optimizer_step_end, optimizers._global_optimizer_post_hooks)
         patches.wrap_function(torch.autograd.Function, "apply", self._on_custom_function)
-        # of a program's ``f = Mine.apply`` from before
+        # A program may have stored ``f = Mine.apply`` before the block.
         patches.wrap_function(torch.autograd.function._SingleLevelFunction, "apply", self._on_custom_function)
         patches.wrap_function(torch.nn.Parameter, "__new__", self._on_new_parameter)
         patches.wrap_function(torch.autograd.Variable, "__new__", self._on_new_parameter)
@@ -138,21 +164,21 @@ class TorchWatcher(Watcher):
         self._call_mode.__enter__()
 
     def stop_watching(self) -> None:
-        """See no more calls: PyTorch is as it was."""
+        """Stop following the program, and undo all changes to PyTorch."""
         self.patches.undo_all()
 
     def _add_global_hook(self, hook: Callable, registry: dict, *mark_registries: dict[int, bool]) -> None:
-        """Add a hook to all modules or optimizers, as PyTorch's functions do, which give the handle back too late for
-        Ctrl-C.
+        """Add a hook to all modules or optimizers.
+
+        PyTorch's own functions return the handle only after the hook is added, which is too late if Ctrl-C comes
+        between.
         """
         handle = RemovableHandle(registry, extra_dict=[*mark_registries])
 
         def run_hook(*args: Any) -> Any:
-            return (
-                None
-                if torch.compiler.is_dynamo_compiling() or not self.patches.is_active_in_this_thread
-                else hook(*args)
-            )
+            if torch.compiler.is_dynamo_compiling() or not self.patches.is_active_in_this_thread:
+                return None
+            return hook(*args)
 
         self.patches.add_undo_action(handle.remove)
         for mark_registry in mark_registries:
@@ -160,14 +186,13 @@ class TorchWatcher(Watcher):
         registry[handle.id] = run_hook
 
     def _on_new_parameter(self, original: Callable, cls: Any, data: Any = None, *args: Any, **kwargs: Any) -> Any:
-        """Run and record ``nn.Parameter(t)`` and ``Variable(t)``, which no mode sees."""
-        if data is None:  # each class has a default of its own
+        """Run and record ``nn.Parameter(t)`` and ``Variable(t)``, which function modes do not intercept."""
+        if data is None:  # Each class has its own default for the data.
             return original(cls, *args, **kwargs)
         result = original(cls, data, *args, **kwargs)
         frame = sys._getframe(2)
-        is_by_user = not is_minitape_or_library_file(
-            frame.f_code.co_filename
-        )  # and not by a module that is built or copied
+        # A module that is built or copied also creates parameters, but not from tensors of the program.
+        is_by_user = not is_minitape_or_library_file(frame.f_code.co_filename)
         if isinstance(result, torch.Tensor):
             self._run_safely(self.log.note_creation_site, result)
             if frame.f_code.co_name == "__deepcopy__":
@@ -179,7 +204,7 @@ class TorchWatcher(Watcher):
         return result
 
     def _on_registration_in_module(self, module: Any, name: str, value: Any) -> None:
-        """Note that a module is given a parameter or layer, if it had another in its place."""
+        """Note that a module receives a parameter or layer in place of another."""
         previous = module._parameters.get(name) if isinstance(value, torch.nn.Parameter) else module._modules.get(name)
         if previous is not None and previous is not value:
             self._run_safely(self.log.history.note_replacement_in_module, previous, value)
@@ -187,15 +212,24 @@ class TorchWatcher(Watcher):
     # -- calls -------------------------------------------------------------------------------------
 
     def run_and_record_call(self, func: Any, args: tuple, kwargs: dict) -> Any:
-        """Run a call of the program's, and record what it was."""
-        # such as the hundred small calls of an optimizer's step
+        """Run a call of the program, and record it.
+
+        Args:
+            func: The PyTorch function.
+            args: Its positional arguments.
+            kwargs: Its keyword arguments.
+
+        Returns:
+            The result of the function, unchanged.
+        """
+        # Inner calls, such as the hundreds of small calls in an optimizer's step, are not recorded.
         if self.quiet_depth and not self.is_in_custom_function:
             return func(*args, **kwargs)
         name = getattr(func, "__name__", "")
         is_transformed = torch._C._are_functorch_transforms_active()
         if is_transformed or self.is_in_custom_function:
             self._run_safely(self.log.note_unrecorded_use, iter_tensors((args, kwargs)))
-        # torch.jit.trace writes down what we would do
+        # torch.jit.trace would also trace the recorder's own operations.
         is_ignored = self.quiet_depth or is_transformed or torch._C._is_tracing()
         if is_ignored or name in IGNORED_FUNCTIONS or self.recording.internal_error is not None:
             return func(*args, **kwargs)
@@ -218,17 +252,21 @@ class TorchWatcher(Watcher):
         return self._run_and_record_operation(func, name, args, kwargs)
 
     def _run_safely(self, action: Callable, *arguments: Any) -> Any:
-        """Run an action of the recorder. A mistake in it ends the recording, with a warning, and never the program."""
+        """Run an action of the recorder.
+
+        An error in the action ends the recording with a warning, and the program continues.
+        """
         try:
-            with torch._C.DisableTorchFunction():  # what is called here is not the program's
+            with torch._C.DisableTorchFunction():  # The recorder's own calls are not recorded.
                 result = action(*arguments)
-            return result  # noqa: RET504 - in the block, Ctrl-C could come behind it and before its end
+            # A return inside the block could be interrupted by Ctrl-C before the block ends.
+            return result  # noqa: RET504
         except Exception as error:
             self.recording.end_with_error(error)
             return None
 
     def _run_attribute_access(self, func: Any, args: tuple, is_set: bool) -> Any:
-        """Read or set an attribute of a tensor, and record what that means."""
+        """Read or set an attribute of a tensor, and record the effect."""
         name = func.__self__.__name__
         if not is_set:
             if name in TENSOR_ATTRIBUTES:
@@ -248,7 +286,7 @@ class TorchWatcher(Watcher):
         return func(*args)
 
     def _on_requires_grad_set(self, tensor: torch.Tensor, is_required: bool) -> None:
-        """Note that requires_grad of a tensor was set."""
+        """Note that ``requires_grad`` of a tensor was set."""
         self.log.forget_current_row(tensor)
         if not is_required:
             self.log.history.freezing_sites[tensor] = find_user_site()
@@ -259,11 +297,11 @@ class TorchWatcher(Watcher):
             self.recording.left_out += 1
             return func(*args, **kwargs)
         inputs = [] if uses_only_argument_shape(function_name) else list(iter_tensors((args, kwargs)))
-        # of a lazy module, before its first use
+        # Parameters of a lazy module have no values before its first call.
         if any(isinstance(tensor, UninitializedTensorMixin) for tensor in inputs):
             return func(*args, **kwargs)
         changed_tensors = list_arguments_changed_in_place(function_name, args, kwargs)
-        # it gets its first values: what it holds are no numbers
+        # The tensor receives its first values, so its present content means nothing.
         if changed_tensors and all(map(self.log.is_unused_leaf_while_grad_is_off, inputs)):
             return func(*args, **kwargs)
         rows_before = (
@@ -274,7 +312,7 @@ class TorchWatcher(Watcher):
         try:
             result = func(*args, **kwargs)
         except RuntimeError as error:
-            if "leaf Variable that requires grad" in str(error):  # which is not to be changed in place
+            if "leaf Variable that requires grad" in str(error):  # The program changed such a leaf in place.
                 self.recording.error = error, find_user_site()
             raise
         if self.recording.internal_error is None:
@@ -282,7 +320,11 @@ class TorchWatcher(Watcher):
         return result
 
     def _prepare_in_place_change(self, inputs: list[torch.Tensor], changed_tensors: list[torch.Tensor]) -> list[int]:
-        """Copy what a change in place would spoil; return the rows of the inputs as they are before it."""
+        """Copy the kept values that a change in place would overwrite.
+
+        Returns:
+            The rows of the inputs before the change.
+        """
         rows = [self.log.find_or_add_row(tensor) for tensor in inputs]
         self.log.kept_tensors.copy_before_change(changed_tensors)
         return rows
@@ -295,6 +337,7 @@ class TorchWatcher(Watcher):
         changed_tensors: list[torch.Tensor],
         result: Any,
     ) -> None:
+        """Record the results of an operation, or the new values of the arguments that it changed in place."""
         outputs = changed_tensors or list(iter_tensors((result,)))
         if changed_tensors:
             outputs = [output for output in outputs if not self._note_assignment_if_leaf(output, inputs)]
@@ -310,20 +353,25 @@ class TorchWatcher(Watcher):
         for tensor in changed_tensors:
             base = tensor._base if tensor._is_view() else None
             base_rows = [] if base is None else self.log.list_rows(base)[-1:]
-            if base_rows:  # what it is a view of has changed with it
+            if base_rows:  # The base of a view changes together with the view.
                 self.log.in_place_changes.append((base_rows[0], self.log.find_or_add_row(base)))
         new_rows = self.log.record_operation(
             function_name, rows, outputs, _find_break_cause_by_name(function_name, inputs, outputs)
         )
-        for tensor, row in zip(outputs, new_rows, strict=True) if changed_tensors else ():
+        if not changed_tensors:
+            return
+        for tensor, row in zip(outputs, new_rows, strict=True):
             self.log.in_place_changes += [
                 (rows[position], row) for position, input_tensor in enumerate(inputs) if input_tensor is tensor
             ]
 
     def _note_assignment_if_leaf(self, tensor: torch.Tensor, inputs: list[torch.Tensor]) -> bool:
-        """Note new values of a leaf, if a tensor shares its memory. Return whether the tensor is the leaf.
+        """Note that a leaf has new values, if a tensor shares its memory.
 
-        It is a leaf still, with a new row from its next use on.
+        The leaf remains a leaf, and its next use adds a new row.
+
+        Returns:
+            Whether the tensor is the leaf itself.
         """
         leaf = self.log.find_leaf_sharing_memory(tensor)
         if leaf is not None:
@@ -335,7 +383,7 @@ class TorchWatcher(Watcher):
         return leaf is tensor
 
     def _on_custom_function(self, original: Callable, cls: Any, /, *args: Any, **kwargs: Any) -> Any:
-        """Run a call of the user's own ``torch.autograd.Function``, and record it as one row, whatever it calls."""
+        """Run a custom ``torch.autograd.Function`` of the program, and record the call as one row."""
         apply = partial(original, cls)
         if self.quiet_depth:
             return apply(*args, **kwargs)
@@ -348,7 +396,7 @@ class TorchWatcher(Watcher):
             self.is_in_custom_function = False
 
     def _run_and_record_backward(self, func: Any, function_name: str, args: tuple, kwargs: dict) -> Any:
-        """Run autograd's own backward pass; the hooks see what passes through it."""
+        """Run autograd's own backward pass, while the hooks record the adjoints."""
         targets = list(iter_tensors(args[:1] or (kwargs.get("tensors", kwargs.get("outputs")),)))
         graph = self.log.graph
         rows = self._run_safely(_find_or_add_target_rows, self.log, targets) or []
@@ -371,6 +419,7 @@ class TorchWatcher(Watcher):
     # -- modules and optimizers --------------------------------------------------------------------
 
     def _enter_module(self, module: Any, _: Any) -> None:
+        """Note that a module begins to run, and set the scope of new rows to its path."""
         if not self._running_modules:
             for name, tensor in [*module.named_parameters(), *module.named_buffers()]:
                 self.log.history.tensor_names.setdefault(tensor, name)
@@ -389,14 +438,18 @@ class TorchWatcher(Watcher):
         self.log.scope = path
 
     def _leave_module(self, *_: Any) -> None:
+        """Note that the innermost module has ended, and restore the scope."""
         if self._running_modules:
             self._running_modules.pop()
         self.log.scope = self._running_modules[-1].path if self._running_modules else ()
 
     def _on_optimizer_step(self, optimizer: Any, args: tuple, kwargs: dict) -> Any:
-        """Note that an optimizer begins a step, whose hundreds of small calls are not recorded; its closure is.
+        """Note that an optimizer begins a step.
 
-        Returns the step's arguments with a closure that is recorded; None where it has none.
+        The hundreds of small calls in a step are not recorded, but its closure is.
+
+        Returns:
+            The arguments of the step with a closure that is recorded; None if there is no closure.
         """
         closure = args[1] if len(args) > 1 else kwargs.get("closure")
         self._begin_optimizer_step(optimizer, has_gradients=closure is None)
@@ -410,17 +463,19 @@ class TorchWatcher(Watcher):
             finally:
                 self._begin_optimizer_step(optimizer)
 
-        return (
-            ((args[0], run_closure, *args[2:]), kwargs) if len(args) > 1 else (args, kwargs | {"closure": run_closure})
-        )
+        if len(args) > 1:
+            return (args[0], run_closure, *args[2:]), kwargs
+        return args, kwargs | {"closure": run_closure}
 
     def _on_optimizer_step_end(self, optimizer: Any, *_: Any) -> None:
         self._end_optimizer_step(optimizer)
 
     def _begin_optimizer_step(self, optimizer: Any, has_gradients: bool = True) -> None:
-        """Suspend recording for a step, and note it.
+        """Suspend recording for a step, and note the step.
 
-        ``has_gradients`` says whether the gradients are those which the step uses: before its closure they are not.
+        Args:
+            optimizer: The optimizer.
+            has_gradients: Whether ``.grad`` already holds the gradients that the step uses; False before a closure.
         """
         self.quiet_depth += 1
         if has_gradients:
@@ -432,6 +487,7 @@ class TorchWatcher(Watcher):
         self._call_mode.suspend_mode()
 
     def _end_optimizer_step(self, optimizer: Any) -> None:
+        """Resume recording after a step, and note the new values of the parameters."""
         self._call_mode.resume_mode()
         self.quiet_depth -= 1
         for group in optimizer.param_groups:
@@ -443,12 +499,12 @@ class TorchWatcher(Watcher):
 def _show_warning_at_call(
     original: Callable, message: Any, category: Any, filename: str, line: int, *rest: Any
 ) -> None:
-    """Show a warning of PyTorch's about its caller, which is this file in the block, with the program's line."""
+    """Show a warning about a call in the block at the program's line instead of this file's line."""
     original(message, category, *(find_user_site() if filename == __file__ else (filename, line)), *rest)
 
 
 def iter_tensors(values: Any) -> Iterable[torch.Tensor]:
-    """Yield the tensors in arguments, in order.
+    """Yield the tensors in arguments, in order, including those in nested tuples, lists, dictionaries and slices.
 
     >>> [t.item() for t in iter_tensors((torch.tensor(1), [torch.tensor(2), "a"], {"b": torch.tensor(3)}))]
     [1, 2, 3]
@@ -462,7 +518,10 @@ def iter_tensors(values: Any) -> Iterable[torch.Tensor]:
 
 
 def uses_only_argument_shape(function_name: str) -> bool:
-    """Return whether a function takes the shape and the dtype of its argument only.
+    """Return whether a function reads only the shape and the dtype of its argument.
+
+    Args:
+        function_name: The name of the function.
 
     >>> uses_only_argument_shape("zeros_like"), uses_only_argument_shape("new_tensor")
     (True, False)
@@ -471,7 +530,13 @@ def uses_only_argument_shape(function_name: str) -> bool:
 
 
 def list_arguments_changed_in_place(function_name: str, args: tuple, kwargs: dict) -> list[torch.Tensor]:
-    """Return the arguments that a call changes in place."""
+    """Return the tensors that a call changes in place: those in ``out=``, or the first argument.
+
+    Args:
+        function_name: The name of the function.
+        args: Its positional arguments.
+        kwargs: Its keyword arguments.
+    """
     if kwargs.get("out") is not None:
         return list(iter_tensors((kwargs["out"],)))
     is_in_place = (
@@ -483,13 +548,13 @@ def list_arguments_changed_in_place(function_name: str, args: tuple, kwargs: dic
 
 
 def _list_last_target_rows(log: TorchLog) -> list[int]:
-    """Return the rows from which the last backward pass began."""
+    """Return the target rows of the last backward pass."""
     sweeps = log.recording.sweeps
     return sweeps[-1].target if sweeps else []
 
 
 def _find_break_cause_by_name(function_name: str, inputs: list[torch.Tensor], outputs: list[torch.Tensor]) -> str:
-    """Return why no gradient passes a call, where its name says so; empty where it does not."""
+    """Return the cause why no gradient passes a call, if its name shows it; otherwise ""."""
     if function_name in ("detach", "detach_", "data"):
         return function_name.strip("_")
     if function_name in COPY_FUNCTIONS:
@@ -508,14 +573,14 @@ def _note_gradients_after_backward(log: TorchLog) -> None:
 
 
 def _find_or_add_target_rows(log: TorchLog, targets: list[torch.Tensor]) -> list[int]:
-    """Return the rows of targets, which are added if there is room."""
+    """Return the rows of targets; add them if there is room."""
     return [
         log.find_or_add_row(target) for target in targets if not log.is_full or log.find_current_row(target) is not None
     ]
 
 
 def _record_returned_gradients(log: TorchLog, targets: list[torch.Tensor], result: Any) -> None:
-    """Record the gradients that ``torch.autograd.grad`` returned: the program may go on with them."""
+    """Record the gradients that ``torch.autograd.grad`` returned, because the program may compute with them."""
     for tensor in iter_tensors((result,)):
         if log.find_current_row(tensor) is None and not log.is_full:
             input_rows = log.graph.find_nearest_ancestor_rows([tensor]) or [

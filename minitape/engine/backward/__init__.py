@@ -1,1 +1,1 @@
-"""The backward sweep: which rows matter, the one loop over them, and ``tf.GradientTape``, which asks."""
+"""The backward sweep: which rows matter, the loop over them, and ``tf.GradientTape``, which starts it."""

@@ -1,4 +1,7 @@
-"""A gradient inside another tape: its sweep writes rows, through which that tape can go back."""
+"""Run the sweep of a gradient inside another tape.
+
+Such a sweep computes with tensors, so that its operations write rows that the outer tape can differentiate.
+"""
 
 from __future__ import annotations
 
@@ -20,10 +23,25 @@ if TYPE_CHECKING:
 def run_recorded_sweep(
     tape: GradientTape, record: Record, seeds: dict[int, Adjoint], source_rows: set[int], *sweep_options: Object
 ) -> AdjointLookup:
-    """Run a sweep that writes rows: they all belong to the statement that asked for it, and to its tape."""
+    """Run a sweep whose operations are recorded.
+
+    All its rows have the site of the statement that called for the gradient. ``gradient_rows`` of the outer recording
+    notes where they begin and end.
+
+    Args:
+        tape: The tape that computes the gradient.
+        record: The recording that is swept.
+        seeds: The adjoints of the targets by row.
+        source_rows: The rows whose adjoints are wanted.
+        *sweep_options: The remaining arguments of ``run_sweep``.
+
+    Returns:
+        A function that takes a row and returns its adjoint, or None if the row has none.
+    """
     outer, site = state.record, state.fixed_site
     assert outer is not None
-    outer_site, previous_member = outer.fixed_site, outer.gradient_rows[-1].member if outer.gradient_rows else None
+    outer_site = outer.fixed_site
+    previous_member = outer.gradient_rows[-1].member if outer.gradient_rows else None
     try:
         if site is None:
             frame = find_user_frame(_getframe(1))

@@ -1,4 +1,4 @@
-"""Which rows of a recording matter to a gradient: those on the tape that depend on a source."""
+"""Mark the rows of a recording that matter to a gradient: the rows on the tape that depend on a source."""
 
 from __future__ import annotations
 
@@ -13,8 +13,16 @@ if TYPE_CHECKING:
 
 
 def mark_rows_on_tape(tape: GradientTape, foreign_rows_out: set[int] | None = None) -> bytearray:
-    """Mark each row with 1 when it is on this tape: watched, or written during a span from something on the tape. Rows
-    that are watched although the operation that wrote them is not on the tape are put into ``foreign_rows_out``.
+    """Mark the rows that are on a tape.
+
+    A row is on the tape if it is watched, or if it was written during a span and reads a row on the tape.
+
+    Args:
+        tape: The tape, which has a recording.
+        foreign_rows_out: A set to which the function adds the watched rows whose own operation is not on the tape.
+
+    Returns:
+        A mark for each row of the recording: 1 if the row is on the tape, else 0.
     """
     record = tape._record
     assert record is not None
@@ -22,10 +30,11 @@ def mark_rows_on_tape(tape: GradientTape, foreign_rows_out: set[int] | None = No
     marks = bytearray(row_count)
     spans = [*tape.spans, (tape._start, row_count)] if tape._recording else tape.spans
     watches = deque(sorted((since, row) for row, since in tape.watched.items()))
-    for span_start, span_end in (*spans, (row_count, row_count + 1)):  # at the end what is watched since then
+    # The last, empty span marks the rows that are watched since the end of the recording.
+    for span_start, span_end in (*spans, (row_count, row_count + 1)):
         while watches and watches[0][0] < span_end:
             since, row = watches.popleft()
-            if since > span_start:  # rows from there on see the watched row
+            if since > span_start:  # Only rows from `since` on may depend on the watched row.
                 propagate_marks_to_consumers(record, marks, span_start, since)
                 span_start = since
             if not marks[row]:
@@ -37,12 +46,21 @@ def mark_rows_on_tape(tape: GradientTape, foreign_rows_out: set[int] | None = No
 
 
 def mark_reachable_rows(tape: GradientTape, source_rows: set[int]) -> bytearray:
-    """Mark each row, with a mark that is not 0 when it is on the tape and depends on one of the source rows."""
+    """Mark the rows on a tape that depend on a source.
+
+    Args:
+        tape: The tape, which has a recording.
+        source_rows: The rows of the sources; at least one.
+
+    Returns:
+        A mark for each row of the recording; 0 if the row does not matter. ``row_marks`` defines the other marks.
+    """
     record = tape._record
     assert record is not None
     foreign_rows: set[int] = set()
     if source_rows <= tape.watched.keys() and not (tape.irregular or tape._recording or record.trace):
-        marks, ((start, end),) = None, tape.spans  # watched before their first use: what depends on them is on the tape
+        # The sources were watched before their first use, so every row that depends on them is on the tape.
+        marks, ((start, end),) = None, tape.spans
     else:
         marks, start, end = mark_rows_on_tape(tape, foreign_rows), 0, record.next
     reachable = bytearray(record.next)
@@ -50,7 +68,7 @@ def mark_reachable_rows(tape: GradientTape, source_rows: set[int]) -> bytearray:
         reachable[row] = marks is None or marks[row]
     if marks is not None:
         for row in foreign_rows:
-            marks[row] = 0  # nothing reaches it through its own operation
+            marks[row] = 0  # No source reaches the row through its own operation, which is not on the tape.
     propagate_marks_to_consumers(record, reachable, max(min(source_rows) + 1, start), end, marks)
     for row in foreign_rows & source_rows:
         reachable[row] = ENDS_HERE

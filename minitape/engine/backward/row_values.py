@@ -1,4 +1,4 @@
-"""The values of rows as a sweep reads them, and the shares and sums that it adds up beside them."""
+"""Read the values of rows for a sweep, and add up the shares that arrive at a row."""
 
 from __future__ import annotations
 
@@ -22,17 +22,33 @@ if TYPE_CHECKING:
     from ..types import Adjoint, RowValues
 
 
-# of a row: its number, op, a, b and call (None for an elementwise operation: who reads it has looked at op)
+# The number, op, a, b and call of a row. The call of an elementwise operation is None. The type is Any, because code
+# checks `op` before it reads the call.
 Cells: TypeAlias = tuple[int, int, int, int, Any]
 
 
 def get_row_values(record: Record) -> RowValues:
-    """Return the values of the rows: a list, or, where rows are packed, the recording, as few are read then."""
+    """Return an object that maps each row to its value.
+
+    It is a list, or the recording itself if rows are packed, because a sweep reads few values of a packed recording.
+
+    Args:
+        record: The recording.
+    """
     return record if record.base else record.read_column(VALUE_COLUMN)
 
 
 def iter_operations_backward(record: Record, first_row: int, last_row: int) -> Iterator[Cells]:
-    """Iterate from ``last_row`` down to ``first_row``, both included, over the rows that are not leaves (``op`` 0)."""
+    """Iterate backward over the rows that are not leaves.
+
+    Args:
+        record: The recording.
+        first_row: The row at which the iteration ends; included.
+        last_row: The row at which the iteration starts; included.
+
+    Yields:
+        The ``Cells`` of each row whose ``op`` is not 0.
+    """
     for chunk_end in range(last_row + 1, first_row, -CHUNK):
         chunk_start = max(first_row, chunk_end - CHUNK)
         ops, first_inputs, second_inputs, calls = [
@@ -44,13 +60,19 @@ def iter_operations_backward(record: Record, first_row: int, last_row: int) -> I
 
 
 class TensorValues(dict[int, "Tensor"]):
-    """The values of rows as tensors of an outer tape, each created at its first use."""
+    """The values of rows as tensors that an outer tape can record, each created at its first use.
+
+    Attributes:
+        record: The recording that is swept.
+        arrays: The values of its rows as arrays.
+    """
 
     def __init__(self, record: Record, arrays: RowValues) -> None:
+        """Create an empty dictionary, which fills up while a sweep reads it."""
         self.record, self.arrays = record, arrays
 
     def __missing__(self, row: int) -> Tensor:
-        """The tensor of a leaf, or one with the same value in the same place."""
+        """Return and store the tensor of a leaf, or a new tensor with the same value, recording and row."""
         leaf = self.record.leaves.get(row)
         tensor = leaf.tensor_ref() if leaf is not None and leaf.tensor_ref is not None else None
         if tensor is None:
@@ -63,16 +85,29 @@ class TensorValues(dict[int, "Tensor"]):
 
 
 def fit_share_to_input(share: Adjoint, input_value: Adjoint) -> Adjoint:
-    """Return a share in the shape and dtype of the input that it belongs to."""
+    """Return a share in the shape and dtype of the input that it is sent to.
+
+    Args:
+        share: An array, a NumPy scalar or a tensor, whose shape the input's shape broadcasts to.
+        input_value: The value of the input.
+
+    Returns:
+        The share, summed over the axes along which the input was broadcast.
+    """
     if share.shape != input_value.shape:
         share = unbroadcast(share, tuple(input_value.shape))
     if share.dtype is not input_value.dtype and isinstance(share, (ndarray, np.generic)):
-        share = share.astype(input_value.dtype)  # NumPy computes some of the half types in float32
+        share = share.astype(input_value.dtype)  # NumPy computes some half types in float32.
     return share
 
 
 def add_share_to_adjoint(adjoint: Adjoint, share: Adjoint) -> Adjoint:
-    """Return the sum of the adjoint at a row and a share that arrives now; a large adjoint may be overwritten."""
+    """Return the sum of the adjoint at a row and a share that arrives there.
+
+    Args:
+        adjoint: The sum of the shares so far. A large array may be overwritten.
+        share: The share to add, of the same shape and dtype.
+    """
     if type(adjoint) is ndarray and adjoint.size >= LARGE:
         return fast.accumulate_adjoint(adjoint, share)
     return adjoint + share

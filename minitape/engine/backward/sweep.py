@@ -1,7 +1,7 @@
-"""The reverse sweep: walks the rows from the targets down and hands each adjoint on to the row's inputs.
+"""The reverse sweep, which visits the rows from the last target back and sends shares of each adjoint to the inputs.
 
-There is one loop, :meth:`Sweep.iter_steps`, for numbers, arrays, calls and the rows that an outer tape records; the
-picture's stepper advances it row by row.
+One loop, :meth:`Sweep.iter_steps`, handles numbers, arrays, calls and sweeps that an outer tape records. The picture's
+stepper advances it row by row.
 """
 
 from __future__ import annotations
@@ -32,9 +32,16 @@ if TYPE_CHECKING:
 class Sweep:
     """One backward pass over a recording.
 
-    ``seeds`` are the targets' adjoints by row, ``reachable[row]`` is true where a source can be reached through ``row``
-    (None: everywhere), ``sources`` are the rows whose ``get_adjoint(row)`` is wanted at the end. ``is_recorded`` makes
-    the sweep itself a sequence of recorded operations.
+    Attributes:
+        record: The recording.
+        reachable: A mark for each row; 0 if no source is reachable through the row. None if all rows matter.
+        sources: The rows whose adjoints are kept until the end.
+        is_recorded: Whether the sweep computes with tensors, so that its operations are recorded.
+        adjoints: The adjoints by row. A row that has sent its shares is dropped unless it is a source.
+        edges: The shares of the last step, as (input row, share, sum of the shares so far).
+        last_row: The last target, at which the sweep starts.
+        first_row: The first source, at which the sweep ends.
+        values: The values of the rows: arrays, or tensors if the sweep is recorded.
     """
 
     def __init__(
@@ -46,18 +53,17 @@ class Sweep:
         *,
         is_recorded: bool = False,
     ) -> None:
+        """Prepare a sweep from the rows of ``seeds``, which maps the rows of the targets to their adjoints."""
         self.record, self.reachable, self.sources, self.is_recorded = record, reachable, sources, is_recorded
         self.adjoints = seeds.copy()
-        # of the last step: (input row, share of the adjoint, sum so far)
         self.edges: list[tuple[int, Adjoint, Adjoint]] = []
-        # the rows to visit: from the last target down to the first source
         self.last_row = max(seeds, default=-1)
         self.first_row = min(sources, default=self.last_row + 1)
         values = get_row_values(record)
         self.values = TensorValues(record, values) if is_recorded else values
 
     def run_to_end(self) -> None:
-        """Run the sweep to its end."""
+        """Run the sweep to its end, without NumPy's warnings."""
         saved_setting = WARNINGS[OFF]
         try:
             for _ in self.iter_steps():
@@ -66,23 +72,35 @@ class Sweep:
             restore_fp_errors(saved_setting)
 
     def iter_steps(self) -> Iterator[int]:
-        """Run the loop: hand on the adjoint of each row that has one, from the last row to the first, and yield the
-        row.
+        """Run the sweep step by step, from the last row to the first.
+
+        A step sends the shares of a row's adjoint to the inputs of the row. After the yield, the adjoint of the row is
+        dropped unless the row is a source.
+
+        Yields:
+            The row of each step; for a call with several outputs, its first row. Rows without an adjoint are skipped.
         """
         for row, op, a, b, call in self.iter_cells_backward():
             call = call or build_elementwise_call(row, op, a, b)
-            if call.row == row and self.send_shares_to_inputs(call):  # of several outputs, the first is met last
+            if call.row == row and self.send_shares_to_inputs(call):  # The first of several outputs is visited last.
                 yield row
                 for output_row in range(row, row + call.outputs):
                     if output_row not in self.sources:
                         self.adjoints.pop(output_row, None)
 
     def iter_cells_backward(self) -> Iterable[Cells]:
-        """Iterate over the cells of the rows to visit, from the last to the first."""
+        """Return an iterator over the cells of the rows to visit, from the last to the first."""
         return iter_operations_backward(self.record, self.first_row, self.last_row)
 
     def send_shares_to_inputs(self, call: Call) -> bool:
-        """Hand the adjoints of a call's outputs on to its inputs that matter; return False where none has arrived."""
+        """Send shares of the adjoints of a call's outputs to the inputs that matter.
+
+        Args:
+            call: A call, or an elementwise operation in the form of a call.
+
+        Returns:
+            False if no output has an adjoint, or if the row does not matter. Then nothing was sent.
+        """
         values, reachable, inputs = self.values, self.reachable, call.inputs
         rows = range(call.row, call.row + call.outputs)
         adjoints = [self.get_adjoint(row) for row in rows]
@@ -90,7 +108,7 @@ class Sweep:
             return False
         g: Adjoint = [self.build_zero_adjoint(row) if g is None else g for g, row in zip(adjoints, rows, strict=True)]
         z: Adjoint = [values[row] for row in rows]
-        if call.outputs == 1:  # its rule gets no lists
+        if call.outputs == 1:  # The rule of a call with one output takes an array instead of a list.
             (g,), (z,) = g, z
         positions = [
             i for i, row in enumerate(inputs) if row >= self.first_row and (reachable is None or reachable[row])
@@ -103,8 +121,20 @@ class Sweep:
     def compute_shares(
         self, call: Call, g: Adjoint, values: Sequence[Adjoint], positions: list[int]
     ) -> dict[int, Adjoint]:
-        """Compute the shares of an adjoint that go to the inputs at these positions, by position. ``values`` are the
-        output and then the inputs: a rule gets g, z, x, y.
+        """Compute the shares that a call sends to its inputs.
+
+        Args:
+            call: The call, whose primitive has the rules.
+            g: The adjoint of the output; a list of adjoints if the call has several outputs.
+            values: The value of the output, then the values of the inputs, as a rule takes them: z, x, y.
+            positions: The positions of the inputs that need a share.
+
+        Returns:
+            The shares by position, in the shape and dtype of the inputs. A position is missing if its rule is None or
+            returns None.
+
+        Raises:
+            LookupError: TensorFlow has no derivative for the operation.
         """
         primitive = call.primitive
         rules = self.find_rules_for_value(primitive, values[0])
@@ -118,25 +148,37 @@ class Sweep:
         else:
             shares = {i: rule(g, *values, **call.attrs) for i in positions if (rule := rules[i]) is not None}
         return {
-            # what a function of the user gave (it is mandatory) keeps its shape and dtype, as in TensorFlow
+            # A share that the user's function returned keeps its shape and dtype, as in TensorFlow.
             i: share if primitive.mandatory else fit_share_to_input(share, values[i + 1])
             for i, share in shares.items()
             if share is not None
         }
 
     def add_share(self, row: int, share: Adjoint) -> Adjoint:
-        """Add a share to the adjoint of ``row``, and return the sum."""
+        """Add a share to the adjoint of a row.
+
+        Returns:
+            The sum of all shares that have arrived at the row.
+        """
         previous = self.get_adjoint(row)
         self.adjoints[row] = total = share if previous is None else add_share_to_adjoint(previous, share)
         return total
 
     def get_adjoint(self, row: int) -> Adjoint:
-        """Return the adjoint that has arrived at ``row``, None when none has."""
+        """Return the adjoint of a row; None if no share has arrived there."""
         return self.adjoints.get(row)
 
     def find_rules_for_value(self, primitive: Primitive, output_value: Adjoint) -> Rules:
-        """Return the rules of a primitive; those of a line of the table are compiled for the kind of its value, see
-        :func:`select_form_for_kind`.
+        """Return the rules of a primitive for a kind of values.
+
+        The rules of a line of the table are compiled once for each kind, see :func:`select_form_for_kind`.
+
+        Args:
+            primitive: The primitive.
+            output_value: The value of the output, whose dtype decides about the rules.
+
+        Returns:
+            One rule for all inputs, a rule or None for each input, or None if the primitive has no derivative.
         """
         if not primitive.code:
             return primitive.rules
@@ -148,7 +190,7 @@ class Sweep:
         return build_complex_rules(primitive, rules) if output_value.dtype.kind == "c" else rules
 
     def build_zero_adjoint(self, row: int) -> Adjoint:
-        """Build the adjoint of an output that nothing depends on."""
+        """Return zeros as the adjoint of an output that nothing depends on."""
         zeros = np.zeros(*self.record.get_shape_and_dtype(row))[()]
         return create_tensor(zeros) if self.is_recorded else zeros
 
@@ -161,7 +203,20 @@ def run_sweep(
     reachable: bytearray | None,
     is_recorded: bool,
 ) -> AdjointLookup:
-    """Run a sweep, and return the function that gives the adjoint of a row."""
+    """Run a sweep to its end.
+
+    ``minitape.speed`` replaces this function with faster forms that return the same results.
+
+    Args:
+        record: The recording.
+        seeds: The adjoints of the targets by row.
+        sources: The rows whose adjoints are wanted.
+        reachable: A mark for each row, 0 if the row does not matter; None if all rows matter.
+        is_recorded: Whether the sweep computes with tensors, so that its operations are recorded.
+
+    Returns:
+        A function that takes a row and returns its adjoint, or None if the row has none.
+    """
     sweep = Sweep(record, seeds, sources, reachable, is_recorded=is_recorded)
     sweep.run_to_end()
     return sweep.get_adjoint

@@ -1,13 +1,18 @@
-"""The errors of a tape that is used wrongly, in TensorFlow's words, with notes that say where and how to go on."""
+"""Build the errors for misuse of a tape.
+
+The messages are TensorFlow's. Their notes name the line of the first use and what to do instead.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..hooks import hooks
 from ..record.log_warnings import log_warning_up_to_limit
 from ..record.provenance import add_first_use_note
 
 if TYPE_CHECKING:
+    from ..types import Object
     from .tape import GradientTape
 
 _NEVER_ENTERED = (
@@ -17,7 +22,14 @@ _NEVER_ENTERED = (
 
 
 def build_reentry_error(tape: GradientTape) -> Exception:
-    """Build the error for a tape that is entered while it records."""
+    """Build the error for a tape that is entered while it records.
+
+    Args:
+        tape: The tape, whose notes hold the line on which it was entered.
+
+    Returns:
+        The ValueError to raise.
+    """
     return add_first_use_note(
         ValueError("Tape is still recording, This can happen if you try to re-enter an already-active tape."),
         "The tape was entered",
@@ -27,7 +39,14 @@ def build_reentry_error(tape: GradientTape) -> Exception:
 
 
 def build_watch_error(tape: GradientTape) -> Exception:
-    """Build the error for ``watch`` of a tape that was never entered, or is used up."""
+    """Build the error for a call of ``watch`` before the first block of a tape, or after its one gradient.
+
+    Args:
+        tape: The tape, which was never entered or is used up.
+
+    Returns:
+        The AttributeError to raise.
+    """
     error = AttributeError("'NoneType' object has no attribute '_tape'")
     error.add_note(
         _NEVER_ENTERED
@@ -38,7 +57,16 @@ def build_watch_error(tape: GradientTape) -> Exception:
 
 
 def build_used_up_error(tape: GradientTape) -> Exception:
-    """Build the error for a second gradient, also of a tape that never recorded, as in TensorFlow."""
+    """Build the error for a second gradient.
+
+    As in TensorFlow, the first gradient of a tape that was never entered raises the same error.
+
+    Args:
+        tape: The tape, whose notes hold the line on which it computed its one gradient.
+
+    Returns:
+        The RuntimeError to raise.
+    """
     error = RuntimeError(
         "A non-persistent GradientTape can only be used to compute one set of gradients (or jacobians)"
     )
@@ -53,8 +81,23 @@ def build_used_up_error(tape: GradientTape) -> Exception:
     )
 
 
+def build_not_a_tensor_error(value: Object) -> Exception:
+    """Build the error for a call of ``watch`` with something that cannot be watched.
+
+    Args:
+        value: The object, which is not a tensor and not a variable.
+
+    Returns:
+        The ValueError to raise.
+    """
+    error = ValueError(
+        f"Passed in object {value} of type {type(value).__name__!r}, not tf.Tensor or tf.Variable or ExtensionType."
+    )
+    return hooks.add_non_tensor_note(error, value)
+
+
 def warn_gradient_inside_block() -> None:
-    """Warn of a gradient that a persistent tape records itself."""
+    """Log TensorFlow's warning about a persistent tape that computes a gradient while it records."""
     log_warning_up_to_limit(
         "gradient_inside_context",
         "Calling GradientTape.gradient on a persistent tape inside its context is significantly less efficient than "

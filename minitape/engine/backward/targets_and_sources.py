@@ -1,4 +1,4 @@
-"""Targets, sources and output gradients as they may be given, and the structure in which gradients come back."""
+"""Read the targets, sources and output gradients of a call, and pack its gradients into the caller's structure."""
 
 from __future__ import annotations
 
@@ -25,12 +25,18 @@ if TYPE_CHECKING:
     from ..types import Adjoint, Object, Result, Structure, TargetOrSource
     from .tape import GradientTape
 
-PLAIN_SOURCE_TYPES = {EagerTensor, ResourceVariable}  # sources that are no structure
+PLAIN_SOURCE_TYPES = {EagerTensor, ResourceVariable}  # A source of these types is not a structure.
 ONE_BY_TYPE: dict[Object, Adjoint] = {kind: kind(1) for kind in (np.float32, np.float64)}
 
 
 class UnconnectedGradients(Enum):
-    """The gradient of a source that the target does not depend on: None or zeros.
+    """The gradient of a source that the target does not depend on.
+
+    See https://www.tensorflow.org/api_docs/python/tf/UnconnectedGradients.
+
+    Attributes:
+        NONE: The gradient is None.
+        ZERO: The gradient consists of zeros, in the shape and dtype of the source.
 
     >>> import minitape as tf
     >>> tf.UnconnectedGradients.ZERO.value
@@ -41,29 +47,49 @@ class UnconnectedGradients(Enum):
     ZERO = "zero"
 
 
-NONE = UnconnectedGradients.NONE  # an enumeration looks its members up slowly
+NONE = UnconnectedGradients.NONE  # A global name is faster to look up than the member of an enumeration.
 Unconnected: TypeAlias = UnconnectedGradients | str
 
 
 class GradientRequest(NamedTuple):
-    """One call for gradients: targets, sources, and what the call returned."""
+    """A call for gradients and its result.
+
+    Attributes:
+        targets: The targets, without their structure.
+        sources: The sources, without their structure.
+        output_gradients: The adjoint that each target started with; None stands for ones.
+        is_none: Whether the gradient of each source was None.
+        method: The name of the method that was called, such as "gradient".
+        results: The Jacobians that the call returned; empty for ``gradient``.
+    """
 
     targets: list[TargetOrSource]
     sources: list[TargetOrSource]
     output_gradients: list[Adjoint]
-    is_none: list[bool]  # which gradients were None
-    method: str  # the method's name
-    results: list[Result]  # what a Jacobian's call returned
+    is_none: list[bool]
+    method: str
+    results: list[Result]
 
 
 def build_no_tensor_error(value: Object) -> Exception:
-    """Build the error for a target or a source that is no tensor."""
+    """Build TensorFlow's error for a target or a source that is not a tensor.
+
+    Args:
+        value: The object; the class of the error depends on whether it is a string.
+    """
     error_class = TypeError if isinstance(value, str) else AttributeError
     return hooks.add_non_tensor_note(error_class(f"{type(value).__name__!r} object has no attribute '_id'"), value)
 
 
 def should_return_zeros(unconnected_gradients: object) -> bool:
-    """Return True for "zero", False for "none"; ValueError otherwise."""
+    """Return whether sources without a gradient get zeros.
+
+    Args:
+        unconnected_gradients: A member of ``UnconnectedGradients`` or its value.
+
+    Raises:
+        ValueError: The argument is neither.
+    """
     try:
         return UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
     except ValueError:
@@ -71,22 +97,42 @@ def should_return_zeros(unconnected_gradients: object) -> bool:
 
 
 def convert_output_gradients(output_gradients: Structure, target_count: int) -> list[Adjoint]:
-    """Return the adjoint that the user gives to each target: None for missing ones, without superfluous ones."""
+    """Return the adjoint that each target starts with, from the ``output_gradients`` of a call.
+
+    Args:
+        output_gradients: A nested structure of tensors and values that become tensors.
+        target_count: The number of targets.
+
+    Returns:
+        One item for each target. It is None if the user passed too few adjoints; superfluous adjoints are ignored.
+
+    Raises:
+        ValueError: One of the adjoints is None.
+    """
     flat_gradients = nest.flatten(output_gradients)[:target_count]
-    tensors = [
-        g if hasattr(g, "_gradient_end") else convert_to_tensor(g) for g in flat_gradients
-    ]  # ValueError for None
+    tensors = [g if hasattr(g, "_gradient_end") else convert_to_tensor(g) for g in flat_gradients]
     return [*map(unwrap_keras_variable, tensors)] + [None] * (target_count - len(flat_gradients))
 
 
 def find_rows_of_value(tape: GradientTape, value: TargetOrSource) -> tuple[int, ...]:
-    """Find the rows that hold a tensor, or the states of a variable, in a tape's recording; TensorFlow's error for
-    others.
+    """Find the rows of a value in a tape's recording.
+
+    Args:
+        tape: The tape.
+        value: A tensor or a variable.
+
+    Returns:
+        The rows in ascending order. A tensor has one row, or two if it was a leaf before it became a result. A variable
+        has a row for each state that the recording has met. The result is empty for all other values.
+
+    Raises:
+        AttributeError: The value is not a tensor and not a variable; TypeError for a string.
     """
     if type(value) is EagerTensor:
         if (record := tape._record) is None or (row := record.find_row(value)) is None:
             return ()
-        leaf_row = record.leaf_rows.get(id(value), row)  # also where it was used before the tape that made it came here
+        # The tensor may have been a leaf, if another tape computed it that joined this recording later.
+        leaf_row = record.leaf_rows.get(id(value), row)
         return (row,) if leaf_row == row or record.leaves[leaf_row].tensor is not value else (leaf_row, row)
     if not hasattr(value, "_find_tape_rows"):
         raise build_no_tensor_error(value)
@@ -95,12 +141,25 @@ def find_rows_of_value(tape: GradientTape, value: TargetOrSource) -> tuple[int, 
 
 
 def unwrap_keras_variable(value: TargetOrSource) -> TargetOrSource:
-    """Return the variable inside of a variable of Keras; else ``value``."""
+    """Return the variable that a variable of Keras wraps, or any other value itself.
+
+    Args:
+        value: A target or a source.
+    """
     return value if type(value) is EagerTensor or not hasattr(value, "_gradient_end") else value._gradient_end()
 
 
 def flatten_with_gradient_carriers(structure: Structure) -> tuple[list[TargetOrSource], list[TargetOrSource]]:
-    """Return the values in a structure of targets or sources, and those that carry their gradients: mostly one list."""
+    """Return the values in a structure of targets or sources, and the values that carry their gradients.
+
+    The gradient of a variable of Keras is carried by the variable that it wraps.
+
+    Args:
+        structure: A nested structure of tensors and variables, or one of them.
+
+    Returns:
+        The values, and a carrier for each of them. Both are the same list if each value carries its own gradient.
+    """
     values = nest.flatten(structure)
     for value in values:
         if type(value) not in PLAIN_SOURCE_TYPES and hasattr(value, "_gradient_end"):
@@ -109,7 +168,14 @@ def flatten_with_gradient_carriers(structure: Structure) -> tuple[list[TargetOrS
 
 
 def flatten_targets(structure: Structure) -> list[TargetOrSource]:
-    """Return the values that carry the gradients of a structure of targets; TypeError for None."""
+    """Return the values that carry the gradients of a structure of targets.
+
+    Args:
+        structure: A nested structure of tensors and variables, or one of them.
+
+    Raises:
+        TypeError: The structure is None.
+    """
     if structure is None:
         raise hooks.add_none_reasons(
             TypeError(
@@ -121,7 +187,16 @@ def flatten_targets(structure: Structure) -> list[TargetOrSource]:
 
 
 def pack_gradients_like(structure: Structure, values: list[TargetOrSource], gradients: list[Result]) -> Structure:
-    """Pack the gradients of ``values``, which are what is in the structure, into the same structure."""
+    """Pack gradients into the structure of their sources.
+
+    Args:
+        structure: The structure of the sources.
+        values: The sources in the structure, flattened.
+        gradients: The gradient of each source.
+
+    Returns:
+        The gradients in the same structure. A flat list of sources gets the list ``gradients`` itself.
+    """
     if type(structure) is list:
         if len(structure) == len(values) and all(map(is_, structure, values)):
             return gradients
@@ -130,30 +205,42 @@ def pack_gradients_like(structure: Structure, values: list[TargetOrSource], grad
     return nest.pack_sequence_as(structure, gradients)
 
 
-# -- what targets start with, and sources without a path ------------------------------------------------
+# -- seeds of targets, and sources without a path ------------------------------------------------------
 
 
 def build_seed(target: TargetOrSource, output_gradient: Adjoint, is_recorded: bool) -> Adjoint:
-    """Build the adjoint that a target starts with: ones, or what the user gave."""
+    """Build the adjoint that a target starts with.
+
+    Args:
+        target: A tensor or a variable.
+        output_gradient: The adjoint that the user passed, as a tensor; an array that a picture passed, in the shape of
+            the target; or None for ones.
+        is_recorded: Whether the sweep is recorded, so that the adjoint must be a tensor.
+
+    Returns:
+        An array or a NumPy scalar in the shape and dtype of the target, or a tensor if the sweep is recorded.
+
+    Raises:
+        InvalidArgumentError: The dtype or the shape of ``output_gradient`` does not fit to the target.
+    """
     if output_gradient is None:
-        if type(target) is EagerTensor:
-            value = target._value
-            ones = (
-                create_filled_array(value.shape, value.dtype, 1)
-                if value.shape
-                else ONE_BY_TYPE.get(value.dtype.type) or value.dtype.type(1)
-            )
-        else:
+        if type(target) is not EagerTensor:
             ones = create_filled_array(tuple(target.shape), target.dtype.as_numpy_dtype, 1)[()]
+        elif target._value.shape:
+            ones = create_filled_array(target._value.shape, target._value.dtype, 1)
+        else:
+            scalar_type = target._value.dtype.type
+            ones = ONE_BY_TYPE.get(scalar_type) or scalar_type(1)
         return create_tensor(ones) if is_recorded else ones
-    if not isinstance(output_gradient, Tensor):  # an array of a picture's, in the shape of the target
+    if not isinstance(output_gradient, Tensor):
         return output_gradient
     if output_gradient.dtype is not target.dtype:
         raise build_dtype_error("Mul", 1, output_gradient.dtype.kernel_name, target.dtype)
     if output_gradient.shape != target.shape:
         check_broadcast("Mul", output_gradient, target)
         gradient_shape, target_shape = output_gradient.shape, target.shape
-        if math.prod(np.broadcast_shapes(*map(tuple, (gradient_shape, target_shape)))) != target_shape.num_elements():
+        product_shape = np.broadcast_shapes(*map(tuple, (gradient_shape, target_shape)))
+        if math.prod(product_shape) != target_shape.num_elements():
             raise build_argument_error(
                 f"An output gradient of the shape {gradient_shape} is larger than its target, {target_shape}."
             )
@@ -163,19 +250,36 @@ def build_seed(target: TargetOrSource, output_gradient: Adjoint, is_recorded: bo
 def compute_gradient_if_also_target(
     source: TargetOrSource, targets: list[TargetOrSource], output_gradients: list[Adjoint]
 ) -> Result:
-    """Compute the gradient of a source at whose rows nothing has arrived: None, but where it is itself a target."""
+    """Compute the gradient of a source at whose rows no adjoint has arrived.
+
+    Args:
+        source: The source.
+        targets: The targets of the call.
+        output_gradients: The adjoint that each target starts with; None stands for ones.
+
+    Returns:
+        The sum of the seeds of the targets that are the source itself; None if the source is not a target.
+    """
     base = getattr(source, "_base", source)
     seeds = [
         build_seed(target, None, True) if output_gradient is None else output_gradient
         for target, output_gradient in zip(targets, output_gradients, strict=True)
         if (target is source or getattr(target, "_base", target) is base) and source.dtype.kind != "s"
     ]
-    return (seeds[0] if len(seeds) == 1 else TABLE["add_n"](*map(convert_to_tensor, seeds))) if seeds else None
+    if not seeds:
+        return None
+    if len(seeds) == 1:
+        return seeds[0]
+    return TABLE["add_n"](*map(convert_to_tensor, seeds))
 
 
 def build_recorded_zeros_like_source(source: TargetOrSource) -> Tensor:
-    """Build the zeros for a source without a gradient (``unconnected_gradients``); open tapes record them."""
-    value = source._read_state() if hasattr(source, "_read_state") else source  # which tapes count as an access
+    """Build the zeros for a source without a gradient, so that open tapes record them.
+
+    Args:
+        source: A tensor or a variable. Open tapes count the read of a variable as an access.
+    """
+    value = source._read_state() if hasattr(source, "_read_state") else source
     if state.tapes and type(value) is EagerTensor:
         return TABLE["zeros_like"](value)
     return build_zeros_like_source(source)
@@ -184,7 +288,17 @@ def build_recorded_zeros_like_source(source: TargetOrSource) -> Tensor:
 def convert_gradients_for_user(
     gradients: list[Result], carriers: list[TargetOrSource], values: list[TargetOrSource], returns_zeros: bool
 ) -> list[Result]:
-    """Return the gradients as the user gets them: with zeros for None if asked, composite as their sources are."""
+    """Return gradients in the form that ``GradientTape.gradient`` returns.
+
+    Args:
+        gradients: The gradient of each carrier; a tensor or None.
+        carriers: The values that carry the gradients of ``values``.
+        values: The sources, as ``flatten_with_gradient_carriers`` returns them.
+        returns_zeros: Whether zeros replace None.
+
+    Returns:
+        The gradient of each source. A source that another value carries converts its gradient by ``_like_gradient``.
+    """
     filled_gradients = [
         build_recorded_zeros_like_source(source) if gradient is None and returns_zeros else gradient
         for gradient, source in zip(gradients, carriers, strict=True)
@@ -196,6 +310,11 @@ def convert_gradients_for_user(
 
 
 def build_zeros_like_source(source: TargetOrSource) -> Tensor:
-    """Build zeros in the shape and dtype of a source, which no tape knows."""
-    value: Object = getattr(source, "_state", source)  # whose shape is known, also where the variable's is not
+    """Build zeros in the shape and dtype of a source, which no tape records.
+
+    Args:
+        source: A tensor or a variable.
+    """
+    # The shape of a variable may be unknown, but the shape of its state is known.
+    value: Object = getattr(source, "_state", source)
     return create_tensor(np.zeros(tuple(value.shape), source.dtype.as_numpy_dtype))

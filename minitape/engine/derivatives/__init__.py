@@ -1,1 +1,1 @@
-"""Other derivatives: forward mode, Jacobians, custom gradients, functions of Python."""
+"""Other derivatives: forward mode, Jacobians, custom gradients and Python functions."""

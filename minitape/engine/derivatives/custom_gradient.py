@@ -1,8 +1,7 @@
-"""Derivatives of your own: ``tf.custom_gradient`` and what is made with it, ``recompute_grad`` and
-``grad_pass_through``.
+"""User-defined derivatives: ``tf.custom_gradient``, ``recompute_grad`` and ``grad_pass_through``.
 
-A custom operation is one row on the tape, like any other; its rule calls the user's Python function. While a
-function is traced it is another one (:mod:`minitape.functions.traced_custom_gradient`).
+A call of a function with its own gradient is one row on the tape, whose rule calls the user's Python function. While a
+``tf.function`` is traced, :mod:`minitape.functions.traced_custom_gradient` writes the row.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
 
 @make_interrupt_safe
 def pause_open_tapes() -> Iterator[None]:
-    """Run the block without any tape recording it; a function that is traced goes on."""
+    """Pause all open tapes during the block. The trace of a ``tf.function`` continues."""
     with contextlib.ExitStack() as stack:
         for tape in reversed(state.tapes):
             stack.enter_context(tape.stop_recording())
@@ -44,14 +43,22 @@ def pause_open_tapes() -> Iterator[None]:
 
 
 def collect_trainable_variable_reads() -> contextlib.AbstractContextManager[dict[int, ResourceVariable]]:
-    """Collect, by id, the trainable variables that are read in the block."""
+    """Collect the trainable variables that are read in the block.
+
+    Returns:
+        A context manager, which returns a dictionary of the variables by id. It fills up during the block.
+    """
     variables_by_id: dict[int, ResourceVariable] = {}
     return ThreadContext(variables_by_id, read_variables=(*state.read_variables, variables_by_id))
 
 
 @make_interrupt_safe
 def group_rows_in_picture(group_name: str) -> Iterator[None]:
-    """Show the rows of the block as one part in pictures, if they are several operations."""
+    """Show the operations of the block as one group in pictures. A single operation stays as it is.
+
+    Args:
+        group_name: The name of the group.
+    """
     record = state.record
     if record is None:
         yield
@@ -67,12 +74,20 @@ def group_rows_in_picture(group_name: str) -> Iterator[None]:
 
 
 def convert_share_to_array(share: Adjoint) -> Adjoint:
-    """Return the array of a share that is a tensor, for a sweep over arrays; other shares as they are."""
+    """Return the array of a share that is a tensor, for a sweep over arrays; any other share itself.
+
+    Args:
+        share: A tensor, an array or None.
+    """
     return share.array if isinstance(share, EagerTensor) else share
 
 
 def convert_adjoint_to_tensor(adjoint: Adjoint) -> Tensor | None:
-    """Return an adjoint as the tensor that user code expects."""
+    """Return an adjoint as the tensor that user code expects.
+
+    Args:
+        adjoint: An array, a NumPy scalar, a tensor or None. Tensors and None are returned as they are.
+    """
     return adjoint if adjoint is None or isinstance(adjoint, Tensor) else create_tensor(adjoint)
 
 
@@ -80,23 +95,40 @@ def convert_adjoint_to_tensor(adjoint: Adjoint) -> Tensor | None:
 
 
 class CustomCall:
-    """One call of a function with its own gradient: the rule of its row."""
+    """One call of a function with its own gradient.
+
+    Attributes:
+        name: The name of the function.
+        grad_fn: The user's function for the gradients of this call.
+        variables: The trainable variables that the function has read.
+        argument_count: The number of positional arguments, flattened.
+        structure: The result of the function, whose structure the outputs get.
+    """
 
     __slots__ = ("grad_fn", "variables", "argument_count", "name", "structure")
 
     def __init__(
         self, name: str, grad_fn: Function, variables: list[ResourceVariable], argument_count: int, structure: Structure
     ) -> None:
-        self.name, self.grad_fn, self.variables, self.argument_count, self.structure = (
-            name,
-            grad_fn,
-            variables,
-            argument_count,
-            structure,
-        )
+        """Store what the row's rule needs."""
+        self.name = name
+        self.grad_fn = grad_fn
+        self.variables = variables
+        self.argument_count = argument_count
+        self.structure = structure
 
     def compute_shares(self, adjoints: Sequence[Adjoint]) -> list[Adjoint]:
-        """Compute the gradients of the arguments and then of the variables, as the user's function gives them."""
+        """Compute the gradients of the arguments and of the variables with the user's function.
+
+        Args:
+            adjoints: The adjoint of each output, as a tensor.
+
+        Returns:
+            A tensor or None for each argument, then for each variable.
+
+        Raises:
+            ValueError: The function returns a wrong number of gradients.
+        """
         if self.variables:
             input_grads, variable_grads = self.grad_fn(*adjoints, variables=self.variables)
             if len(variable_grads) != len(self.variables):
@@ -113,8 +145,11 @@ class CustomCall:
 
 
 def _convert_user_gradient(g: Adjoint, upstream_gradient: Tensor) -> Adjoint:
-    """Convert the result of a user's gradient function: numbers and arrays become tensors in the dtype of
-    ``upstream_gradient``.
+    """Convert a result of the user's gradient function to a tensor.
+
+    Args:
+        g: A tensor or None, which stays as it is, or a value to convert.
+        upstream_gradient: The first adjoint of the call, whose dtype numbers and arrays get.
     """
     if isinstance(g, (int, float, complex, np.ndarray, np.generic)):
         return convert_to_tensor(np.asarray(g).astype(upstream_gradient.dtype.as_numpy_dtype))
@@ -122,7 +157,14 @@ def _convert_user_gradient(g: Adjoint, upstream_gradient: Tensor) -> Adjoint:
 
 
 def pass_adjoints_as_list(rule: Rule) -> Rule:
-    """Return a rule that gets a list of adjoints also where its call has one output."""
+    """Decorate a rule so that it receives a list of adjoints, even if its call has only one output.
+
+    Args:
+        rule: A rule for all inputs, whose first argument is a list.
+
+    Returns:
+        A rule whose first argument is the adjoint of a single output, or a list of adjoints.
+    """
 
     @functools.wraps(rule)
     def call_with_list(g: Adjoint, z: Adjoint, *inputs: Adjoint, **attrs: object) -> Adjoint:
@@ -144,25 +186,42 @@ CUSTOM = Primitive(
 
 
 def _check_accepts_variables(grad_fn: Function, variables: list[ResourceVariable]) -> None:
-    """Raises TypeError when a function that reads variables has a gradient that does not ask for them."""
-    if variables:
-        spec = inspect.getfullargspec(grad_fn)
-        if "variables" not in (*spec.args, *spec.kwonlyargs) and not spec.varkw:
-            raise TypeError(
-                "@tf.custom_gradient grad_fn must accept keyword argument 'variables', since function uses variables: "
-                f"{variables}"
-            )
+    """Check that the gradient of a function that reads variables has the parameter ``variables``.
+
+    Raises:
+        TypeError: The parameter is missing.
+    """
+    if not variables:
+        return
+    spec = inspect.getfullargspec(grad_fn)
+    if "variables" not in (*spec.args, *spec.kwonlyargs) and not spec.varkw:
+        raise TypeError(
+            "@tf.custom_gradient grad_fn must accept keyword argument 'variables', since function uses variables: "
+            f"{variables}"
+        )
 
 
 def custom_gradient(f: Function | None = None) -> Function:
-    """Decorator: ``f(*args)`` returns a result and a function that computes the gradients of its arguments.
+    """Decorate a function that defines its own gradient.
 
-    ``grad_fn(*upstream)`` gets one upstream gradient for each tensor of the result (zeros for those that the target
-    does not depend on) and returns one gradient (or None) for each positional argument; keyword arguments are passed
-    on. If ``f`` reads variables, ``grad_fn`` must accept ``variables=`` and return
-    ``(gradients of the arguments, gradients of the variables)``. Differentiable to any order, as far as ``grad_fn`` is
-    made of tf operations. Raises TypeError when ``variables`` is missing, and
-    ValueError for a wrong number of gradients. See https://www.tensorflow.org/api_docs/python/tf/custom_gradient.
+    ``f(*args)`` returns a result and a function ``grad_fn``, which computes the gradients of the arguments.
+    ``grad_fn(*upstream)`` receives one upstream gradient for each tensor of the result. It is zero if the target does
+    not depend on that tensor. ``grad_fn`` returns one gradient, or None, for each positional argument of ``f``. Keyword
+    arguments are passed to ``f`` and have no gradient.
+
+    If ``f`` reads variables, ``grad_fn`` must accept ``variables=`` and return
+    ``(gradients of the arguments, gradients of the variables)``. The result is differentiable to any order if
+    ``grad_fn`` consists of tf operations. See https://www.tensorflow.org/api_docs/python/tf/custom_gradient.
+
+    Args:
+        f: The function. None returns the decorator itself.
+
+    Returns:
+        A function with the arguments of ``f`` that returns only the result. In a class body it becomes a method.
+
+    Raises:
+        TypeError: At a call, ``f`` reads variables and ``grad_fn`` does not accept ``variables``.
+        ValueError: When a gradient is computed, ``grad_fn`` returns a wrong number of gradients.
 
     >>> import minitape as tf
     >>> @tf.custom_gradient
@@ -178,18 +237,32 @@ def custom_gradient(f: Function | None = None) -> Function:
 
 
 class CustomGradientFunction:
-    """A function with its own gradient; in a class body it binds like a method."""
+    """A function with its own gradient, which in a class body binds like a method."""
 
     def __init__(self, function: Function) -> None:
+        """Wrap a function that returns its result and the function for its gradients."""
         functools.update_wrapper(self, function)
         self._function = function
 
     def __get__(self, instance: object, cls: object = None) -> CustomGradientFunction:
+        """Return the method of an instance, or the function itself if it is read from the class."""
         if instance is None:
             return self
         return CustomGradientFunction(functools.wraps(self._function)(functools.partial(self._function, instance)))
 
     def __call__(self, *args: Object, **kwargs: Object) -> Structure:
+        """Call the function and record the call as one row.
+
+        Args:
+            *args: The positional arguments, which have gradients.
+            **kwargs: The keyword arguments, which have none.
+
+        Returns:
+            The result of the function, whose values are converted to tensors.
+
+        Raises:
+            TypeError: The function reads variables and its gradient does not accept ``variables``.
+        """
         with group_rows_in_picture(getattr(self._function, "__name__", "custom")):
             if get_current_first_run() is not None:
                 return hooks.write_custom_gradient_row(self._function, args, kwargs)
@@ -199,8 +272,19 @@ class CustomGradientFunction:
 def call_with_custom_gradient(
     function: Function, args: Sequence[Object], kwargs: dict[str, Object], write_row: Function
 ) -> Structure:
-    """Call a function with its own gradient: ``write_row(call, results, inputs)`` writes the row, and gives its
-    outputs.
+    """Call a function with its own gradient and record the call.
+
+    Args:
+        function: A function that returns its result and the function for its gradients.
+        args: The positional arguments.
+        kwargs: The keyword arguments, which have no gradient.
+        write_row: ``write_row(call, results, inputs)`` writes the row of a ``CustomCall`` and returns its outputs.
+
+    Returns:
+        The outputs in the structure of the function's result.
+
+    Raises:
+        TypeError: The function reads variables and its gradient does not accept ``variables``.
     """
     with collect_trainable_variable_reads() as variables_by_id:
         result, grad_fn = function(*args, **kwargs)
@@ -212,32 +296,33 @@ def call_with_custom_gradient(
         argument._read_state() if hasattr(argument, "_read_state") else convert_to_tensor(argument)
         for argument in [*arguments, *variables]
     ]
-    result_leaves = nest.flatten(result)
-    results = [convert_to_tensor(result_tensor) for result_tensor in result_leaves]
-    outputs = write_row(
-        CustomCall(getattr(function, "__name__", "custom"), grad_fn, variables, len(arguments), result), results, inputs
-    )
-    return nest.pack_sequence_as(
-        result, [result_tensor for leaf, result_tensor in zip(result_leaves, outputs, strict=True)]
-    )
+    results = [convert_to_tensor(leaf) for leaf in nest.flatten(result)]
+    call = CustomCall(getattr(function, "__name__", "custom"), grad_fn, variables, len(arguments), result)
+    outputs = write_row(call, results, inputs)
+    return nest.pack_sequence_as(result, [*outputs])
 
 
 def _record_custom_call(call: CustomCall, results: list[EagerTensor], inputs: list[Tensor]) -> list[EagerTensor]:
     record = state.record
     if record is not None and all(row is None or row in record.untracked for row in map(record.find_row, inputs)):
-        return [
-            TABLE["identity"](result) for result in results
-        ]  # no argument is watched: the rows of the function itself count
+        # No argument is watched, so the gradient follows the rows that the function itself has written.
+        return [TABLE["identity"](result) for result in results]
     outputs = [create_tensor(result.array) for result in results]
     record_operation(CUSTOM, tuple(inputs), {"call": call}, tuple(outputs))
     return outputs
 
 
 def recompute_grad(f: Function) -> Function:
-    """``f``, but its intermediate values are computed again for the gradient instead of being kept.
+    """Wrap a function so that its intermediate values are recomputed for the gradient instead of being kept.
 
-    The gradients of the arguments and of the trainable variables that ``f`` reads are those of ``f``. Keyword arguments
-    are passed on and get no gradient. See https://www.tensorflow.org/api_docs/python/tf/recompute_grad.
+    The gradients of the arguments and of the trainable variables that ``f`` reads do not change. See
+    https://www.tensorflow.org/api_docs/python/tf/recompute_grad.
+
+    Args:
+        f: The function. Its keyword arguments have no gradient.
+
+    Returns:
+        A function with the arguments and the result of ``f``.
 
     >>> import minitape as tf
     >>> x = tf.Variable(3.0)
@@ -269,7 +354,18 @@ def _recompute_gradients(
     upstream: Sequence[Result],
     variables: Sequence[ResourceVariable],
 ) -> list[Result]:
-    """Compute the gradients of the arguments and variables of ``function``, which runs again under its own tape."""
+    """Run a function again under a new tape, and compute the gradients of its arguments and variables.
+
+    Args:
+        function: The function.
+        arguments: Its positional arguments.
+        kwargs: Its keyword arguments.
+        upstream: The upstream gradient of each tensor of its result.
+        variables: The variables that it reads.
+
+    Returns:
+        A tensor for each argument, flattened, then for each variable; zeros if the result does not depend on it.
+    """
     with GradientTape() as tape:
         copies = [
             TABLE["identity"](
@@ -277,7 +373,7 @@ def _recompute_gradients(
             )
             for argument in nest.flatten(arguments)
         ]
-        tape.watch(copies)  # which warns of those that have no gradient, as TensorFlow does
+        tape.watch(copies)  # As in TensorFlow, this warns of arguments that have no gradient.
         result = function(*nest.pack_sequence_as(arguments, copies), **kwargs)
     return tape.gradient(
         result,
@@ -288,9 +384,16 @@ def _recompute_gradients(
 
 
 def grad_pass_through(f: Function) -> Function:
-    """``f`` whose gradient is that of the identity: the upstream gradient passes through (straight-through estimator).
+    """Wrap a function so that its gradient is the gradient of the identity (a straight-through estimator).
 
-    See https://www.tensorflow.org/api_docs/python/tf/grad_pass_through.
+    The upstream gradient passes to the arguments unchanged. See
+    https://www.tensorflow.org/api_docs/python/tf/grad_pass_through.
+
+    Args:
+        f: The function. Its result has as many tensors as it has positional arguments, of the same shapes.
+
+    Returns:
+        A function with the arguments and the result of ``f``. Variables that ``f`` reads have the gradient None.
 
     >>> import minitape as tf
     >>> x = tf.Variable(1.7)

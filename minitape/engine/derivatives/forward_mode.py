@@ -1,8 +1,7 @@
-"""``tf.autodiff.ForwardAccumulator``: Jacobian-vector products, from the rules that reverse mode has.
+"""``tf.autodiff.ForwardAccumulator``: Jacobian-vector products, computed with the rules of reverse mode.
 
-The gradient of y with respect to x is u·J, where u is the adjoint that y starts with: it is linear in u. Its own
-gradient with respect to u, with a tangent as the adjoint to start with, is J·tangent. So forward mode is two sweeps
-back.
+The gradient of y with respect to x is u·J, where u is the seed of y. It is linear in u. Its gradient with respect to u,
+with a tangent as the seed, is J·tangent. So forward mode takes two sweeps.
 """
 
 from __future__ import annotations
@@ -37,21 +36,33 @@ if TYPE_CHECKING:
 
 
 class ForwardTape(GradientTape):
-    """The tape of an accumulator: it records what the accumulator will follow."""
+    """The tape of an accumulator, which records the operations that the tangents pass.
+
+    Attributes:
+        owner: A weak reference to the accumulator.
+    """
 
     _gives_gradients = False
 
     def __init__(self, owner: ForwardAccumulator) -> None:
+        """Create the persistent tape of an accumulator, which watches only the primals."""
         super().__init__(persistent=True, watch_accessed_variables=False)
         self.owner = weakref.ref(owner)
 
 
 class ForwardAccumulator:
-    """Computes Jacobian-vector products of what runs in its block: ``jvp(y)`` is the derivative in a direction.
+    """Compute Jacobian-vector products of the operations in its block.
 
-    ``tangents`` has the structure and dtypes of ``primals``, and shapes that broadcast to theirs; raises ValueError
-    when a primal is given twice, or a tangent does not fit. Accumulators nest, and work inside and around gradient
-    tapes. See https://www.tensorflow.org/api_docs/python/tf/autodiff/ForwardAccumulator.
+    ``jvp(y)`` is the derivative of ``y`` in the direction of the tangents. Accumulators nest, and work inside and
+    around gradient tapes. See https://www.tensorflow.org/api_docs/python/tf/autodiff/ForwardAccumulator.
+
+    Args:
+        primals: A tensor, a variable, or a nested structure of them. Each may occur only once.
+        tangents: A direction for each primal, in the structure of ``primals``. A tangent has the dtype of its primal
+            and a shape that broadcasts to the primal's shape.
+
+    Raises:
+        ValueError: A primal occurs twice, or the tangents do not fit to the primals.
 
     >>> import minitape as tf
     >>> x = tf.constant([2.0, 3.0])
@@ -62,9 +73,10 @@ class ForwardAccumulator:
     """
 
     def __init__(self, primals: Structure, tangents: Structure) -> None:
+        """Create an accumulator, which follows the operations of its ``with`` block."""
         self._primals: list[TargetOrSource] = nest.flatten(primals)
         self._tape = ForwardTape(self)
-        self._outer_tapes: list[GradientTape] = []  # tapes around the block
+        self._outer_tapes: list[GradientTape] = []  # Tapes that were open when the block began.
         if len({id(primal) for primal in self._primals}) != len(self._primals):
             raise ValueError("A tensor was specified as a primal multiple times: give the sum of its tangents.")
         flat_tangents = nest.flatten(tangents)
@@ -76,6 +88,11 @@ class ForwardAccumulator:
         ]
 
     def __enter__(self) -> ForwardAccumulator:
+        """Start recording and watch the primals.
+
+        Returns:
+            The accumulator itself.
+        """
         self._tape.__enter__()
         self._outer_tapes = state.tapes[:-1]
         self._tape.watch([p for p in self._primals if p.dtype.differentiable])
@@ -88,7 +105,18 @@ class ForwardAccumulator:
     __exit__: ExitProperty = InterruptSafeExit(_leave, attrgetter("_tape._recording"))
 
     def jvp(self, primals: Structure, unconnected_gradients: Unconnected = NONE) -> Structure:
-        """The derivative of each of ``primals`` in the direction of the tangents; None where they make no difference.
+        """Compute the derivative of values in the direction of the tangents.
+
+        Args:
+            primals: The values to differentiate: a tensor, a variable, or a nested structure of them.
+            unconnected_gradients: The result for a value that depends on no primal: "none" for None, or "zero" for
+                zeros.
+
+        Returns:
+            A tensor or None for each value, in the structure of ``primals``. It has the shape and dtype of the value.
+
+        Raises:
+            ValueError: ``unconnected_gradients`` is another value.
 
         >>> import minitape as tf
         >>> x = tf.constant([1.0, 2.0])
@@ -99,9 +127,7 @@ class ForwardAccumulator:
         """
         returns_zeros = should_return_zeros(unconnected_gradients)
         values = nest.flatten(primals)
-        primal_tangents = {
-            id(primal): tangent for primal, tangent in zip(self._primals, self._tangents, strict=True)
-        }  # of the primals themselves
+        primal_tangents = {id(primal): tangent for primal, tangent in zip(self._primals, self._tangents, strict=True)}
         rows = [
             self._tape._find_rows_of_value(value)[-1:]
             if id(value) not in primal_tangents and value.dtype.differentiable
@@ -125,7 +151,7 @@ class ForwardAccumulator:
 
     @make_interrupt_safe
     def _record_on_outer_tapes(self) -> Iterator[None]:
-        """Let the tapes around the accumulator's block record, whenever tangents are asked for, and no others."""
+        """Let only the tapes around the accumulator's block record the computation of tangents."""
         with contextlib.ExitStack() as stack:
             for tape in [t for t in reversed(state.tapes) if t not in self._outer_tapes]:
                 stack.enter_context(tape.stop_recording())
@@ -135,7 +161,14 @@ class ForwardAccumulator:
             yield
 
     def _compute_tangents_by_row(self, values_by_row: dict[int, TargetOrSource]) -> dict[int, Tensor]:
-        """Compute the tangents of values, by row; none for one that depends on no primal."""
+        """Compute the tangents of values.
+
+        Args:
+            values_by_row: The values by row of the accumulator's recording.
+
+        Returns:
+            The tangents by row, in the shape and dtype of the values. A row that depends on no primal is missing.
+        """
         tape, record = self._tape, self._tape._record
         pairs = zip(self._primals, self._tangents, strict=True)
         tangents = {row: tangent for primal, tangent in pairs for row in tape._find_rows_of_value(primal)}
@@ -143,7 +176,7 @@ class ForwardAccumulator:
             return {}
         reachable = mark_reachable_rows(tape, set(tangents))
         for row in tangents:
-            reachable[row] = ENDS_HERE if reachable[row] else 0  # nothing comes from further back
+            reachable[row] = ENDS_HERE if reachable[row] else 0  # A tangent replaces all that the row depends on.
         values_by_row = {row: value for row, value in values_by_row.items() if reachable[row]}
         with GradientTape(watch_accessed_variables=False) as inner_tape:
             adjoints = {row: build_zeros_like_source(value) for row, value in values_by_row.items()}
@@ -157,7 +190,11 @@ class ForwardAccumulator:
 
 
 def _fit_tangent(primal: TargetOrSource, tangent: Tensor) -> Tensor:
-    """Return the tangent in the shape of its primal; ValueError for one that does not broadcast to it."""
+    """Return a tangent in the shape of its primal.
+
+    Raises:
+        ValueError: The tangent does not broadcast to that shape.
+    """
     primal_shape = tuple(primal.shape)
     if tangent._value.shape == primal_shape:
         return tangent

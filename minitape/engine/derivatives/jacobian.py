@@ -1,4 +1,4 @@
-"""``GradientTape.jacobian`` and ``batch_jacobian``: one sweep for each element of the target."""
+"""``GradientTape.jacobian`` and ``batch_jacobian``: the gradients of all elements of a target."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ..record.record import Record
     from ..types import Adjoint, Array, Function, Object, Result, Sizes, Structure, TargetOrSource
 
-MAX_KEPT_NUMBERS = 100_000  # numbers of a Jacobian that is kept for pictures
+MAX_KEPT_NUMBERS = 100_000  # A tape keeps a Jacobian of at most this many numbers for pictures.
 
 
 def jacobian(
@@ -44,23 +44,40 @@ def jacobian(
     parallel_iterations: int | None,
     use_pfor: bool,
 ) -> Structure:
-    """The derivative of each element of ``target`` with respect to each element of the sources."""
+    """Compute the derivative of each element of a target with respect to each element of the sources.
+
+    Args:
+        tape: The tape.
+        target: A tensor or a variable, or an array that no tape has recorded.
+        sources: A nested structure of tensors and variables.
+        unconnected_gradients: "none" or "zero", or a member of ``UnconnectedGradients``.
+        parallel_iterations: Is only checked.
+        use_pfor: Is only checked.
+
+    Returns:
+        A tensor of the shape ``target.shape + source.shape`` or None for each source, in the structure of ``sources``.
+
+    Raises:
+        RuntimeError: The tape cannot compute a gradient, or is not persistent and ``use_pfor`` is False.
+        ValueError: ``parallel_iterations`` is too small, or ``unconnected_gradients`` is another value.
+    """
     _begin_jacobian(tape, "jacobian", parallel_iterations, use_pfor)
-    target = create_tensor(target) if isinstance(target, ndarray) else target  # no tape recorded it
-    returns_zeros, flat_sources, shape = (
-        should_return_zeros(unconnected_gradients),
-        [unwrap_keras_variable(s) for s in nest.flatten(sources)],
-        tuple(target.shape),
-    )
+    if isinstance(target, ndarray):
+        target = create_tensor(target)
+    returns_zeros = should_return_zeros(unconnected_gradients)
+    flat_sources = [unwrap_keras_variable(s) for s in nest.flatten(sources)]
+    shape = tuple(target.shape)
     count = math.prod(shape)
-    sweep_count = count or 1  # one shows what has a path to a target without elements
+    sweep_count = count or 1  # A target without elements needs a sweep, which finds the sources that are connected.
     seeds: ndarray = np.eye(sweep_count, dtype=_get_numpy_type(target))[:, :count].reshape(sweep_count, *shape)
     stacked_gradients = _compute_stacked_gradients(tape, target, flat_sources, seeds)
     results: list[Result] = []
     for g, source in zip(stacked_gradients, flat_sources, strict=True):
         sizes = (*shape, *source.shape)
-        if g is None or not count:
-            results.append(None if g is None and not returns_zeros else _build_zeros(sizes, source))
+        if g is None and not returns_zeros:
+            results.append(None)
+        elif g is None or not count:
+            results.append(_build_zeros(sizes, source))
         else:
             results.append(TABLE["reshape"](g, shape=sizes))
     _end_jacobian(tape, "jacobian", target, flat_sources, stacked_gradients, results)
@@ -75,7 +92,25 @@ def batch_jacobian(
     parallel_iterations: int | None,
     use_pfor: bool,
 ) -> Result:
-    """The Jacobian of ``target[i]`` with respect to ``source[i]``, for each i."""
+    """Compute the Jacobian of ``target[i]`` with respect to ``source[i]``, for each i.
+
+    Args:
+        tape: The tape.
+        target: A tensor or a variable of the shape [batch, ...], of rank 2 or more.
+        source: A tensor or a variable of the shape [batch, ...], of rank 2 or more.
+        unconnected_gradients: "none" or "zero", or a member of ``UnconnectedGradients``. It decides only about the
+            dtype of zeros, which is the dtype of the target or of the source.
+        parallel_iterations: Is only checked.
+        use_pfor: Is only checked.
+
+    Returns:
+        A tensor of the shape ``[batch] + target.shape[1:] + source.shape[1:]``. It consists of zeros if the target does
+        not depend on the source.
+
+    Raises:
+        RuntimeError: The tape cannot compute a gradient, or is not persistent and ``use_pfor`` is False.
+        ValueError: The first axes differ, a rank is below 2, or an argument has another value.
+    """
     _begin_jacobian(tape, "batch_jacobian", parallel_iterations, use_pfor)
     source = unwrap_keras_variable(source)
     size, *target_sizes = tuple(target.shape) or (0,)
@@ -90,7 +125,7 @@ def batch_jacobian(
         tape, target, [source], np.broadcast_to(seeds, (count, size, *target_sizes))
     )
     sizes = (size, *target_sizes, *source_sizes)
-    if stacked_gradient is None:  # zeros in any case
+    if stacked_gradient is None:  # TensorFlow returns zeros even for "none".
         result = _build_zeros(sizes, source if should_return_zeros(unconnected_gradients) else target)
     else:
         order = (1, 0, *range(2, 2 + len(source_sizes)))
@@ -115,7 +150,17 @@ def _begin_jacobian(tape: GradientTape, method_name: str, parallel_iterations: i
 def _compute_stacked_gradients(
     tape: GradientTape, target: TargetOrSource, sources: list[TargetOrSource], seeds: ndarray
 ) -> list[Result]:
-    """Compute one gradient for each of the target's adjoints, stacked; None for a source that no path leads to."""
+    """Compute the gradients for a stack of seeds.
+
+    Args:
+        tape: The tape.
+        target: A tensor or a variable.
+        sources: The tensors and variables to differentiate by.
+        seeds: The adjoints that the target starts with, of the shape (n, *target.shape).
+
+    Returns:
+        A tensor of the shape (n, *source.shape) for each source; None if the target does not depend on it.
+    """
     if not target.dtype.differentiable:
         return [None] * len(sources)
     if not state.tapes and get_current_first_run() is None:
@@ -130,12 +175,14 @@ def _compute_stacked_gradients(
 def _sweep_stacked_seeds(
     tape: GradientTape, target: TargetOrSource, sources: list[TargetOrSource], stacked_seeds: ndarray
 ) -> list[Result]:
-    """Compute the gradients in one sweep of a stack of seeds, which no outer tape is to know of."""
-    record, rows_by_source = (
-        tape._record,
-        [find_rows_of_value(tape, source) if source.dtype.differentiable else () for source in sources],
-    )
-    target_rows, source_rows = find_rows_of_value(tape, target)[-1:], {row for rows in rows_by_source for row in rows}
+    """Compute the gradients for a stack of seeds in one sweep, which no tape records.
+
+    The arguments and the result are the same as for ``_compute_stacked_gradients``.
+    """
+    record = tape._record
+    rows_by_source = [find_rows_of_value(tape, source) if source.dtype.differentiable else () for source in sources]
+    target_rows = find_rows_of_value(tape, target)[-1:]
+    source_rows = {row for rows in rows_by_source for row in rows}
     if record is None or not (target_rows and source_rows):
         return [None] * len(sources)
     reachable = mark_reachable_rows(tape, source_rows)
@@ -149,20 +196,35 @@ def _sweep_stacked_seeds(
 
 
 class StackedSweep(Sweep):
-    """The sweep of many adjoints of one target at once: at each row is a stack of them, along one more axis in front.
+    """A sweep of many adjoints of one target at once.
 
-    The rules of the table broadcast over it, those of the primitives that are ``STACKABLE_PRIMITIVES`` where their
-    attributes count that axis. For all others each adjoint of the stack has its turn.
+    Each row has a stack of adjoints, along an additional first axis. The rules of the table broadcast over that axis.
+    The rules of ``STACKABLE_PRIMITIVES`` do so once their attributes count it. All other rules are called for each
+    adjoint of the stack.
+
+    Attributes:
+        seed_count: The number of adjoints in a stack.
     """
 
     def __init__(self, record: Record, seeds: dict[int, ndarray], sources: set[int], reachable: bytearray) -> None:
+        """Prepare a sweep from one target, whose seed is a stack of adjoints of the shape (n, *target.shape)."""
         super().__init__(record, seeds, sources, reachable)
         self.seed_count = len(next(iter(seeds.values())))
 
     def compute_shares(
         self, call: Call, g: Adjoint, values: Sequence[Adjoint], positions: list[int]
     ) -> dict[int, Adjoint]:
-        """See :meth:`Sweep.compute_shares`."""
+        """Compute stacks of shares, see :meth:`Sweep.compute_shares`.
+
+        Args:
+            call: The call, whose primitive has the rules.
+            g: The stack of adjoints, of the shape (n, *output.shape); a list of stacks for several outputs.
+            values: The value of the output, then the values of the inputs, without the additional axis.
+            positions: The positions of the inputs that need a share.
+
+        Returns:
+            The shares by position, of the shape (n, *input.shape).
+        """
         primitive, inputs, count = call.primitive, values[1:], self.seed_count
         if primitive.code:
             rules: Object = self.find_rules_for_value(primitive, g)
@@ -186,23 +248,31 @@ class StackedSweep(Sweep):
         return {i: np.stack([shares[i] for shares in shares_by_seed]) for i in shares_by_seed[0]}
 
     def build_zero_adjoint(self, row: int) -> Adjoint:
-        """Build a stack of zeros."""
+        """Return a stack of zeros as the adjoint of an output that nothing depends on."""
         shape, dtype = self.record.get_shape_and_dtype(row)
         return np.zeros((self.seed_count, *shape), dtype)
 
 
 def _broadcast_along_stack_axis(value: Array, seed_count: int) -> ndarray:
-    """Repeat a value as often as there are adjoints, along one more axis in front."""
+    """Return a view that repeats a value along an additional first axis, once for each adjoint."""
     array = value.zeros if type(value) is ArraySpec else value
     if not array.flags.c_contiguous:
         return np.broadcast_to(array, (seed_count, *array.shape))
-    return ndarray(
-        (seed_count, *array.shape), array.dtype, array, 0, (0, *array.strides)
-    )  # a fifth of the other's time
+    # The constructor takes a fifth of the time of broadcast_to.
+    return ndarray((seed_count, *array.shape), array.dtype, array, 0, (0, *array.strides))
 
 
 def _sum_stacked_shares_to_input(stacked_share: Array, input_value: Array, seed_count: int) -> Array:
-    """Sum each of a stack of shares to the shape of the input that they belong to."""
+    """Sum each share of a stack to the shape of its input.
+
+    Args:
+        stacked_share: The shares, of the shape (seed_count, *broadcast input.shape).
+        input_value: The value of the input.
+        seed_count: The number of shares.
+
+    Returns:
+        An array of the shape (seed_count, *input.shape) and the input's dtype.
+    """
     summed = unbroadcast(
         stacked_share, (seed_count, *(1,) * (stacked_share.ndim - 1 - input_value.ndim), *input_value.shape)
     )
@@ -218,10 +288,11 @@ STACKABLE_PRIMITIVES = frozenset(
 def _shift_axis_past_stack_axis(axis: int | Sizes | None, rank: int) -> int | Sizes:
     if isinstance(axis, int):
         return axis + 1 if axis >= 0 else axis
-    return tuple([a + 1 if a >= 0 else a for a in (range(rank) if axis is None else axis)])
+    axes = range(rank) if axis is None else axis
+    return tuple([a + 1 if a >= 0 else a for a in axes])
 
 
-# attributes that count axes, for values with one more axis in front
+# Functions that change an attribute for values with an additional first axis, by the name of the attribute.
 _ATTRIBUTE_SHIFTS: dict[str, Function] = {
     "axis": _shift_axis_past_stack_axis,
     "perm": lambda perm, rank: (0, *[p % rank + 1 for p in perm]),
@@ -237,7 +308,7 @@ def _end_jacobian(
     gradients: list[Adjoint],
     results: list[Result],
 ) -> None:
-    """Finish as ``gradient`` does, and note for pictures what the call returned, but no very large result."""
+    """Finish a call as ``gradient`` does, and store its results for pictures, except for very large results."""
     results = [
         None if result is None or math.prod(tuple(result.shape)) > MAX_KEPT_NUMBERS else result for result in results
     ]

@@ -1,6 +1,6 @@
 """Python functions as operations: ``tf.py_function`` and ``tf.numpy_function``.
 
-In a traced function they are other rows (:mod:`minitape.functions.effect_rows`).
+While a ``tf.function`` is traced, :mod:`minitape.functions.effect_rows` writes their rows.
 """
 
 from __future__ import annotations
@@ -28,21 +28,40 @@ if TYPE_CHECKING:
 
 
 class PythonCall:
-    """One run of a py_function: the tape that watched its inputs, for its gradients."""
+    """One run of a py_function, with the tape for its gradients.
+
+    Attributes:
+        tape: The tape that has recorded the run; None if no gradient was needed.
+        inputs: The eager tensors that were passed to the function.
+        outputs: The results of the function.
+    """
 
     __slots__ = ("tape", "inputs", "outputs", "__weakref__")
 
     def __init__(self, tape: GradientTape | None, inputs: list[EagerTensor], outputs: list[Tensor]) -> None:
+        """Store a run that has ended."""
         self.tape, self.inputs, self.outputs = tape, inputs, outputs
 
     def select_differentiable_adjoints(self, adjoints: Sequence[Adjoint]) -> list[Adjoint]:
-        """Select those adjoints that belong to outputs of a differentiable dtype."""
+        """Select the adjoints of the outputs that have a differentiable dtype.
+
+        Args:
+            adjoints: An adjoint for each output.
+        """
         return [g for output, g in zip(self.outputs, adjoints, strict=True) if output.dtype.differentiable]
 
     def compute_input_gradients(self, *adjoints: Tensor) -> list[Tensor]:
         """Compute the gradients of the inputs.
 
-        TypeError when an input has a type that has no gradient: TensorFlow promises a zero of that type.
+        Args:
+            *adjoints: The adjoints of the outputs that have a differentiable dtype.
+
+        Returns:
+            A tensor for each input. It is a single zero, whatever the input's shape, if no output depends on the input.
+
+        Raises:
+            RuntimeError: No tape has recorded the run.
+            TypeError: An input is of a dtype without gradients, because TensorFlow cannot create a zero of that dtype.
         """
         if self.tape is None:
             raise RuntimeError("this run of a py_function has no gradient: no tape was open")
@@ -54,13 +73,21 @@ class PythonCall:
         )
         if integer_dtype is not None:
             raise TypeError(f"Cannot convert 0.0 to EagerTensor of dtype {integer_dtype}")
-        # a single number for any shape, as in TensorFlow
+        # As in TensorFlow, an input without a gradient gets a single zero, whatever its shape.
         zeros = (create_tensor(input_tensor.dtype.as_numpy_dtype(0)) for input_tensor in sources)
         return [zero if g is None else convert_to_tensor(g) for g, zero in zip(gradients, zeros, strict=True)]
 
     def compute_gradients_off_tape(self, adjoints: Sequence[Adjoint]) -> list[Tensor]:
-        """Compute the gradients of the inputs for these eager adjoints, out of sight of every tape; errors are those of
-        tf.
+        """Compute the gradients of the inputs without recording the computation on any tape.
+
+        Args:
+            adjoints: An eager tensor for each output.
+
+        Returns:
+            A tensor for each input.
+
+        Raises:
+            OpError: The computation has failed. Other exceptions are converted to it.
         """
         with suspend_recording():
             try:
@@ -73,7 +100,7 @@ class PythonCall:
 
 @pass_adjoints_as_list
 def _apply_python_rule(adjoints: Adjoint, z: Adjoint, *inputs: Adjoint, call: PythonCall) -> list[Adjoint]:
-    if any(isinstance(adjoint, Tensor) for adjoint in adjoints):  # recorded: a py_function, too
+    if any(isinstance(adjoint, Tensor) for adjoint in adjoints):  # A recorded sweep needs a py_function for its rows.
         return py_function(
             call.compute_input_gradients, call.select_differentiable_adjoints(adjoints), [t.dtype for t in call.inputs]
         )
@@ -98,7 +125,20 @@ _ERROR_CLASSES: dict[type[Exception], type[errors.OpError]] = {
 def run_python_function(
     func: Function, inputs: Sequence[Tensor], result_dtypes: list[DType], needs_gradient: bool = False
 ) -> PythonCall:
-    """Call ``func`` with eager tensors and convert what it returns; exceptions become errors of tf."""
+    """Call a Python function with eager tensors and convert its results to tensors.
+
+    Args:
+        func: The function.
+        inputs: The tensors whose values it receives.
+        result_dtypes: The dtype of each result.
+        needs_gradient: Whether a tape records the run.
+
+    Returns:
+        The run, with its results as ``outputs``.
+
+    Raises:
+        OpError: The function has raised an exception, or has returned too few values.
+    """
     arguments = [create_tensor(input_tensor.array) for input_tensor in inputs]
     tape: GradientTape | None = None
     with suspend_recording():
@@ -119,7 +159,12 @@ def run_python_function(
 
 
 def convert_error_to_op_error(error: Exception) -> errors.OpError:
-    """Return the error of tf for an exception inside a py_function."""
+    """Return TensorFlow's error for an exception inside a py_function.
+
+    Args:
+        error: The exception. ValueError and TypeError become InvalidArgumentError; NotImplementedError becomes
+            UnimplementedError; all others become UnknownError.
+    """
     error_class = next(
         (tf_class for kind, tf_class in _ERROR_CLASSES.items() if isinstance(error, kind)), errors.UnknownError
     )
@@ -127,8 +172,16 @@ def convert_error_to_op_error(error: Exception) -> errors.OpError:
 
 
 def _convert_results(value: Structure, dtypes: list[DType]) -> list[Tensor]:
-    """The returned values as tensors of the promised dtypes; of a list that is too long, the first ones."""
-    values = value if isinstance(value, (list, tuple)) else [] if value is None else [value]
+    """Convert the value that a Python function has returned to tensors of the promised dtypes.
+
+    Superfluous values of a list are dropped.
+    """
+    if isinstance(value, (list, tuple)):
+        values = value
+    elif value is None:
+        values = []
+    else:
+        values = [value]
     return [_convert_result(result, dtype) for result, dtype in zip(values, dtypes, strict=False)]
 
 
@@ -141,22 +194,43 @@ def _convert_result(value: Value, dtype: DType) -> Tensor:
 
 
 def parse_result_types(result_types: Object) -> tuple[list[DType], bool]:
-    """Return the dtypes of ``result_types``, and whether it is a list of them."""
-    type_values = list(result_types) if isinstance(result_types, (list, tuple)) else [result_types]
+    """Return the dtypes in the argument ``Tout``.
+
+    Args:
+        result_types: A dtype, a TensorSpec, or a list of them.
+
+    Returns:
+        The dtypes, and whether the argument is a list.
+    """
+    is_list = isinstance(result_types, (list, tuple))
+    type_values = result_types if is_list else [result_types]
     dtypes = [kind.dtype if type(kind).__name__ == "TensorSpec" else as_dtype(kind) for kind in type_values]
-    return dtypes, isinstance(result_types, (list, tuple))
+    return dtypes, is_list
 
 
 def py_function(
     func: Function | None = None, inp: Object = None, Tout: Object = None, name: str | None = None
 ) -> Structure:
-    """Runs a Python function on eager tensors as one differentiable operation, also inside a traced function.
+    """Run a Python function on eager tensors as one differentiable operation, even inside a traced function.
 
-    ``func`` gets the tensors of ``inp`` and returns one value for each dtype in ``Tout`` (a single one, or a list; an
-    empty list for none). Gradients flow through its tf operations; an input that it does not use, or an array that it
-    makes with NumPy, has gradient zero; InvalidArgumentError where an input has no gradient, such as an integer.
-    Exceptions become errors of tf (ValueError and TypeError: InvalidArgumentError, others: UnknownError). See
-    https://www.tensorflow.org/api_docs/python/tf/py_function.
+    Gradients flow through the tf operations of the function. An input that it does not use, or that it reads only with
+    NumPy, has the gradient zero. See https://www.tensorflow.org/api_docs/python/tf/py_function.
+
+    Args:
+        func: A function that takes the tensors of ``inp`` and returns one value for each dtype in ``Tout``.
+        inp: A list of tensors, variables and values that become tensors.
+        Tout: The dtype of the result, a list of dtypes for several results, or an empty list for none.
+        name: Ignored in eager execution.
+
+    Returns:
+        A tensor of the dtype ``Tout``, or a list of tensors if ``Tout`` is a list.
+
+    Raises:
+        ValueError: ``func`` is not callable.
+        InvalidArgumentError: ``func`` raises ValueError or TypeError, or returns too few values. The gradient raises
+            it if an input is of a dtype without gradients, such as an integer.
+        UnimplementedError: ``func`` raises NotImplementedError.
+        UnknownError: ``func`` raises another exception.
 
     >>> import minitape as tf
     >>> def log_huber(x, m):
@@ -182,11 +256,21 @@ def py_function(
 def numpy_function(
     func: Object = None, inp: Object = None, Tout: Object = None, stateful: bool = True, name: str | None = None
 ) -> Structure:
-    """Runs a Python function on NumPy arrays as an operation; its gradient is None. ``stateful`` has no effect.
+    """Run a Python function on NumPy arrays as an operation, whose gradient is None.
 
-    Eagerly ``Tout`` is not looked at, as in TensorFlow: the results keep the dtypes that NumPy gave them. In a
-    traced function they must have the dtypes of ``Tout``. See
+    As in TensorFlow, eager execution ignores ``Tout``, so the results keep the dtypes that NumPy gave them. In a traced
+    function they must have the dtypes of ``Tout``. ``stateful`` has no effect. See
     https://www.tensorflow.org/api_docs/python/tf/numpy_function.
+
+    Args:
+        func: A function that takes the arrays of ``inp`` and returns an array or a nested structure of arrays.
+        inp: A list of tensors, variables and arrays.
+        Tout: The dtype of the result, or a list of dtypes.
+        stateful: Ignored.
+        name: Ignored in eager execution.
+
+    Returns:
+        A tensor, or a list of tensors if ``func`` returns several arrays.
 
     >>> import minitape as tf
     >>> tf.numpy_function(np.sinh, [tf.constant([0.0, 1.0])], tf.float32).numpy()

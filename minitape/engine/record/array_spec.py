@@ -1,4 +1,4 @@
-"""The shape and dtype that a recording holds in place of an array that no rule reads."""
+"""The shape and dtype that a recording keeps instead of an array that no rule reads."""
 
 from __future__ import annotations
 
@@ -13,9 +13,19 @@ if TYPE_CHECKING:
 
 
 class ArraySpec:
-    """The shape and dtype of an array that was not kept, because no rule reads its elements."""
+    """The shape and dtype of an array that was not kept, because no rule reads its elements.
+
+    Rules receive it in place of the array, so it has the attributes of an array that need no elements.
+
+    Attributes:
+        shape: The sizes of the axes.
+        dtype: The NumPy dtype.
+        ndim: The number of axes.
+        size: The number of elements.
+    """
 
     def __init__(self, shape: Sizes, dtype: np.dtype) -> None:
+        """Store the shape and dtype. `get_array_spec` does so once for equal arguments."""
         self.shape, self.dtype = shape, dtype
 
     ndim = property(lambda self: len(self.shape))
@@ -23,14 +33,19 @@ class ArraySpec:
 
     @cached_property
     def zeros(self) -> np.ndarray:
-        """An array of this shape, for who needs one and reads no element."""
+        """A read-only array of zeros, for code that needs an array of this shape but reads no element."""
         return np.broadcast_to(np.zeros((), self.dtype), self.shape)
 
     def conj(self) -> ArraySpec:
-        """The spec of the conjugate."""
+        """Return the spec of the complex conjugate, which is the same spec."""
         return self
 
     def __array__(self, dtype: NumPyType | None = None, copy: bool | None = None) -> np.ndarray:
+        """Refuse to convert the spec to an array.
+
+        Raises:
+            RuntimeError: Always, because a rule reads an array that its primitive did not list in `keep`.
+        """
         raise RuntimeError("a rule reads an array that was not kept: its primitive's `keep` does not name it")
 
 

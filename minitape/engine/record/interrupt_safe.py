@@ -1,4 +1,4 @@
-"""Blocks of a ``with`` statement that change something for their time, and take it back wherever Ctrl-C comes."""
+"""``with`` blocks that undo their change at the end, wherever Ctrl-C interrupts them."""
 
 from __future__ import annotations
 
@@ -17,46 +17,60 @@ if TYPE_CHECKING:
 
 
 class InterruptSafeExit(property):
-    """The ``__exit__`` of a class whose blocks end even where Ctrl-C comes just before it is called, or inside it.
+    """An ``__exit__`` that runs even if Ctrl-C comes just before its call or inside it.
 
-    A ``with`` statement looks ``__exit__`` up before it enters, and holds on to what it found until the block is over,
-    one way or the other. When it releases that and the block has not been left, it is left then. ``leave`` may
-    therefore be called again where it was interrupted; the last thing that it does is to set ``_exit_ref`` to None.
-    ``is_entered`` says whether there is something to leave.
+    A ``with`` statement looks up ``__exit__`` before it enters the block, and keeps a reference to the result until the
+    block is over. If Python drops that reference and the block has not been left, the block is left then.
     """
 
     def __init__(self, leave: Function, is_entered: Callable[[Object], object]) -> None:
+        """Create the property.
+
+        Args:
+            leave: Leaves the block. Its arguments are the block and the three arguments of ``__exit__``. If it is
+                interrupted, it may be called again. Its last statement must set the block's ``_exit_ref`` to None.
+            is_entered: Returns, for a block, whether it has been entered and not left.
+        """
+
         def build_exit_method(block: Object) -> Function:
-            exit_method = partial(leave, block)  # whose call is no step of Python's
+            exit_method = partial(leave, block)  # Python cannot be interrupted while it calls a partial.
             if not is_entered(block):
                 block._exit_ref = weakref.ref(exit_method, partial(leave_when_dropped, block))
             return exit_method
 
         def leave_when_dropped(block: Object, exit_ref: object) -> None:
             if is_entered(block):
-                leave(block, GeneratorExit, GeneratorExit(), None)  # as Python ends a generator early
-            elif block._exit_ref is exit_ref:  # a lookup that was not a with statement's
+                leave(block, GeneratorExit, GeneratorExit(), None)  # Python closes generators with this error.
+            elif block._exit_ref is exit_ref:  # Other code than a with statement looked up __exit__.
                 block._exit_ref = None
 
         super().__init__(build_exit_method)
         self._leave = leave
 
     def __call__(self, block: object, *error: object) -> bool | None:
-        """Leaves the block as ``type(block).__exit__(block, ...)`` does, which contextlib.ExitStack calls."""
+        """Leave the block. ``contextlib.ExitStack`` calls ``type(block).__exit__(block, ...)``, which ends here.
+
+        Args:
+            block: The block.
+            *error: The type, value and traceback of the exception that ends the block; None if it ends normally.
+        """
         return self._leave(block, *error)
 
 
 def leave_ended_tapes() -> None:
-    """Leave the tapes whose block has ended without that: after a recursion without end Python has no frame for it."""
+    """Leave the tapes whose blocks ended without a call of ``__exit__``.
+
+    That happens after an infinite recursion, when Python has no frame left for the call.
+    """
     for tape in [*state.tapes]:
         if tape._exit_ref is not None and tape._exit_ref() is None:
             tape._leave(None, None, None)
 
 
 class TemporaryAttributes:
-    """A block in which attributes of an object have other values. It gives ``entered_value``.
+    """A block in which attributes of an object have other values.
 
-    Afterwards they are what they were before, except those that other code has set in the meantime.
+    Afterwards the attributes have their old values again, except those that other code has set in the meantime.
 
     >>> from types import SimpleNamespace
     >>> light = SimpleNamespace(on=False)
@@ -68,10 +82,18 @@ class TemporaryAttributes:
     """
 
     def __init__(self, owner: Object, entered_value: object = None, **values: object) -> None:
+        """Prepare the block.
+
+        Args:
+            owner: The object whose attributes change.
+            entered_value: The value that ``with ... as`` assigns.
+            **values: The values of the attributes in the block, by name.
+        """
         self._owner, self._entered_value, self._values = owner, entered_value, values
         self._saved_values: dict[str, object] = {}
 
     def __enter__(self) -> Object:
+        """Set the attributes, and return `entered_value`."""
         self._saved_values = {name: getattr(self._owner, name) for name in self._values}
         for name, value in self._values.items():
             setattr(self._owner, name, value)
@@ -90,14 +112,22 @@ class TemporaryAttributes:
 
 
 class ThreadContext(TemporaryAttributes):
-    """A block in which this thread has other tapes, or another recording: variables are watched anew in it and after
-    it.
+    """A block in which this thread has other tapes or another recording.
+
+    Because the tapes change, variables that are read in the block or after it are watched again.
     """
 
     def __init__(self, entered_value: object = None, **values: object) -> None:
+        """Prepare the block.
+
+        Args:
+            entered_value: The value that ``with ... as`` assigns.
+            **values: The fields of :class:`~.thread_state.ThreadState` in the block, by name.
+        """
         super().__init__(state, entered_value, **values)
 
     def __enter__(self) -> Object:
+        """Set the fields, and return `entered_value`."""
         entered_value = super().__enter__()
         _invalidate_tape_set()
         return entered_value
@@ -114,19 +144,27 @@ def _invalidate_tape_set() -> None:
 
 
 def suspend_recording() -> AbstractContextManager[None]:
-    """Run the block eagerly, out of sight of every tape of this thread."""
+    """Return a block whose operations run eagerly and that no tape of this thread records."""
     return ThreadContext(record=None, tapes=[], _scope=())
 
 
 def make_interrupt_safe(
     generator_function: Callable[Params, Iterator[Returned]],
 ) -> Callable[Params, AbstractContextManager[Returned]]:
-    """``contextlib.contextmanager`` for a change that must not outlast its block.
+    """Turn a generator function into a block, as ``contextlib.contextmanager`` does, whose change never outlasts it.
 
-    Where Ctrl-C comes just after the function has made its change, or just before it takes it back, Python would end
-    the function only when it forgets the error, long after other blocks have begun. Here it ends at once. What the
-    function does after ``yield`` is not done again where it was interrupted itself: for what must not be half done
-    there is :class:`TemporaryAttributes`.
+    Ctrl-C may come just after the function has made its change, or just before it undoes the change. With
+    ``contextmanager``, Python would finish the function only when it drops the error, long after other blocks have
+    begun. This decorator finishes it at once.
+
+    The code after ``yield`` is not repeated if it is interrupted itself. Use :class:`TemporaryAttributes` for a change
+    that must not be half undone.
+
+    Args:
+        generator_function: A function that makes a change, yields once, and undoes the change.
+
+    Returns:
+        A function with the same parameters that returns the block.
     """
 
     @functools.wraps(generator_function)
@@ -142,12 +180,14 @@ def _wrap_generator(generator: Iterator[Object]) -> Iterator[Object]:
 
 
 class _GeneratorBlock:
-    """The block of a generator: what is before ``yield`` begins it, what is after ends it."""
+    """The block of a generator. The code before ``yield`` begins it, and the code after ``yield`` ends it."""
 
     def __init__(self, generator: Iterator[Object]) -> None:
+        """Prepare the block of a generator that has not started."""
         self._generator, self._generator_context = generator, _wrap_generator(generator)
 
     def __enter__(self) -> Object:
+        """Run the generator up to ``yield``, and return the value that it yields."""
         return self._generator_context.__enter__()
 
     def _leave(self, *error: Object) -> bool | None:

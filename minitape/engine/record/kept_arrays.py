@@ -1,5 +1,7 @@
-"""Which arrays a recording holds: those that a rule will read; of other large ones their shape and dtype. And what
-stays of a recording that no tape can ask any more.
+"""Decide which arrays a recording keeps.
+
+A recording keeps small arrays and the large arrays that a rule will read. For other large arrays it keeps only the
+shape and dtype. When no tape needs a recording any more, :func:`release_record` frees the rest.
 """
 
 from __future__ import annotations
@@ -20,16 +22,23 @@ if TYPE_CHECKING:
     from ..types import Array
     from .record import Record
 
-MAX_SMALL_SIZE = 4096  # arrays up to this size are kept for the picture even where no rule reads them
-MAX_RETAINED_RECORDS = 4  # skeletons of released recordings that a thread keeps, for `explain`
-MAX_SKELETON_ROWS = 4096  # rows of one at most
-MAX_ROWS_WITH_ARRAYS = 256  # rows of one that keeps its small arrays
+MAX_SMALL_SIZE = 4096  # Arrays with up to this many elements are kept for the picture even if no rule reads them.
+MAX_RETAINED_RECORDS = 4  # A thread keeps the skeletons of this many released recordings for `explain`.
+MAX_SKELETON_ROWS = 4096  # The skeleton of a longer recording is not kept.
+MAX_ROWS_WITH_ARRAYS = 256  # The skeleton of a longer recording is kept without its small arrays.
 
 
 def keep_large_inputs_read_by_rules(
     record: Record, primitive: Primitive, input_rows: Sequence[int], inputs: Sequence[Tensor]
 ) -> None:
-    """Store those large inputs of an operation that its rules will read."""
+    """Store the large inputs of an operation that its rules will read.
+
+    Args:
+        record: The recording, which holds only the specs of these arrays so far.
+        primitive: The operation.
+        input_rows: The rows of its inputs.
+        inputs: The input tensors, in the same order.
+    """
     for position, input_tensor in enumerate(inputs):
         if (
             input_tensor._value.size > record.max_small_size
@@ -40,8 +49,14 @@ def keep_large_inputs_read_by_rules(
 
 
 def find_positions_read_by_rules(record: Record, primitive: Primitive, input_rows: Sequence[int]) -> Iterable[int]:
-    """Return the positions of the inputs that the rules of an operation will read: beside a Python number, those that
-    the rule of the other one reads.
+    """Return the positions of the inputs that the rules of an operation will read.
+
+    If one of two inputs is a Python number, no gradient by it is ever needed. Then only the other input's rule counts.
+
+    Args:
+        record: The recording.
+        primitive: The operation.
+        input_rows: The rows of its inputs.
     """
     for row, read_positions in zip(input_rows, primitive.kept_beside_number, strict=False):
         if record.is_python_number(row):
@@ -50,22 +65,36 @@ def find_positions_read_by_rules(record: Record, primitive: Primitive, input_row
 
 
 def iter_large_arrays(record: Record) -> Iterator[tuple[int, ndarray]]:
-    """Iterate over (row, array) of the arrays larger than ``max_small_size`` that are held."""
+    """Yield (row, array) for each kept array with more than `max_small_size` elements.
+
+    Args:
+        record: The recording.
+    """
     for row, value in enumerate(record.read_column(VALUE_COLUMN)):
         if type(value) is ndarray and value.size > record.max_small_size:
             yield row, value
 
 
 def release_large_arrays(record: Record, kept_rows: Iterable[int] = ()) -> None:
-    """Release the large arrays, but for those of the rows that are ``kept_rows``."""
+    """Replace the large arrays of a recording by their specs.
+
+    Args:
+        record: The recording.
+        kept_rows: The rows whose arrays stay.
+    """
     for row, value in iter_large_arrays(record):
         if row not in kept_rows:
             record.store_value(row, get_array_spec(value.shape, value.dtype))
 
 
 def release_record(record: Record) -> None:
-    """Release the values, as no tape is left to ask, and all else of recordings that are long or old. The skeletons of
-    the last few short ones stay, for `explain`: which operation a tensor came from that outlived its tape.
+    """Free the values of a recording that no tape can use any more.
+
+    The skeletons of the last few short recordings stay, so that `explain` can find the operation that computed a tensor
+    which outlived its tape. Everything else in long or old recordings is freed.
+
+    Args:
+        record: The recording. Its last tape no longer exists.
     """
     record.numbers = record.variables = record.leaf_rows = _NO_DICT
     record.events, record.frame = (), None
@@ -77,7 +106,7 @@ def release_record(record: Record) -> None:
             record.rows[VALUE_COLUMN::WIDTH] = map(_convert_array_to_spec, record.rows[VALUE_COLUMN::WIDTH])
         elif record.has_large_arrays:
             release_large_arrays(record)
-        # not `record.calls`, each once and in order: of twenty steps of a regression that took 2 % longer
+        # `record.calls` would visit each call once and in order, but made twenty steps of a regression 2 % slower.
         for call in filter(None, record.rows[CALL_COLUMN::WIDTH]) if record.has_calls else ():
             call.attrs = _NO_DICT
         memory = state.memory
@@ -90,10 +119,10 @@ def release_record(record: Record) -> None:
         released.leaves, released.untracked = _NO_DICT, _NO_ROWS
 
 
-# in place of what a released recording held: nothing may be added
-_NO_DICT: Any = MappingProxyType({})  # of dictionaries
-_NO_LIST: Any = ()  # of lists
-_NO_ROWS: Any = frozenset()  # of sets
+# These replace the containers of a released recording. They are immutable, because nothing may be added any more.
+_NO_DICT: Any = MappingProxyType({})
+_NO_LIST: Any = ()  # `Any`, because it is assigned where a list was.
+_NO_ROWS: Any = frozenset()  # `Any`, because it is assigned where a set was.
 
 
 def _convert_array_to_spec(value: Array) -> Array:

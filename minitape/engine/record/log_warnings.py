@@ -1,4 +1,4 @@
-"""Warnings that TensorFlow logs."""
+"""Log the warnings that TensorFlow logs."""
 
 from __future__ import annotations
 
@@ -11,8 +11,14 @@ _log_counts: dict[str, int] = {}
 
 
 def log_warning_up_to_limit(place_key: str, message: str, limit: int = 5) -> None:
-    """Log a warning as TensorFlow does, through the logger "tensorflow": the first ``limit`` times for a place."""
-    import logging  # seldom needed, and four milliseconds of every start
+    """Log a warning as TensorFlow does, through the logger "tensorflow".
+
+    Args:
+        place_key: The key under which warnings are counted.
+        message: The text of the warning.
+        limit: How many warnings with this key are logged. Later ones are dropped.
+    """
+    import logging  # It is rarely needed, and would add four milliseconds to every start.
 
     _log_counts[place_key] = _log_counts.get(place_key, 0) + 1
     if _log_counts[place_key] <= limit:
@@ -20,7 +26,11 @@ def log_warning_up_to_limit(place_key: str, message: str, limit: int = 5) -> Non
 
 
 def warn_not_watchable(dtype: DType) -> None:
-    """Warn that integers, booleans or strings were watched."""
+    """Warn that a tape was asked to watch a tensor of integers, booleans or strings.
+
+    Args:
+        dtype: The dtype of the tensor.
+    """
     log_warning_up_to_limit(
         f"watch {dtype!r}", f"The dtype of the watched tensor must be floating (e.g. tf.float32), got {dtype!r}"
     )

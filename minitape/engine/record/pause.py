@@ -1,4 +1,4 @@
-"""The block of ``tape.stop_recording()``."""
+"""The ``with`` block of ``tape.stop_recording()``."""
 
 from __future__ import annotations
 
@@ -13,28 +13,35 @@ if TYPE_CHECKING:
 
 
 class Pause:
-    """A tape does not record for the time of the block; the recording stays open."""
+    """A block in which a tape does not record. The recording that it shares with other tapes stays open."""
 
     def __init__(self, tape: GradientTape) -> None:
+        """Prepare a pause of a tape."""
         self._tape = tape
 
     def __enter__(self) -> None:
+        """Stop recording.
+
+        Raises:
+            RuntimeError: The tape has not been entered, or has returned its only gradient.
+            ValueError: The tape is not recording.
+        """
         tape = self._tape
         if tape._record is None or tape._used:
             raise RuntimeError("Trying to stop recording a tape which is not recording.")
         if not tape._recording:
             raise ValueError("Tape is not recording.")
         record = tape._record
-        record.pause_count, tape._paused = record.pause_count + 1, True  # so that the recording stays open
+        record.pause_count, tape._paused = record.pause_count + 1, True  # This keeps the recording open.
         tape._leave()
         record.note_event("pause", tape)
 
     def _leave(self, *error: object) -> None:
         tape = self._tape
-        if tape._paused:  # else the tape's own block was left
+        if tape._paused:  # Otherwise the tape's own block has ended in the meantime.
             record = tape._record
             assert record is not None
-            if tape._used:  # by a gradient in the block: it begins anew
+            if tape._used:  # A gradient in the block has used the tape up, so it starts again.
                 tape._forget_rows()
             if tape not in state.tapes:
                 state.tapes.append(tape)

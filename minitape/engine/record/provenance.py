@@ -1,11 +1,15 @@
-"""Provenance, for `explain`: where a value came from when no tape wrote it down, and where it went.
+"""Provenance for `explain`, which is where a value came from that no tape recorded, and where it went.
 
-A recording knows every operation under a tape. What it cannot know is noted here, lightly: which operation outside any
-tape made a tensor, on which line a constant or a variable's state was made, and which values left to NumPy or Python.
-Nothing here keeps a tensor or an array alive: notes hold weak references, and chains of notes are cut at ``DEPTH``.
+A recording contains every operation under a tape. This module notes what a recording cannot contain:
 
-A note of origin is a plain tuple, which :mod:`minitape.recording.value_origins` reads; it hangs on the tensor's
-``_origin``.
+* the operation outside any tape that computed a tensor,
+* the line that created a constant or a variable's state,
+* the values that left for NumPy or Python (escapes).
+
+No note keeps a tensor or an array alive, because notes hold weak references. Chains of notes are cut at ``DEPTH``.
+
+The note of a tensor's origin is a plain tuple in its ``_origin`` attribute. :mod:`minitape.recording.value_origins`
+describes and reads its fields.
 """
 
 from __future__ import annotations
@@ -30,29 +34,36 @@ if TYPE_CHECKING:
     from ..types import Array, Object, Result, TargetOrSource
     from .record import Record
 
-DEPTH = 40  # an origin remembers this many generations before it
-DEPTH_FIELD = 5  # of the fields of an origin: how many generations it remembers
-ASSIGNMENT_GENERATIONS = (
-    5  # ... of which an assignment counts as so many: a variable's old states would add up, turn by turn
-)
-MAX_RECENT_ESCAPES = 256  # values that left, remembered per thread
-MAX_ESCAPE_SITES = 512  # places at which values left before: of each the last one is remembered as well
+DEPTH = 40  # The number of generations that an origin keeps.
+DEPTH_FIELD = 5  # The field of an origin that counts its generations.
+# An assignment counts as this many generations, because a loop would otherwise keep many old states of a variable.
+ASSIGNMENT_GENERATIONS = 5
+MAX_RECENT_ESCAPES = 256  # A thread keeps the notes of this many escapes.
+MAX_ESCAPE_SITES = 512  # It also keeps the last older escape of this many statements.
 _PRUNE_AFTER = 2 * MAX_RECENT_ESCAPES + MAX_ESCAPE_SITES
-STACK_DEPTH = 3  # user frames noted of constants and variables
-MAX_TAPE_NOTES = 1000  # what one tape remembers of watch calls and the like
+STACK_DEPTH = 3  # The number of user frames in the note of a constant or a variable.
+MAX_TAPE_NOTES = 1000  # A tape keeps this many notes about calls of watch() and the like.
 
-Stack = tuple[tuple[CodeType, int], ...]
-# code and offset of a statement, then those of the call around it, where there is one
-Place: TypeAlias = tuple
-Note: TypeAlias = Any  # of origin: an Origin, or a plain tuple of its fields; None
-# what, at which row, when or of which tensor (weak), the user's frames
-TapeNote: TypeAlias = tuple[str, int, Any, Stack]
+Stack = tuple[tuple[CodeType, int], ...]  # (code, bytecode offset) pairs, innermost first
+Place: TypeAlias = (
+    tuple  # A statement's code and offset, followed by the caller's code and offset if there is a caller.
+)
+Note: TypeAlias = Any  # A note of origin is a ValueOrigin, a plain tuple of its fields, or None.
+TapeNote: TypeAlias = tuple[str, int, Any, Stack]  # (event, row, clock or weak reference, user's frames)
 clock = count(1).__next__
 ref = weakref.ref
 
 
 def find_place(frame: FrameType) -> Place:
-    """Find the user's statement that runs in ``frame`` or around it, and the call around that: what is noted often."""
+    """Find the user's statement that runs now, and the call that it is in.
+
+    Args:
+        frame: The frame of the statement, or a frame that the statement called.
+
+    Returns:
+        (code, offset) of the statement, or (code, offset, code of the caller, its offset) if the caller belongs to the
+        user's program. Empty if no frame does. `place_to_stack` converts it to pairs.
+    """
     while OWN_FILES[(code := frame.f_code).co_filename]:
         caller = frame.f_back
         if caller is None:
@@ -65,20 +76,35 @@ def find_place(frame: FrameType) -> Place:
 
 
 def place_to_stack(place: Place) -> Stack:
-    """The frames of a place."""
+    """Return a place's (code, offset) pairs, innermost first.
+
+    Args:
+        place: A place, as `find_place` returns it.
+    """
     return tuple(zip(place[::2], place[1::2], strict=True))
 
 
 class EscapeNote(NamedTuple):
-    """A value that left to NumPy or Python: ``method`` is "numpy", "asarray", "float", "int", "text" or the like."""
+    """A value that left for NumPy or Python.
+
+    Attributes:
+        clock: The time of the escape.
+        method: The way it left, such as "numpy", "asarray", "float", "int" or "text".
+        reference_fields: The fields of a :class:`minitape.recording.value_origins.ValueRef` to the value.
+        place: The user's statement.
+        record: A weak reference to the recording that was open; None if no tape was open.
+        row_count: The number of rows that the recording had.
+        result_reference: The object that the user received. An array is a weak reference, a NumPy scalar is itself.
+            None if the user received neither.
+    """
 
     clock: int
     method: str
-    reference_fields: tuple  # of the value: the fields of a minitape.recording.value_origins.ValueRef
+    reference_fields: tuple
     place: Place
-    record: weakref.ref[Record] | None  # the recording that was open
-    row_count: int  # how long it was
-    result_reference: Any  # what the user got: an array (weak), a NumPy scalar, or None
+    record: weakref.ref[Record] | None
+    row_count: int
+    result_reference: Any  # It is a weak reference to an array, a NumPy scalar, or None.
 
     @property
     def stack(self) -> Stack:
@@ -87,30 +113,43 @@ class EscapeNote(NamedTuple):
 
     @property
     def result(self) -> object:
-        """The array or scalar that the user got; None if it no longer exists."""
+        """The array or scalar that the user received; None if it no longer exists."""
         return self.result_reference() if type(self.result_reference) is weakref.ref else self.result_reference
 
 
 class EscapeLog:
-    """The last values that left on this thread."""
+    """The last values that left for NumPy or Python on one thread.
+
+    Attributes:
+        notes: The notes of these escapes, oldest first.
+        notes_by_result_id: The same notes, by the id of the object that the user received.
+    """
 
     def __init__(self) -> None:
-        self.notes: list[EscapeNote] = []  # oldest first
-        self.notes_by_result_id: dict[int, EscapeNote] = {}  # by the id of what the user got
+        """Begin an empty log."""
+        self.notes: list[EscapeNote] = []
+        self.notes_by_result_id: dict[int, EscapeNote] = {}
 
     def prune_notes(self) -> None:
-        """Drop notes: of all but the last ``MAX_RECENT_ESCAPES`` only the last of each statement stays."""
+        """Keep the newest ``MAX_RECENT_ESCAPES`` notes. Of older ones, keep only the latest per statement."""
         last_note_by_site: dict[Hashable, EscapeNote] = {}
         for note in self.notes[:-MAX_RECENT_ESCAPES]:
-            # a code by its id: to hash it would take long
+            # The key has the id of the code, because hashing a code object is slow.
             site = (id(note.place[0]), note.place[1]) if note.place else None
-            last_note_by_site.pop(site, None)  # so that the latest are the last
+            last_note_by_site.pop(site, None)  # A key that is inserted again moves to the end.
             last_note_by_site[site] = note
         self.notes[:-MAX_RECENT_ESCAPES] = [*last_note_by_site.values()][-MAX_ESCAPE_SITES:]
         self.notes_by_result_id = {id(note.result): note for note in self.notes}
 
     def find_note_of_result(self, result: object) -> EscapeNote | None:
-        """Find the note of the escape by which the user got this very array (or one that it is a view of) or scalar."""
+        """Find the escape by which the user received an object.
+
+        Args:
+            result: An array, a view of an array, or a NumPy scalar. It is compared by identity.
+
+        Returns:
+            The note of the escape; None if the object did not come from a tensor of this thread.
+        """
         while result is not None:
             note = self.notes_by_result_id.get(id(result))
             if note is not None and note.result is result:
@@ -120,7 +159,7 @@ class EscapeLog:
 
 
 def get_thread_escapes() -> EscapeLog:
-    """Return the log of the values that left on this thread, creating it where there is none."""
+    """Return the log of this thread's escapes. The first call creates it."""
     log = state.memory.escapes
     if log is None:
         log = state.memory.escapes = EscapeLog()
@@ -128,11 +167,19 @@ def get_thread_escapes() -> EscapeLog:
     return log
 
 
-THREAD_ESCAPE_LOGS: deque[EscapeLog] = deque(maxlen=16)  # of the threads that began last, also of those that have ended
+THREAD_ESCAPE_LOGS: deque[EscapeLog] = deque(maxlen=16)  # The newest threads, including threads that have ended.
 
 
 def capture_stack(frame: FrameType | None = None, max_frames: int = STACK_DEPTH) -> Stack:
-    """The user's frames from this one (None: the caller's) outwards, without those of minitape and of libraries."""
+    """Return the user's frames, without the frames of minitape and of libraries.
+
+    Args:
+        frame: The innermost frame; None for the caller's frame.
+        max_frames: The largest number of frames to return.
+
+    Returns:
+        (code, bytecode offset) pairs, innermost first. The module that runs is the last.
+    """
     if frame is None:
         frame = _getframe(1)
     sites: Stack = ()
@@ -149,10 +196,19 @@ def capture_stack(frame: FrameType | None = None, max_frames: int = STACK_DEPTH)
 def build_origin(
     kind: str, inputs: Iterable[Tensor] = (), detail: object = None, place: Place | None = None, generations: int = 1
 ) -> Note:
-    """Build the origin of a value that is made right now, by the statement at this place or, without it, that runs now.
+    """Build the note of origin of a value that is created now.
 
-    It is ``generations`` generations younger than the youngest of its inputs whose origin is not too long ago to be
-    remembered. ``detail`` is the primitive of an "op", or what another ``kind`` says.
+    An origin counts its generations, and is dropped from the notes of later values after ``DEPTH`` of them.
+
+    Args:
+        kind: The kind of origin, such as "op" or "constant" (:class:`minitape.recording.value_origins.ValueOrigin`).
+        inputs: The tensors from which the value was computed.
+        detail: The primitive of an "op", or the detail that belongs to another kind.
+        place: The user's statement; None to store the frames that run now.
+        generations: How many generations to add to the inputs' largest count.
+
+    Returns:
+        The fields of a `ValueOrigin`, as a plain tuple.
     """
     values: tuple[Object, ...] = ()
     depth = 0
@@ -170,7 +226,7 @@ def build_origin(
 
 
 def _get_state_tensor(value: TargetOrSource) -> TargetOrSource:
-    """Return the tensor itself, or the state of a variable."""
+    """Return the state of a variable; return a tensor itself."""
     return getattr(value, "_state", value)
 
 
@@ -181,7 +237,15 @@ def note_gradient_origins(
     place: Place,
     is_recorded: bool,
 ) -> None:
-    """Note on gradients what they came from, whose they are and the user's statement; not where rows say it."""
+    """Note the origin of gradients on the tensors themselves.
+
+    Args:
+        gradients: The gradients; None for an unconnected source.
+        targets: The targets of the gradient call.
+        sources: The source of each gradient.
+        place: The user's statement.
+        is_recorded: Whether an outer tape recorded the sweep. If so, rows contain the origin and nothing is noted.
+    """
     if is_recorded:
         return
     target = targets[0] if len(targets) == 1 else None
@@ -195,13 +259,26 @@ def note_gradient_origins(
 
 
 def note_used_as_size(tensor: Object) -> None:
-    """Note that a tensor's value was read as a size, an axis or an index."""
+    """Note that a tensor's value was read as a size, an axis or an index.
+
+    Args:
+        tensor: The object that was read. Nothing is noted unless it is a tensor.
+    """
     if hasattr(tensor, "_origin"):
         note_escape(tensor, "index")
 
 
 def note_inputs_of_unrecorded_result(result: Result, inputs: Sequence[TargetOrSource], op: str) -> Result:
-    """Note that the values of ``inputs`` decided about a result that no row leads to; return the result."""
+    """Note which values determined a result that has no row.
+
+    Args:
+        result: The result. Nothing is noted unless it is a tensor.
+        inputs: The tensors and variables whose values determined it, such as a mask.
+        op: The name of the operation.
+
+    Returns:
+        The result.
+    """
     noted_inputs = [t for t in map(_get_state_tensor, inputs) if hasattr(t, "_origin")]
     if noted_inputs and hasattr(result, "_origin"):
         result._origin = build_origin("value", noted_inputs, op)
@@ -209,7 +286,16 @@ def note_inputs_of_unrecorded_result(result: Result, inputs: Sequence[TargetOrSo
 
 
 def note_escape(tensor: Tensor, method: str, result: Array = None) -> None:
-    """Note that a tensor's value leaves to where no tape can follow it; what ``explain`` reads did not leave."""
+    """Note that a tensor's value leaves for NumPy or Python, where no tape can follow it.
+
+    Values that ``explain`` reads do not count. In the first run of a ``tf.function``, the trace refuses the escape or
+    guards the value.
+
+    Args:
+        tensor: The tensor.
+        method: The way it leaves, such as "numpy" or "float".
+        result: The array or scalar that the user receives; None if the user receives neither.
+    """
     if tensor._record is not None and tensor._record.trace is not None:
         tensor._record.trace.refuse_or_guard_value(tensor, method)
     memory = state.memory
@@ -238,21 +324,33 @@ def note_escape(tensor: Tensor, method: str, result: Array = None) -> None:
 
 
 def build_origin_in_released_record(tensor: Tensor, old_record: Record) -> Note:
-    """Build the origin of a tensor that leaves a released recording for another one: its row there."""
+    """Build the note of origin of a tensor that moves from a released recording to another one.
+
+    Args:
+        tensor: The tensor, which still refers to its old row.
+        old_record: The released recording.
+
+    Returns:
+        The fields of a `ValueOrigin` of the kind "row".
+    """
     site = old_record.find_site(tensor._row)
     return clock(), "row", site or (), (_get_nothing, (old_record, tensor._row)), None, 0
 
 
 def _get_nothing() -> None:
-    """A weak reference to nothing."""
+    """Return None, like a weak reference whose object no longer exists."""
 
 
 _creation_stacks: weakref.WeakKeyDictionary[object, Stack] = weakref.WeakKeyDictionary()
 
 
 def note_creation_stack(created_object: object) -> None:
-    """Note where a layer or a module is created: the user's statement around its constructors, and the calls around
-    that.
+    """Note where a layer or a module is created.
+
+    The note contains the user's statement around all constructors of the object, and the calls around that statement.
+
+    Args:
+        created_object: The layer or module, in its constructor.
     """
     frame: FrameType | None = _getframe(2)
     while frame is not None:
@@ -265,7 +363,7 @@ def note_creation_stack(created_object: object) -> None:
 
 
 def _is_constructor_of(frame: FrameType, created_object: object) -> bool:
-    """Return whether a frame is a constructor of this very object."""
+    """Return whether a frame executes a constructor of this object."""
     code = frame.f_code
     return (
         code.co_name == "__init__"
@@ -275,7 +373,14 @@ def _is_constructor_of(frame: FrameType, created_object: object) -> bool:
 
 
 def find_creation_stack(created_object: object) -> Stack:
-    """Find where a layer or a module was created; empty when it is not known."""
+    """Find where a layer or a module was created.
+
+    Args:
+        created_object: The layer or module.
+
+    Returns:
+        The user's frames, innermost first; empty if they are unknown.
+    """
     try:
         return _creation_stacks.get(created_object, ())
     except TypeError:
@@ -283,7 +388,11 @@ def find_creation_stack(created_object: object) -> Stack:
 
 
 def try_create_weak_ref(value: object) -> weakref.ref[Object] | None:
-    """Return a weak reference to what may be anything; None where there can be none."""
+    """Return a weak reference to an object; None if its type does not support weak references.
+
+    Args:
+        value: Any object.
+    """
     try:
         return weakref.ref(value)
     except TypeError:
@@ -293,9 +402,17 @@ def try_create_weak_ref(value: object) -> weakref.ref[Object] | None:
 def add_first_use_note(
     error: Exception, description: str, tape_notes: list[TapeNote], event_kind: str, fix: str = ""
 ) -> Exception:
-    """Add a note to an error, and return it: on which line something happened to the tape before, and how to fix it.
+    """Add a note to an error about an earlier event of the tape. The message of the error stays TensorFlow's.
 
-    Its message stays TensorFlow's.
+    Args:
+        error: The error.
+        description: What happened before. The note continues it with "first in" and the place.
+        tape_notes: The notes of the tape.
+        event_kind: The kind of event to look for. The first such note with a user's frame supplies the place.
+        fix: A sentence on how to fix the error.
+
+    Returns:
+        `error` itself.
     """
     for event, _, _, frames in tape_notes:
         if event == event_kind and frames:

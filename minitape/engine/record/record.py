@@ -1,17 +1,18 @@
-"""The recording: one append-only table of rows, shared by all tapes that are open at the same time.
+"""The recording, one append-only table of rows that all open tapes of a thread share.
 
-Each operation that runs under a tape appends one row; the row's number is the name of its value. Which rows belong to
-which tape is not written down: a tape knows what it watches and when it was recording, and finds its rows from that
-when a gradient is asked for (:mod:`minitape.engine.backward.reachability`). The rows are one after the other in a flat
-list, six cells each:
+Each operation that runs under a tape appends one row for each output. The row number is the name of that value. No cell
+stores which tape a row belongs to. A tape stores what it watches and when it was recording, and a gradient finds its
+rows from that (:mod:`minitape.engine.backward.reachability`). The rows are stored consecutively in a flat list, with
+six cells each:
 
-* ``op``: 0 a leaf (watched tensor, variable's state, constant), 1 a call, else the code of an elementwise operation
-* ``a``, ``b``: the rows of an elementwise operation's inputs (a == b for one input)
-* ``call``: the :class:`~minitape.engine.record.row_parts.Call` of a call, which has its primitive, inputs and
-  attributes; None for others
-* ``site``: the bytecode offset of the user's statement, turned into a line only on request
-* ``value``: a number, an array, or the :class:`~minitape.engine.record.array_spec.ArraySpec` of an array that no rule
-  reads
+* ``op``: 0 for a leaf (a watched tensor, a variable's state or a constant), 1 for a call, otherwise the code of an
+  elementwise operation.
+* ``a``, ``b``: The rows of an elementwise operation's inputs (a == b for one input).
+* ``call``: The :class:`~minitape.engine.record.row_parts.Call` of a call, with its primitive, inputs and attributes;
+  None for other rows.
+* ``site``: The bytecode offset of the user's statement. It is converted to a line only on request.
+* ``value``: A number, an array, or the :class:`~minitape.engine.record.array_spec.ArraySpec` of an array that no rule
+  reads.
 """
 
 from __future__ import annotations
@@ -41,59 +42,93 @@ if TYPE_CHECKING:
     from ..tensor.variable import ResourceVariable
     from ..types import Array, Attributes, TracedRun
 
-DIFFERENTIABLE_KINDS = "fc"  # the kinds of dtypes through which gradients flow
-MAX_EVENTS = 10_000  # events kept by one recording
+DIFFERENTIABLE_KINDS = "fc"  # Gradients flow only through dtypes of these NumPy kinds.
+MAX_EVENTS = 10_000  # A recording drops further events, so that a long loop cannot fill the memory.
 
 
 class GradientRows(NamedTuple):
-    """The rows from ``first_row`` on, which a gradient wrote: of which member, from which targets to which sources.
-    Those without targets are what goes on after such a gradient.
+    """A note that the rows from `first_row` on were written by a recorded sweep, or again by the program.
+
+    Attributes:
+        first_row: The first of the rows. They end at the `first_row` of the next note.
+        member: The position, in `Record.members`, of the tape whose gradient it is; None for a tape of another
+            recording.
+        targets: The rows of the gradient's targets. Empty if the sweep is over and the program continues.
+        sources: The rows of the gradient's sources.
+        spans: The spans of rows that the tape had recorded.
     """
 
     first_row: int
     member: int | None
     targets: Sequence[int]
     sources: Sequence[int]
-    spans: Sequence[tuple[int, int]]  # of the member
+    spans: Sequence[tuple[int, int]]
 
 
 @fast.replace_record
 class Record(RowTable):
-    """The table: operations append to it, a sweep reads it backwards."""
+    """The table of rows. Operations append to it, and a sweep reads it backwards.
 
-    trace: TracedRun | None = None  # the first run of a function whose rows these are, see minitape.functions.first_run
-    is_open = True  # whether it is where its thread records
-    blocks: Sequence[Any] = ()  # of rows that are packed, see minitape.speed.packed_rows
-    tape_count = 0  # of its tapes that are alive, also those that are used up
-    pause_count = 0  # blocks of stop_recording() that are open
-    # few recordings have these: each is () until the first of it comes, see append_to_list_or_tuple()
-    mandatory_calls: Sequence[Call] = ()  # calls of primitives that are mandatory
+    Attributes:
+        trace: The first run of a function whose rows these are (:mod:`minitape.functions.first_run`); None for the
+            recording of a program.
+        is_open: Whether the thread records into this recording.
+        blocks: The packed rows (:mod:`minitape.speed.packed_rows`).
+        tape_count: The number of tapes that still exist, including those that have returned their only gradient.
+        pause_count: The number of open ``stop_recording()`` blocks.
+        mandatory_calls: The calls of mandatory primitives (:class:`~minitape.engine.table.primitives.Primitive`).
+        events: What happened and is not a row.
+        gradient_rows: Where recorded sweeps begin and end, in order of their rows.
+        scopes: (first row, open name scopes) for each change of the ``tf.name_scope`` blocks.
+        listeners: The callables that refresh live pictures.
+        pack_limit: The row at which `pack_rows` is called.
+        max_small_size: The largest number of elements of an array that is kept even if no rule reads it.
+        kinds: The types of all values. Some sweeps accept only numbers.
+        fixed_site: The offset in ``state.fixed_site``, once `segments` contains its code; otherwise None.
+        frame: The user's frame that wrote the last row; None if the next row must look for its frame.
+        has_large_arrays: Whether a value has been larger than `max_small_size`.
+        thread: The id of the thread that created the recording.
+        tape_set: An object that is replaced whenever other tapes begin to record. A variable compares it to find out
+            whether the current tapes have already seen its state.
+        leaf_rows: The row of each leaf tensor, by the tensor's id, even if the tensor itself refers to a row of another
+            recording.
+        numbers: The tensors of Python numbers that were operands, by number, or by number and dtype.
+        variables: (variable, rows of its states), by the variable's id.
+        untracked: The rows on no tape, which are unwatched leaves and everything computed from such leaves alone.
+        untracked_end: No row from this one on is untracked.
+        members: (weak reference to the tape, spans, watched rows) for each tape that ever used this recording. A
+            reset of a tape does not clear them.
+    """
+
+    trace: TracedRun | None = None
+    is_open = True
+    blocks: Sequence[Any] = ()  # The type of a block is minitape.speed's, which may be deleted.
+    tape_count = 0
+    pause_count = 0
+    # Few recordings have these, so each is () until append_to_list_or_tuple() makes it a list.
+    mandatory_calls: Sequence[Call] = ()
     events: Sequence[Event] = ()
     gradient_rows: Sequence[GradientRows] = ()
-    scopes: Sequence[tuple[int, tuple[str, ...]]] = ()  # from which row on which name scope was open
-    listeners: Sequence[Callable[[], object]] = ()  # live pictures, see add_and_notify_listeners()
+    scopes: Sequence[tuple[int, tuple[str, ...]]] = ()
+    listeners: Sequence[Callable[[], object]] = ()
 
     def __init__(self) -> None:
-        self.rows, self.base, self.next, self.segments, self.leaves = [], 0, 0, [], {}  # see RowTable
-        self.pack_limit = CHUNK  # the row before which rows are packed
-        self.max_small_size = MAX_SMALL_SIZE  # elements up to which an array is held, whether a rule reads it or not
-        self.kinds: set[type] = set()  # of values: a sweep over numbers takes no others
-        self.fixed_site: int | None = None  # state.fixed_site, once its code is in segments
-        self.frame: FrameType | None = None  # the user's that wrote the last row; None: it is to be looked for
-        self.has_large_arrays = self.has_calls = False  # whether there are large arrays, and calls
-        self.thread = get_ident()  # that made it
-        # another object for each set of tapes that record: by it a variable knows that they have met its state
+        """Begin an empty recording for the thread that runs now."""
+        self.rows, self.base, self.next, self.segments, self.leaves = [], 0, 0, [], {}
+        self.pack_limit = CHUNK
+        self.max_small_size = MAX_SMALL_SIZE
+        self.kinds: set[type] = set()
+        self.fixed_site: int | None = None
+        self.frame: FrameType | None = None
+        self.has_large_arrays = self.has_calls = False
+        self.thread = get_ident()
         self.tape_set = object()
-        self.leaf_rows: dict[int, int] = {}  # id of a leaf tensor -> its row here, also while it knows another one
-        # Python numbers that were operands, alone and with a dtype -> their tensors
+        self.leaf_rows: dict[int, int] = {}
         self.numbers: dict[float | tuple[float, type], Tensor] = {}
-        # id of a variable -> it and the rows of its states
         self.variables: dict[int, tuple[ResourceVariable, list[int]]] = {}
-        # rows on no tape: leaves that are not watched, and what is computed from them alone
         self.untracked: set[int] = set()
-        self.untracked_end = 0  # from this row on there are none
-        # its tapes, also those that are gone: (reference, spans, what it watched until it was reset); named tuples
-        # would cost one operation and its gradient 1.5 %
+        self.untracked_end = 0
+        # Named tuples would make one operation and its gradient 1.5 % slower.
         self.members: list[tuple[ref[GradientTape], list[tuple[int, int]], dict[int, int]]] = []
         if state._scope:
             self.scopes = ((0, state._scope),)
@@ -101,7 +136,16 @@ class Record(RowTable):
     # -- rows --------------------------------------------------------------------------------------
 
     def append_leaf(self, leaf: Leaf, site: int, value: Array) -> int:
-        """Write the row of a leaf, which no tape watches yet, and return its number."""
+        """Write the row of a leaf that no tape watches yet.
+
+        Args:
+            leaf: The owner of the row.
+            site: The bytecode offset of the user's statement, as `note_current_site` returns it.
+            value: The leaf's number or array.
+
+        Returns:
+            The row number.
+        """
         if self.next >= self.pack_limit:
             self.pack_rows()
         self.kinds.add(type(value))
@@ -113,9 +157,13 @@ class Record(RowTable):
         return row
 
     def pack_rows(self) -> bool:
-        """Pack the rows, and empty the list, where minitape.speed does (see minitape.speed.packed_rows); return
-        False, as here, where they stay. So many rows may come of a block that has ended without being left: it is left
-        now.
+        """Pack the rows and empty the list, if the recording can (:mod:`minitape.speed.packed_rows`).
+
+        This plain form packs nothing. A tape may have written so many rows because its block ended without a call of
+        ``__exit__``, so such tapes are closed now.
+
+        Returns:
+            Whether rows were packed. The plain form returns False.
         """
         if (self.next - self.base) % CHUNK == 0:
             leave_ended_tapes()
@@ -124,16 +172,23 @@ class Record(RowTable):
     # -- leaves ------------------------------------------------------------------------------------
 
     def find_or_add_row(self, tensor: Tensor, variable: ResourceVariable | None = None, site: int | None = None) -> int:
-        """Return the row of a tensor in this recording. A tensor without one becomes a leaf, which no tape watches
-        yet; with ``variable``, the state of a variable.
+        """Return the row of a tensor in this recording. A tensor without a row becomes a leaf that no tape watches.
+
+        Args:
+            tensor: The tensor.
+            variable: The variable whose state the tensor is; None for any other tensor.
+            site: The bytecode offset of the user's statement; None to look for the statement that runs now.
+
+        Returns:
+            The row number.
         """
         old_record = tensor._record
         if (old_record is self or id(tensor) in self.leaf_rows) and (row := self.find_row(tensor)) is not None:
             return row
         if self.trace is not None:
             return self.trace.enter_outside_tensor(tensor, site)
-        # while tapes of the old recording live, a tensor stays there if it is a result, or if another thread made that
-        # recording: a leaf is found in leaf_rows
+        # While the old recording has tapes, a tensor keeps its row there if it is a result or if another thread created
+        # that recording. A leaf may move, because leaf_rows still finds it there.
         keeps_old_record = (
             old_record is not None
             and old_record.tape_count > 0
@@ -151,13 +206,17 @@ class Record(RowTable):
         self.next = self.untracked_end = row + 1
         self.leaves[row], self.leaf_rows[id(tensor)] = leaf, row
         self.untracked.add(row)
-        # threads change at calls, of which there is none here: only one of two takes the tensor
+        # Python switches threads only at calls. Nothing is called here, so only one of two threads moves the tensor.
         if tensor._record is old_record and not keeps_old_record:
             tensor._record, tensor._row = self, row
         return row
 
     def find_row(self, tensor: Tensor) -> int | None:
-        """Return the row of a tensor, or None when this recording never met it."""
+        """Return the row of a tensor; None if the tensor has no row in this recording.
+
+        Args:
+            tensor: The tensor.
+        """
         if tensor._record is self:
             return tensor._row
         row = self.leaf_rows.get(id(tensor))
@@ -173,24 +232,35 @@ class Record(RowTable):
         outputs: tuple[Tensor, ...],
         frame: FrameType | None = None,
     ) -> None:
-        """Write a row for each output of an operation, computed by a statement in ``frame`` or around it."""
+        """Write a row for each output of an operation.
+
+        Inputs without a row become leaves first. If an operation has no input that is tracked and differentiable, its
+        rows are untracked.
+
+        Args:
+            primitive: The operation.
+            inputs: The input tensors.
+            attrs: The keyword arguments of the primitive.
+            outputs: The results. Each receives this recording and the number of its row.
+            frame: The frame of the user's statement, or a frame that the statement called; None for the caller.
+        """
         site = self.fixed_site
         if site is None:
             site = frame.f_lasti if frame and frame is self.frame else self.note_current_site(frame)
         cells, untracked = self.rows, self.untracked
         rows: tuple[int, ...] = ()
-        is_constant = True  # whether no input is watched, or depends on what is, through which a gradient flows
+        is_constant = True  # It stays True if no gradient can reach a tracked input.
         for t in inputs:
             row = t._row if t._record is self else self.find_or_add_row(t, None, site)
             rows += (row,)
             if is_constant and row not in untracked and t._value.dtype.kind in DIFFERENTIABLE_KINDS:
                 is_constant = primitive.code == STOP_CODE
         code, call, row = primitive.code, None, self.next
-        if code and outputs[0]._value.dtype in FLOATS:  # of another dtype it is a call: sweeps ask no dtype of the rest
+        if code and outputs[0]._value.dtype in FLOATS:  # Other dtypes are calls, so sweeps need not check the dtype.
             a, b = rows[0], rows[-1]
         else:
             code, a, b, self.has_calls = CALL, 0, 0, True
-            call = new_call(Call)  # without its constructor: this runs often
+            call = new_call(Call)  # This bypasses the constructor, because it runs often.
             call.row, call.primitive, call.inputs, call.attrs, call.outputs = row, primitive, rows, attrs, len(outputs)
             if primitive.mandatory:
                 self.mandatory_calls = append_to_list_or_tuple(self.mandatory_calls, call)
@@ -199,13 +269,12 @@ class Record(RowTable):
             keep_large_inputs_read_by_rules(self, primitive, rows, inputs)
         for tensor in outputs:
             value = tensor._value
-            if (
-                value.size > self.max_small_size
-            ):  # of a large result the array is held where a rule will read it, else its spec
+            if value.size > self.max_small_size:
+                # A large array is kept only if a rule will read it. Otherwise its spec is enough.
                 self.has_large_arrays = True
                 if not (is_tracked and primitive.keeps_output) and not self.listeners:
                     value = get_array_spec(value.shape, value.dtype)
-            if self.next >= self.pack_limit:  # pack_rows() empties this very list
+            if self.next >= self.pack_limit:  # pack_rows() empties the list in place, so `cells` stays valid.
                 self.pack_rows()
             self.kinds.add(type(value))
             cells += (code, a, b, call, site, value)
@@ -221,8 +290,15 @@ class Record(RowTable):
     # -- which statement wrote a row ---------------------------------------------------------------
 
     def note_current_site(self, frame: FrameType | None = None) -> int:
-        """Return the bytecode offset of the user's statement that runs now, in ``frame`` or around it, and note which
-        code it is in. While a sweep is recorded, or a function replayed, its statement is the site of all its rows.
+        """Return the bytecode offset of the user's statement that runs now, and record its code in `segments`.
+
+        While a sweep is recorded or a function is replayed, all rows have the site of the statement that started it.
+
+        Args:
+            frame: The frame of the statement, or a frame that the statement called; None for the caller.
+
+        Returns:
+            The offset; 0 if no frame belongs to the user's program.
         """
         if self.fixed_site is not None:
             return self.fixed_site
@@ -231,7 +307,7 @@ class Record(RowTable):
             code, offset = state.fixed_site
             fixed_offset, self.frame = offset, None
         else:
-            last_frame = self.frame  # where the function that wrote the last row goes on, its segment is still open
+            last_frame = self.frame  # If the function that wrote the last row continues, its segment is still open.
             candidate = frame or _getframe(1)
             while candidate is not last_frame and OWN_FILES[(code := candidate.f_code).co_filename]:
                 if candidate.f_back is None:
@@ -248,7 +324,12 @@ class Record(RowTable):
         return offset
 
     def note_event(self, kind: str, subject: Subject = None) -> None:
-        """Write down an event, with the user's statement."""
+        """Record an event with its time and the user's statement.
+
+        Args:
+            kind: The kind of event, such as "assign", "numpy" or "pause".
+            subject: What the event concerns (:class:`~minitape.engine.record.row_parts.Event`).
+        """
         if len(self.events) < MAX_EVENTS:
             frame = find_user_frame(_getframe(1))
             site = None if frame is None else (frame.f_code, frame.f_lasti)
@@ -257,15 +338,19 @@ class Record(RowTable):
     # -- its tapes ---------------------------------------------------------------------------------
 
     def list_tapes_or_none(self) -> list[GradientTape | None]:
-        """List the tapes of this recording that are still there, and None for each that is gone."""
+        """Return the tapes of this recording in the order of `members`, with None for each that no longer exists."""
         return [tape() for tape, _, _ in self.members]
 
     def add_and_notify_listeners(self, *listeners: Callable[[], object]) -> None:
-        """Add callables, which are called now, and whenever a block or a gradient has ended."""
+        """Add callables that refresh live pictures, and call all listeners.
+
+        Args:
+            *listeners: Functions without arguments. They are called now and whenever a block or a gradient has ended.
+        """
         self.listeners = [*dict.fromkeys((*self.listeners, *listeners))]
         self.notify_listeners()
 
     def notify_listeners(self) -> None:
-        """Tell live pictures to look for new rows, and to go on doing so while their tapes record."""
+        """Call the listeners, so that live pictures look for new rows until their tapes stop recording."""
         for listener in self.listeners:
             listener()

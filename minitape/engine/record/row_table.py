@@ -1,5 +1,6 @@
-"""The rows of a recording, as others read them: :mod:`minitape.engine.record.record` writes them, and says what they
-are.
+"""Read access to the rows of a recording.
+
+:mod:`minitape.engine.record.record` writes the rows and describes their six cells.
 """
 
 from __future__ import annotations
@@ -19,16 +20,31 @@ if TYPE_CHECKING:
     from ..types import Array, Columns
 
 _get_first_row = itemgetter(0)
-Span = TypeVar("Span", bound=tuple)  # it begins with its first row
+Span = TypeVar("Span", bound=tuple)  # The first field of a span is its first row.
 
 
 def find_span(spans: Sequence[Span], row: int) -> Span:
-    """Find the span with this row among spans that begin with their first row, in order."""
+    """Find the span that contains a row.
+
+    Args:
+        spans: Tuples whose first field is the first row of the span, in increasing order.
+        row: The row number, not before the first span.
+
+    Returns:
+        The last span that does not begin after the row.
+    """
     return spans[bisect_right(spans, row, key=_get_first_row) - 1]
 
 
 class RowCells(NamedTuple):
-    """The cells of a row that are integers."""
+    """The integer cells of a row.
+
+    Attributes:
+        op: The code of the operation.
+        a: The row of the first input of an elementwise operation.
+        b: The row of its second input; equal to `a` if it has one input.
+        site: The bytecode offset of the user's statement.
+    """
 
     op: int
     a: int
@@ -37,76 +53,138 @@ class RowCells(NamedTuple):
 
 
 class RowTable:
-    """The rows of a recording, as a sweep, a picture and ``explain`` read them."""
+    """The rows of a recording, as a sweep, a picture and ``explain`` read them.
 
-    rows: list[Any]  # six cells of each row, one row after the other, but for those that are packed
-    base: int  # how many rows are packed, see minitape.speed.packed_rows: the number of the first that is not
-    next: int  # the number of the row that is written next
-    segments: list[tuple[int, CodeType, int | None]]  # (first row, the code that ran from there on, its one statement)
+    Attributes:
+        rows: Six cells for each row that is not packed, in one flat list.
+        base: The number of packed rows, which is also the first row in `rows` (:mod:`minitape.speed.packed_rows`).
+        next: The number of the next row.
+        segments: (first row, code, fixed offset) for each stretch of rows that one code object wrote. The offset is
+            None unless all rows of the stretch belong to one statement.
+        leaves: The owner of each leaf, by row.
+        has_calls: Whether any row is the output of a call.
+    """
+
+    rows: list[Any]  # The six cells of a row have five types.
+    base: int
+    next: int
+    segments: list[tuple[int, CodeType, int | None]]
     leaves: dict[int, Leaf]
     has_calls: bool
 
     def __len__(self) -> int:
+        """Return the number of rows."""
         return self.next
 
-    def read_all_cells(self, row: int) -> Sequence[Any]:  # six cells of five types
-        """Return (op, a, b, call, site, value) of a row."""
+    def read_all_cells(self, row: int) -> Sequence[Any]:  # The cells have five types.
+        """Return the six cells of a row: op, a, b, call, site and value.
+
+        Args:
+            row: The row number.
+        """
         return self.rows[WIDTH * row : WIDTH * row + WIDTH]
 
     def get_value_or_spec(self, row: int) -> Array:
-        """Return the value of a row: a number, an array, or the spec of one."""
+        """Return the value of a row: a number, an array, or the :class:`ArraySpec` of an array that was not kept.
+
+        Args:
+            row: The row number.
+        """
         return self.rows[WIDTH * row + VALUE_COLUMN]
 
-    def __getitem__(self, row: int) -> Array:  # where the values are read as those of a list are
+    def __getitem__(self, row: int) -> Array:
+        """Return the value or spec of a row, so that a recording can stand for a list of values."""
         return self.get_value_or_spec(row)
 
     def store_value(self, row: int, value: Array) -> None:
-        """Store a value for a row: an array that a rule will read, or the spec of an array that no rule reads."""
+        """Replace the value of a row.
+
+        Args:
+            row: The row number.
+            value: An array that a rule will read, or the spec of an array that no rule reads.
+        """
         self.rows[WIDTH * row + VALUE_COLUMN] = value
 
     def read_columns(self, low: int = 0, high: int | None = None) -> Columns:
-        """Return the six columns of the rows from ``low`` to before ``high``, as lists; right also while another thread
-        appends.
+        """Return the six columns of a range of rows as lists, even while another thread appends rows.
+
+        Args:
+            low: The first row.
+            high: The row after the last one; None for all rows from `low` on.
+
+        Returns:
+            The columns op, a, b, call, site and value.
         """
         rows = self.rows[WIDTH * low : None if high is None else WIDTH * high]
         return [rows[k::WIDTH] for k in range(WIDTH)]
 
-    def read_column(self, index: int) -> list:  # numbers, calls, sites or values
-        """Return one of the six columns."""
+    def read_column(self, index: int) -> list:  # The type of the elements depends on the column.
+        """Return one of the six columns, for all rows.
+
+        Args:
+            index: The number of the column, such as `VALUE_COLUMN`.
+        """
         return self.read_columns()[index] if self.base else self.rows[index::WIDTH]
 
     def read_integer_cells(self, row: int) -> RowCells:
-        """Return (op, a, b, site) of a row."""
+        """Return the integer cells of a row.
+
+        Args:
+            row: The row number.
+        """
         op, a, b, _, site, _ = self.read_all_cells(row)
         return new_tuple(RowCells, (op, a, b, site))
 
-    def get_call(self, row: int) -> Any:  # not `Call | None`: readers have looked at `op`
-        """Return the call that a row is an output of; None for a leaf and for an elementwise operation."""
+    def get_call(self, row: int) -> Any:  # `Call | None` would be a nuisance, because callers have checked `op`.
+        """Return the :class:`Call` that computed a row; None for a leaf or an elementwise operation.
+
+        Args:
+            row: The row number.
+        """
         return self.read_all_cells(row)[CALL_COLUMN]
 
     @property
     def calls(self) -> list[Call]:
-        """The calls, each once, in order."""
+        """The calls of the recording in order, each once even if it has several outputs."""
         return [*dict.fromkeys(filter(None, self.read_column(CALL_COLUMN)))] if self.has_calls else []
 
     def get_value_or_none(self, row: int) -> Array:
-        """Return the value of a row: a NumPy scalar or array; None when its array was released, or never kept."""
+        """Return the value of a row, a NumPy scalar or array; None if its array was released or never kept.
+
+        Args:
+            row: The row number.
+        """
         value = self.get_value_or_spec(row)
         return None if type(value) is ArraySpec else value
 
     def get_shape_and_dtype(self, row: int) -> tuple[tuple[int, ...], np.dtype]:
-        """Return the shape and the NumPy dtype of a row."""
+        """Return the shape and the NumPy dtype of a row's value, even if the value was not kept.
+
+        Args:
+            row: The row number.
+        """
         value = self.get_value_or_spec(row)
         return value.shape, value.dtype
 
     def find_site(self, row: int) -> tuple[CodeType, int] | None:
-        """Return (code, bytecode offset) of the user's statement that wrote a row; None where it is not known."""
+        """Find the user's statement that wrote a row.
+
+        Args:
+            row: The row number.
+
+        Returns:
+            (code, bytecode offset); None if the statement is unknown.
+        """
         if not self.segments or row < self.segments[0][0]:
             return None
         _, code, fixed_offset = find_span(self.segments, row)
         return code, self.read_integer_cells(row).site if fixed_offset is None else fixed_offset
 
     def is_python_number(self, row: int) -> bool:
-        """Return whether a row is a Python number, of which no program can want a gradient."""
+        """Return whether a row is a Python number. No program can ask for a gradient by such a row.
+
+        Args:
+            row: The row number.
+        """
         leaf = self.leaves.get(row)
         return leaf is not None and leaf.number is not None

@@ -1,4 +1,4 @@
-"""The user's statements: which frames of Python are the user's own."""
+"""Tell the user's frames from the frames of minitape and of libraries, by file name."""
 
 from __future__ import annotations
 
@@ -9,21 +9,27 @@ from types import FrameType
 
 import numpy as np
 
-# minitape's own code
-_PACKAGE = (os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep, "<formula ", "<tf.")
-# ... and that of libraries: neither is ever the user's statement
+# The beginnings of the file names of minitape's own code. Generated code has a label as its file name.
+_PACKAGE = (
+    os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep,
+    "<formula ",
+    "<minitape_kernels_",
+    "<tf.",
+)
+# Python's and NumPy's code is never the user's statement, either.
 _LIBRARIES = tuple(os.path.dirname(os.path.abspath(p)) + os.sep for p in (os.path.dirname(np.__file__), os.__file__))
 _FOREIGN = (*_PACKAGE, *_LIBRARIES, "<frozen ", "<__array_function__", "<eval_with_key>")
-_INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")  # the folders of what pip installs
+_INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")  # pip installs into these folders.
 
 
 class _OwnFiles(dict[str, bool]):
-    """File name -> True for minitape's and libraries' files, False for the user's.
+    """A cache that maps a file name to True for minitape's and libraries' files, and to False for the user's files.
 
-    What pip installed is a library unless it imports minitape: then it is a program of the user's that is installed.
+    An installed package counts as a library unless it imports minitape. If it does, it is the user's own program.
     """
 
     def __missing__(self, name: str) -> bool:
+        """Decide whose file this is, and store the answer."""
         package = "" if name.startswith(_PACKAGE) else _find_installed_package(name)
         is_own = not _uses_minitape(package, len(sys.modules)) if package else name.startswith(_FOREIGN)
         self[name] = is_own
@@ -31,40 +37,56 @@ class _OwnFiles(dict[str, bool]):
 
 
 def _find_installed_package(file_name: str) -> str:
-    """Find the installed package that a file belongs to; empty for another file."""
+    """Return the name of the installed package that contains a file; "" if no package does."""
     inner_paths = (file_name.rpartition(folder)[2] for folder in _INSTALLED if folder in file_name)
     return next(inner_paths, "").partition(os.sep)[0].removesuffix(".py")
 
 
 @cache
 def _uses_minitape(package: str, module_count: int) -> bool:
-    """Return whether one of the modules of an installed package imports minitape; ``module_count`` modules are imported
-    by now.
+    """Return whether a module of an installed package has imported minitape.
+
+    Args:
+        package: The package's name.
+        module_count: How many modules are imported now. A new module may change the answer, so the count is part of
+            the key under which it is cached.
     """
     own_package = __name__.partition(".")[0]
-    return not package.startswith(own_package) and any(  # minitape_widgets
-        value is sys.modules[own_package]
-        for key, module in list(sys.modules.items())
-        if package
-        == (
-            key.partition(".")[0]
-            if key != "__main__"
-            else _find_installed_package(getattr(module, "__file__", None) or "")
-        )
-        for value in list(vars(module).values())
-    )
+    if package.startswith(own_package):  # minitape_widgets is not the user's program.
+        return False
+    for name, module in list(sys.modules.items()):
+        if name == "__main__":
+            package_of_module = _find_installed_package(getattr(module, "__file__", None) or "")
+        else:
+            package_of_module = name.partition(".")[0]
+        if package_of_module == package and any(
+            value is sys.modules[own_package] for value in list(vars(module).values())
+        ):
+            return True
+    return False
 
 
 OWN_FILES = _OwnFiles()
 
 
 def find_user_frame(frame: FrameType | None) -> FrameType | None:
-    """Find the innermost frame of the user's code, from this one outwards."""
+    """Find the innermost frame of the user's code.
+
+    Args:
+        frame: The frame at which the search begins. It continues outwards, from a call to its caller.
+
+    Returns:
+        The frame; None if no frame belongs to the user's code.
+    """
     while frame is not None and OWN_FILES[frame.f_code.co_filename]:
         frame = frame.f_back
     return frame
 
 
 def is_minitape_or_library_file(filename: str) -> bool:
-    """Return True for the files of minitape and of libraries, False for the user's."""
+    """Return whether a file belongs to minitape or to a library, and not to the user's program.
+
+    Args:
+        filename: The name of the file as its code objects have it (``co_filename``).
+    """
     return OWN_FILES[filename]

@@ -1,1 +1,1 @@
-"""The table of primitives: each operation's formula and derivatives, and what makes functions of them."""
+"""The table of primitives, with the formula and derivatives of each operation, and the code that compiles them."""

@@ -1,14 +1,14 @@
-"""Runs one operation without NumPy's floating point warnings: tensors hold inf and nan silently.
+"""Run an operation without NumPy's floating point warnings, because tensors may contain inf and nan silently.
 
     value = ignore_fp_errors().run(function, x, y)
 
-``numpy.errstate`` takes longer than an operation on a small array. NumPy keeps the setting in a context variable. This
-module makes one context with warnings ignored, and runs each function in a copy of it, which is cheap and needs no
-cleanup. An operator of two numbers needs no copy: ``run_number(operator.mul, x, y)`` runs no other code that could
-enter the context again.
+``numpy.errstate`` takes longer than an operation on a small array. NumPy stores the setting in a context variable. This
+module creates one context in which warnings are ignored, and runs each function in a copy of it. A copy is cheap and
+needs no cleanup. An operator of two numbers needs no copy, because ``run_number(operator.mul, x, y)`` runs no other
+code that could enter the context again.
 
-A copy does not have the user's context variables. Where the user's code may run inside, the setting is changed and put
-back instead:
+A copy does not contain the user's context variables. If the user's code may run inside, the setting is changed and
+restored instead:
 
     before = WARNINGS[OFF]
     try:
@@ -16,8 +16,8 @@ back instead:
     finally:
         restore_fp_errors(before)
 
-It is an index, not a call: Python checks for Ctrl-C after a call, and one before the ``try`` would leave warnings off.
-It does not check after an index.
+``WARNINGS[OFF]`` is a subscript because Python checks for Ctrl-C after a call, but not after a subscript. If Ctrl-C
+came after a call and before the ``try``, warnings would stay off.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from ..types import Function, Object
 
 OFF: Object
-restore_fp_errors: Callable[[Object], object]  # puts the previous setting back
-ignore_fp_errors: Object  # a call of it has ``run(function, ...)``
+restore_fp_errors: Callable[[Object], object]  # Its argument is the value of ``WARNINGS[OFF]``.
+ignore_fp_errors: Object  # Calling this returns an object with the method ``run(function, ...)``.
 run_number: Function
 
 try:
@@ -44,23 +44,39 @@ try:
     _context = Context()
     _context.run(set_fp_errors, OFF)
     ignore_fp_errors, run_number = _context.copy, _context.run
-    if not getattr(sys, "_is_gil_enabled", lambda: True)():  # a Python in which threads run at the same time
+    if not getattr(sys, "_is_gil_enabled", lambda: True)():  # Threads run at the same time and cannot share a context.
         run_number = lambda function, *arguments: ignore_fp_errors().run(function, *arguments)  # noqa: E731
-except ImportError:  # a NumPy that keeps it elsewhere
+except ImportError:  # Other versions of NumPy store the setting elsewhere.
     OFF = dict.fromkeys(np.geterr(), "ignore")
 
     def set_fp_errors(setting: Object) -> Object:
-        """Set NumPy's handling of floating point errors, and return the previous setting."""
+        """Set NumPy's handling of floating point errors.
+
+        Args:
+            setting: The keyword arguments of ``numpy.seterr``.
+
+        Returns:
+            The previous setting.
+        """
         return np.seterr(**setting)
 
     restore_fp_errors = set_fp_errors
 
     class ignore_fp_errors:  # type: ignore[no-redef]  # noqa: N801 - called as the function above
-        """What runs a function without warnings as ``numpy.errstate`` does, which is slower."""
+        """A slower form that uses ``numpy.errstate``."""
 
         @staticmethod
         def run(function: Function, *arguments: Object, **options: Object) -> Object:
-            """Return ``function(*arguments, **options)``, computed without warnings."""
+            """Call a function without floating point warnings.
+
+            Args:
+                function: The function.
+                *arguments: Its positional arguments.
+                **options: Its keyword arguments.
+
+            Returns:
+                The function's result.
+            """
             with np.errstate(**OFF):
                 return function(*arguments, **options)
 
@@ -68,7 +84,7 @@ except ImportError:  # a NumPy that keeps it elsewhere
 
 
 class _Warnings:
-    """``WARNINGS[OFF]`` switches warnings off and returns what ``restore_fp_errors`` needs."""
+    """The type of ``WARNINGS``. ``WARNINGS[OFF]`` turns warnings off and returns the argument of the restoring call."""
 
     __slots__ = ()
     __getitem__ = staticmethod(set_fp_errors)

@@ -1,64 +1,139 @@
-"""Text becomes code here, and nowhere else: formulas, operators, programs of functions, what numba compiles.
+"""Compile the texts that minitape generates: formulas, operators, programs of functions, kernels for numba.
 
-minitape writes all of these texts itself, from its own tables. No text of a user or of a file comes here.
+All code that minitape generates is compiled here and nowhere else. minitape writes these texts itself, from its own
+tables. Text from a user or from a file never reaches this module.
+
+You can step into the compiled functions, because ``linecache`` contains their texts. ``pdb``, tracebacks and
+``inspect.getsource`` read the texts from there.
+
+>>> import inspect
+>>> print(inspect.getsource(compile_expression("g * cos(x)", {}, "g, x")), end="")
+lambda g, x: g * cos(x)
 """
 
 from __future__ import annotations
 
 import ast
 import copy
+import linecache
+import weakref
 from collections.abc import Sequence
+from itertools import count
+from types import CodeType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ..types import Function, Object
 
-ARGUMENTS = "g, z, x, y=None"  # of a formula: the adjoint of the output, the output, the inputs
+ARGUMENTS = "g, z, x, y=None"  # A formula's arguments are the adjoint of the output, the output and the inputs.
+
+_take_label_number = count(1).__next__
 
 
 def compile_expression(text: str, functions: dict[str, Function], arguments: str = ARGUMENTS) -> Function:
-    """Compile the function ``(g, z, x, y)``, or of other arguments, that computes ``text`` with these functions.
+    """Compile an expression into a function.
 
     >>> compile_expression("twice(x) + y", {"twice": lambda v: 2 * v}, "x, y")(3, 1)
     7
+
+    Args:
+        text: The expression, such as "g * cos(x)".
+        functions: The functions and other objects that the expression uses, by name.
+        arguments: The parameters of the function, as Python writes them.
+
+    Returns:
+        A function with these parameters that returns the value of the expression.
     """
-    return eval(compile(f"lambda {arguments}: {text}", f"<formula {text}>", "eval"), dict(functions))
+    source = f"lambda {arguments}: {text}"
+    function: Function = eval(compile(source, _build_unique_label(f"<formula {text}>"), "eval"), dict(functions))
+    _register_source(function.__code__, f"{source}\n")
+    return function
 
 
 def execute_definitions(text: str, file_label: str, namespace: dict[str, Object]) -> dict[str, Object]:
-    """Run the statements of ``text``, and return ``namespace`` with what they define; tracebacks show the
-    ``file_label`` as the file.
+    r"""Run statements that define functions or other names.
 
-    >>> execute_definitions("def f(x):\\n    return x + one\\n", "<formula f>", {"one": 1})["f"](2)
+    >>> execute_definitions("def f(x):\n    return x + one\n", "<formula f>", {"one": 1})["f"](2)
     3
+
+    Args:
+        text: The statements.
+        file_label: The file name of the code, which tracebacks show. A label such as "<formula f>" receives a number,
+            so that no two texts have the same file name.
+        namespace: The names that the statements use. Those that the statements define are added to it.
+
+    Returns:
+        `namespace` itself.
     """
-    exec(compile(text, file_label, "exec"), namespace)
+    label = _build_unique_label(file_label) if file_label.startswith("<formula ") else file_label
+    code = compile(text, label, "exec")
+    if label.startswith("<"):  # Python reads the lines of a real file by itself.
+        for constant in code.co_consts:
+            if isinstance(constant, CodeType):
+                _register_source(constant, text)
+                break
+    exec(code, namespace)
     return namespace
 
 
+def _build_unique_label(label: str) -> str:
+    """Add a number to a label: "<formula step>" becomes "<formula step, minitape 12>".
+
+    The beginning stays, because :mod:`minitape.engine.record.user_frames` recognizes minitape's own code by it.
+    """
+    return f"{label[:-1]}, minitape {_take_label_number()}>"
+
+
+def _register_source(code: CodeType, text: str) -> None:
+    """Store the text of a compiled function in ``linecache`` for as long as the function's code exists."""
+    label = code.co_filename
+    linecache.cache[label] = (len(text), None, text.splitlines(keepends=True), label)
+    # Programs are compiled for each traced function, so entries that stayed forever would be a leak.
+    weakref.finalize(code, linecache.cache.pop, label, None).atexit = False
+
+
 def parse_expression(text: str) -> ast.expr:
-    """Parse an expression into its tree."""
+    """Parse an expression into its syntax tree.
+
+    Args:
+        text: The expression.
+
+    Returns:
+        The tree of the expression.
+    """
     return ast.parse(text, mode="eval").body
 
 
 def find_names(text: str) -> set[str]:
-    """Find the names in an expression.
+    """Find the names of variables and functions in an expression.
 
     >>> sorted(find_names("g * cos(x)"))
     ['cos', 'g', 'x']
+
+    Args:
+        text: The expression.
+
+    Returns:
+        The set of its names.
     """
     return {node.id for node in ast.walk(parse_expression(text)) if isinstance(node, ast.Name)}
 
 
 class Substitution(ast.NodeTransformer):
-    """Puts expressions, given as text or as trees, in the place of variables."""
+    """A transformer of syntax trees that replaces variables by expressions.
+
+    Attributes:
+        replacements: The tree that replaces a variable, by the variable's name.
+    """
 
     def __init__(self, replacements: dict[str, str | ast.expr]) -> None:
+        """Accept each replacement as a text or as a tree."""
         self.replacements = {
             name: parse_expression(value) if isinstance(value, str) else value for name, value in replacements.items()
         }
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
+        """Return a copy of the tree that replaces a name, or of the name itself if it has no replacement."""
         return copy.deepcopy(self.replacements.get(node.id, node))
 
 
@@ -71,7 +146,11 @@ OPERATORS: dict[type[ast.operator], str] = {
 
 
 class _OperatorCalls(ast.NodeTransformer):
-    """Puts calls in the place of operators."""
+    """A transformer that replaces operators by calls of functions.
+
+    Attributes:
+        leading_arguments: The arguments that each call receives before its operands.
+    """
 
     def __init__(self, leading_arguments: list[ast.expr]) -> None:
         self.leading_arguments = leading_arguments
@@ -97,20 +176,38 @@ class _OperatorCalls(ast.NodeTransformer):
 
 
 def replace_operators_with_calls(text: str, *leading_arguments: str) -> str:
-    """Write a formula with functions in the place of operators, which take ``leading_arguments`` before their operands.
+    """Replace the operators of a formula by calls of functions.
 
-    With a number on the right they have another name, and with one on the left they take it last.
+    The name of a call shows where a number stands. ``z / 2`` becomes ``divide_number(z, 2)``. ``1 - x`` becomes
+    ``reflected_subtract(x, 1)``, which receives the number last.
 
     >>> replace_operators_with_calls("g * (1 - x * cos(z / 2))")
     'multiply(g, reflected_subtract(multiply(x, cos(divide_number(z, 2))), 1))'
+
+    Args:
+        text: The formula. It may use ``+ - * /``, the unary minus and functions.
+        *leading_arguments: Expressions that each call receives before its operands.
+
+    Returns:
+        The text of the new formula.
+
+    Raises:
+        ValueError: The formula uses another operator, such as ``**``.
     """
     return ast.unparse(_OperatorCalls([*map(parse_expression, leading_arguments)]).visit(parse_expression(text)))
 
 
 def replace_operands(text: str, operands: Sequence[str]) -> str:
-    """Write a formula of x and y with other expressions in their places.
+    """Replace ``x`` and ``y`` in a formula by other expressions.
 
     >>> replace_operands("x * cos(y)", ["a[i]", "2.0"])
     'a[i] * cos(2.0)'
+
+    Args:
+        text: The formula.
+        operands: The expressions for ``x`` and, if there are two, for ``y``.
+
+    Returns:
+        The text of the new formula.
     """
     return ast.unparse(Substitution(dict(zip("xy", operands, strict=False))).visit(parse_expression(text)))

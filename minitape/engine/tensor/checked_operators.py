@@ -1,4 +1,4 @@
-"""The operators that ask first what their operands are: quotients of integers, products of matrices, logic."""
+"""The operators that check the kind of their operands first: division, matrix products and logic."""
 
 from __future__ import annotations
 
@@ -17,9 +17,20 @@ if TYPE_CHECKING:
 
 
 def promote_quotient_operands(a: Tensor, b: Tensor, op: str = "__truediv__") -> tuple[Tensor, Tensor]:
-    """The operands of ``/``: integers are divided as floats (float32 for 8 and 16 bits, else float64).
+    """Return the operands of ``/`` in the dtype in which they are divided.
 
-    Raises TypeError when the dtypes differ or are no numbers.
+    Integers are divided as floats: float32 for integers of 8 and 16 bits, otherwise float64.
+
+    Args:
+        a: The dividend.
+        b: The divisor.
+        op: The name of the function or operator, for the error message.
+
+    Returns:
+        Both operands, cast if they are integers and otherwise unchanged.
+
+    Raises:
+        TypeError: If the dtypes differ or are not numeric.
     """
     if a.dtype is not b.dtype:
         raise TypeError(f"`x` and `y` must have the same dtype, got {a.dtype!r} != {b.dtype!r}.")
@@ -37,7 +48,15 @@ def _divide_tensors(primitive: Primitive, a: Tensor, b: Tensor) -> Tensor:
 
 
 def is_multipliable_matrix_pair(a: Value, b: Value) -> bool:
-    """Return whether two tensors are matrices of one native dtype that can be multiplied: no other check is needed."""
+    """Return whether two operands are matrices that can be multiplied without further checks.
+
+    Args:
+        a: The first operand, of any type.
+        b: The second operand, of any type.
+
+    Returns:
+        True if both are tensors with two axes and one native dtype, of shapes (n, k) and (k, m).
+    """
     if type(a) is not EagerTensor or type(b) is not EagerTensor:
         return False
     x, y = a._value, b._value
@@ -49,13 +68,13 @@ def _multiply_matrices(primitive: Primitive, a: Tensor, b: Tensor) -> Tensor:
 
 
 def _apply_logical(primitive: Primitive, a: Tensor, b: Tensor) -> Tensor:
-    """Bools are combined as truth values, integers bit by bit; InvalidArgumentError for other dtypes."""
+    """Combine bools as truth values and integers bit by bit; raise InvalidArgumentError otherwise."""
     if a.dtype.kind not in "biu":
         raise build_argument_error(f"&, | and ^ take bools or integers, not {a.dtype.name}: a power is written x ** 2")
     return run_binary(primitive if a.dtype.kind == "b" else TABLE[primitive.name.replace("logical", "bitwise")], a, b)
 
 
-# Python's name -> what runs in place of `run_binary`
+# Maps Python's names of operators to the functions that run instead of `run_binary`.
 CHECKED_OPERATORS: dict[str, Function] = {
     "truediv": _divide_tensors,
     "matmul": _multiply_matrices,

@@ -1,4 +1,4 @@
-"""Python and NumPy values become tensors: ``constant``, ``convert_to_tensor``, and the operands of operators."""
+"""Convert Python and NumPy values to tensors: ``constant``, ``convert_to_tensor``, and operands of operators."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ _BOOLS = (bool, np.bool_)
 _INTEGERS = (int, np.integer)
 _REALS = (float, np.floating, *_INTEGERS)
 _NUMBERS = (complex, float, int, np.number)
-# what a Python leaf may be to become an element of a dtype of this kind
+# Maps kinds of dtypes to the types of leaves that can become elements of them.
 _TYPES_BY_KIND = {"f": _REALS, "i": _INTEGERS, "u": _INTEGERS, "b": _BOOLS, "c": _NUMBERS, "s": _TEXT}
-# what the first leaf is, what all others may be then, and the type of the elements
+# Each row holds types of the first leaf, the types that all leaves may then have, and the resulting element type.
 _TYPES_BY_FIRST_LEAF: tuple[tuple[tuple[type, ...], tuple[type, ...], NumPyType], ...] = (
     (_BOOLS, _BOOLS, np.bool_),
     (_INTEGERS, (*_INTEGERS, np.bool_), np.int64),
@@ -48,20 +48,31 @@ _TYPES_BY_FIRST_LEAF: tuple[tuple[tuple[type, ...], tuple[type, ...], NumPyType]
 
 
 def is_numpy_value(value: Object) -> bool:
-    """Return True for the values of NumPy: arrays, and the scalars that take their place."""
+    """Return whether a value is a NumPy array or a NumPy scalar."""
     return isinstance(value, (ndarray, np.generic))
 
 
 def convert_to_tensor(
     value: Value, dtype: DTypeLike = None, dtype_hint: DTypeLike = None, name: str | None = None
 ) -> Tensor:
-    """Converts ``value`` to a tensor; a tensor comes back as it is.
+    """Convert a value to a tensor. A tensor is returned as it is.
 
-    Python floats become float32, ints int32 (int64 when they need it), NumPy arrays keep their dtype. A sequence that
-    holds tensors is stacked, and gradients pass through. ``dtype_hint`` is tried first, and given up where it does not
-    fit.
-    Raises ValueError when a tensor has another dtype than the one asked for, TypeError when a Python value does not
-    fit it. See https://www.tensorflow.org/api_docs/python/tf/convert_to_tensor.
+    Python floats become float32. Python ints become int32, or int64 if one of them needs it. NumPy arrays keep their
+    dtype. A sequence that contains tensors is stacked, and gradients pass through it. See
+    https://www.tensorflow.org/api_docs/python/tf/convert_to_tensor.
+
+    Args:
+        value: A number, text, NumPy array, tensor or variable, or a nested sequence of them.
+        dtype: The dtype of the result; None means that the value determines it.
+        dtype_hint: A dtype that is tried first, and ignored if the value does not fit it.
+        name: A label for the error message.
+
+    Returns:
+        The tensor.
+
+    Raises:
+        ValueError: If a tensor has another dtype than ``dtype``, or a sequence is not rectangular.
+        TypeError: If a Python value does not fit ``dtype``.
 
     >>> import minitape as tf
     >>> tf.convert_to_tensor([1, 2])
@@ -78,7 +89,8 @@ def convert_to_tensor(
                 f"{value.dtype.name}: {value!r}"
             )
         return value
-    if hasattr(value, "_to_tensor"):  # variables, and other things that hold a tensor
+    # Variables and other objects that hold a tensor convert themselves.
+    if hasattr(value, "_to_tensor"):
         return value._to_tensor(wanted_dtype)
     if wanted_dtype is None and dtype_hint is not None:
         with suppress(TypeError, ValueError):
@@ -93,10 +105,22 @@ def convert_to_tensor(
 
 
 def constant(value: Value, dtype: DTypeLike = None, shape: ShapeLike = None, name: str = "Const") -> Tensor:
-    """Makes a tensor of a Python value, a NumPy array (copied), or a tensor (returned as it is).
+    """Create a tensor from a Python value, a NumPy array (copied), or a tensor (returned as it is).
 
-    ``shape`` reshapes the value, or fills that shape with a single one. Raises ValueError for ragged sequences and
-    TypeError for values that do not fit ``dtype``. See https://www.tensorflow.org/api_docs/python/tf/constant.
+    See https://www.tensorflow.org/api_docs/python/tf/constant.
+
+    Args:
+        value: A number, text, NumPy array or tensor, or a nested sequence of numbers or texts.
+        dtype: The dtype of the result; None means that the value determines it, as in ``tf.convert_to_tensor``.
+        shape: The shape of the result. The value is reshaped to it, and a single element fills it.
+        name: Ignored; TensorFlow accepts it.
+
+    Returns:
+        The tensor.
+
+    Raises:
+        ValueError: If a sequence is not rectangular.
+        TypeError: If a value does not fit ``dtype`` or ``shape``.
 
     >>> import minitape as tf
     >>> print(tf.constant(3.0))
@@ -127,10 +151,19 @@ def _reshape_or_fill(tensor: Tensor, value: Value, shape: TensorShape) -> Tensor
 
 
 def convert_operand_to_dtype(value: Value, dtype: DType, strict: bool = True) -> Tensor:
-    """Convert the other operand of an operator, which is no number beside a float, to the dtype of the first; TypeError
-    when it does not fit.
+    """Convert the other operand of an operator to the dtype of the first operand.
 
-    Without ``strict`` (TensorFlow's ``+`` and ``/``) what does not fit keeps its own dtype: the operation refuses it.
+    Args:
+        value: The other operand. Python numbers next to a float tensor are converted elsewhere.
+        dtype: The dtype of the first operand.
+        strict: Whether a value that does not fit is an error here. TensorFlow's ``+`` and ``/`` are not strict. The
+            value then keeps its own dtype, and the operation rejects it.
+
+    Returns:
+        The tensor.
+
+    Raises:
+        TypeError: If ``strict`` is true and the value does not fit.
     """
     if is_numpy_value(value) and value.dtype.kind in "fiubc" and dtype.kind in "fiucb":
         return _note_constant_origin(from_array(value.astype(dtype.as_numpy_dtype)), value)
@@ -138,12 +171,12 @@ def convert_operand_to_dtype(value: Value, dtype: DType, strict: bool = True) ->
 
 
 def _note_constant_origin(tensor: EagerTensor, value: Value) -> EagerTensor:
-    """Note where a constant was made and of which NumPy value, and return it: `explain` follows values that left and
-    came back.
+    """Note where a constant was created and from which NumPy value, and return the constant.
+
+    With this note, `explain` follows values that left minitape and came back.
     """
-    tensor._origin = build_origin(
-        "constant", (), get_thread_escapes().find_note_of_result(value) if is_numpy_value(value) else None
-    )
+    escape = get_thread_escapes().find_note_of_result(value) if is_numpy_value(value) else None
+    tensor._origin = build_origin("constant", (), escape)
     return tensor
 
 
@@ -151,8 +184,9 @@ def _note_constant_origin(tensor: EagerTensor, value: Value) -> EagerTensor:
 
 
 def convert_to_new_array(value: Value, dtype: DType | None = None) -> Array:
-    """Convert ``value`` to a NumPy array or scalar of its own (a copy), with TensorFlow's default dtypes."""
-    if type(value) in _PYTHON_NUMBERS:  # the usual cases first: a number, and a list of numbers
+    """Convert a value to a new NumPy array or scalar, with TensorFlow's default dtypes."""
+    # A number and a list of numbers are the most common values, so they come first.
+    if type(value) in _PYTHON_NUMBERS:
         is_usual_float = dtype is None and type(value) is float and abs(value) <= _LARGEST_FLOAT32
         return np.float32(value) if is_usual_float else _convert_leaves([value], dtype)[0]
     if type(value) is list and value and type(value[0]) in _PYTHON_NUMBERS:
@@ -169,7 +203,7 @@ def convert_to_new_array(value: Value, dtype: DType | None = None) -> Array:
 
 
 def _build_rectangular_array(value: Value, element_type: type | None) -> ndarray:
-    """An array of a nested sequence; ValueError when it is not rectangular."""
+    """Build an array from a nested sequence; raise ValueError if it is not rectangular."""
     try:
         return np.array(value, element_type)
     except ValueError:
@@ -178,47 +212,62 @@ def _build_rectangular_array(value: Value, element_type: type | None) -> ndarray
 
 def _convert_numpy(value: Array, dtype: DType | None) -> Array:
     kind = value.dtype.kind
-    if not value.dtype.isnative:  # bytes in the order of another machine
+    # The bytes may be in the order of another machine.
+    if not value.dtype.isnative:
         value = value.astype(value.dtype.newbyteorder("="))
     if kind == "O" or (dtype is None and kind in "SU") or (dtype is not None and dtype.kind == "s"):
         return _encode_strings(value.reshape(-1).tolist()).reshape(value.shape)
     if kind in "Mm" or value.dtype.char in "gGV":
         raise ValueError(f"An array of NumPy's {value.dtype} does not become a tensor: convert its elements before.")
     if dtype is None:
-        dtypes.as_dtype(value.dtype)  # refuses what TensorFlow does not know
+        # This raises TypeError for a type that TensorFlow does not have.
+        dtypes.as_dtype(value.dtype)
         return np.array(value)
     return ignore_fp_errors().run(value.astype, dtype.as_numpy_dtype)
 
 
 def _convert_leaves(leaves: list[Object], dtype: DType | None) -> ndarray:
-    """A flat array of the leaves: in the dtype asked for where each of them fits it, else in the one they suggest."""
+    """Convert leaves to a flat array.
+
+    The array has the given dtype. Without one, the first leaf determines its type.
+
+    Raises:
+        TypeError: If a leaf does not fit the dtype.
+        ValueError: If the leaves are of mixed types, or one of them is None, a sequence or of an unsupported type.
+    """
     leaf_types = {*map(type, leaves)}
-    if ndarray in leaf_types:  # those without axes are single elements
+    # An array without axes is a single element.
+    if ndarray in leaf_types:
         leaves = [leaf[()] if type(leaf) is ndarray else leaf for leaf in leaves]
         leaf_types = {*map(type, leaves)}
     if type(None) in leaf_types:
         text = "Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) to a Tensor."
-        raise hooks.add_none_reasons(ValueError(text))  # often a gradient: a note says why it is None
+        # The None is often a gradient, so a note on the error explains why it is None.
+        raise hooks.add_none_reasons(ValueError(text))
     if not leaf_types.isdisjoint((list, tuple)):
         raise ValueError(_RAGGED)
     if dtype is None:
         return _check_no_new_infinity(_convert_by_first_leaf(leaves, leaf_types), leaves)
-    if not all(
+    fits_dtype = all(
         issubclass(leaf_type, _TYPES_BY_KIND[dtype.kind]) and not (dtype.kind == "c" and leaf_type is bool)
         for leaf_type in leaf_types
-    ):
-        _convert_by_first_leaf(leaves, leaf_types)  # which refuses what fits no dtype
+    )
+    if not fits_dtype:
+        # Leaves that fit no dtype at all raise their own error here.
+        _convert_by_first_leaf(leaves, leaf_types)
         shown_value = leaves if len(leaves) > 1 else leaves[0]
         raise TypeError(f"Cannot convert {shown_value!r} to EagerTensor of dtype {dtype.kernel_name}")
     if dtype.kind == "s":
         return _encode_strings(leaves)
     try:
         return ignore_fp_errors().run(np.array, leaves, dtype.as_numpy_dtype)
-    except OverflowError:  # an int too large for the dtype
+    except OverflowError:
+        # An int that is too large for the dtype wraps around.
         return _build_integers(leaves).astype(dtype.as_numpy_dtype)
 
 
 def _convert_by_first_leaf(leaves: list[Object], leaf_types: set[type]) -> ndarray:
+    """Convert leaves to a flat array of the type that the first leaf determines."""
     first_leaf = leaves[0]
     if isinstance(first_leaf, _TEXT):
         return _encode_strings(leaves)
@@ -226,31 +275,33 @@ def _convert_by_first_leaf(leaves: list[Object], leaf_types: set[type]) -> ndarr
         raise ValueError(
             f"Attempt to convert a value ({first_leaf!r}) with an unsupported type ({type(first_leaf)}) to a Tensor."
         )
-    # Python's bool is an int, too: one that is first stands beside bools only
-    for first_types, allowed_types, element_type in (
-        _TYPES_BY_FIRST_LEAF[:1] if isinstance(first_leaf, _BOOLS) else _TYPES_BY_FIRST_LEAF[1:]
-    ):
-        if isinstance(first_leaf, first_types) and all(
-            issubclass(leaf_type, allowed_types) for leaf_type in leaf_types
-        ):
-            if element_type is np.int64:
-                return _build_integers(leaves)
-            kind = first_leaf.dtype.type if isinstance(first_leaf, np.floating) else element_type
-            return ignore_fp_errors().run(np.array, leaves, kind)  # what is too large becomes infinite
+    # Python's bool is a subclass of int, but only bools may follow a bool.
+    candidates = _TYPES_BY_FIRST_LEAF[:1] if isinstance(first_leaf, _BOOLS) else _TYPES_BY_FIRST_LEAF[1:]
+    for first_types, allowed_types, element_type in candidates:
+        if not isinstance(first_leaf, first_types):
+            continue
+        if not all(issubclass(leaf_type, allowed_types) for leaf_type in leaf_types):
+            continue
+        if element_type is np.int64:
+            return _build_integers(leaves)
+        kind = first_leaf.dtype.type if isinstance(first_leaf, np.floating) else element_type
+        # Numbers that are too large become infinite without a warning.
+        return ignore_fp_errors().run(np.array, leaves, kind)
     raise ValueError(_MIXED_TYPES)
 
 
 def _build_integers(leaves: list[Object]) -> ndarray:
-    """int32 where all numbers fit, else int64; ValueError beyond."""
+    """Build an int32 array if all numbers fit, otherwise int64; raise ValueError if that is too small."""
     try:
         int64_array = np.array(leaves, np.int64)
     except OverflowError:
         raise ValueError(_TOO_LARGE) from None
-    return int64_array.astype(np.int32) if int64_array.min() >= -(2**31) and int64_array.max() < 2**31 else int64_array
+    fits_int32 = int64_array.min() >= -(2**31) and int64_array.max() < 2**31
+    return int64_array.astype(np.int32) if fits_int32 else int64_array
 
 
 def _check_no_new_infinity(array: Array, leaves: list[Object]) -> Array:
-    """Return the array; ValueError where a finite Python number became an infinite float32 that was not asked for."""
+    """Return the array; raise ValueError if a finite Python number became infinite as float32."""
     if (
         array.dtype == np.float32
         and (is_infinite := np.isinf(array)).any()
@@ -261,7 +312,7 @@ def _check_no_new_infinity(array: Array, leaves: list[Object]) -> Array:
 
 
 def _encode_strings(leaves: list[Object]) -> ndarray:
-    """An object array of bytes: text is encoded as UTF-8."""
+    """Build an object array of bytes, with text encoded as UTF-8."""
     encoded = np.empty(len(leaves), object)
     for i, text in enumerate(leaves):
         if isinstance(text, str):
@@ -276,7 +327,11 @@ def _encode_strings(leaves: list[Object]) -> ndarray:
 
 
 def _find_first_tensor_as_list(value: Value) -> list:
-    """Find the first tensor, or what holds one, in a nested sequence: in a list, which is empty where there is none."""
+    """Find the first tensor, or object that holds a tensor, in a nested sequence.
+
+    Returns:
+        A list with that object, or an empty list. The truth value of a tensor would depend on its elements.
+    """
     for item in value:
         if isinstance(item, Tensor) or hasattr(item, "_to_tensor"):
             return [item]
@@ -286,7 +341,7 @@ def _find_first_tensor_as_list(value: Value) -> list:
 
 
 def _stack_sequence_with_tensors(value: Value, dtype: DType | None) -> Tensor:
-    """Stack a sequence with tensors in it, as ``tf.stack`` does."""
+    """Stack a sequence that contains tensors, as ``tf.stack`` does."""
     element_dtype = _find_first_tensor_as_list(value)[0].dtype if dtype is None else dtype
 
     def convert_item(item: Value) -> Tensor:
@@ -301,7 +356,18 @@ def _stack_sequence_with_tensors(value: Value, dtype: DType | None) -> Tensor:
 
 
 def stack_tensors(tensors: list[Tensor], axis: int) -> Tensor:
-    """Stack tensors of one shape and dtype along a new axis; InvalidArgumentError when they differ."""
+    """Stack tensors of one shape and dtype along a new axis.
+
+    Args:
+        tensors: At least one tensor.
+        axis: The position of the new axis.
+
+    Returns:
+        The stacked tensor.
+
+    Raises:
+        InvalidArgumentError: If the shapes or dtypes differ.
+    """
     first_tensor = tensors[0]
     for i, tensor in enumerate(tensors):
         if tensor.dtype is not first_tensor.dtype:
@@ -318,7 +384,20 @@ def stack_tensors(tensors: list[Tensor], axis: int) -> Tensor:
 
 
 def cast_tensor(tensor: Tensor, dtype: DType) -> Tensor:
-    """Return the tensor in another dtype; UnimplementedError from or to strings."""
+    """Cast a tensor to another dtype.
+
+    A tensor that has the dtype already is returned as it is. There is a warning if the imaginary part is lost.
+
+    Args:
+        tensor: The tensor.
+        dtype: The dtype of the result.
+
+    Returns:
+        The tensor in the other dtype.
+
+    Raises:
+        UnimplementedError: If one of the dtypes is ``tf.string`` and the other is not.
+    """
     if tensor.dtype == dtype:
         return tensor
     if tensor.dtype.kind == "s" or dtype.kind == "s":

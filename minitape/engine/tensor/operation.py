@@ -1,4 +1,4 @@
-"""How an operation on tensors is run and recorded, and what it refuses before."""
+"""Run and record operations on tensors, after checking their operands."""
 
 from __future__ import annotations
 
@@ -28,10 +28,20 @@ if TYPE_CHECKING:
 def apply(
     primitive: Primitive, inputs: tuple[Tensor, ...], attrs: Attributes, frame: FrameType | None = None
 ) -> Result:
-    """Runs ``primitive`` on tensors, and writes its row when a tape is open.
+    """Run ``primitive`` on tensors, and write its row if a recording is open.
 
-    Returns one tensor, or a tuple when the forward function returned several arrays. ``frame`` is the caller's, where a
-    function of minitape's is sure that it is, or is inside, the user's statement: it need not be looked for then.
+    Args:
+        primitive: The operation.
+        inputs: The operands, all of them tensors with values.
+        attrs: The options of the operation, by the names that its forward function has for them.
+        frame: The innermost frame that may run the user's statement; None means the caller's frame. A function of
+            minitape that has this frame passes it to shorten the search.
+
+    Returns:
+        One tensor, or a tuple of tensors if the forward function returned several arrays.
+
+    Raises:
+        TypeError: If an input is not an ``EagerTensor``, such as a placeholder of TensorFlow 1.
     """
     if [*map(type, inputs)].count(EagerTensor) < len(inputs):
         raise TypeError(f"{primitive.op} takes tensors with values; one of these waits for a session: {inputs}")
@@ -47,7 +57,10 @@ def apply(
 
 
 def find_type_deciding_operand(arrays: list[Array]) -> Array:
-    """Find the operand of an elementwise operation that decides the type of its result."""
+    """Find the operand of an elementwise operation that decides the type of its result.
+
+    An array decides before a number, and the larger of two arrays before the smaller one.
+    """
     x, y = arrays[0], arrays[-1]
     return x if type(y) is not ndarray or (type(x) is ndarray and x.size > y.size) else y
 
@@ -59,12 +72,23 @@ def record_operation(
     outputs: tuple[EagerTensor, ...],
     frame: FrameType | None = None,
 ) -> None:
-    """Record an operation that has just computed ``outputs``; ``frame`` is that of :func:`apply`."""
+    """Record an operation that has just computed ``outputs``.
+
+    If a recording is open, the rows are written there. Otherwise each output gets a note of its origin, for
+    ``explain``.
+
+    Args:
+        primitive: The operation.
+        inputs: The operands.
+        attrs: The options of the operation.
+        outputs: The results.
+        frame: The innermost frame that may run the user's statement; None means the caller's frame.
+    """
     record = state.record
     if record is not None:
         record.write_rows(primitive, inputs, attrs, outputs, frame)
         return
-    origin = build_origin("op", inputs, primitive, find_place(frame or _getframe(1)))  # a note for `explain`
+    origin = build_origin("op", inputs, primitive, find_place(frame or _getframe(1)))
     for tensor in outputs:
         tensor._origin = origin
 
@@ -73,26 +97,39 @@ def record_operation(
 
 
 def convert_inputs_to_tensors(inputs: Iterable[Value]) -> tuple[Tensor, ...]:
-    """Convert the inputs of a primitive to tensors; numbers and arrays take the dtype of the first tensor of them."""
+    """Convert the inputs of a primitive to tensors.
+
+    At least one input must be a tensor already. Numbers and arrays get the dtype of the first tensor.
+    """
     inputs = tuple(inputs)
     dtype = next(value for value in inputs if isinstance(value, Tensor)).dtype
     return tuple([value if isinstance(value, Tensor) else convert_to_tensor(value, dtype) for value in inputs])
 
 
 def _apply(tensor: Tensor, primitive: Primitive, inputs: tuple[Value, ...], attrs: Attributes) -> Result:
-    """Runs a primitive that is called with a tensor: a method of tensors, which the table asks for and which needs this
-    module.
+    """Run a primitive that was called with tensors.
+
+    This is a method of tensors because the table of primitives cannot import this module.
     """
     if set(map(type, inputs)) != {EagerTensor}:
         inputs = convert_inputs_to_tensors(inputs)
     return apply(primitive, inputs, attrs)
 
 
-setattr(Tensor, _apply.__name__, _apply)
+Tensor._apply = _apply  # type: ignore[attr-defined]
 
 
 def check_broadcast(op: str, x: Tensor, y: Tensor) -> None:
-    """Raises InvalidArgumentError when two shapes do not broadcast."""
+    """Raise InvalidArgumentError if two shapes do not broadcast.
+
+    Args:
+        op: TensorFlow's kernel name of the operation, for the message.
+        x: The first operand.
+        y: The second operand.
+
+    Raises:
+        InvalidArgumentError: If the shapes do not broadcast.
+    """
     try:
         np.broadcast_shapes(x._dims, y._dims)
     except ValueError:
@@ -101,14 +138,25 @@ def check_broadcast(op: str, x: Tensor, y: Tensor) -> None:
 
 
 def run_binary(primitive: Primitive, x: Tensor, y: Tensor) -> Tensor:
-    """Run an elementwise operation on two tensors, after the checks that TensorFlow makes."""
+    """Run an elementwise operation on two tensors, after the checks that TensorFlow makes.
+
+    Args:
+        primitive: The operation.
+        x: The first operand.
+        y: The second operand, which broadcasts with the first.
+
+    Returns:
+        The result, a tensor.
+
+    Raises:
+        InvalidArgumentError: If the dtypes differ, the shapes do not broadcast, or a check in ``OPERAND_CHECKS`` fails.
+    """
     if type(x) is EagerTensor and type(y) is EagerTensor:
         dtype, first_dims, second_dims = x.dtype, x._dims, y._dims
         if dtype is not y.dtype:
             raise build_dtype_error(primitive.op, 1, dtype.kernel_name, y.dtype)
-        if (
-            second_dims != first_dims[len(first_dims) - len(second_dims) :] and first_dims
-        ):  # equal, a bias or a number: no question
+        # Equal shapes, a bias and a scalar always broadcast, so they skip the check.
+        if second_dims != first_dims[len(first_dims) - len(second_dims) :] and first_dims:
             check_broadcast(primitive.op, x, y)
         if primitive.op in OPERAND_CHECKS:
             OPERAND_CHECKS[primitive.op](primitive, x, y)
@@ -140,7 +188,7 @@ def _check_negative_power(primitive: Primitive, x: Tensor, y: Tensor) -> None:
         raise build_argument_error("Integers to negative integer powers are not allowed", primitive.op)
 
 
-# what an operation must refuse before it runs, by TensorFlow's kernel name; the modules of operations add theirs
+# Maps TensorFlow's kernel names to checks that run before the operation. The modules of operations add their own.
 OPERAND_CHECKS: dict[str, Callable[[Primitive, Tensor, Tensor], None]] = {
     **dict.fromkeys(["AddV2", "Sub", "Mul"], _check_numbers),
     **dict.fromkeys(["Less", "LessEqual", "Greater", "GreaterEqual"], _check_ordered),

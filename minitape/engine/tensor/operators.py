@@ -1,7 +1,8 @@
-"""The operators of tensors: what ``a + b``, ``2 * a`` or ``a < b`` do.
+"""The operators of tensors, such as ``a + b``, ``2 * a`` or ``a < b``.
 
-Each turns its other operand into a tensor, and runs a primitive (:func:`minitape.engine.tensor.operation.run_binary`,
-after its checks). Arithmetic on floats of one dtype is written out in :mod:`minitape.speed.operators`.
+An operator converts its other operand to a tensor. Then it runs a primitive with
+:func:`minitape.engine.tensor.operation.run_binary`, which checks both operands. :mod:`minitape.speed.operators`
+generates faster code for arithmetic on floats of one dtype.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from .tensor import EagerTensor, Tensor, create_tensor
 if TYPE_CHECKING:
     from ..types import Function, Result, Value
 
-# Python's name -> the primitive's
+# Maps Python's names of operators to the names of primitives.
 ARITHMETIC = {
     "add": "add",
     "sub": "subtract",
@@ -38,20 +39,29 @@ _COMPARISONS = {"lt": "less", "le": "less_equal", "gt": "greater", "ge": "greate
 
 
 def _convert_other_operand(a: Tensor, b: Value, strict: bool = True) -> Result:
-    """The other operand of an operator as a tensor; NotImplemented for one of a graph, which has operators of its own.
-    ``strict``: see :func:`~minitape.engine.tensor.conversion.convert_operand_to_dtype`.
+    """Convert the other operand of an operator to a tensor.
+
+    Args:
+        a: The tensor whose operator runs.
+        b: The other operand.
+        strict: See :func:`~minitape.engine.tensor.conversion.convert_operand_to_dtype`.
+
+    Returns:
+        A tensor, or NotImplemented for a tensor of a graph, which has its own operators.
     """
     kind = type(b)
     if kind is float or kind is int:
         b = convert_number_operand(a, b)
     if isinstance(b, Tensor):
         return b if type(b) is EagerTensor else NotImplemented
-    converted: Tensor = b._read_state() if hasattr(b, "_read_state") else convert_operand_to_dtype(b, a.dtype, strict)
-    return converted
+    if hasattr(b, "_read_state"):
+        state: Tensor = b._read_state()
+        return state
+    return convert_operand_to_dtype(b, a.dtype, strict)
 
 
 def _build_operator_pair(name: str, primitive: Primitive) -> tuple[Function, Function]:
-    """An operator and its reflection, for operands of any kind."""
+    """Build an operator and its reflection, for operands of any kind."""
     run_operator, strict = CHECKED_OPERATORS.get(name, run_binary), name not in ("add", "truediv", "matmul")
 
     def apply_direct(a: Tensor, b: Value) -> Result:
@@ -59,8 +69,9 @@ def _build_operator_pair(name: str, primitive: Primitive) -> tuple[Function, Fun
             try:
                 b = _convert_other_operand(a, b, strict)
             except (TypeError, ValueError):
+                # Another class may define the operation with its own reflected operator.
                 if hasattr(b, f"__r{name}__") and not isinstance(b, (int, float, np.ndarray, np.generic)):
-                    return NotImplemented  # an object of another class has an operator of its own
+                    return NotImplemented
                 raise
             if b is NotImplemented:
                 return b
@@ -79,7 +90,10 @@ def _build_comparison(primitive: Primitive) -> Function:
 
 
 def _build_equality(primitive: Primitive, result_if_unlike: bool) -> Function:
-    """``==`` or ``!=``; ``result_if_unlike`` is the answer where kinds or shapes do not fit."""
+    """Build ``==`` or ``!=``.
+
+    The operator returns ``result_if_unlike`` if the other operand is None or the shapes do not broadcast.
+    """
 
     def compare_equal(a: Tensor, b: Value) -> Result:
         if b is None:
@@ -101,7 +115,7 @@ def _build_unary(name: str, boolean_name: str = "") -> Function:
 
 
 def install_operators() -> None:
-    """Gives tensors their operators, once the table of primitives is filled."""
+    """Add the operators to ``EagerTensor``. The table of primitives must be filled before."""
     operators_by_name: dict[str, Function] = {
         "neg": fast.register_function(_build_unary("negative"), TABLE["negative"], "__neg__"),
         "abs": lambda a: apply(TABLE["complex_abs" if a.dtype.kind == "c" else "abs"], (a,), {}, _getframe(1)),

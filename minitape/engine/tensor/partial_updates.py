@@ -1,4 +1,4 @@
-"""Partial changes of variables: scatter updates, and ``v[...].assign``."""
+"""Assignments to parts of variables: ``v[...].assign(value)``."""
 
 from __future__ import annotations
 
@@ -19,10 +19,19 @@ if TYPE_CHECKING:
 
 
 def build_slice_assign(variable: ResourceVariable, spec: tuple[Index, ...]) -> Function:
-    """Build the function that changes the part of ``variable`` that the NumPy index ``spec`` selects."""
+    """Build the function that assigns to a part of a variable.
+
+    Args:
+        variable: The variable.
+        spec: The NumPy index that selects the part.
+
+    Returns:
+        A function ``assign(value, name=None)`` that returns the variable. ``value`` broadcasts to the part.
+    """
 
     def assign(value: Value, name: str | None = None) -> UnreadVariable | None:
-        part, update = convert_to_tensor(value, variable.dtype), TABLE["slice_update"]
+        part = convert_to_tensor(value, variable.dtype)
+        update = TABLE["slice_update"]
         if get_current_first_run() is not None:
             return variable._assign(apply(update, (variable._read_state(), part), {"spec": spec}), "assign")
         return variable._update_state_with_part(partial(update.forward, spec=spec), part)
@@ -31,6 +40,11 @@ def build_slice_assign(variable: ResourceVariable, spec: tuple[Index, ...]) -> F
 
 
 def attach_assign_to_slice(variable_slice: Tensor, assign: Function) -> None:
-    """Make ``tensor.assign(value)`` change the variable of which ``variable_slice`` is a slice."""
+    """Make ``variable_slice.assign(value)`` assign to the variable.
+
+    Args:
+        variable_slice: A tensor that was read as a slice of the variable.
+        assign: The function that :func:`build_slice_assign` returned for the same slice.
+    """
     key = id(variable_slice)
     VARIABLE_SLICES[key] = weakref.ref(variable_slice, lambda _: VARIABLE_SLICES.pop(key, None)), assign

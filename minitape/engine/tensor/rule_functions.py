@@ -1,4 +1,4 @@
-"""Python numbers as operands, and the functions that the rules of the table call while an outer tape records."""
+"""Python numbers as operands, and the functions that rules call while an outer tape records a sweep."""
 
 from __future__ import annotations
 
@@ -31,8 +31,12 @@ PYTHON_OPERATORS: dict[str, Function] = {
 
 @cache
 def build_recorded_functions() -> dict[str, Function]:
-    """The functions that the table's rules call in a sweep that is recorded, see
-    :func:`minitape.engine.table.primitives.elementwise.to_recorded_formula`.
+    """Return the functions that the table's rules call in a sweep that is recorded.
+
+    Returns:
+        The functions by their names in recorded formulas
+        (:func:`minitape.engine.table.primitives.elementwise.to_recorded_formula`). ``multiply`` takes two tensors,
+        ``multiply_number`` a number as well, and ``reflected_subtract`` its operands in the opposite order.
     """
     called_names = {
         name
@@ -43,13 +47,11 @@ def build_recorded_functions() -> dict[str, Function]:
     }
     functions = dict(RECORDED_FUNCTIONS)
     for primitive in BY_CODE:
-        general, signature = (
-            PYTHON_OPERATORS.get(primitive.name, primitive),
-            "a, b" if len(primitive.texts) == 3 else "a",
-        )
-        if primitive.name == "add" or not called_names.isdisjoint(
-            (primitive.name, f"{primitive.name}_number")
-        ):  # shares are added
+        general = PYTHON_OPERATORS.get(primitive.name, primitive)
+        signature = "a, b" if len(primitive.texts) == 3 else "a"
+        is_called = not called_names.isdisjoint((primitive.name, f"{primitive.name}_number"))
+        # Every sweep adds shares, even if no rule contains an addition.
+        if primitive.name == "add" or is_called:
             functions[primitive.name] = functions[f"{primitive.name}_number"] = fast.register_function(
                 general, primitive, "rule", signature=signature, inside=True
             )
@@ -66,7 +68,14 @@ def _swap_operands(function: Function) -> Function:
 
 @cache
 def compile_recorded_rules(primitive_code: int) -> list[Rule | None]:
-    """Compile the rules of a line of the table for a sweep that is recorded."""
+    """Compile the rules of an elementwise primitive for a sweep that is recorded.
+
+    Args:
+        primitive_code: The code of the primitive.
+
+    Returns:
+        One rule for each input. It is None for an input that has no derivative.
+    """
     return [
         None if text == "-" else compile_expression(to_recorded_formula(text), build_recorded_functions())
         for text in BY_CODE[primitive_code - FIRST_CODE].texts[1:]
@@ -74,8 +83,20 @@ def compile_recorded_rules(primitive_code: int) -> list[Rule | None]:
 
 
 def convert_number_operand(x: Tensor, y: float, frame: FrameType | None = None) -> Value:
-    """Return the tensor of a Python number that is the other operand of a float tensor, in the ``frame`` of a
-    statement; the number itself beside a tensor of another dtype.
+    """Convert a Python number that is an operand to the dtype of the other operand.
+
+    While a recording is open, equal numbers of one dtype share a tensor and a row. Zeros are the exception.
+
+    Args:
+        x: The other operand, a tensor.
+        y: The number.
+        frame: The innermost frame that may run the user's statement; None means the caller's frame.
+
+    Returns:
+        A tensor without axes, or the number itself if the dtype of ``x`` is neither a float nor complex.
+
+    Raises:
+        ValueError: If the number is an int that is too large for the dtype.
     """
     record, kind = state.record, x._value.dtype.type if type(x) is EagerTensor else None
     if kind not in REALS:
@@ -90,18 +111,33 @@ def convert_number_operand(x: Tensor, y: float, frame: FrameType | None = None) 
 
 
 def build_number_tensor(number: float, float_type: type, record: Record | None = None, site: int = 0) -> EagerTensor:
-    """Build a tensor of a Python number, of a type of floats. It becomes a leaf of the recording, which gives the same
-    tensor for the same number from then on.
+    """Build a tensor of a Python number.
+
+    With a recording the tensor becomes a leaf there. The recording then returns the same tensor for the same number.
+
+    Args:
+        number: The value.
+        float_type: The NumPy scalar type of the tensor, a float or complex.
+        record: The open recording, or None.
+        site: The statement that uses the number, as ``Record.note_current_site`` returns it.
+
+    Returns:
+        A tensor without axes.
+
+    Raises:
+        ValueError: If the number is an int that is too large for the type.
     """
     try:
-        value = _round_number(number, float_type) if number != 0 else float_type(number)  # 0.0 and -0.0 are one key
+        # 0.0 and -0.0 are equal as keys of a cache, so a zero bypasses it.
+        value = _round_number(number, float_type) if number != 0 else float_type(number)
     except OverflowError:
         raise ValueError("Can't convert Python sequence with out-of-range integer to Tensor.") from None
     tensor = EagerTensor()
     tensor._value, tensor._record, tensor._origin = value, None, None
     if record is not None:
         tensor._record, tensor._row = record, record.append_leaf(get_number_leaf(number), site, value)
-        if number == number and number != 0:  # 0.0 and -0.0 are one key, nan is none
+        # Zeros of both signs are equal as keys, and NaN equals no key, so neither can be looked up.
+        if number == number and number != 0:
             record.numbers[number, type(value)] = tensor
             record.numbers.setdefault(number, tensor)
     return tensor

@@ -1,6 +1,7 @@
-"""Tensors: immutable values.
+"""Tensors, which are immutable values.
 
-A tensor holds a NumPy array or NumPy scalar, and, once a recording has met it, the recording and its row there.
+A tensor holds a NumPy array or a NumPy scalar. If it is on a recording, it also stores that recording and its row
+number there.
 """
 
 from __future__ import annotations
@@ -25,11 +26,11 @@ if TYPE_CHECKING:
 
 
 class Tensor(TensorMembers):
-    """A multi-dimensional array of elements of one type; immutable.
+    """A multi-dimensional array of elements of one type. It is immutable.
 
-    Make one with ``tf.constant`` or any operation. ``shape`` is a TensorShape, ``dtype`` a DType, ``numpy()`` the
-    value. Operators broadcast as NumPy's do; both sides must have the same dtype.
-    See https://www.tensorflow.org/api_docs/python/tf/Tensor.
+    Create tensors with ``tf.constant`` or any operation. ``shape`` is a TensorShape and ``dtype`` a DType. ``numpy()``
+    returns the value. Operators broadcast as NumPy's operators do, and both operands must have the same dtype. See
+    https://www.tensorflow.org/api_docs/python/tf/Tensor.
 
     >>> import minitape as tf
     >>> x = tf.constant([[1.0, 2.0]])
@@ -47,7 +48,11 @@ _new_shape = TensorShape.__new__
 
 
 class _FullName(type):
-    """Gives a class the full name of TensorFlow's in Python's own error texts, as classes written in C have it."""
+    """Metaclass that shows TensorFlow's full class name in Python's own error messages.
+
+    Python shows the full name only for classes written in C, such as TensorFlow's EagerTensor. ``__name__`` still
+    returns the short name.
+    """
 
     def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, object]) -> type:
         return super().__new__(cls, f"{_OPS_MODULE}.{name}", bases, {**body, "__qualname__": name})
@@ -56,7 +61,15 @@ class _FullName(type):
 
 
 class EagerTensor(Tensor, metaclass=_FullName):
-    """A tensor with a value."""
+    """A tensor with a value.
+
+    Attributes:
+        _value: The elements as a NumPy scalar or array. No code may change them.
+        _record: The recording that the tensor is on, or None.
+        _row: The tensor's row number on ``_record``. It is not set while ``_record`` is None.
+        _origin: A note of where the value came from, for ``explain``
+            (:func:`~minitape.engine.record.provenance.build_origin`), or None.
+    """
 
     __slots__ = ("_value", "_record", "_row", "_origin", "__weakref__")
     __module__ = _OPS_MODULE
@@ -67,14 +80,20 @@ class EagerTensor(Tensor, metaclass=_FullName):
 
     @property
     def array(self) -> Array:
-        """The value as minitape holds it: a NumPy scalar or an array that no code may change."""
+        """The value as minitape stores it: a NumPy scalar, or an array that no code may change.
+
+        During the first run of a ``tf.function``, reading it raises TypeError if later calls may have another value.
+        """
         record = self._record
         if record is not None and record.trace is not None:
             record.trace.refuse_or_guard_value(self)
         return self._value
 
     def numpy(self) -> ndarray:
-        """The value as a NumPy array (a copy) or, for a tensor without axes, a NumPy scalar.
+        """Return the value as a NumPy array (a copy), or as a NumPy scalar for a tensor without axes.
+
+        Raises:
+            TypeError: If a traced function reads a value that its later calls do not repeat.
 
         >>> import minitape as tf
         >>> tf.constant([1.0, 2.0]).numpy()
@@ -87,6 +106,7 @@ class EagerTensor(Tensor, metaclass=_FullName):
         return value
 
     def _numpy(self) -> Array:
+        """Return what ``numpy`` returns, without noting for ``explain`` that the value escaped."""
         value = self.array
         if type(value) is ndarray:
             return value.copy() if value.ndim else value[()]
@@ -100,7 +120,8 @@ class EagerTensor(Tensor, metaclass=_FullName):
 
     @property
     def shape(self) -> TensorShape:
-        """The sizes of the axes."""  # TensorShape.from_sizes, written out: it is asked often
+        """The sizes of the axes."""
+        # This is TensorShape.from_sizes without the call, because shapes are read very often.
         shape = _new_shape(TensorShape)
         shape._dims = self._value.shape
         return shape
@@ -115,7 +136,9 @@ class EagerTensor(Tensor, metaclass=_FullName):
         return self._value.shape
 
     def ref(self) -> Reference:
-        """A hashable reference to this very tensor (tensors themselves are unhashable).
+        """Return a hashable reference to this tensor (tensors themselves are not hashable).
+
+        Two references are equal if they refer to the same object.
 
         >>> import minitape as tf
         >>> x = tf.constant(1.0)
@@ -127,12 +150,13 @@ class EagerTensor(Tensor, metaclass=_FullName):
 
     @property
     def device(self) -> str:
-        """Where the value lives: always the CPU."""
+        """The device that holds the value, which is always the CPU."""
         return "/job:localhost/replica:0/task:0/device:CPU:0"
 
     # -- Python's protocols ------------------------------------------------------------------------
 
     def __array__(self, dtype: NumPyType | None = None, copy: bool | None = None) -> ndarray:
+        """Return the value as a NumPy array, for NumPy functions; a copy unless ``copy`` is False."""
         if self._record is not None and self._record.trace is not None:
             self._record.trace.refuse_or_guard_value(self, "asarray")
         array = np.asarray(self._value, dtype)
@@ -142,21 +166,26 @@ class EagerTensor(Tensor, metaclass=_FullName):
         return array
 
     def __float__(self) -> float:
+        """Return the value of a tensor without axes as a float."""
         note_escape(self, "float")
         return float(self._get_scalar())
 
     def __int__(self) -> int:
+        """Return the value of a tensor without axes as an int."""
         note_escape(self, "int")
         return int(self._get_scalar())
 
     def __complex__(self) -> complex:
+        """Return the value of a tensor without axes as a complex number."""
         note_escape(self, "complex")
         return complex(self._get_scalar())
 
     def __index__(self) -> int:
+        """Return an integer value as an int, so that the tensor can be an index or a size."""
         return self.array.__index__()
 
     def __bool__(self) -> bool:
+        """Return the truth value of a single element; an empty tensor is false."""
         note_escape(self, "bool")
         value = self._value
         return bool(value) if value.size else False
@@ -168,38 +197,47 @@ class EagerTensor(Tensor, metaclass=_FullName):
         return value[()]
 
     def __len__(self) -> int:
+        """Return the size of the first axis; raise TypeError if there are no axes."""
         if not self.ndim:
             raise TypeError("Scalar tensor has no `len()`")
         return self._value.shape[0]
 
     def __iter__(self) -> Iterator[Tensor]:
+        """Iterate over the slices along the first axis; raise TypeError if there are no axes."""
         if not self.ndim:
             raise TypeError("Cannot iterate over a scalar tensor.")
         return (self[i] for i in range(len(self)))
 
     def __getitem__(self, key: Index) -> Tensor:
-        return hooks.getitem(self, key)  # which takes this method's place when it is loaded
+        """Return the elements that an index selects; loading ``tf.indexing`` replaces this method."""
+        return hooks.getitem(self, key)
 
     def __hash__(self) -> int:
+        """Raise TypeError, because ``==`` compares tensors element by element."""
         raise TypeError("Tensor is unhashable. Instead, use tensor.ref() as the key.")
 
     def __copy__(self) -> EagerTensor:
+        """Return the tensor itself, because tensors never change."""
         return self
 
     def __deepcopy__(self, memo: object) -> EagerTensor:
-        return self  # tensors never change
+        """Return the tensor itself, because tensors never change."""
+        return self
 
     def __format__(self, spec: str) -> str:
+        """Format the value, as in ``f"{x:.2f}"``."""
         note_escape(self, "text")
         return self._numpy().__format__(spec)
 
     def __str__(self) -> str:
+        """Return the value, shape and dtype in the form that TensorFlow prints."""
         name = self._traced_name
         if name is not None:
             return f'Tensor("{name}", shape={self.shape}, dtype={self.dtype.name})'
         return f"tf.Tensor({self._format_value()}, shape={self.shape}, dtype={self.dtype.name})"
 
     def __repr__(self) -> str:
+        """Return the shape, dtype and value in TensorFlow's form."""
         name = self._traced_name
         if name is not None:
             return f"<tf.Tensor '{name}' shape={self.shape} dtype={self.dtype.name}>"
@@ -207,7 +245,10 @@ class EagerTensor(Tensor, metaclass=_FullName):
 
     @property
     def _traced_name(self) -> str | None:
-        """The text in place of a value that later calls of a traced function do not have; None where values show."""
+        """The name shown instead of a value that later calls of a traced function do not repeat.
+
+        It is None if the value can be shown.
+        """
         record = self._record
         return None if record is None or record.trace is None else record.trace.find_symbolic_name(self._row)
 
@@ -219,11 +260,12 @@ class EagerTensor(Tensor, metaclass=_FullName):
         return "\n" + text if "\n" in text else text
 
 
-# id of a tensor that is a slice of a variable -> it and its assign
+# Maps the id of each tensor that is a slice of a variable to a weak reference to it and its `assign` function.
 VARIABLE_SLICES: dict[int, tuple[weakref.ref[Tensor], Function]] = {}
 
 
 def _assign(tensor: EagerTensor) -> Function:
+    """Return the ``assign`` function of a variable's slice; raise AttributeError for any other tensor."""
     tensor_ref, assign = VARIABLE_SLICES.get(id(tensor), (None, None))
     if tensor_ref is None or assign is None or tensor_ref() is not tensor:
         raise AttributeError(f"'{_OPS_MODULE}.EagerTensor' object has no attribute 'assign'", name="assign", obj=tensor)
@@ -235,33 +277,46 @@ def _raise_no_name(tensor: EagerTensor) -> NoReturn:
 
 
 EagerTensor.name = property(_raise_no_name)  # type: ignore[assignment, method-assign]
-setattr(EagerTensor, _assign.__name__[1:], property(_assign))
+EagerTensor.assign = property(_assign)  # type: ignore[attr-defined]
 
 
 class Reference:
-    """A hashable handle on a tensor or variable; equal when it is the very same object."""
+    """A hashable reference to a tensor or variable.
+
+    Two references are equal if they refer to the same object.
+    """
 
     __slots__ = ("_referent", "__weakref__")
 
     def __init__(self, referent: Object) -> None:
+        """Create a reference to ``referent``, which it keeps alive."""
         self._referent = referent
 
     def deref(self) -> Object:
-        """The object itself."""
+        """Return the tensor or variable itself."""
         return self._referent
 
     def __eq__(self, other: object) -> bool:
+        """Return whether ``other`` is a reference to the same object."""
         return isinstance(other, Reference) and other._referent is self._referent
 
     def __hash__(self) -> int:
+        """Return a hash of the object's identity."""
         return id(self._referent)
 
     def __repr__(self) -> str:
+        """Return TensorFlow's text for a reference."""
         return f"<Reference wrapping {self._referent!r}>"
 
 
 def create_tensor(value: Array) -> EagerTensor:
-    """Create a tensor as ``from_array`` does, with a note of the statement that makes it, where no row says so."""
+    """Return a tensor around an array, and note the statement that created it.
+
+    ``explain`` reads the note. While a recording is open, the tensor gets a row there instead.
+
+    Args:
+        value: A NumPy scalar, or an array that no other code will change.
+    """
     tensor = from_array(value)
     if state.record is None:
         tensor._origin = build_origin("made")
@@ -269,7 +324,15 @@ def create_tensor(value: Array) -> EagerTensor:
 
 
 def from_array(value: Array) -> EagerTensor:
-    """Return a tensor around a NumPy scalar or an array that no other code will change."""
+    """Return a tensor around a NumPy scalar or an array, without a copy.
+
+    Args:
+        value: A NumPy scalar, a value that NumPy converts to one, or an array that no other code will change. An array
+            without axes becomes a scalar, unless its elements are strings.
+
+    Returns:
+        A tensor that is on no recording.
+    """
     kind = type(value)
     if kind not in REALS and (kind is not ndarray or not value.shape) and not isinstance(value, np.generic):
         if kind is not ndarray:

@@ -1,4 +1,7 @@
-"""``tf.Variable``: state. Each assignment makes a new state with its own row; the old ones stay what they were."""
+"""Variables (``tf.Variable``), which assignments change.
+
+Each assignment creates a new state with its own row. Earlier states stay as they are.
+"""
 
 from __future__ import annotations
 
@@ -41,11 +44,21 @@ _IDENTITY = TABLE["identity"]
 
 
 class ResourceVariable(VariableOperators, TensorOperators):
-    """A tensor-like value that can be changed with ``assign``, ``assign_add`` and ``assign_sub``.
+    """A tensor-like value that ``assign``, ``assign_add`` and ``assign_sub`` can change.
 
-    Trainable variables are watched automatically by the tapes under which they are read. The shape is fixed by the
-    initial value unless ``shape`` says otherwise. See
-    https://www.tensorflow.org/api_docs/python/tf/Variable.
+    A tape automatically watches the trainable variables that are read in its block. A variable keeps the shape of its
+    initial value, unless ``shape`` allows others. See https://www.tensorflow.org/api_docs/python/tf/Variable.
+
+    Attributes:
+        _state: The current state, a tensor.
+        _tape_set: The recording's ``tape_set`` at the last access to this state. As long as the recording has the same
+            one, all tapes already follow the state.
+        _version: The number of assignments so far.
+        _shape: The static shape, which all values must fit.
+        _trainable: Whether tapes watch the variable automatically.
+        _name: The name with its scopes, without ":0".
+        _creation_number: The variable's position among all variables, in the order of creation.
+        _creation_origin: The note of its creation, for ``explain``.
 
     >>> import minitape as tf
     >>> v = tf.Variable([1.0, 2.0], name="v")
@@ -66,12 +79,22 @@ class ResourceVariable(VariableOperators, TensorOperators):
         dtype: DTypeLike = None,
         shape: ShapeLike = None,
     ) -> None:
+        """Create a variable.
+
+        Args:
+            initial_value: The first value, or a function without arguments that returns it.
+            trainable: Whether tapes watch the variable automatically. None means True.
+            name: The name; "Variable" by default.
+            dtype: The dtype; None means that the value determines it.
+            shape: The shape that all values must fit, with None for any size. The default is the shape of the value.
+
+        Raises:
+            ValueError: If the initial value is missing, or does not fit ``dtype`` or ``shape``.
+        """
         if initial_value is None:
             raise ValueError("The `initial_value` arg to `tf.Variable` must be specified: give it a value.")
-        trace, creation_arguments = (
-            get_current_first_run(),
-            (initial_value, trainable is None or trainable, name, dtype, shape),
-        )
+        trace = get_current_first_run()
+        creation_arguments = (initial_value, trainable is None or trainable, name, dtype, shape)
         if trace is None:
             self._initialize(*creation_arguments)
         else:
@@ -85,7 +108,18 @@ class ResourceVariable(VariableOperators, TensorOperators):
         dtype: DTypeLike,
         shape: ShapeLike,
     ) -> None:
-        """Take the first state, out of sight of every tape."""
+        """Set the first state, which no tape records.
+
+        Args:
+            initial_value: The first value, or a function without arguments that returns it.
+            trainable: Whether tapes watch the variable automatically.
+            name: The name; None means "Variable".
+            dtype: The dtype; None means that the value determines it.
+            shape: The shape that all values must fit; None means the shape of the value.
+
+        Raises:
+            ValueError: If the value does not fit ``dtype`` or ``shape``.
+        """
         if callable(initial_value):
             with suspend_recording():
                 initial_value = initial_value()
@@ -110,14 +144,13 @@ class ResourceVariable(VariableOperators, TensorOperators):
 
     def _set_first_state(self, array: Array) -> None:
         self._state: Tensor = from_array(array)
-        self._tape_set: object = None  # the tapes that have met this state
+        self._tape_set: object = None
 
     def _read_state(self) -> Tensor:
-        """The current state as a tensor; under a tape this is where the variable is watched."""
+        """Return the current state as a tensor. If tapes are open, they start to watch the variable here."""
         record = state.record
-        if (
-            record is not None and self._tape_set is record.tape_set
-        ):  # since then no tape, function or reader came or went
+        # With an unchanged tape set, no tape, function or reader has come or gone since the last access.
+        if record is not None and self._tape_set is record.tape_set:
             return self._state
         if self._trainable:
             for read_variables in state.read_variables:
@@ -125,8 +158,17 @@ class ResourceVariable(VariableOperators, TensorOperators):
         return self._state if record is None else self._enter_state_in_record(record)
 
     def _enter_state_in_record(self, record: Record, is_access: bool = True) -> Tensor:
-        """Return the current state, which gets a row in this recording: watched by the tapes that watch the variable
-        or, where that is an access, what is accessed.
+        """Return the current state, with a row on a recording.
+
+        All tapes that watch the variable watch the row. An access to a trainable variable also makes the open tapes
+        watch it, unless they have ``watch_accessed_variables=False``.
+
+        Args:
+            record: The open recording.
+            is_access: Whether the program reads the variable. It is False if only minitape needs the row.
+
+        Returns:
+            The tensor of the state, which in a trace is the feed or the last assignment there.
         """
         variable_id, starts_watching = id(self), is_access and self._trainable
         if record.trace is not None:
@@ -149,11 +191,16 @@ class ResourceVariable(VariableOperators, TensorOperators):
         return tensor
 
     def _watch_on(self, tape: GradientTape) -> None:
-        """``tape.watch(variable)``: this state and all later ones."""
+        """Make a tape watch this state and all later ones, for ``tape.watch(variable)``.
+
+        Args:
+            tape: The tape.
+        """
         if not self.dtype.differentiable:
             warn_not_watchable(self.dtype)
+        # As in TensorFlow, the call has no effect while the tape does not record.
         if not tape._can_watch():
-            return  # as in TensorFlow: where nothing records the call is lost
+            return
         tape.variables[id(self)] = self
         if not self.dtype.differentiable:
             return
@@ -164,10 +211,33 @@ class ResourceVariable(VariableOperators, TensorOperators):
         tape._watch_row(row)
 
     def _find_tape_rows(self, tape: GradientTape) -> tuple[int, ...]:
-        states = None if tape._record is None else tape._record.variables.get(id(self))
-        return () if states is None or states[0] is not self else tuple(states[1])
+        """Find the rows of the variable's states on a tape.
+
+        Args:
+            tape: The tape.
+
+        Returns:
+            The row numbers, the oldest state first. Empty if the variable is not on the tape's recording.
+        """
+        if tape._record is None:
+            return ()
+        states = tape._record.variables.get(id(self))
+        if states is None or states[0] is not self:
+            return ()
+        return tuple(states[1])
 
     def _to_tensor(self, dtype: DType | None = None) -> Tensor:
+        """Return the current state as a tensor, for ``convert_to_tensor``.
+
+        Args:
+            dtype: The dtype that the variable must have; None means any.
+
+        Returns:
+            The tensor.
+
+        Raises:
+            ValueError: If the variable has another dtype.
+        """
         tensor = self.value()
         if dtype is not None and tensor.dtype != dtype:
             raise ValueError(
@@ -177,7 +247,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
         return tensor
 
     def value(self) -> Tensor:
-        """The current state as a tensor, which later assignments do not change.
+        """Return the current state as a tensor, which later assignments do not change.
 
         >>> import minitape as tf
         >>> v = tf.Variable(1.0)
@@ -188,7 +258,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
         return apply(_IDENTITY, (self._read_state(),), {})
 
     def read_value(self) -> Tensor:
-        """The current state, as ``value`` gives it.
+        """Return the current state as a tensor, like ``value``.
 
         >>> import minitape as tf
         >>> tf.Variable(1.0).read_value().numpy()
@@ -197,20 +267,35 @@ class ResourceVariable(VariableOperators, TensorOperators):
         return self.value()
 
     def numpy(self) -> ndarray:
-        """The current state as a NumPy array (a copy) or scalar; TypeError in a traced function.
+        """Return the current state as a NumPy array (a copy) or scalar.
+
+        Raises:
+            TypeError: If a traced function calls it.
 
         >>> import minitape as tf
         >>> tf.Variable([1.0, 2.0]).numpy()
         array([1., 2.], dtype=float32)
         """
-        return self._read_state().numpy()  # tapes count it as an access
+        # Tapes count this as an access, so it must go through `_read_state`.
+        return self._read_state().numpy()
 
     # -- assignment --------------------------------------------------------------------------------
 
     def assign(self, value: Value, name: str | None = None, read_value: bool = True) -> VariableOrNone:
-        """Sets a new value and returns the variable, or None without ``read_value``.
+        """Set a new value.
 
-        No gradient passes from the new state to ``value``. Raises ValueError when its shape does not fit.
+        No gradient passes from the new state to ``value``.
+
+        Args:
+            value: The new value, of the variable's dtype.
+            name: Ignored; TensorFlow accepts it.
+            read_value: Whether to return the variable.
+
+        Returns:
+            The variable, or None without ``read_value``.
+
+        Raises:
+            ValueError: If the shape of ``value`` does not fit.
 
         >>> import minitape as tf
         >>> v = tf.Variable([1.0, 2.0])
@@ -227,7 +312,20 @@ class ResourceVariable(VariableOperators, TensorOperators):
         return self._assign(tensor, "assign", read_value)
 
     def assign_add(self, delta: Value, name: str | None = None, read_value: bool = True) -> VariableOrNone:
-        """Adds ``delta``, as ``assign`` sets a value. Raises InvalidArgumentError when its shape does not fit.
+        """Add ``delta`` to the value.
+
+        No gradient passes from the new state to ``delta``.
+
+        Args:
+            delta: The change, of the variable's shape and dtype.
+            name: Ignored; TensorFlow accepts it.
+            read_value: Whether to return the variable.
+
+        Returns:
+            The variable, or None without ``read_value``.
+
+        Raises:
+            InvalidArgumentError: If the shape of ``delta`` does not fit, or the variable holds bools or strings.
 
         >>> import minitape as tf
         >>> tf.Variable([1.0, 2.0]).assign_add([1.0, 1.0]).numpy()
@@ -236,7 +334,20 @@ class ResourceVariable(VariableOperators, TensorOperators):
         return self._assign(self._convert_delta(delta, "AssignAddVariableOp"), "assign_add", read_value)
 
     def assign_sub(self, delta: Value, name: str | None = None, read_value: bool = True) -> VariableOrNone:
-        """Subtracts ``delta``, as ``assign`` sets a value. Raises InvalidArgumentError when its shape does not fit.
+        """Subtract ``delta`` from the value.
+
+        No gradient passes from the new state to ``delta``.
+
+        Args:
+            delta: The change, of the variable's shape and dtype.
+            name: Ignored; TensorFlow accepts it.
+            read_value: Whether to return the variable.
+
+        Returns:
+            The variable, or None without ``read_value``.
+
+        Raises:
+            InvalidArgumentError: If the shape of ``delta`` does not fit, or the variable holds bools or strings.
 
         >>> import minitape as tf
         >>> w, step = tf.Variable(1.0), 0.1
@@ -248,11 +359,11 @@ class ResourceVariable(VariableOperators, TensorOperators):
         return self._assign(self._convert_delta(delta, "AssignSubVariableOp"), "assign_sub", read_value)
 
     def _convert_delta(self, delta: Value, op: str) -> Tensor:
-        """Convert the change to a tensor; InvalidArgumentError where variables of this type take no sum."""
+        """Convert a change to a tensor; raise InvalidArgumentError if the dtype does not allow sums."""
         old_state = self._state
         if type(delta) is EagerTensor is type(old_state):
             x, y = old_state._value, delta._value
-            # the usual case, with nothing to ask
+            # This is the usual case, which needs neither conversions nor checks.
             if x.shape == y.shape and x.dtype is y.dtype and x.dtype.type in REALS:
                 return delta
         dtype = self.dtype
@@ -267,11 +378,12 @@ class ResourceVariable(VariableOperators, TensorOperators):
         else:
             self._apply_assignment(change, method)
             if read_value and (record is not None or state.read_variables):
-                self._read_state()  # TensorFlow counts this as an access
+                # TensorFlow counts the returned value as an access.
+                self._read_state()
         return UnreadVariable(self) if read_value else None
 
     def _apply_assignment(self, value_or_delta: Tensor, method: str) -> None:
-        """Take a value as the new state (method "assign"), or the state plus or minus a value."""
+        """Set the new state: a value for the method "assign", otherwise the old state plus or minus a value."""
         if method == "assign":
             self._replace_state(from_array(value_or_delta._value), method, (value_or_delta,))
             return
@@ -285,7 +397,15 @@ class ResourceVariable(VariableOperators, TensorOperators):
         self._replace_state(from_array(new_value), method, (value_or_delta, old_state))
 
     def _update_state_with_part(self, update: Function, part: Tensor) -> UnreadVariable:
-        """Take as the new state what a function of arrays, ``update``, makes of the state and of the new part."""
+        """Set the state that a function computes from the current state and a part.
+
+        Args:
+            update: The function. It receives the arrays of the state and of the part, and returns the new array.
+            part: The part, a tensor.
+
+        Returns:
+            The variable.
+        """
         old_state = self._state
         new_state = from_array(ignore_fp_errors().run(update, old_state._value, part._value))
         self._replace_state(new_state, "assign", (part, old_state))
@@ -300,7 +420,12 @@ class ResourceVariable(VariableOperators, TensorOperators):
         )
 
     def _take_state_from_trace(self, tensor: Tensor, origin: Note) -> None:
-        """Take the state that a traced function gives."""
+        """Set the state that a traced function computed.
+
+        Args:
+            tensor: The new state.
+            origin: The note of where it came from, for ``explain``.
+        """
         if state.record is not None:
             state.record.note_event("assign", (self, self._version, None))
         self._store_state(tensor, origin)
@@ -324,55 +449,68 @@ class ResourceVariable(VariableOperators, TensorOperators):
 
     @property
     def shape(self) -> TensorShape:
-        """The static shape; its sizes are None where a variable was made with unknown ones."""
+        """The static shape. A size is None if it was left open when the variable was created."""
         return self._shape
 
     @property
     def trainable(self) -> bool:
-        """Whether tapes watch the variable by themselves."""
+        """Whether tapes watch the variable automatically."""
         return self._trainable
 
-    device = property(lambda self: self._state.device, doc="Where the value lives: always the CPU.")
+    device = property(lambda self: self._state.device, doc="The device that holds the value, which is always the CPU.")
 
-    initializer = None  # a variable has its value from the start
+    # A variable has its value from the start, so it needs no operation that initializes it.
+    initializer = None
 
     @property
     def initial_value(self) -> NoReturn:
-        """The initial value, which only a variable of TensorFlow 1 has: RuntimeError."""
+        """The initial value, which only variables of TensorFlow 1 have. Reading it raises RuntimeError."""
         raise RuntimeError("This property is not supported when eager execution is enabled.")
 
     def ref(self) -> Reference:
-        """A hashable reference to this very variable."""
+        """Return a hashable reference to this variable."""
         return Reference(self)
 
     def __repr__(self) -> str:
+        """Return the name, shape, dtype and value in TensorFlow's form."""
         try:
             value = f", numpy={self._read_state()._format_value(repr)}"
-        except TypeError:  # a traced function knows no values
+        except TypeError:
+            # A traced function cannot show a value that its later calls do not repeat.
             value = ""
         return f"<tf.Variable '{self.name}' shape={self._shape} dtype={self.dtype.name}{value}>"
 
     def __iter__(self) -> Iterator[Tensor]:
+        """Iterate over the slices of the current state along the first axis."""
         return iter(self._read_state())
 
     def __getitem__(self, key: Index) -> VariableSlice:
+        """Return a slice of the current state, which has a method ``assign``."""
         return hooks.getitem(self._read_state(), key, self)
 
     def __array__(self, dtype: NumPyType | None = None, copy: bool | None = None) -> ndarray:
+        """Return the current state as a NumPy array, for NumPy functions."""
         array = self._read_state().__array__(dtype, copy)
         return np.asarray(array.item()) if array.dtype == object and not array.ndim and dtype is None else array
 
     def __hash__(self) -> int:
+        """Raise TypeError, because ``==`` compares variables element by element."""
         raise TypeError(
             "Variable is unhashable. Instead, use variable.ref() as the key. (Variable: " + repr(self) + ")"
         )
 
     def __copy__(self) -> ResourceVariable:
-        return self  # a copy shares the state
+        """Return the variable itself, because a copy would share its state."""
+        return self
 
 
 class UnreadVariable(ResourceVariable):
-    """The result of ``assign`` and its kin: the same state under another object, which no tape watches by itself.
+    """The variable that ``assign`` and similar methods return.
+
+    It shares the state of the assigned variable, but tapes do not watch it automatically.
+
+    Attributes:
+        _base: The variable that was assigned.
 
     >>> import minitape as tf
     >>> v = tf.Variable(1.0)
@@ -381,9 +519,10 @@ class UnreadVariable(ResourceVariable):
     """
 
     def __init__(self, variable: ResourceVariable) -> None:
+        """Create a second object for the state of ``variable``."""
         self._base = variable
 
-    name = property(lambda self: "UnreadVariable", doc="Always the same.")
+    name = property(lambda self: "UnreadVariable", doc="The name, which is the same for all of them.")
     _shape = property(lambda self: self._base._shape)
     _trainable = property(lambda self: self._base._trainable)
     _creation_number = property(lambda self: self._base._creation_number)

@@ -1,4 +1,7 @@
-"""The operators of variables: each is that of the variable's current state; those in place are refused."""
+"""The operators of variables, which compute with the variable's current state.
+
+Operators that work in place, such as ``v += 1``, raise RuntimeError.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,10 @@ if TYPE_CHECKING:
 
 
 class VariableOperators:
-    """A mixin of variables, which answer ``_read_state()`` with their current state."""
+    """A mixin that adds Python's operators to variables.
+
+    The class that uses it has a method ``_read_state``, which returns the current state as a tensor.
+    """
 
     __slots__ = ()
 
@@ -30,8 +36,14 @@ def _add_operator(method: str, operator: Function) -> None:
 
 
 def _build_forwarding(method: str) -> Function:
-    def call_on_state(self: Value, *operands: Value) -> Result:  # a variable, or what was read of it
-        return getattr(self._read_state() if isinstance(self, VariableOperators) else self, method)(*operands)
+    """Build an operator that calls the same operator of the state.
+
+    ``minitape.speed`` calls it with the state itself instead of the variable.
+    """
+
+    def call_on_state(self: Value, *operands: Value) -> Result:
+        state = self._read_state() if isinstance(self, VariableOperators) else self
+        return getattr(state, method)(*operands)
 
     return call_on_state
 
@@ -43,9 +55,7 @@ def _build_refusal(text: str) -> Function:
     return refuse_operator
 
 
-_FORWARDED = (
-    "bool int float complex neg abs invert eq ne lt le gt ge matmul and or xor rmatmul rand ror rxor"  # of the tensor
-)
+_FORWARDED = "bool int float complex neg abs invert eq ne lt le gt ge matmul and or xor rmatmul rand ror rxor"
 for _name in _FORWARDED.split():
     _add_operator(f"__{_name}__", _build_forwarding(f"__{_name}__"))
 for _name, _primitive in ARITHMETIC.items():

@@ -1,1 +1,1 @@
-"""Values: types, shapes, structures, exceptions. Nothing here knows tensors."""
+"""Values: types, shapes, structures and exceptions. Nothing here depends on tensors."""

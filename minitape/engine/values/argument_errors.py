@@ -14,12 +14,31 @@ if TYPE_CHECKING:
 
 
 def build_argument_error(message: str, op: str = "", name: str = "") -> Exception:
-    """The InvalidArgumentError that operation ``op`` raises, worded as in TensorFlow."""
+    """Build the InvalidArgumentError of an operation, with a message in TensorFlow's form.
+
+    Args:
+        message: The reason.
+        op: TensorFlow's kernel name of the operation. It is appended to the message, unless it is empty.
+        name: The name of the operation, which follows the kernel name.
+
+    Returns:
+        The error, for the caller to raise.
+    """
     return InvalidArgumentError(None, None, f"{message} [Op:{op}] name: {name}" if op else message)
 
 
 def build_dtype_error(op: str, position: int, wanted: str, dtype: DType) -> Exception:
-    """The error for an operand whose dtype is not the wanted one."""
+    """Build the error for an operand of the wrong dtype.
+
+    Args:
+        op: TensorFlow's kernel name of the operation.
+        position: The position of the operand, from 0.
+        wanted: The kernel name of the dtype that the operation requires.
+        dtype: The dtype of the operand.
+
+    Returns:
+        An InvalidArgumentError, for the caller to raise.
+    """
     return build_argument_error(
         f"cannot compute {op} as input #{position}(zero-based) was expected to be a {wanted} tensor but is a "
         f"{dtype.kernel_name} tensor",
@@ -28,7 +47,16 @@ def build_dtype_error(op: str, position: int, wanted: str, dtype: DType) -> Exce
 
 
 def check_indices(indices: Array, sizes: tuple[int, ...], op: str = "") -> None:
-    """Raises InvalidArgumentError for one of the places (..., depth) outside of a tensor of these sizes."""
+    """Raise InvalidArgumentError if an index is outside a tensor.
+
+    Args:
+        indices: Integers of shape (..., depth). The last axis holds one index for each of the first ``depth`` axes.
+        sizes: The sizes of the tensor's axes.
+        op: TensorFlow's kernel name of the operation, for the message.
+
+    Raises:
+        InvalidArgumentError: If an index is negative or too large.
+    """
     indices = np.asarray(indices)
     is_outside = np.any((indices < 0) | (indices >= np.array(sizes[: indices.shape[-1]], np.int64)), axis=-1)
     if is_outside.any():

@@ -1,4 +1,4 @@
-"""Element types: ``tf.float32`` and its siblings, and how NumPy's types become them."""
+"""Element types such as ``tf.float32``, and the conversion from NumPy's types."""
 
 from __future__ import annotations
 
@@ -15,8 +15,16 @@ if TYPE_CHECKING:
 class DType:
     """The type of a tensor's elements.
 
-    ``name`` is TensorFlow's, ``as_numpy_dtype`` the NumPy type that holds it. Two DTypes are equal when their names
-    are; a DType also equals anything that :func:`as_dtype` turns into it.
+    Two DTypes are equal if their names are. A DType also equals anything that :func:`as_dtype` converts to it.
+
+    Attributes:
+        name: TensorFlow's name, such as "float32".
+        kind: "f" for real floats, "c" for complex numbers, "i" and "u" for signed and unsigned integers, "b" for bools,
+            "s" for strings.
+        number: The number in TensorFlow's ``DataType`` enumeration.
+        kernel_name: The name in the error messages of TensorFlow's kernels.
+        size: The number of bytes in an element, which is 0 for strings.
+        differentiable: Whether values of the type can have gradients: real floats and complex numbers can.
 
     >>> import minitape as tf
     >>> tf.float32, str(tf.float32), tf.float32 == "float32", tf.float32.is_floating
@@ -26,15 +34,16 @@ class DType:
     __slots__ = ("name", "_numpy_type", "kind", "number", "kernel_name", "size", "differentiable")
 
     def __init__(self, name: str, numpy_type: NumPyType, kind: str, number: int, kernel_name: str) -> None:
+        """Create one of the types below; no other code creates DTypes."""
         self.name, self._numpy_type, self.kind = name, numpy_type, kind
-        self.number = number  # TensorFlow's DataType enum
-        self.kernel_name = kernel_name  # what kernels' error messages call it
+        self.number = number
+        self.kernel_name = kernel_name
         self.size = 0 if kind == "s" else np.dtype(numpy_type).itemsize
         self.differentiable = kind in "fc"
 
     @property
     def as_numpy_dtype(self) -> NumPyType:
-        """The NumPy scalar type, e.g. ``numpy.float32``; ``object`` for strings."""
+        """The NumPy scalar type, such as ``numpy.float32``; ``object`` for strings."""
         return self._numpy_type
 
     is_floating = property(lambda self: self.kind == "f", doc="True for real floating point types.")
@@ -42,6 +51,7 @@ class DType:
     is_integer = property(lambda self: self.kind in "iu", doc="True for integers, bool excluded.")
 
     def __eq__(self, other: Object) -> builtins.bool:
+        """Return whether ``other`` is this type, or something that :func:`as_dtype` converts to it."""
         if self is other or other is None:
             return self is other
         try:
@@ -50,15 +60,19 @@ class DType:
             return False
 
     def __hash__(self) -> int:
+        """Return the type's number in TensorFlow."""
         return self.number
 
     def __reduce__(self) -> tuple[object, ...]:
+        """Return the type's name for pickling, so that each type stays one object."""
         return as_dtype, (self.name,)
 
     def __repr__(self) -> str:
+        """Return the name in ``tf``, such as ``tf.float32``."""
         return f"tf.{self.name}"
 
     def __str__(self) -> str:
+        """Return TensorFlow's text, such as ``<dtype: 'float32'>``."""
         return f"<dtype: '{self.name}'>"
 
 
@@ -85,9 +99,16 @@ _BY_NUMPY: dict[np.dtype, DType] = {np.dtype(d.as_numpy_dtype): d for d in _ALL_
 
 
 def as_dtype(type_value: DTypeLike) -> DType:
-    """Turns a DType, its name, a NumPy type or ``float``/``bool``/``str`` into a DType.
+    """Convert a DType, its name, a NumPy type or ``float``/``bool``/``str`` to a DType.
 
-    Raises TypeError for anything else, ``int`` included, as TensorFlow does.
+    Args:
+        type_value: The type. An array stands for the type of its elements.
+
+    Returns:
+        The DType.
+
+    Raises:
+        TypeError: For anything else, including ``int``, as in TensorFlow.
 
     >>> import numpy as np
     >>> as_dtype("float32"), as_dtype(float), as_dtype(np.int64)
@@ -107,7 +128,7 @@ def as_dtype(type_value: DTypeLike) -> DType:
 
 
 def _find_dtype_of_numpy_type(value: object) -> DType | None:
-    """Find the DType of a NumPy type, or of an array; None when it is neither or TensorFlow has no such type."""
+    """Find the DType of a NumPy type or an array; None for anything else and for types that TensorFlow lacks."""
     if isinstance(value, type):
         is_element_type = value is object or (issubclass(value, np.generic) and value not in (np.generic, np.void))
         numpy_dtype = np.dtype(value) if is_element_type else None
@@ -119,17 +140,44 @@ def _find_dtype_of_numpy_type(value: object) -> DType | None:
 
 
 def find_dtype(value: Array) -> DType:
-    """Find the DType of a NumPy array or scalar."""
+    """Find the DType of a NumPy array or scalar.
+
+    Args:
+        value: The array or scalar.
+
+    Returns:
+        The DType.
+
+    Raises:
+        TypeError: If TensorFlow has no such type.
+    """
     return find_dtype_of_numpy(value.dtype)
 
 
 def find_dtype_of_numpy(dtype: np.dtype) -> DType:
-    """Find the DType of a NumPy dtype."""
+    """Find the DType of a NumPy dtype.
+
+    Args:
+        dtype: The NumPy dtype.
+
+    Returns:
+        The DType. Texts of any length are ``tf.string``.
+
+    Raises:
+        TypeError: If TensorFlow has no such type.
+    """
     known_dtype = _BY_NUMPY.get(dtype)
     return known_dtype if known_dtype is not None else as_dtype(dtype)
 
 
 def find_dtype_of_any(value: Object) -> DType:
-    """Find the DType of a tensor, array or NumPy scalar."""
+    """Find the DType of a tensor, array or NumPy scalar.
+
+    Args:
+        value: The tensor, array or scalar.
+
+    Returns:
+        The DType.
+    """
     dtype = value.dtype
     return dtype if isinstance(dtype, DType) else find_dtype(value)

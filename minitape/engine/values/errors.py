@@ -1,14 +1,19 @@
-"""The exceptions of ``tf.errors``: an operation got arguments that it cannot compute with.
+"""The exceptions of ``tf.errors``, which operations raise.
 
-Each class carries the canonical code that TensorFlow gives it
-(https://www.tensorflow.org/api_docs/python/tf/errors).
+Each class has TensorFlow's canonical error code (https://www.tensorflow.org/api_docs/python/tf/errors).
 """
 
 from __future__ import annotations
 
 
 class OpError(Exception):
-    """An operation failed while it ran; ``message`` says why, ``node_def`` and ``op`` are None in eager mode.
+    """An operation failed while it ran.
+
+    Attributes:
+        message: The reason.
+        node_def: The operation's definition in a graph, which is None in eager mode.
+        op: The operation of the graph, which is None in eager mode.
+        error_code: TensorFlow's canonical code, which each subclass sets.
 
     >>> import minitape as tf
     >>> try:
@@ -18,22 +23,26 @@ class OpError(Exception):
     Incompatible shapes: [2] vs. [3] [Op:AddV2] name:...
     """
 
-    __module__ = "minitape.errors"  # where users find it
+    # Users find the class in this module, and tracebacks show its name.
+    __module__ = "minitape.errors"
     error_code: int | None = None
 
     def __init__(self, node_def: object, op: object, message: str) -> None:
+        """Create an error with TensorFlow's arguments; the attributes have the same names."""
         super().__init__()
         self.node_def, self.op, self.message = node_def, op, message
 
     def __reduce__(self) -> tuple[object, ...]:
+        """Return the class and the arguments, so that the error can be pickled."""
         return type(self), (self.node_def, self.op, self.message)
 
     def __str__(self) -> str:
+        """Return the message."""
         return self.message
 
 
 class UnknownError(OpError):
-    """Something else failed, such as a Python function that was called by an operation.
+    """An operation failed for another reason, such as an error in a Python function that it called.
 
     >>> import minitape as tf
     >>> try:
@@ -47,7 +56,7 @@ class UnknownError(OpError):
 
 
 class InvalidArgumentError(OpError):
-    """An argument is wrong: shapes that do not fit, a dtype for which nothing is defined, an index outside.
+    """An argument is wrong: shapes that do not fit, an unsupported dtype, or an index out of range.
 
     >>> import minitape as tf
     >>> try:

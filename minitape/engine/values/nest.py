@@ -1,7 +1,7 @@
 """Nested structures of Python: flatten them and pack them again (``tf.nest``).
 
-Sequences and dictionaries are structures; everything else is a leaf. Dictionaries are walked in the order of their
-sorted keys, as in https://www.tensorflow.org/api_docs/python/tf/nest.
+Sequences and dictionaries are structures, and everything else is a leaf. Dictionaries are traversed in the order of
+their sorted keys, as in https://www.tensorflow.org/api_docs/python/tf/nest.
 """
 
 from __future__ import annotations
@@ -13,11 +13,18 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ..types import Function, Object, Structure
 
-_LEAF_TYPES: set[type] = set()  # classes that are known to be no structures
+# Classes that turned out to be leaves are remembered here, because `issubclass` is slow.
+_LEAF_TYPES: set[type] = set()
 
 
 def is_nested(structure: Structure) -> bool:
-    """True for sequences other than strings, dictionaries, and their views.
+    """Return True for dictionaries and their views, and for sequences except strings.
+
+    Args:
+        structure: Any object.
+
+    Returns:
+        Whether the object is a structure rather than a leaf.
 
     >>> is_nested([1]), is_nested("ab")
     (True, False)
@@ -32,16 +39,23 @@ def is_nested(structure: Structure) -> bool:
 
 
 def _list_children(structure: Structure) -> list[Structure] | None:
-    """The parts of a structure, in order; None for a leaf."""
+    """List the parts of a structure, in order; None for a leaf."""
     if is_nested(structure):
         return [structure[key] for key in sorted(structure)] if isinstance(structure, Mapping) else list(structure)
     return None
 
 
 def flatten(structure: Structure) -> list[Structure]:
-    """The leaves of a structure, in order.
+    """Return the leaves of a structure, in order.
 
-    Raises TypeError for a dictionary whose keys cannot be sorted.
+    Args:
+        structure: A nested structure, or one leaf.
+
+    Returns:
+        A list of the leaves.
+
+    Raises:
+        TypeError: If the keys of a dictionary cannot be sorted.
 
     >>> flatten({"b": [1, 2], "a": (3,)})
     [3, 1, 2]
@@ -56,7 +70,18 @@ def flatten(structure: Structure) -> list[Structure]:
 
 
 def pack_sequence_as(structure: Structure, flat_sequence: Structure) -> Structure:
-    """A structure like ``structure`` with the leaves of ``flat_sequence``; ValueError when their number differs.
+    """Return a structure like ``structure`` that contains the leaves of ``flat_sequence``.
+
+    Args:
+        structure: The structure to imitate. Its own leaves do not matter.
+        flat_sequence: The leaves, in the order of :func:`flatten`.
+
+    Returns:
+        A new structure.
+
+    Raises:
+        ValueError: If the number of leaves differs.
+        TypeError: If ``flat_sequence`` is not a sequence.
 
     >>> pack_sequence_as({"b": 0, "a": [0]}, [1, 2])
     {'b': 2, 'a': [1]}
@@ -92,9 +117,18 @@ def _pack_leaves_like(structure: Structure, leaves: Iterator[Structure]) -> Stru
 
 
 def map_structure(func: Function, *structure: Structure) -> Structure:
-    """Applies ``func`` to the leaves of one or several structures of the same form.
+    """Apply ``func`` to the leaves of one or more structures of the same form.
 
-    Raises ValueError for structures that differ.
+    Args:
+        func: A function that receives one leaf of each structure.
+        *structure: The structures, which differ only in their leaves.
+
+    Returns:
+        A structure of the same form that contains the results.
+
+    Raises:
+        TypeError: If ``func`` is not callable.
+        ValueError: If the structures differ in form, or no structure is passed.
 
     >>> map_structure(lambda a, b: a + b, [1, (2,)], [10, (20,)])
     [11, (22,)]
@@ -112,7 +146,7 @@ def map_structure(func: Function, *structure: Structure) -> Structure:
 
 
 def _build_comparable_form(structure: Structure) -> object:
-    """Return what equal forms of structures have in common: its kind, keys, and the forms inside."""
+    """Return an object that is equal for structures of the same form: kind, keys and forms inside."""
     children = _list_children(structure)
     if children is None:
         return None

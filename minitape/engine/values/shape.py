@@ -1,4 +1,4 @@
-"""``tf.TensorShape``: the static shape of a tensor, whose sizes may be unknown."""
+"""``tf.TensorShape``: the static shape of a tensor, in which sizes may be unknown."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def _parse_size(value: Object) -> int | None:
-    """A size as a Python integer, None for an unknown one; TypeError or ValueError for what cannot be a size."""
+    """Convert a size to an int, or to None if it is unknown; raise TypeError or ValueError otherwise."""
     if value is None:
         return None
     if not hasattr(value, "__index__"):
@@ -23,7 +23,13 @@ def _parse_size(value: Object) -> int | None:
 
 
 class TensorShape:
-    """The shape of a tensor: sizes that are ints or None (unknown); of ``TensorShape(None)`` the rank is unknown too.
+    """The shape of a tensor. Its sizes are ints, or None if they are unknown.
+
+    The rank of ``TensorShape(None)`` is unknown. See
+    https://www.tensorflow.org/api_docs/python/tf/TensorShape.
+
+    Attributes:
+        _dims: The sizes as a tuple, or None if the rank is unknown.
 
     >>> import minitape as tf
     >>> shape = tf.ones([2, 3]).shape
@@ -41,6 +47,15 @@ class TensorShape:
     __slots__ = ("_dims",)
 
     def __init__(self, dims: ShapeLike) -> None:
+        """Create a shape.
+
+        Args:
+            dims: The sizes, one size, a tensor of sizes, another shape, or None for an unknown rank.
+
+        Raises:
+            TypeError: If a size is not an integer or None.
+            ValueError: If a size is negative.
+        """
         if dims is None:
             self._dims: tuple[int | None, ...] | None = None
         elif isinstance(dims, TensorShape):
@@ -52,34 +67,49 @@ class TensorShape:
 
     @classmethod
     def from_sizes(cls, dims: tuple[int | None, ...]) -> TensorShape:
-        """A shape from a tuple that is known to be right."""
+        """Create a shape from a tuple of sizes, without checks.
+
+        Args:
+            dims: Non-negative ints, or None for unknown sizes.
+
+        Returns:
+            The shape.
+        """
         shape = cls.__new__(cls)
         shape._dims = dims
         return shape
 
     @property
     def rank(self) -> int | None:
-        """Number of axes, or None when it is unknown."""
+        """The number of axes, or None if it is unknown."""
         return None if self._dims is None else len(self._dims)
 
     ndims = rank
 
     def as_list(self) -> list[int | None]:
-        """The sizes as a list of ints, None for unknown ones; ValueError when the rank is unknown."""
+        """Return the sizes as a list of ints, with None for unknown sizes.
+
+        Raises:
+            ValueError: If the rank is unknown.
+        """
         if self._dims is None:
             raise ValueError("as_list() is not defined on an unknown TensorShape.")
         return list(self._dims)
 
     def num_elements(self) -> int | None:
-        """The product of the sizes, an int, or None when it is unknown."""
+        """Return the product of the sizes, or None if it is unknown."""
         return None if self._dims is None or None in self._dims else math.prod(self._dims)  # type: ignore[arg-type]
 
     def is_fully_defined(self) -> bool:
-        """True when every size is known."""
+        """Return True if every size is known."""
         return self._dims is not None and None not in self._dims
 
     def is_compatible_with(self, other: ShapeLike) -> bool:
-        """True when some shape could be both."""
+        """Return True if some fully known shape fits both shapes.
+
+        Args:
+            other: A shape, or the sizes of one.
+        """
         sizes, other_sizes = self._dims, to_shape(other)._dims
         if sizes is None or other_sizes is None:
             return True
@@ -88,34 +118,44 @@ class TensorShape:
         )
 
     def concatenate(self, other: ShapeLike) -> TensorShape:
-        """This shape followed by the other; of unknown rank when one of them is."""
+        """Return this shape followed by another; the rank is unknown unless both ranks are known.
+
+        Args:
+            other: A shape, or the sizes of one.
+        """
         sizes, other_sizes = self._dims, to_shape(other)._dims
-        return (
-            TensorShape(None) if sizes is None or other_sizes is None else TensorShape.from_sizes(sizes + other_sizes)
-        )
+        if sizes is None or other_sizes is None:
+            return TensorShape(None)
+        return TensorShape.from_sizes(sizes + other_sizes)
 
     __add__ = concatenate
 
     def __radd__(self, other: ShapeLike) -> TensorShape:
+        """Return sizes on the left of ``+``, followed by this shape."""
         return to_shape(other).concatenate(self)
 
     def __len__(self) -> int:
+        """Return the number of axes; raise ValueError if it is unknown."""
         return len(self.as_list())
 
     def __bool__(self) -> bool:
+        """Return whether the rank is known, as in TensorFlow."""
         return self._dims is not None
 
     def __iter__(self) -> Iterator[int | None]:
+        """Iterate over the sizes; raise ValueError if the rank is unknown."""
         if self._dims is None:
             raise ValueError("Cannot iterate over a shape with unknown rank.")
         return iter(self._dims)
 
     def __getitem__(self, key: int | slice) -> Object:
+        """Return one size, or for a slice the shape of these axes."""
         if self._dims is None:
             return TensorShape(None) if isinstance(key, slice) else None
         return TensorShape.from_sizes(self._dims[key]) if isinstance(key, slice) else self._dims[key]
 
     def __eq__(self, other: Object) -> bool:
+        """Return whether ``other`` is a shape, or sizes, with the same known and unknown sizes."""
         if isinstance(other, TensorShape):
             return self._dims == other._dims
         try:
@@ -124,17 +164,22 @@ class TensorShape:
             return NotImplemented
 
     def __hash__(self) -> int:
+        """Return a hash of the sizes."""
         return hash(self._dims)
 
     def __repr__(self) -> str:
+        """Return TensorFlow's text, such as ``TensorShape([2, None])``."""
         return "TensorShape(None)" if self._dims is None else f"TensorShape({list(self._dims)})"
 
     def __str__(self) -> str:
+        """Return the sizes as a tuple, such as ``(2, None)``."""
         if self._dims is None:
             return "<unknown>"
-        return f"({self._dims[0]},)" if len(self._dims) == 1 else f"({', '.join(map(str, self._dims))})"
+        if len(self._dims) == 1:
+            return f"({self._dims[0]},)"
+        return f"({', '.join(map(str, self._dims))})"
 
 
 def to_shape(value: ShapeLike) -> TensorShape:
-    """``value`` itself if it is a TensorShape, else one made of it."""
+    """Return ``value`` itself if it is a TensorShape, otherwise a shape with these sizes."""
     return value if isinstance(value, TensorShape) else TensorShape(value)

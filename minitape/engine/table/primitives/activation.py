@@ -1,4 +1,4 @@
-"""Primitives of neural networks: softmax, cross entropies, leaky relu."""
+"""Primitives of neural networks: softmax, cross entropies and leaky relu."""
 
 from __future__ import annotations
 
@@ -15,17 +15,18 @@ from .numerics import wrap_half_in_single
 if TYPE_CHECKING:
     from ...types import Array, Function
 
-_sum_axes: Function = np.add.reduce  # without the questions that np.sum and np.max ask before
-_max_axes: Function = np.fmax.reduce  # of the numbers, where there is a NaN
+_sum_axes: Function = np.add.reduce  # np.sum would check its arguments first, which takes time.
+_max_axes: Function = np.fmax.reduce  # fmax ignores NaN.
 
 
 def _subtract_largest_logit(x: Array, axis: int, op: str) -> Array:
-    """Subtract from logits the largest number of each row."""
+    """Subtract the largest logit of each row from the row, so that the exponential function cannot overflow."""
     if x.ndim < 1:
         raise build_argument_error(f"logits must have >= 1 dimension, got {x.shape}", op)
     if not x.size:
         return x
-    has_few_columns = axis == -1 and x.shape[-1] <= 32 < x.size  # NumPy is faster along the rows than along few columns
+    # NumPy reduces a few long columns faster than many short rows, so a copy in column order pays off.
+    has_few_columns = axis == -1 and x.shape[-1] <= 32 < x.size
     return x - _max_axes(x.copy("F") if has_few_columns else x, axis, None, None, True)
 
 
@@ -69,10 +70,11 @@ def _reshape_to_column(g: Array) -> Array:
 
 
 def _compute_cross_entropy(x: Array, y: Array) -> Array:
-    """The cross entropy of each row of logits x with the row of probabilities y."""
+    """Compute the cross entropy of each row of logits `x` with the same row of probabilities `y`."""
     op = "SoftmaxCrossEntropyWithLogits"
     try:
-        x, y = (x, y) if x.shape == y.shape else np.broadcast_arrays(x, y)
+        if x.shape != y.shape:
+            x, y = np.broadcast_arrays(x, y)
     except ValueError:
         raise build_argument_error(
             f"logits and labels must be broadcastable, got the shapes {x.shape} and {y.shape}", op
@@ -83,7 +85,10 @@ def _compute_cross_entropy(x: Array, y: Array) -> Array:
 
 
 def _apply_cross_entropy_rule(g: Array, z: Array, x: Array, y: Array) -> Array:
-    """As in TensorFlow the labels count as constants here: the second derivative by them is 0."""
+    """Return the share of the logits.
+
+    As in TensorFlow, the labels count as constants in this rule, so the second derivative by them is 0.
+    """
     return _reshape_to_column(g) * (TABLE["softmax"](x, axis=-1) - TABLE["held"](y))
 
 
@@ -94,10 +99,10 @@ declare("softmax_cross_entropy", _compute_cross_entropy,
 
 
 def _compute_sparse_cross_entropy(x: Array, labels: Array) -> Array:
-    """The cross entropy where the probabilities are 1 for one class, given by its number."""
+    """Compute the cross entropy of rows of logits with the numbers of the true classes."""
     op, count = "SparseSoftmaxCrossEntropyWithLogits", x.shape[-1]
-    is_outside = labels.astype(np.uint64) >= count  # negative ones are large there
-    if np.count_nonzero(is_outside):  # which takes half the time of any()
+    is_outside = labels.astype(np.uint64) >= count  # Negative labels become large numbers.
+    if np.count_nonzero(is_outside):  # This takes half the time of any().
         raise build_argument_error(f"The label {labels[is_outside][0]} is outside of [0, {count}).", op)
     shifted = _subtract_largest_logit(x, -1, op)
     label_logits = shifted.reshape(labels.size, count)[np.arange(labels.size), labels.reshape(-1)].reshape(labels.shape)
@@ -124,7 +129,8 @@ declare("sparse_softmax_cross_entropy", _compute_sparse_cross_entropy, [_apply_s
 
 def _compute_leaky_relu(x: Array, *, alpha: float) -> Array:
     scaled = x * x.dtype.type(alpha)
-    return (np.maximum(x, scaled) if 0 < alpha <= 1 else np.where(x > 0, x, scaled)).astype(x.dtype, copy=False)
+    activation = np.maximum(x, scaled) if 0 < alpha <= 1 else np.where(x > 0, x, scaled)
+    return activation.astype(x.dtype, copy=False)
 
 
 def _compute_leaky_gate(g: Array, x: Array, *, alpha: float) -> Array:

@@ -1,4 +1,4 @@
-"""Primitives that convert, compare and choose: casts, comparisons, logic, ``where``."""
+"""Primitives that convert, compare and select: casts, comparisons, logic and ``where``."""
 
 from __future__ import annotations
 
@@ -26,7 +26,12 @@ def _compute_cast(x: Array, *, dtype: DType) -> Array:
 
 
 def warn_imaginary_discarded(from_dtype: DType, to_dtype: DType) -> None:
-    """Logs that a cast drops the imaginary parts, in TensorFlow's words."""
+    """Log TensorFlow's warning if a cast drops the imaginary parts.
+
+    Args:
+        from_dtype: The dtype before the cast.
+        to_dtype: The dtype after the cast.
+    """
     if from_dtype.is_complex and to_dtype.is_floating:
         logging.getLogger("tensorflow").warning(
             "You are casting an input of type %s to an incompatible dtype %s.  This will discard the imaginary part "
@@ -43,7 +48,16 @@ def _apply_cast_rule(g: Array, z: Array, x: Array, *, dtype: DType) -> Array:
 
 
 def select_in_rule(condition: Array, x: Array, y: Array) -> Array:
-    """``select`` in a rule, of arrays and numbers: recorded where one of the three is a tensor."""
+    """Select elements of two values in a rule. The operation is recorded if any argument is a tensor.
+
+    Args:
+        condition: Booleans, as an array or a tensor.
+        x: The value where the condition holds: an array, a number or a tensor.
+        y: The value elsewhere: an array, a number or a tensor. At least one of `x` and `y` is not a Python number.
+
+    Returns:
+        An array; a tensor if an argument is a tensor.
+    """
     if not (isinstance(condition, Tensor) or isinstance(x, Tensor) or isinstance(y, Tensor)):
         return TABLE["select"](condition, x, y)
     real = find_dtype_of_any(x if hasattr(x, "dtype") else y).as_numpy_dtype
@@ -52,7 +66,17 @@ def select_in_rule(condition: Array, x: Array, y: Array) -> Array:
 
 
 def build_complex_rules(primitive: Primitive, rules: Sequence[Rule | None]) -> list[Rule | None]:
-    """The rules of a line of the textbook's table for complex numbers: g * conj(f'(z)) of an analytic function f."""
+    """Return the rules of an elementwise primitive for complex numbers.
+
+    The share of an analytic function f is ``g * conj(f'(x))``, so the rules receive conjugated values.
+
+    Args:
+        primitive: A line of the table of derivatives.
+        rules: Its rules for real numbers; None if no gradient passes.
+
+    Returns:
+        One rule for each input; None if no gradient passes.
+    """
 
     def build_conjugate_rule(rule: Rule) -> Rule:
         return lambda g, *values: rule(
@@ -65,8 +89,9 @@ def build_complex_rules(primitive: Primitive, rules: Sequence[Rule | None]) -> l
 
 
 def _apply_complex_exponent_rule(g: Array, z: Array, x: Array, y: Array) -> Array:
-    """The share of a complex exponent: unlike that of a real one it is 0 where the base is 0, not where it is
-    negative.
+    """Return the share of a complex exponent.
+
+    It is 0 where the base is 0. The share of a real exponent is also 0 where the base is negative.
     """
     is_nonzero = TABLE["not_equal"](x, 0)
     return g * z * select_in_rule(is_nonzero, TABLE["log"](select_in_rule(is_nonzero, x, 1)), 0)
@@ -80,8 +105,8 @@ declare("zeros_like", lambda x: np.zeros_like(x), [None], op="ZerosLike", keep="
 declare("ones_like", lambda x: np.ones_like(x), [None], op="OnesLike", keep="")
 RECORDED_FUNCTIONS.update(select=select_in_rule, zero=TABLE["zeros_like"])
 
-# name, TensorFlow's kernel, label in the picture; NumPy has the functions under the same names, and none has a
-# derivative
+# Each line has a name, TensorFlow's kernel and a label in the picture. NumPy's functions have the same names, and no
+# operation has a derivative.
 BOOLEAN = """
 less           Less          <
 less_equal     LessEqual     <=
@@ -100,5 +125,5 @@ bitwise_not    Invert        ~
 """
 for _line in BOOLEAN.strip().splitlines():
     _name, _kernel, _label = _line.split()
-    _function: np.ufunc = getattr(np, _name, np.invert)  # bitwise_not is NumPy's newer name for it
+    _function: np.ufunc = getattr(np, _name, np.invert)  # Older versions of NumPy lack bitwise_not.
     declare(_name, _function, [None] * _function.nin, op=_kernel, label=_label, keep="")

@@ -1,4 +1,4 @@
-"""Primitives on square matrices: det, inv, solve. Batches in the first axes.
+"""Primitives on square matrices: det, inv and solve. The first axes of an array are a batch of matrices.
 
 The rules follow M. Giles, "Collected matrix derivative results for forward and reverse mode algorithmic
 differentiation" (2008).
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def _require_square(op: str, function: Function) -> Function:
-    """Return a function of square matrices; InvalidArgumentError for others, and for those that have no inverse."""
+    """Return a function that raises InvalidArgumentError if a matrix is not square or has no inverse."""
 
     def compute_of_square(x: Array, *others: Array) -> Array:
         if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
@@ -29,7 +29,8 @@ def _require_square(op: str, function: Function) -> Function:
             return function(x, *others)
         except np.linalg.LinAlgError:
             if (trace := get_current_first_run()) is not None and not trace.has_values:
-                return (x, *others)[-1]  # zeros stand for the values of a later run: of the result the shape counts
+                # In this first run, zeros stand for the values of later runs, so only the result's shape matters.
+                return (x, *others)[-1]
             raise build_argument_error("Input matrix is not invertible.", op) from None
         except ValueError as error:
             raise build_argument_error(f"Input matrix and right side are incompatible: {error}", op) from None

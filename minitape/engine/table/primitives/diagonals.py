@@ -1,4 +1,4 @@
-"""Primitives for the diagonals of matrices, which are the last two axes."""
+"""Primitives for the diagonals of matrices. The last two axes of an array are the rows and columns."""
 
 from __future__ import annotations
 

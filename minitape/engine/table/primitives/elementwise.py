@@ -1,10 +1,22 @@
-"""Elementwise primitives: a textbook table of derivatives.
+"""Elementwise primitives, as a textbook table of derivatives.
 
-One line each: name, TensorFlow's kernel, label in the picture | forward formula | rule of x | rule of y. ``-`` is a
-rule that passes nothing (the gradient is None). :mod:`minitape.engine.table.generated_code` compiles the formulas, with
-the functions that :mod:`minitape.engine.table.primitives.formula` lists. Functions that are not there:
-:mod:`minitape.engine.table.primitives.special`. Rules follow TensorFlow's ``math_grad.py`` where there is a choice:
-ties of maximum and minimum go to the first input, sqrt and its kin give 0 where the incoming adjoint is 0.
+Each line of ``DERIVATIVES`` declares one primitive: name, TensorFlow's kernel, label in the picture | forward formula |
+rule of x | rule of y. The rule ``-`` passes nothing, so the gradient is None.
+
+:mod:`minitape.engine.table.generated_code` compiles the formulas with the functions that
+:mod:`minitape.engine.table.primitives.formula` lists. Primitives that need other functions are in
+:mod:`minitape.engine.table.primitives.special`.
+
+If several rules are possible, the table follows TensorFlow's ``math_grad.py``. Ties of maximum and minimum send their
+adjoint to the first input. The rules of sqrt, rsqrt and reciprocal return 0 if the incoming adjoint is 0.
+
+Attributes:
+    BY_CODE: The primitives of the table; the primitive with code c is at ``c - FIRST_CODE``.
+    ARRAY_FORMS: The compiled formulas for arrays, by code.
+    LARGE_FORMS: The compiled formulas for large arrays, by code. The plain engine never uses them, because no array is
+        large there.
+    STOP_CODE: The code of ``stop_gradient``, whose results are on no tape.
+    RECORDED_FUNCTIONS: The recorded operations for functions of formulas that have no line in the table.
 """
 
 from __future__ import annotations
@@ -73,10 +85,10 @@ ceil               Ceil      ceil | ceil(x)              | -
 rint               Round     round | rint(x)             | -
 """
 
-LARGE = fast.large_size  # elements: infinitely many in the plain engine, which has one form for all arrays
-FIRST_CODE = 2  # of the scalar rows: 0 is a leaf, 1 a call
+LARGE = fast.large_size  # The plain engine has one form for all arrays, so this is infinite there.
+FIRST_CODE = 2  # Code 0 is a leaf, and code 1 a call.
 
-# infinity times 0 is no number, as in TensorFlow
+# relu_gate multiplies by 0, so an infinite adjoint becomes NaN, as in TensorFlow.
 ARRAY |= {
     "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
     "relu_gate": lambda g, z: g * (z > 0),
@@ -89,13 +101,19 @@ for _real, _functions in SCALAR.items():
 
 
 class Form:
-    """A formula for values of one kind: ``forward`` of the inputs, and compiled rules ``(g, z, x, y)``."""
+    """The compiled formulas of a primitive for values of one kind.
+
+    Attributes:
+        forward: Computes the output from the inputs.
+        rules: Functions of (g, z, x, y) that compute the shares of the inputs; None if no gradient passes.
+    """
 
     __slots__ = ("forward", "rules")
 
     rules: tuple[Rule | None, ...]
 
     def __init__(self, texts: tuple[str, ...], functions: dict[str, Function]) -> None:
+        """Compile the formulas of the output and of the rules with these functions."""
         text, inputs = texts[0], "x, y" if len(texts) == 3 else "x"
         name, _, call_arguments = text.partition("(")
         self.forward = (
@@ -107,7 +125,7 @@ class Form:
 
 
 def _build_blockwise_form(texts: tuple[str, ...], plain_form: Form) -> Form:
-    """Build the form for large arrays, which are computed block by block."""
+    """Build the form for large arrays. An accelerator may compute it block by block."""
     form = Form.__new__(Form)
     form.forward = fast.compile_formula(texts[0], "xy", plain_form.forward)
     form.rules = tuple(
@@ -140,15 +158,15 @@ def _declare_table_line(line: str) -> None:
 
 
 BY_CODE: list[Primitive] = []
-_NO_FORM: Any = None  # in the places of leaves and calls
-ARRAY_FORMS: list[Form] = [_NO_FORM] * FIRST_CODE  # by code
-LARGE_FORMS: list[Form] = [_NO_FORM] * FIRST_CODE  # in the plain engine, where no array is large, never asked for
-_FORMS_BY_TYPE: dict[type, list[Form]] = {}  # the same for single numbers, by their type
+_NO_FORM: Any = None  # It fills the positions of leaves and calls.
+ARRAY_FORMS: list[Form] = [_NO_FORM] * FIRST_CODE
+LARGE_FORMS: list[Form] = [_NO_FORM] * FIRST_CODE
+_FORMS_BY_TYPE: dict[type, list[Form]] = {}  # The forms for single numbers are compiled for each type when needed.
 for _line in DERIVATIVES.strip().splitlines():
     _declare_table_line(_line)
 
-STOP_CODE = TABLE["stop_gradient"].code  # what follows from it is on no tape
-# rules that are lines of the table themselves: "y * (1 - x * x)", with z for x and g for y, is the rule of tanh
+STOP_CODE = TABLE["stop_gradient"].code
+# Some rules are themselves lines of the table. The rule of tanh is "y * (1 - x * x)", with z for x and g for y.
 _FORMULAS_IN_TABLE = {
     replace_operands(p.texts[0], operands): f"{p.name}({', '.join(operands)})"
     for p in BY_CODE
@@ -158,19 +176,31 @@ _FORMULAS_IN_TABLE = {
 
 
 def to_recorded_formula(rule_text: str, *leading_arguments: str) -> str:
-    """Write a rule as it is recorded: as one operation where a line of the table says all of it.
+    """Convert a rule to calls of operations, as a sweep records them.
 
-    See :func:`replace_operators_with_calls`.
+    If a line of the table is equal to the whole rule, the result is one call.
 
     >>> to_recorded_formula("g * (1 - z * z)")
     'tanh_share(z, g)'
+
+    Args:
+        rule_text: The formula of the rule.
+        *leading_arguments: Expressions that each call receives before its operands.
+
+    Returns:
+        The new formula, as :func:`replace_operators_with_calls` returns it.
     """
     return replace_operators_with_calls(_FORMULAS_IN_TABLE.get(rule_text, rule_text), *leading_arguments)
 
 
 def select_form_for_kind(primitive_code: int, value: Array) -> Form:
-    """Return the form of an elementwise operation and its derivatives for a value of this kind: a number, a large
-    array, any other.
+    """Return the compiled formulas of an elementwise operation for a kind of value.
+
+    There are forms for each type of number, for large arrays, and for all other arrays.
+
+    Args:
+        primitive_code: The code of the operation.
+        value: A value of this kind.
     """
     kind = type(value)
     if kind is np.ndarray:
@@ -182,6 +212,4 @@ def select_form_for_kind(primitive_code: int, value: Array) -> Form:
     return _FORMS_BY_TYPE[kind][primitive_code]
 
 
-RECORDED_FUNCTIONS: dict[
-    str, Function
-] = {}  # functions of formulas that are no lines of the table, as recorded operations
+RECORDED_FUNCTIONS: dict[str, Function] = {}

@@ -1,8 +1,12 @@
-"""The functions that formulas call: on NumPy arrays, and on single numbers.
+"""The functions that formulas call, on NumPy arrays and on single numbers.
 
 A formula is an expression over ``x``, ``y`` (inputs), ``z`` (output) and ``g`` (adjoint of the output), with ``+ - *
-/`` and functions. The text is the only statement of the mathematics, compiled for arrays, numbers, recorded operations
-and kernels with other functions each.
+/`` and functions. Its text is the only place that states the mathematics. The text is compiled for arrays, numbers,
+recorded operations and kernels, each time with different functions.
+
+Attributes:
+    ARRAY: The functions for NumPy arrays, by name.
+    SCALAR: The functions for single numbers, by the type of number and by name.
 """
 
 from __future__ import annotations
@@ -21,7 +25,7 @@ if TYPE_CHECKING:
 
 
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
-MAX_EXACT_SIZE = 4096  # float32 arrays up to this size are computed in double precision, as scalar rows are
+MAX_EXACT_SIZE = 4096  # Float32 arrays with up to this many elements are computed in double precision, as numbers are.
 
 
 def _build_ones(x: Array) -> Array:
@@ -29,22 +33,32 @@ def _build_ones(x: Array) -> Array:
 
 
 def _compute_pow(x: Array, y: Array) -> Array:
-    if type(y) is not np.ndarray and type(x) is np.ndarray and x.dtype.kind == "f" and (y == 2 or y == 1 or y == 0):
-        return x * x if y == 2 else x if y == 1 else _build_ones(x)
+    if type(y) is not np.ndarray and type(x) is np.ndarray and x.dtype.kind == "f":
+        if y == 2:
+            return x * x
+        if y == 1:
+            return x
+        if y == 0:
+            return _build_ones(x)
     if np.result_type(x) == SINGLE and np.size(x) <= MAX_EXACT_SIZE and np.size(y) <= MAX_EXACT_SIZE:
         return np.power(x, y, dtype=np.float64).astype(np.float32)
     return np.power(x, y)
 
 
 def _compute_maximum(x: Array, y: Array) -> Array:
-    """The larger one; NumPy's loop for two arrays takes a third of the time of that for an array and a number."""
+    """Return the elementwise maximum.
+
+    An integer becomes an array first, because NumPy's loop for two arrays is three times as fast as its loop for an
+    array and a number.
+    """
     return np.maximum(x, create_filled_array(x.shape, x.dtype, y) if type(y) is int else y)
 
 
 def _round_correctly(function: Function) -> Function:
-    """A function of the mathematical library on arrays: float32 results are correctly rounded while that is cheap.
+    """Return a function that rounds its float32 results correctly for arrays of up to ``MAX_EXACT_SIZE`` elements.
 
-    NumPy's float32 loops are fast but up to 4 units of the last place off, which shows in printed text.
+    NumPy's float32 loops are fast, but their results may be off by 4 units of the last place, which is visible in
+    printed text. For larger arrays correct rounding would take too long.
     """
 
     def compute_rounded(x: Array) -> Array:
@@ -71,13 +85,13 @@ ARRAY: dict[str, Function] = {name: _round_correctly(function) for name, functio
 
 
 def _build_scalar_functions(float_type: type) -> dict[str, Function]:
-    """The functions for single numbers: computed in double precision and rounded once to ``float_type``."""
+    """Return the functions for single numbers, which compute in double precision and round once to ``float_type``."""
 
     def round_off(quick: Callable[..., float], array_function: Function) -> Function:
         def compute_scalar(*args: Array) -> Array:
             try:
                 return float_type(quick(*args))
-            except (ValueError, OverflowError, ZeroDivisionError):  # log(0), exp(1000): NumPy answers inf or nan
+            except (ValueError, OverflowError, ZeroDivisionError):  # NumPy returns inf or nan for log(0) or exp(1000).
                 return float_type(array_function(*map(np.float64, args)))
 
         return compute_scalar
@@ -98,9 +112,12 @@ SCALAR = {np.float32: _build_scalar_functions(np.float32), np.float64: _build_sc
 
 
 def find_variables(text: str) -> set[str]:
-    """The variables among g, x, y, z that a formula reads.
+    """Return the variables among g, x, y and z that a formula reads.
 
     >>> sorted(find_variables("g * cos(x)"))
     ['g', 'x']
+
+    Args:
+        text: The formula.
     """
     return find_names(text) & {"g", "x", "y", "z"}

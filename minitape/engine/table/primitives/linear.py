@@ -16,17 +16,20 @@ from .shaping import conjugate
 if TYPE_CHECKING:
     from ...types import Array, Function
 
-MAX_ORDERED_PRODUCTS = (
-    512  # products of two numbers, up to which a product of vectors or of batches is added up in order
-)
+# Products of vectors or batches with at most this many products of two numbers add up their terms in order.
+MAX_ORDERED_PRODUCTS = 512
 _sum_axes: Function = np.add.reduce
 
 
 def transpose_and_conjugate(x: Array) -> Array:
-    """Swap the last two axes; conjugate for complex numbers."""
+    """Swap the last two axes, and conjugate complex numbers.
+
+    Args:
+        x: An array or a tensor of at least two axes.
+    """
     if type(x) is ndarray:
         return x.mT if x.dtype.kind != "c" else x.mT.conj()
-    rank = x.ndim or len(x.shape)  # which refuses an unknown one
+    rank = x.ndim or len(x.shape)  # len() raises an error if the rank is unknown.
     return conjugate(TABLE["transpose"](x, perm=(*range(rank - 2), rank - 1, rank - 2)))
 
 
@@ -42,24 +45,33 @@ def _compute_matmul(x: Array, y: Array, transpose_a: bool = False, transpose_b: 
             return _multiply_in_order(x, y)
         if not is_pair_of_matrices or k == 1:
             return np.matmul(x, y)
-    return x.dot(y) if m * n < fast.large_size else multiply_into_buffer(x, y)  # dot begins sooner than matmul
+    # The call of dot has less overhead than the call of matmul.
+    return x.dot(y) if m * n < fast.large_size else multiply_into_buffer(x, y)
 
 
 _matmul_any_dtype = wrap_half_in_single(np.matmul)
 
 
 def multiply_into_buffer(x: Array, y: Array) -> Array:
-    """The product of two matrices, in memory of the pool."""
+    """Return the product of two matrices in a buffer of the accelerator.
+
+    Args:
+        x: An array of shape (m, k).
+        y: An array of shape (k, n) with the same dtype.
+
+    Returns:
+        An array of shape (m, n).
+    """
     return np.matmul(x, y, out=fast.create_buffer((x.shape[0], y.shape[1]), x.dtype))
 
 
 def _multiply_in_order(x: Array, y: Array) -> Array:
-    """The product of small matrices, each element added up from its first term to its last.
+    """Return the product of small matrices, adding the terms of each element from the first to the last.
 
-    TensorFlow does so for vectors and small batches; NumPy's library does not, and the last digit differs.
+    TensorFlow uses this order for vectors and small batches. NumPy uses another order, so the last digit differs.
     """
     terms = x.mT[..., :, :, None] * y[..., :, None, :]
-    if terms.shape[-1] * terms.shape[-2] == 1:  # NumPy would add these in pairs
+    if terms.shape[-1] * terms.shape[-2] == 1:  # NumPy's reduce would add these terms in pairs.
         return np.add.accumulate(terms, axis=-3)[..., -1, :, :]
     return _sum_axes(terms, -3)
 
@@ -72,8 +84,16 @@ _TRANSPOSE_ATTRIBUTES = {
 
 
 def multiply_matrices(x: Array, y: Array, transpose_a: bool, transpose_b: bool) -> Array:
-    """Multiply matrices, or batches of them, of which one or both are transposed first: one row where it is
-    recorded.
+    """Multiply matrices or batches of matrices, which may be transposed first. A recording writes one row for it.
+
+    Args:
+        x: The first matrices.
+        y: The second matrices.
+        transpose_a: Whether to transpose `x`.
+        transpose_b: Whether to transpose `y`.
+
+    Returns:
+        The product; a tensor if an argument is a tensor.
     """
     return TABLE["matmul"](x, y, **_TRANSPOSE_ATTRIBUTES[transpose_a, transpose_b])
 
@@ -81,14 +101,16 @@ def multiply_matrices(x: Array, y: Array, transpose_a: bool, transpose_b: bool) 
 def _apply_matmul_left_rule(
     g: Array, z: Array, x: Array, y: Array, transpose_a: bool = False, transpose_b: bool = False
 ) -> Array:
-    multiply, y = _compute_matmul if type(g) is ndarray else multiply_matrices, conjugate(y)
+    multiply: Function = _compute_matmul if type(g) is ndarray else multiply_matrices
+    y = conjugate(y)
     return multiply(y, g, transpose_b, True) if transpose_a else multiply(g, y, False, not transpose_b)
 
 
 def _apply_matmul_right_rule(
     g: Array, z: Array, x: Array, y: Array, transpose_a: bool = False, transpose_b: bool = False
 ) -> Array:
-    multiply, x = _compute_matmul if type(g) is ndarray else multiply_matrices, conjugate(x)
+    multiply: Function = _compute_matmul if type(g) is ndarray else multiply_matrices
+    x = conjugate(x)
     return multiply(g, x, True, transpose_a) if transpose_b else multiply(x, g, not transpose_a, False)
 
 

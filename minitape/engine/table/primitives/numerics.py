@@ -1,4 +1,4 @@
-"""Half precision, and the limits of dtypes, for the primitives."""
+"""Helpers of the primitives for half precision and for the limits of dtypes."""
 
 from __future__ import annotations
 
@@ -12,8 +12,13 @@ if TYPE_CHECKING:
 
 
 def wrap_half_in_single(function: Function) -> Function:
-    """Let a function compute float16 in float32, as TensorFlow does; the result has the dtype of the
-    first input.
+    """Let a function compute half precision in float32, as TensorFlow does.
+
+    Args:
+        function: A function whose positional arguments are arrays.
+
+    Returns:
+        A function with the same parameters. If the first input is float16 or bfloat16, the result has its dtype.
     """
 
     @functools.wraps(function)
@@ -21,16 +26,23 @@ def wrap_half_in_single(function: Function) -> Function:
         dtype = x.dtype
         if dtype.itemsize != 2 or dtype.kind in "iu":
             return function(x, *others, **attrs)
-        return function(
-            *[array.astype(np.float32) if array.dtype == dtype else array for array in (x, *others)], **attrs
-        ).astype(dtype)
+        wide_inputs = [array.astype(np.float32) if array.dtype == dtype else array for array in (x, *others)]
+        return function(*wide_inputs, **attrs).astype(dtype)
 
     return compute_wide
 
 
 def get_extreme_value_of_dtype(dtype: np.dtype, sign: int = -1) -> Array:
-    """Return the least number of a NumPy dtype, from which a search for the largest one begins; with sign 1 the other
-    end.
+    """Return the smallest or the largest number of a NumPy dtype.
+
+    A search for the largest element begins with the smallest number.
+
+    Args:
+        dtype: The dtype.
+        sign: -1 for the smallest number, 1 for the largest number.
+
+    Returns:
+        The number; an infinity for a floating dtype.
     """
     if dtype.kind not in "iu":
         return dtype.type(sign * np.inf)

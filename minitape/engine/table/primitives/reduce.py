@@ -1,4 +1,4 @@
-"""Primitives that reduce axes, and their opposite, broadcasting."""
+"""Primitives that reduce axes, and broadcasting, which is their adjoint."""
 
 from __future__ import annotations
 
@@ -30,8 +30,9 @@ def _normalize_axes(x: Array, axis: Axes) -> set[int]:
 
 
 def _expand_reduced_axes(g: Array, x: Array, axis: Axes, keepdims: bool) -> Array:
-    """Reshape an adjoint of a reduction: the reduced axes come back as axes of size 1; what lacks the first axis, or
-    all of them, broadcasts as it is.
+    """Give a reduced array its reduced axes back, as axes of size 1.
+
+    If only the first axis or all axes were reduced, the array stays as it is, because it broadcasts without them.
     """
     if keepdims or axis is None or axis == (0,) or not len(x.shape):
         return g
@@ -41,21 +42,20 @@ def _expand_reduced_axes(g: Array, x: Array, axis: Axes, keepdims: bool) -> Arra
 
 def _broadcast_adjoint_to_input(g: Array, x: Array, axis: Axes, keepdims: bool) -> Array:
     g, shape = _expand_reduced_axes(g, x, axis, keepdims), tuple(x.shape)
-    return (
-        _compute_broadcast(g, shape=shape)
-        if isinstance(g, (ndarray, np.generic))
-        else TABLE["broadcast_to"](g, shape=shape)
-    )
+    if isinstance(g, (ndarray, np.generic)):
+        return _compute_broadcast(g, shape=shape)
+    return TABLE["broadcast_to"](g, shape=shape)
 
 
 def _count_reduced(x: Array, axis: Axes) -> int:
-    """Count the elements that are reduced to one."""
+    """Return how many elements are reduced to one."""
     return math.prod(x.shape if axis is None else [x.shape[axis_number] for axis_number in axis])
 
 
 def _build_reduction(op: str, function: Function) -> Function:
-    """A forward function of a reduction, half precision in float32; InvalidArgumentError for an axis that is not there
-    or given twice.
+    """Build the forward function of a reduction.
+
+    It computes half precision in float32. It raises InvalidArgumentError if an axis does not exist or occurs twice.
     """
 
     def compute_reduction(x: Array, *, axis: Axes = None, keepdims: bool = False) -> Array:
@@ -75,7 +75,7 @@ def _build_reduction(op: str, function: Function) -> Function:
 # -- forward ---------------------------------------------------------------------------------------
 
 
-_sum_axes: Function = np.add.reduce  # of an array, axes, the dtype, nothing and whether the axes are kept
+_sum_axes: Function = np.add.reduce  # Its arguments are an array, axes, a dtype, None, and whether axes stay.
 
 
 def _compute_mean(x: Array, axis: Axes, keepdims: bool) -> Array:
@@ -83,7 +83,7 @@ def _compute_mean(x: Array, axis: Axes, keepdims: bool) -> Array:
     if dtype.kind not in "iu":
         return _sum_axes(x, axis, dtype, None, keepdims) / (x.size if axis is None else _count_reduced(x, axis))
     total, count = _sum_axes(x, axis, np.int64, None, keepdims), max(_count_reduced(x, axis), 1)
-    # integers are divided as C divides them, towards 0
+    # TensorFlow divides integers as C does, which rounds towards 0.
     return (np.sign(total) * (np.abs(total) // count)).astype(dtype)
 
 
@@ -110,7 +110,7 @@ def _apply_mean_rule(g: Array, z: Array, x: Array, *, axis: Axes = None, keepdim
 
 
 def _apply_extreme_rule(g: Array, z: Array, x: Array, *, axis: Axes = None, keepdims: bool = False) -> Array:
-    """Ties share the adjoint evenly, as in TensorFlow's ``_MinOrMaxGrad``."""
+    """Return the share of the input. Ties share the adjoint evenly, as in TensorFlow's ``_MinOrMaxGrad``."""
     expanded = _expand_reduced_axes(z, x, axis, keepdims)
     is_extreme = TABLE["cast"](TABLE["equal"](x, expanded), dtype=find_dtype_of_any(g))
     tie_counts = TABLE["reduce_sum"](is_extreme, axis=axis, keepdims=True)
@@ -137,15 +137,22 @@ for _name, _kernel, _label, _forward, _rule, _keep in (
 
 
 def unbroadcast(g: Adjoint, shape: Sizes) -> Adjoint:
-    """Sums an adjoint over the axes along which an input of ``shape`` was broadcast.
+    """Sum an adjoint over the axes along which an input was broadcast.
 
     >>> unbroadcast(np.ones((2, 3)), (3,))
     array([2., 2., 2.])
     >>> unbroadcast(np.ones((2, 3)), (2, 1))
     array([[3.],
            [3.]])
+
+    Args:
+        g: The adjoint of the output, an array or a tensor.
+        shape: The shape of the input.
+
+    Returns:
+        The adjoint in the shape of the input.
     """
-    is_array = isinstance(g, (ndarray, np.generic))  # else a tensor
+    is_array = isinstance(g, (ndarray, np.generic))
     adjoint_shape = g.shape if is_array else g._dims
     extra = len(adjoint_shape) - len(shape)
     axes = tuple(
@@ -162,11 +169,11 @@ def unbroadcast(g: Adjoint, shape: Sizes) -> Adjoint:
     return g
 
 
-MAX_COPIED_SIZE = 4096  # elements of a result up to which values are written out rather than broadcast
+MAX_COPIED_SIZE = 4096  # A copy with up to this many elements is faster than a broadcast view.
 
 
 def _compute_broadcast(x: Array, *, shape: Sizes) -> Array:
-    """A view with strides of 0; a copy where that is faster than making the view."""
+    """Broadcast an array to a shape, as a copy if that is faster than a view."""
     if type(shape) is tuple and math.prod(shape) <= MAX_COPIED_SIZE and x.ndim <= len(shape):
         if type(x) is not ndarray:
             return create_filled_array(shape, x.dtype, x)
@@ -194,7 +201,7 @@ def _build_extreme_position_search(op: str, find_extreme: Function, sign: int) -
             raise build_argument_error(
                 f"Expected a dimension in [{-x.ndim}, {x.ndim}) that is not empty, got {axis} of {x.shape}", op
             )
-        if x.dtype.kind == "f" and np.isnan(x).any():  # NaN is never the extreme
+        if x.dtype.kind == "f" and np.isnan(x).any():  # TensorFlow never returns the position of a NaN.
             x = np.where(np.isnan(x), get_extreme_value_of_dtype(x.dtype, sign), x)
         return find_extreme(x, axis).astype(dtype.as_numpy_dtype)
 

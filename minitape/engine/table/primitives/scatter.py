@@ -1,4 +1,4 @@
-"""Primitives that pick elements by index and put them back: gather, gather_nd, scatter, where."""
+"""Primitives that select elements by index, and their adjoints: gather, gather_nd, scatter, where."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _compute_gather(x: Array, indices: Array, *, axis: int = 0) -> Array:
 
 
 def _compute_scatter_axis(g: Array, indices: Array, *, axis: int, shape: Sizes) -> Array:
-    """The adjoint of a gather along ``axis``: adds each slice where it came from."""
+    """Compute the adjoint of a gather along an axis, by adding each slice at the index that it came from."""
     scattered, rank = np.zeros(shape, g.dtype), indices.ndim
     np.add.at(np.moveaxis(scattered, axis, 0), indices, np.moveaxis(g, range(axis, axis + rank), range(rank)))
     return scattered
@@ -40,7 +40,7 @@ def _apply_gather_rule(g: Array, z: Array, x: Array, indices: Array, *, axis: in
 
 
 def _compute_scatter_slices(values: Array, indices: Array, *, shape: Sizes) -> Array:
-    """The sum of slices put at their places along the first axis; places outside are left out."""
+    """Add slices into zeros at their indices along the first axis. Slices with an index outside are ignored."""
     is_inside = (indices >= 0) & (indices < shape[0])
     if not is_inside.all():
         values, indices = values[is_inside], indices[is_inside]
@@ -64,11 +64,18 @@ declare(
 )
 
 
-# -- at places: rows of indices --------------------------------------------------------------------
+# -- by rows of indices ----------------------------------------------------------------------------
 
 
 def to_numpy_index(indices: Array) -> tuple[Array, ...]:
-    """The NumPy index that the last axis of ``indices`` (..., depth) stands for."""
+    """Convert rows of indices to an index for NumPy.
+
+    Args:
+        indices: Integers of shape (..., depth). Each row along the last axis is the index of one element or slice.
+
+    Returns:
+        A tuple of `depth` arrays of shape (...).
+    """
     return tuple(np.moveaxis(np.asarray(indices), -1, 0))
 
 
@@ -79,19 +86,21 @@ def _compute_gather_nd(x: Array, indices: Array) -> Array:
 
 
 def _apply_gather_nd_rule(g: Array, z: Array, x: Array, indices: Array) -> Array:
-    if len(indices.shape) == 2 and indices.shape[-1] == 1:  # whole rows
+    if (
+        len(indices.shape) == 2 and indices.shape[-1] == 1
+    ):  # Such indices select whole rows, which are faster to scatter.
         return TABLE["scatter_slices"](g, TABLE["reshape"](indices, shape=(indices.shape[0],)), shape=tuple(x.shape))
     return TABLE["scatter_nd"](indices, g, shape=tuple(x.shape))
 
 
 def _to_checked_index(indices: Array, sizes: Sizes) -> tuple[Array, ...]:
-    """The NumPy index of places to write to; NumPy would count negative ones from behind."""
+    """Convert rows of indices to an index for writing. Negative indices raise, but NumPy would accept them."""
     check_indices(indices, sizes)
     return to_numpy_index(indices)
 
 
 def _compute_scatter_nd(indices: Array, updates: Array, *, shape: Sizes) -> Array:
-    """Adds elements (or slices) into zeros at their places: the adjoint of gather_nd."""
+    """Add elements or slices into zeros at their indices, which is the adjoint of gather_nd."""
     if not indices.shape[-1]:
         return np.sum(updates, tuple(range(indices.ndim - 1)), updates.dtype)
     scattered = np.zeros(shape, updates.dtype)
@@ -110,7 +119,7 @@ def _gather_places(g: Array, indices: Array) -> Array:
 
 
 def _clear_adjoint_at_places(g: Array, indices: Array) -> Array:
-    """Return the adjoint with zeros at the listed places."""
+    """Return the adjoint with zeros at these indices."""
     return TABLE["tensor_scatter_update"](g, indices, TABLE["zeros_like"](_gather_places(g, indices)))
 
 
@@ -127,7 +136,7 @@ declare("tensor_scatter_update", _compute_scatter_update,
 
 
 def _compute_slice_update(x: Array, value: Array, *, spec: Index) -> Array:
-    """A copy of ``x`` with another value in one slice, into which the value is broadcast."""
+    """Return a copy of an array with another value, which is broadcast, in one slice."""
     updated = np.array(x)
     try:
         updated[spec] = value
@@ -141,11 +150,11 @@ def _compute_slice_update(x: Array, value: Array, *, spec: Index) -> Array:
 declare("slice_update", _compute_slice_update, [None, None], op="ResourceStridedSliceAssign", label="[…]=", keep="")
 
 
-# -- what is found among elements ------------------------------------------------------------------
+# -- searches among elements -----------------------------------------------------------------------
 
 
 def _compute_unique(x: Array, *, out_idx: DType) -> tuple[Array, Array]:
-    """The different elements in the order of first appearance, and each element's number among them."""
+    """Return the distinct elements in the order of first appearance, and each element's position among them."""
     _, first_positions, inverse = np.unique(x, return_index=True, return_inverse=True, equal_nan=False)
     order = np.argsort(first_positions)
     return x[first_positions[order]], np.argsort(order)[inverse].astype(out_idx.as_numpy_dtype)

@@ -1,4 +1,4 @@
-"""Primitives that move elements around: reshape, transpose, slices, concat, stack, pad, tile, repeat."""
+"""Primitives that rearrange elements: reshape, transpose, slices, concat, stack, pad, tile and repeat."""
 
 from __future__ import annotations
 
@@ -18,14 +18,22 @@ if TYPE_CHECKING:
 
 
 def create_constant_like_adjoint(g: Array, array: ndarray) -> Array:
-    """Return a constant of a rule: an array as the adjoint is, or a tensor where the sweep works on tensors."""
+    """Convert a constant of a rule to the type of the adjoint.
+
+    Args:
+        g: The adjoint, which is a tensor if the sweep works on tensors.
+        array: The constant.
+
+    Returns:
+        The array itself, or a tensor with its elements.
+    """
     from ...tensor.tensor import Tensor, create_tensor
 
     return create_tensor(array) if isinstance(g, Tensor) else array
 
 
 def _split_concat_adjoint(g: Array, inputs: tuple[Array, ...], axis: int) -> list[Array]:
-    """The parts of an adjoint of concat, one for each input."""
+    """Split the adjoint of concat into one part for each input."""
     slices, start, leading_slices = [], 0, (slice(None),) * (axis % len(g.shape))
     for x in inputs:
         slices.append(TABLE["slice"](g, spec=(*leading_slices, slice(start, start := start + x.shape[axis]))))
@@ -45,7 +53,11 @@ def _apply_slice_rule(g: Array, z: Array, x: Array, *, spec: Index) -> Array:
 
 @cache
 def invert_permutation(perm: Sizes) -> Sizes:
-    """The permutation of axes that undoes this one."""
+    """Return the permutation of axes that undoes another permutation.
+
+    Args:
+        perm: The position, in the old array, of each axis of the new array.
+    """
     return tuple(sorted(range(len(perm)), key=perm.__getitem__))
 
 
@@ -55,7 +67,7 @@ def _apply_transpose_rule(g: Array, z: Array, x: Array, *, perm: Sizes) -> Array
 
 
 def _apply_tile_rule(g: Array, z: Array, x: Array, *, multiples: Sizes) -> Array:
-    """Sums the copies: axes (copies, size) in turn, the copies reduced."""
+    """Sum the adjoint over the copies, after splitting each axis into two of sizes (copies, size)."""
     copies_and_sizes = tuple(size for pair in zip(multiples, x.shape, strict=True) for size in pair)
     return TABLE["reduce_sum"](
         TABLE["reshape"](g, shape=copies_and_sizes), axis=tuple(range(0, len(copies_and_sizes), 2)), keepdims=False
@@ -86,12 +98,12 @@ def _apply_pad_rule(g: Array, z: Array, x: Array, *, paddings: Paddings, fill: A
 
 
 def _list_adjoints(g: Array) -> Sequence[Array]:
-    """Return the adjoints of the outputs as a list; a single output's adjoint comes without one."""
+    """Return the adjoints of all outputs as a sequence, because the adjoint of a single output is not in one."""
     return g if isinstance(g, (tuple, list)) else (g,)
 
 
 def _pack_outputs(arrays: Sequence[Array]) -> Array:
-    """Return several outputs as a tuple; a single one comes without one."""
+    """Return several outputs as a tuple, and a single output itself."""
     return tuple(arrays) if len(arrays) > 1 else arrays[0]
 
 
@@ -117,13 +129,18 @@ declare("conj", np.conj, [lambda g, z, x: TABLE["conj"](g)], op="Conj", keep="")
 
 
 def conjugate(x: Array) -> Array:
-    """The complex conjugate; real arrays and tensors as they are."""
+    """Return the complex conjugate.
+
+    Args:
+        x: An array or a tensor. If it is real, it is returned itself.
+    """
     return TABLE["conj"](x) if x.dtype.kind == "c" else x
 
 
 def _compute_one_hot(x: Array, *, depth: int, on: Array, off: Array, axis: int) -> Array:
     class_indices = np.expand_dims(x, axis)
-    rank, class_axis = np.ndim(x) + 1, axis % (np.ndim(x) + 1)
+    rank = np.ndim(x) + 1
+    class_axis = axis % rank
     class_numbers = np.arange(depth).reshape([-1 if i == class_axis else 1 for i in range(rank)])
     return np.where(class_indices == class_numbers, on, off)
 

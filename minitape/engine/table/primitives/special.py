@@ -1,4 +1,4 @@
-"""Elementwise primitives beyond the textbook table: a safe division, rounding, the parts of complex numbers."""
+"""Elementwise primitives that are not in the textbook table: a safe division and the parts of complex numbers."""
 
 from __future__ import annotations
 
@@ -47,11 +47,12 @@ _div_no_nan_primitive = declare(
     label="÷",
     keep="xy",
 )
+# Pictures show these formulas. The primitive itself has functions instead.
 _div_no_nan_primitive.texts = (
     "div_no_nan(x, y)",
     "div_no_nan(g, y)",
     "-g * div_no_nan(div_no_nan(x, y), y)",
-)  # for pictures
+)
 declare("complex", _compute_complex, [lambda g, z, x, y: TABLE["real"](g), lambda g, z, x, y: TABLE["imag"](g)],
         op="Complex", label="x+iy", keep="")  # fmt: skip
 declare("real", lambda x: np.real(x).copy(), [lambda g, z, x: TABLE["complex"](g, TABLE["zeros_like"](g))],

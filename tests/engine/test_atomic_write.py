@@ -95,7 +95,7 @@ def test_what_a_killed_process_left_goes_with_the_next_save(tmp_path):
 KILLED_ANYWHERE = """
 import os, signal, sys
 from pathlib import Path
-from test_write_beside import WRITERS
+from test_atomic_write import WRITERS
 
 def trace(frame, event, arg):
     global left
