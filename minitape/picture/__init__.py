@@ -1,17 +1,18 @@
-"""Pictures of a recording: what they read of it, where nodes are, and the static picture.
+"""Pictures of a recording: the snapshot that they read, the layout of the nodes, and the static picture.
 
-- What a picture reads: ``source`` says what it needs from a recording, whoever wrote it; ``snapshots`` builds the
-  dictionary that a picture is given, and ``snapshot_types`` says what each of its fields means.
-- Rows: ``reader``, ``picture_rows`` and ``shown_values`` take them from the recording; ``events`` lists what happened
-  besides; ``recomputed_values`` computes again what a used tape released; ``tangents`` are those of forward mode;
-  ``nested_gradient_layout`` says below which row a row is drawn that a gradient wrote; ``function_insides`` looks into
-  the calls of ``tf.function``.
-- Gradients: ``stepper`` reads a sweep, ``gradient_results`` what gradients gave, ``path_breaks`` where a gradient ends,
-  ``alarms`` what is wrong.
-- Texts: ``readable_formulas`` and ``expressions`` write rules as a book does; ``known_rules`` finds the rule of another
-  framework's operation; ``truncation`` bounds names and texts; ``picture_texts`` are in the language of the lessons.
-- The static picture is ``drawing``: ``figure`` draws the rows at the places that ``placement`` gives, with the lines of
-  ``gradient_texts`` below, from ``svg_elements`` and ``value_display``; ``tikz`` writes the same for LaTeX.
+- Input: ``source`` declares the interface of a recording, for minitape's tape and for other frameworks. ``snapshots``
+  builds the dictionary that a picture reads, and ``snapshot_types`` documents each field.
+- Rows: ``reader``, ``picture_rows`` and ``shown_values`` read them from the recording. ``events`` lists assignments and
+  escapes. ``recomputed_values`` recomputes the values that a used tape has released. ``tangents`` computes the tangents
+  of forward mode. ``nested_gradient_layout`` finds the row below which each row of a recorded gradient is drawn.
+  ``function_insides`` reads the rows inside calls of ``tf.function``.
+- Gradients: ``stepper`` reads a sweep step by step, and ``gradient_results`` reads the results of gradient calls.
+  ``path_breaks`` finds the edges where a gradient ends, and ``alarms`` finds errors and warnings.
+- Texts: ``readable_formulas`` and ``expressions`` format rules as in a textbook. ``known_rules`` finds the rule of
+  another framework's operation. ``truncation`` shortens names and texts. ``picture_texts`` translates.
+- Static picture: ``drawing`` is the public interface. ``placement`` computes the layout and ``figure`` draws it, with
+  the result lines of ``gradient_texts`` below. ``svg_elements`` and ``value_display`` draw the parts. ``tikz`` converts
+  the picture for LaTeX.
 
-The live picture is a package of its own, ``minitape_widgets``, which reads the same snapshots.
+The live picture is a separate package, ``minitape_widgets``, which reads the same snapshots.
 """

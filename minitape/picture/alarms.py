@@ -1,6 +1,7 @@
-"""What is wrong with a recording, for the strip above a picture: the alarms of a snapshot, in the words of ``explain``.
+"""Find errors in a recording, which a picture shows above its rows as alarms.
 
-A masked score of -inf or a ``stop_gradient`` are meant: they are no alarm.
+The texts come from ``explain``. Deliberate choices, such as a masked score of -inf or a ``stop_gradient``, do not raise
+an alarm.
 """
 
 from __future__ import annotations
@@ -29,16 +30,23 @@ if TYPE_CHECKING:
     )
     from .source import PictureSource
 
-MAX_PER_KIND = 4  # of one kind
+MAX_PER_KIND = 4  # Further alarms of the same kind are left out.
 COMPARING_OPS = ("subtract", "squared_difference", "sub", "Sub", "SquaredDifference")
 
 
 def build_alarms_and_breaks(
     recording: PictureSource, snapshot: Snapshot, target_and_sources: tuple[Object, Object] | None = None
 ) -> Snapshot:
-    """Return a part of a snapshot: its "alarms", the gravest first, and where a gradient ends, "torn".
+    """Return the fields "alarms" and "torn" of a snapshot.
 
-    ``target_and_sources`` are those of its sweep, if the tape itself was not asked.
+    Args:
+        recording: The recording of the snapshot.
+        snapshot: The snapshot with all rows, the sweep and the results. The rows to blame are written into its results.
+        target_and_sources: The target and the sources of the sweep, if the picture's arguments chose them; None for the
+            tape's last gradient call.
+
+    Returns:
+        The alarms, the gravest first, and the breaks where a gradient ends.
 
     >>> import minitape as tf
     >>> x = tf.Variable([0.0, 4.0], name="x")
@@ -83,6 +91,10 @@ def _format_row_and_line(row: RowFields) -> str:
 def _list_nonfinite_alarms(
     rows: Sequence[RowFields], sweep: SweepFields | None, explain: Callable[[], str]
 ) -> list[AlarmFields]:
+    """List at most one alarm: the first step of the sweep that sends NaN or infinity, else the first such value.
+
+    If the target is finite, only the sweep is searched.
+    """
     if sweep is not None and not any(
         _name_nonfinite_kind(rows[target]["value"]) for target in sweep["target"] if 0 <= target < len(rows)
     ):
@@ -95,7 +107,7 @@ def _list_nonfinite_alarms(
                 ),
                 "",
             )
-            if description:  # what comes in is finite still: it is the first
+            if description:  # Earlier steps sent finite shares, so this step is the first.
                 row = rows[step["row"]]
                 title = translate(
                     "The gradient is {value} from {place}", value=description, place=_format_row_and_line(row)
@@ -111,21 +123,26 @@ def _list_nonfinite_alarms(
 
 
 def _name_nonfinite_kind(value: ValueFields | None) -> str:
-    """Return "NaN" or "infinite" if a value has one, else an empty text."""
+    """Return "NaN" or "infinite" if a value contains such a number, else ""."""
     if value is None:
         return ""
     stats = value.get("stats")
-    text = value.get("text", "") if stats is None else "nan" if stats["nans"] else f"{stats['min']} {stats['max']}"
+    if stats is None:
+        text = value.get("text", "")
+    else:
+        text = "nan" if stats["nans"] else f"{stats['min']} {stats['max']}"
     if "inf" in str(value.get("thumb")):
         text += " inf"
-    return "NaN" if re.search(r"\bnan\b", text) else translate("infinite") if re.search(r"\binf\b", text) else ""
+    if re.search(r"\bnan\b", text):
+        return "NaN"
+    return translate("infinite") if re.search(r"\binf\b", text) else ""
 
 
 def _describe_nonfinite_cause(
     recording: PictureSource, shown_result: ResultFields | None, target_and_sources: tuple[Object, Object] | None
 ) -> str:
-    """Return what ``explain`` says of the nonfinite gradient that is shown; an empty text if it says nothing."""
-    with suppress(Exception):  # the picture goes on without words
+    """Return the explanation of the nonfinite gradient that is shown; "" if ``explain`` finds no cause."""
+    with suppress(Exception):  # A failed explanation must not stop the picture.
         answer = recording.explain_shown_gradient(shown_result, target_and_sources)
         explanations = answer if isinstance(answer, list) else [answer]
         return next(
@@ -140,10 +157,13 @@ def _describe_nonfinite_cause(
 
 
 def _list_none_and_zero_alarms(rows: Sequence[RowFields], shown_result: ResultFields | None) -> list[AlarmFields]:
-    """List one alarm for each reason why gradients are None or zero, with the names of all sources that have it."""
+    """List an alarm for each reason why gradients are None or zero, with the names of the sources that share it."""
+    if shown_result is None or not shown_result["known"]:
+        return []
     sources_by_reason: dict[tuple[object, ...], list[SourceFields]] = {}
-    for source in [] if shown_result is None or not shown_result["known"] else shown_result["sources"]:
+    for source in shown_result["sources"]:
         if source["reason"]:
+            # Two reasons are equal if they differ only in the name of the source.
             reason = re.sub(rf"(?<![\w.]){re.escape(str(source['name']))}(?!\w)", "", source["reason"])
             sources_by_reason.setdefault((source["gradient"] is None, source["blame"], reason), []).append(source)
     alarms = []
@@ -163,7 +183,7 @@ def _list_none_and_zero_alarms(rows: Sequence[RowFields], shown_result: ResultFi
 def _list_assignment_alarms(
     rows: Sequence[RowFields], sweep: SweepFields | None, events: Iterable[EventFields]
 ) -> list[AlarmFields]:
-    """List where a value through which a gradient could have passed was stored in a variable."""
+    """List an alarm for each assignment that ends a gradient, because a variable does not record its new value."""
     reached_rows = {edge["input"] for step in (sweep["steps"] if sweep else ()) for edge in step["edges"]}
     alarms = []
     for event in events:
@@ -185,7 +205,7 @@ def _list_assignment_alarms(
 
 
 def _list_broadcast_alarms(rows: Sequence[RowFields]) -> list[AlarmFields]:
-    """List where a column of predictions was compared with a row of labels."""
+    """List an alarm for each comparison of a column of shape (n, 1) with a vector of shape (n,)."""
     alarms = []
     for row in rows:
         if row["op"] not in COMPARING_OPS or len(row["inputs"]) != 2:

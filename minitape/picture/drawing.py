@@ -1,7 +1,8 @@
-"""``draw``: the static picture of a tape, laid out here, so that it is the same on every machine.
+"""Draw the static picture of a tape.
 
-The picture is an SVG that any viewer shows (:mod:`.figure`). It is what notebooks keep of a view, and shows the end of
-the sweep; a picture of one of its steps is in the menu "export" of a view.
+The picture is an SVG that any viewer can show (:mod:`.figure`). minitape computes the layout itself, so the picture is
+the same on every machine. It shows the end of the sweep. Notebooks keep it in place of a live view, whose menu "export"
+also draws single steps.
 """
 
 from __future__ import annotations
@@ -30,14 +31,24 @@ if TYPE_CHECKING:
     from ..engine.types import Structure
     from .snapshot_types import RowFields, Snapshot, SourceFields, ValueFields
 
-MAX_FIGURE_ROWS = 2000  # rows that are read: of a longer recording the first and the last ones
+MAX_FIGURE_ROWS = 2000  # Of a longer recording, only the first and the last rows are read.
 
 
 def draw(tape: GradientTape, target: Structure = None, sources: Structure = None) -> Picture:
-    """Return the static picture of what ``tape`` recorded, with the adjoints of its last gradient or of ``target``.
+    """Return the static picture of the rows of ``tape``, with the adjoints of a gradient.
 
-    As the last expression of a cell it is shown; ``save(path)`` writes it, ``source`` is its DOT text. Raises TypeError
-    when ``tape`` is no GradientTape.
+    A notebook shows the picture if it is the last expression of a cell.
+
+    Args:
+        tape: A ``tf.GradientTape``, a ``tf.autodiff.ForwardAccumulator``, or the recording of another framework.
+        target: The target of the gradient. None stands for the tape's last gradient call, if there is one.
+        sources: The sources of the gradient, in any nested structure.
+
+    Returns:
+        The picture. ``save(path)`` writes it to a file, ``svg`` is its SVG text, and ``source`` is its DOT text.
+
+    Raises:
+        TypeError: If ``tape`` is not a GradientTape.
 
     >>> import minitape as tf
     >>> x = tf.constant(3.0)
@@ -59,14 +70,19 @@ def draw(tape: GradientTape, target: Structure = None, sources: Structure = None
 
 
 class Picture:
-    """A static picture of a snapshot: ``svg``, ``source`` (DOT), ``save(path)``; a notebook shows it."""
+    """A static picture of a snapshot, which a notebook shows as an image.
+
+    Attributes:
+        snapshot: The snapshot.
+    """
 
     def __init__(self, snapshot: Snapshot) -> None:
+        """Create the picture; the layout is computed when it is first needed."""
         self.snapshot = snapshot
 
     @cached_property
     def figure(self) -> Figure:
-        """The nodes, and where they are."""
+        """The layout of the picture."""
         return Figure(self.snapshot)
 
     @property
@@ -76,10 +92,11 @@ class Picture:
 
     @property
     def source(self) -> str:
-        """The graph as DOT text, for Graphviz: no gradient passes an edge that is dashed."""
+        """The graph as DOT text, for Graphviz. An edge that no gradient passes is dashed."""
         lines = ["digraph tape {", "rankdir=LR", 'node [shape=box style=rounded fontname="Helvetica"]']
         for row in self.snapshot["rows"]:
-            text, style = json.dumps(_describe_node_row(row, None, None, False)), " [style=dashed]" * bool(row["cut"])
+            text = json.dumps(_describe_node_row(row, None, None, False))
+            style = " [style=dashed]" if row["cut"] else ""
             lines += [
                 f"{row['row']} [label={text}]",
                 *(f"{input_row} -> {row['row']}{style}" for input_row in row["inputs"]),
@@ -87,8 +104,14 @@ class Picture:
         return "\n".join([*lines, "}", ""])
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the picture as SVG, to a ``.tex`` as a TikZ picture for LaTeX, to a ``.dot`` as the text for Graphviz.
-        ValueError for another ending.
+        """Write the picture to a file.
+
+        Args:
+            path: The file. Its ending chooses the format: ``.svg`` for SVG, ``.tex`` for a TikZ picture in LaTeX,
+                ``.dot`` for a graph that Graphviz lays out.
+
+        Raises:
+            ValueError: If the file name has another ending.
         """
         svg = self.svg
         text = {".svg": svg, ".tex": convert_to_tikz(svg), ".dot": self.source}.get(Path(path).suffix.lower())
@@ -100,13 +123,19 @@ class Picture:
         write_file(Path(path), text)
 
     def html(self) -> str:
-        """Return an ``<img>`` that holds the whole picture; it needs no script and stays in a saved notebook."""
+        """Return an ``<img>`` element that contains the whole picture.
+
+        It needs no script, so it also appears in a saved notebook.
+        """
         data = base64.b64encode(self.svg.encode()).decode()
         return f'<img src="data:image/svg+xml;base64,{data}" alt="{escape(self.alt)}" style="max-width:100%">'
 
     @property
     def alt(self) -> str:
-        """The picture in words: of each of the first rows its value, its adjoint, and what its shape and colour say."""
+        """The picture in words, for screen readers.
+
+        Each of the first 12 rows is described by its value, its adjoint, and the facts that its shape and color show.
+        """
         rows, total = self.snapshot["rows"], self.snapshot["total"]
         figure, broken_rows = self.figure, self.snapshot.get("broken", ())
         descriptions = [
@@ -121,6 +150,7 @@ class Picture:
         return replace_unprintable(heading + translate("; ").join(descriptions)) if rows else translate("Empty tape")
 
     def __repr__(self) -> str:
+        """Return the number of rows and tapes."""
         row_count = format_count(self.snapshot["total"], "row")
         return f"Picture({row_count}, {format_count(len(self.snapshot['tapes']), 'tape')})"
 
@@ -129,7 +159,13 @@ class Picture:
 
 
 def format_count(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+    """Return a count with its noun in the singular or plural, such as "2,000 rows".
+
+    Args:
+        count: The count.
+        noun: The noun in the singular.
+    """
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def _describe_node_row(

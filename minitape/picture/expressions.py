@@ -1,4 +1,4 @@
-"""What a row computes, written with the names of what it reads: `x × sin(x)`, `(p − 1)²`, `∂y/∂a`."""
+"""Write the operation of a row with the names of its inputs: `x × sin(x)`, `(p − 1)²`, `∂y/∂a`."""
 
 from __future__ import annotations
 
@@ -14,17 +14,21 @@ from .value_display import format_magnitude, round_number_text
 if TYPE_CHECKING:
     from .snapshot_types import RowFields
 
-MAX_NAMED_INPUTS = 4  # of a function, which are named
-INFIX_SIGNS = {sign: f" {sign} " for sign in "×+÷/><≥≤@"}  # between two inputs
+MAX_NAMED_INPUTS = 4  # An operation with as many inputs or more is written by its label alone.
+INFIX_SIGNS = {sign: f" {sign} " for sign in "×+÷/><≥≤@"}
 INFIX_SIGNS |= {"-": " − ", "−": " − ", "xʸ": "^", "@ᵀ": " @ ", "ᵀ@": "ᵀ @ ", "ᵀ@ᵀ": "ᵀ @ "}
-MAX_NESTED_LETTERS = 14  # letters of an expression that is part of another one
+MAX_NESTED_LETTERS = 14  # A longer expression is not written inside another expression.
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
-MAX_NAME_LETTERS = 60  # letters of a name
+MAX_NAME_LETTERS = 60
 _match_number_operand = re.compile(r"[\d.e−]+ . x|x( . |\^)[\d.e−]+|x²").fullmatch
 
 
 def format_row_title(row: RowFields) -> str:
-    """Return the name that a row goes by."""
+    """Return the title of a row in a picture, such as "h = tanh", "w v1" for a variable's state, or "const".
+
+    Args:
+        row: The fields of the row.
+    """
     if row["kind"] == "operation":
         label = re.sub(r"\d+\.\d{5,}(e[-+]?\d+)?", lambda match: round_number_text(match[0]), row["label"] or row["op"])
         return f"{row['name']} = {label}" if row["name"] else label
@@ -35,71 +39,92 @@ def format_row_title(row: RowFields) -> str:
 
 
 class Expressions:
-    """The texts of the rows of a recording."""
+    """The expressions of the rows of a recording.
+
+    Attributes:
+        rows_by_number: The rows, by number.
+        consumer_counts: How many inputs of other rows each row is, by number.
+    """
 
     def __init__(self, rows: Iterable[RowFields]) -> None:
+        """Index the rows by number, and count their consumers."""
         self.rows_by_number = {row["row"]: row for row in rows}
         self.consumer_counts = Counter(number for row in self.rows_by_number.values() for number in row["inputs"])
 
     def list_texts_longest_first(self, row: RowFields) -> list[str]:
-        """Return what an operation does to its inputs, in forms from long to short: `(p − 1)²`, `x × ⑦`, `×`."""
+        """Return the expression of an operation in several lengths, the longest first: `(p − 1)²`, `x × ⑦`, `×`.
+
+        Args:
+            row: The fields of the operation's row.
+        """
         depths = (2, 1, 0) if len(row["inputs"]) < MAX_NAMED_INPUTS else ()
-        return [
-            *dict.fromkeys(
-                [
-                    *(self._format_operation_with_precedence(row, depth)[0] for depth in depths),
-                    format_row_title({**row, "name": None}),
-                ]
-            )
-        ]
+        texts = [self._format_operation_with_precedence(row, depth)[0] for depth in depths]
+        return [*dict.fromkeys([*texts, format_row_title({**row, "name": None})])]
 
     def format_target_name(self, row_number: int, fallback: str = "") -> str:
-        """Return what the target of a gradient is called: by its name, or by its expression where that is short."""
+        """Return a text for the target of a gradient.
+
+        Args:
+            row_number: The target's row.
+            fallback: The text for a row that has no name and no short expression; "" stands for "row N".
+
+        Returns:
+            The row's name, else its expression in parentheses if that is short, else the fallback.
+        """
         row = self.rows_by_number.get(row_number)
         if row is not None and row["name"]:
             return shorten_name(row["name"], MAX_NAME_LETTERS)
-        text = self.list_texts_longest_first(row)[0] if row is not None and row["kind"] == "operation" else ""
-        return (
-            f"({text})"
-            if 0 < measure_width(text) <= MAX_NESTED_LETTERS
-            else fallback or translate("row {row}", row=row_number)
-        )
+        if row is not None and row["kind"] == "operation":
+            text = self.list_texts_longest_first(row)[0]
+            if 0 < measure_width(text) <= MAX_NESTED_LETTERS:
+                return f"({text})"
+        return fallback or translate("row {row}", row=row_number)
 
     def _format_operation_with_precedence(self, row: RowFields, depth: int) -> tuple[str, int]:
-        """Return the text of a row's operation, and how tightly it binds: 0 a sum, 1 a product, 2 a power, 3 a name."""
+        """Return the text of a row's operation, and its precedence: 0 a sum, 1 a product, 2 a power, 3 a name.
+
+        Args:
+            row: An operation.
+            depth: How many levels of inputs are written as expressions; at 0, inputs are names and numbers only.
+        """
         label = format_row_title({**row, "name": None})
         parts = [self._format_operand_with_precedence(input_row, depth) for input_row in row["inputs"]]
         if label in INFIX_SIGNS and len(parts) == 2:
-            precedence = 0 if label in "+-−><≥≤" else 2 if label == "xʸ" else 1
+            if label in "+-−><≥≤":
+                precedence = 0
+            else:
+                precedence = 2 if label == "xʸ" else 1
             exponent = parts[1][0].removesuffix(".0")
             left_text = _add_needed_brackets(*parts[0], precedence + (precedence == 2))
             if label == "xʸ" and exponent.isdigit():
                 return left_text + exponent.translate(SUPERSCRIPTS), 2
             right_text = _add_needed_brackets(*parts[1], precedence + (label not in "+×"))
-            return left_text + INFIX_SIGNS[label] + right_text + "ᵀ" * label.endswith("@ᵀ"), precedence
-        if len(parts) == 1 and label in ("x²", "neg"):
-            return (
-                (f"{_add_needed_brackets(*parts[0], 3)}²", 2)
-                if label == "x²"
-                else (f"−{_add_needed_brackets(*parts[0], 2)}", 1)
-            )
+            right_mark = "ᵀ" if label.endswith("@ᵀ") else ""
+            return left_text + INFIX_SIGNS[label] + right_text + right_mark, precedence
+        if len(parts) == 1 and label == "x²":
+            return f"{_add_needed_brackets(*parts[0], 3)}²", 2
+        if len(parts) == 1 and label == "neg":
+            return f"−{_add_needed_brackets(*parts[0], 2)}", 1
         formula = (row.get("said") or [""])[0]
-        if len(parts) == 1 and _match_number_operand(formula):  # of another framework, which did not record it
+        if len(parts) == 1 and _match_number_operand(formula):  # Other frameworks do not record a number as an input.
             return formula.replace("x", _add_needed_brackets(*parts[0], 2)).replace("^2", "²").replace("^3", "³"), 0
         label = "pow" if label == "xʸ" else label
         return (f"{label}({', '.join(text for text, _ in parts)})", 3) if parts else (label, 3)
 
     def _format_operand_with_precedence(self, row_number: int, depth: int) -> tuple[str, int]:
-        """Return an input: its name, a number of the program, its expression, or the circled number of its row."""
+        """Return the text of an input, and its precedence.
+
+        The text is a name, a number of the program, a short expression, or the circled number of the row.
+        """
         if (row := self.rows_by_number.get(row_number)) is None:
             return format_circled_row_number(row_number), 3
         if row.get("literal"):
             return format_magnitude(row["value"] or {}, 6), 3
         name = row["name"] or ""
         if name.startswith("∂"):
-            return (
-                (name, 2) if depth and len(name) <= MAX_NESTED_LETTERS else (format_circled_row_number(row_number), 3)
-            )
+            if depth and len(name) <= MAX_NESTED_LETTERS:
+                return name, 2
+            return format_circled_row_number(row_number), 3
         if name := name.rpartition("/")[2].removesuffix(":0"):
             return shorten_name(name, 9), 3
         is_used_once = self.consumer_counts[row_number] == 1 and 0 < len(row["inputs"]) < MAX_NAMED_INPUTS
@@ -111,14 +136,19 @@ class Expressions:
 
 
 def format_circled_row_number(row_number: int) -> str:
-    """Return the number of a row, which is no number of the program: in a circle.
+    """Return the number of a row in a circle, which tells it apart from the numbers of the program.
 
-    >>> format_circled_row_number(7), format_circled_row_number(53)  # few typefaces have more circles than ten
+    Few typefaces have more than ten circled numbers, so larger numbers are in angle brackets.
+
+    Args:
+        row_number: The number of the row.
+
+    >>> format_circled_row_number(7), format_circled_row_number(53)
     ('⑦', '⟨53⟩')
     """
     return chr(0x245F + row_number) if 0 < row_number <= 10 else f"⟨{row_number}⟩"
 
 
 def _add_needed_brackets(text: str, precedence: int, outer_precedence: int) -> str:
-    """Return an expression with the brackets that it needs inside of an operation that binds this tightly."""
-    return text if precedence >= outer_precedence and not (precedence < 3 and outer_precedence == 3) else f"({text})"
+    """Return an expression, in parentheses if it binds less tightly than the operation around it."""
+    return text if precedence >= outer_precedence else f"({text})"

@@ -1,8 +1,9 @@
-"""The static picture of a snapshot as SVG: its nodes and edges, with what has arrived at the end of the sweep.
+"""Draw the static picture of a snapshot as SVG, with the adjoints at the end of the sweep.
 
-:mod:`.placement` gives each node its column, :mod:`.svg_elements` says how it looks, :mod:`.gradient_texts` what stands
-below. Many columns continue in the next line, like text; an edge from another line, or from far away, is the name of
-where it begins. A figure is always light; any viewer shows it.
+:mod:`.placement` computes the column of each node, :mod:`.svg_elements` draws the nodes, and :mod:`.gradient_texts`
+writes the results below them. A figure with many columns continues on the next line, like text. An edge from another
+line, or across many columns, is drawn as the name of the row at which it begins. A figure always has a light
+background, and any SVG viewer can show it.
 """
 
 from __future__ import annotations
@@ -52,49 +53,86 @@ if TYPE_CHECKING:
     from ..engine.types import Object
     from .snapshot_types import RowFields, Snapshot, StepFields, ValueFields
 
-MARGIN, FRAME, HEADING = 8, 16, 12  # around a figure and around the frames of several tapes, and of a frame's name
-COLUMN_PITCH, HALF_SLOT = 182, 35  # of a column, and of a half-slot
-GUTTER, INDENT, DETOUR = 34, 56, 10  # between two lines, left of them, and from a node that an edge passes
-CURVE_DEPTH = 16  # below nodes, of ways to states of variables
-MAX_SINGLE_LINE, COLUMNS_PER_LINE = 6, 5  # columns: in one line, and in each of several
-MAX_NODES, END_NODES = 60, 15  # nodes that are drawn; of a longer tape so many of the first and of the last ones
-MAX_PORTS = 50  # inputs of an operation that are drawn, and told in words
-MAX_NUMBERED_EDGES = 5  # inputs whose edges have room for numbers
-TAPE_COLORS = ("#0072b2", "#a34a7e", "#00805c", "#8a5c00")  # the frames of tapes
+# Lengths are in pixels.
+MARGIN = 8  # Space around the whole figure.
+FRAME = 16  # Space for the frames of several tapes.
+HEADING = 12  # Height of the name of a frame.
+COLUMN_PITCH = 182  # Distance between the left edges of two columns.
+HALF_SLOT = 35  # Height of a half-slot.
+GUTTER = 34  # Space between two lines.
+INDENT = 56  # Space to the left of the lines if there are several.
+DETOUR = 10  # Distance between a column and the bends of an edge that passes it.
+CURVE_DEPTH = 16  # Space below the nodes for the curves of assignments.
+MAX_SINGLE_LINE, COLUMNS_PER_LINE = 6, 5  # More columns than the first number continue in lines of the second number.
+MAX_NODES, END_NODES = 60, 15  # With more nodes than the first number, only so many at each end are drawn.
+MAX_PORTS = 50  # The picture and its description leave out further inputs of an operation.
+MAX_NUMBERED_EDGES = 5  # With more inputs, the edges have no room for numbers.
+TAPE_COLORS = ("#0072b2", "#a34a7e", "#00805c", "#8a5c00")  # Colors of the frames of tapes.
 
 Point = tuple[float, float]
 
 
 @dataclass
 class Node:
-    """A box of the figure."""
+    """A box of the figure.
 
-    row: RowFields | None  # None for the rows that are left out
-    inputs: list[tuple[int, int]]  # nodes, each with the port of the row
-    tier: int = 0  # a lower one runs from right to left
+    Attributes:
+        row: The row; None for the box that stands for rows that are left out.
+        inputs: A pair for each edge into the node: the index of the input's node, and the port of the row.
+        tier: 0 for the rows of the program. Rows that a gradient has written may be in a lower tier, with a higher
+            number, which runs from right to left.
+        line: The line of the figure, counted from 0.
+        x: The left edge in pixels.
+        y: The top edge in pixels.
+    """
+
+    row: RowFields | None
+    inputs: list[tuple[int, int]]
+    tier: int = 0
     line: int = 0
     x: float = 0.0
     y: float = 0.0
 
     @property
     def direction(self) -> int:
-        """1 where edges run to the right, -1 where to the left."""
+        """1 if edges run to the right, -1 if they run to the left."""
         return -1 if self.tier else 1
 
     def compute_point(self, x_share: float, y_share: float = 0.5) -> Point:
-        """Return a point of it, at these shares of its width and height."""
+        """Return the point of the node at these fractions of its width and height."""
         return self.x + NODE_WIDTH * x_share, self.y + NODE_HEIGHT * y_share
 
     def compute_entry_point(self, port: int) -> Point:
-        """Return the place before it at which an edge enters."""
+        """Return the point in front of the node at which an edge ends.
+
+        Args:
+            port: The index of the edge in ``inputs``.
+        """
         x, y = self.compute_point((1 - self.direction) / 2, (port + 1) / (len(self.inputs) + 1))
         return x - 2 * self.direction, y
 
 
 class Figure:
-    """The figure of a snapshot: its nodes, where they are, and what has arrived at them."""
+    """The nodes of a snapshot with their positions and adjoints, which ``build_svg`` draws.
+
+    Attributes:
+        snapshot: The snapshot.
+        adjoints: The adjoint of each row at the end of the sweep, by row.
+        shares_by_edge: The share of each edge, by (row, port).
+        shown_results: The results of the gradient call whose sweep is the snapshot's.
+        assigned_sources: The sources that were assigned after the gradient, by their last row.
+        none_rows: The rows of sources whose gradient is None.
+        expressions: The texts of the rows.
+        node_by_row: The index of each row's node. A number of the program has the node of its first consumer.
+        nodes: The nodes in the order of their rows.
+        bottom: The height of the figure without the lines of results, in pixels.
+        width: The width of the figure without the lines of results, in pixels.
+        curves: The points of each edge that is drawn as a curve. A key holds the indices of the nodes at the start and
+            the end, and the index of the edge among the end's inputs. Other edges are drawn as names.
+    """
 
     def __init__(self, snapshot: Snapshot) -> None:
+        """Choose the nodes and compute the layout."""
         self.snapshot = snapshot
         steps = snapshot["sweep"]["steps"] if snapshot["sweep"] else []
         self.adjoints = collect_final_adjoints(steps)
@@ -110,12 +148,15 @@ class Figure:
         self._place_nodes()
 
     def _select_nodes(self) -> None:
-        """Choose the rows that are nodes: numbers of the program are part of the text of their consumer."""
+        """Create a node for each row, except for numbers of the program, which are part of their consumers' texts.
+
+        Of a long recording, one box replaces all rows between the first and the last nodes.
+        """
         rows = self.snapshot["rows"]
         visible_rows = [row for row in rows if not row.get("literal")] or rows
         gap_index = END_NODES if len(visible_rows) > MAX_NODES else -1
         selected_rows = [*visible_rows[:END_NODES], None, *visible_rows[-END_NODES:]] if gap_index > 0 else visible_rows
-        self.node_by_row = {row["row"]: index for index, row in enumerate(selected_rows) if row}  # row -> node
+        self.node_by_row = {row["row"]: index for index, row in enumerate(selected_rows) if row}
         literal_rows = {row["row"] for row in rows if row.get("literal")} - self.node_by_row.keys()
         self.nodes: list[Node] = []
         for index, row in enumerate(selected_rows):
@@ -126,14 +167,13 @@ class Figure:
                 if input_row not in literal_rows
             ]
             self.nodes.append(Node(row, [edge for edge in inputs if 0 <= edge[0] < index][:MAX_PORTS]))
-            self.node_by_row |= dict.fromkeys(
-                literal_rows.intersection(input_rows) - self.node_by_row.keys(), index
-            )  # a number is in its first consumer
+            unplaced_literals = literal_rows.intersection(input_rows) - self.node_by_row.keys()
+            self.node_by_row |= dict.fromkeys(unplaced_literals, index)
 
-    # -- where everything is -------------------------------------------------------------------------------------
+    # -- layout --------------------------------------------------------------------------------------------------
 
     def _place_nodes(self) -> None:
-        """Give each node its place, each edge its curve, and the figure its size."""
+        """Compute the position of each node, the curve of each edge, and the size of the figure."""
         for writer, nodes in groupby(self.nodes, lambda node: node.row and node.row["by"]):
             self._move_gradient_rows_to_lower_tier([*nodes] if writer is not None else [])
         placed = Placement([*map(self._build_placement_item, self.nodes)])
@@ -157,9 +197,11 @@ class Figure:
             for point in placed.passed_points[edge_points]
         ]
         tapes, tiers = len(self.snapshot["tapes"]), sorted({node.tier for node in self.nodes})
-        frame, indent = FRAME * (tapes > 1), INDENT * (columns_per_line < columns)
-        left_edge, top = MARGIN + frame + indent, MARGIN + frame + HEADING * tapes * (tapes > 1)
-        tops: dict[tuple[int, int], float] = {}  # of each part of a line that has a tier
+        frame = FRAME if tapes > 1 else 0
+        headings = HEADING * tapes if tapes > 1 else 0
+        indent = INDENT if columns_per_line < columns else 0
+        left_edge, top = MARGIN + frame + indent, MARGIN + frame + headings
+        tops: dict[tuple[int, int], float] = {}  # The top of each (line, tier) that has nodes.
         for part in product(range(ceil(columns / columns_per_line)), tiers):
             if part_slots := [
                 slot for node, column, slot in used_slots if (column // columns_per_line, node.tier) == part
@@ -167,18 +209,17 @@ class Figure:
                 tops[part] = top - min(part_slots) * HALF_SLOT
                 top += (max(part_slots) - min(part_slots) - 1) * HALF_SLOT + NODE_HEIGHT + GUTTER + frame
         self.bottom = top - GUTTER + MARGIN
-        self.width = (
-            left_edge + (columns_per_line - 1) * COLUMN_PITCH + NODE_WIDTH + frame + MARGIN + indent * any(tiers)
-        )  # of a lower one, too
+        # Edges of a lower tier enter from the right, so that side needs an indent as well.
+        right_indent = indent if any(tiers) else 0
+        self.width = left_edge + (columns_per_line - 1) * COLUMN_PITCH + NODE_WIDTH + frame + MARGIN + right_indent
 
         def compute_position(column: int, slot: float, tier: int) -> Point:
-            return left_edge + column % columns_per_line * COLUMN_PITCH, tops[
-                column // columns_per_line, tier
-            ] + slot * HALF_SLOT
+            line, column_in_line = divmod(column, columns_per_line)
+            return left_edge + column_in_line * COLUMN_PITCH, tops[line, tier] + slot * HALF_SLOT
 
         for node, column, slot in zip(self.nodes, placed.column, placed.slot, strict=True):
             node.x, node.y = compute_position(column, slot, node.tier)
-        self.curves: dict[tuple[int, int, int], list[Point]] = {}  # start, end and place among its edges -> points
+        self.curves: dict[tuple[int, int, int], list[Point]] = {}
         for index, node in enumerate(self.nodes):
             for port, (start, _) in enumerate(node.inputs):
                 input_node = self.nodes[start]
@@ -197,7 +238,7 @@ class Figure:
                     ]
 
     def _move_gradient_rows_to_lower_tier(self, nodes: list[Node]) -> None:
-        """Put what a gradient wrote into a tier of its own, if each of its operations is below one that none wrote."""
+        """Move the rows of one gradient to a lower tier, if each operation belongs below a row of the program."""
         rows = [
             self.expressions.rows_by_number.get(node.row.get("below", -1)) for node in nodes if node.row and node.inputs
         ]
@@ -206,7 +247,10 @@ class Figure:
                 node.tier = 1 + self.nodes.index(nodes[0])
 
     def _build_placement_item(self, node: Node) -> PlacementItem:
-        """Return what is placed; its section changes where a tape ends, and where its gradient begins to write."""
+        """Return the item that `Placement` places for a node.
+
+        A new section begins when a tape ends, and when a gradient begins to write its rows.
+        """
         row = node.row
         if row is None:
             return PlacementItem([], True, "left out")
@@ -222,14 +266,16 @@ class Figure:
     # -- drawing -------------------------------------------------------------------------------------------------
 
     def build_svg(self, title: str = "", description: str = "") -> str:
-        """Return the text; ``title`` and ``description`` are the picture in a line, and in words."""
-        lines, assignment_curves = (
-            [*iter_gradient_result_lines(self.shown_results, self.expressions)],
-            [*self._draw_assignment_curves()],
-        )
-        width, height, gradient_parts = draw_gradient_result_lines(
-            lines, self.width, self.bottom + CURVE_DEPTH * bool(assignment_curves)
-        )
+        """Return the figure as the text of an SVG file.
+
+        Args:
+            title: The picture in one line.
+            description: The picture in words, for screen readers.
+        """
+        lines = [*iter_gradient_result_lines(self.shown_results, self.expressions)]
+        assignment_curves = [*self._draw_assignment_curves()]
+        bottom = self.bottom + CURVE_DEPTH if assignment_curves else self.bottom
+        width, height, gradient_parts = draw_gradient_result_lines(lines, self.width, bottom)
         total_height = max(height, 40)
         parts = [
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{total_height}" '
@@ -250,11 +296,11 @@ class Figure:
             gradient_parts,
         ):
             parts += layer
-        # with five digits in tags
+        # Five digits are enough for coordinates. Numbers in texts, outside of tags, stay as they are.
         return re.sub(r"\d+\.\d+(e-?\d+)?(?=[^<]*>)", lambda match: f"{float(match[0]):.5g}", "".join(parts)) + "</svg>"
 
     def _draw_frames(self) -> Iterator[str]:
-        """Yield a frame around what each tape recorded, if there are several, and around each lower tier."""
+        """Yield a frame around the rows of each tape, if there are several tapes, and around each lower tier."""
         tapes = self.snapshot["tapes"]
         names = [shorten_name(tape["name"], 12) for tape in tapes]
         rows = [(node, node.row) for node in self.nodes if node.row]
@@ -289,25 +335,32 @@ class Figure:
         )
 
     def _draw_node_border(self, row: RowFields, x: float, y: float) -> str:
-        """Return the box of a node; its colour, width and dashes say what the row is."""
+        """Return the box of a node, whose color, line width and dashes depend on the kind and status of the row."""
         sweep = self.snapshot["sweep"]
         color, fill = choose_border_and_fill_colors(row)
-        is_broken = row["row"] in self.snapshot.get("broken", ())  # where `explain` puts the blame
-        color = BROKEN_COLOR if is_broken else CUT_COLOR if row["cut"] else choose_text_color(row["value"], color)
-        dash_pattern = "2 3" if row["status"] == "ghost" else "5 2" if row["by"] is not None else ""
-        has_two_lines = row["kind"] == "variable"  # it has two lines
-        width = 4.6 if has_two_lines else 2.4 if is_broken or (sweep and row["row"] in sweep["target"]) else 1.3
-        box = draw_node_box(x, y, row["kind"], color, fill, dash_pattern, width)
-        return box + draw_node_box(x, y, row["kind"], fill, "none", "", 2.2) * has_two_lines
+        is_broken = row["row"] in self.snapshot.get("broken", ())
+        if is_broken:
+            color = BROKEN_COLOR
+        else:
+            color = CUT_COLOR if row["cut"] else choose_text_color(row["value"], color)
+        dash_pattern = ""
+        if row["status"] == "ghost":
+            dash_pattern = "2 3"
+        elif row["by"] is not None:
+            dash_pattern = "5 2"
+        if row["kind"] == "variable":  # A thin line inside a thick one looks like a double border.
+            box = draw_node_box(x, y, row["kind"], color, fill, dash_pattern, 4.6)
+            return box + draw_node_box(x, y, row["kind"], fill, "none", "", 2.2)
+        is_emphasized = is_broken or (sweep and row["row"] in sweep["target"])
+        return draw_node_box(x, y, row["kind"], color, fill, dash_pattern, 2.4 if is_emphasized else 1.3)
 
     def _draw_node_title(self, row: RowFields, x: float, y: float, right: float) -> str:
-        """Return the name, and small beside it the operation; beside that of a weight its layer."""
-        is_operation, max_letters = row["kind"] == "operation", max(3, int((right - x) / 7.4))
-        name, texts = (
-            (row["name"], self.expressions.list_texts_longest_first(row))
-            if is_operation
-            else (format_row_title(row), [""])
-        )
+        """Return the name of a row, followed by its operation in small type; the name of a weight, by its layer."""
+        max_letters = max(3, int((right - x) / 7.4))
+        if row["kind"] == "operation":
+            name, texts = row["name"], self.expressions.list_texts_longest_first(row)
+        else:
+            name, texts = format_row_title(row), [""]
         if not name:
             return draw_text(x, y, choose_first_fitting_text(texts, (right - x) / 7.0), TITLE_STYLE)
         if row["kind"] == "variable" and measure_width(name) > max_letters:
@@ -318,10 +371,11 @@ class Figure:
         operation_text = draw_text(
             text_left, y, choose_first_fitting_text(texts, (right - text_left) / 6.4), SMALL_STYLE, MUTED_COLOR
         )
-        return draw_text(x, y, title, TITLE_STYLE + BOLD_STYLE * bool(row["name"])) + operation_text
+        title_style = TITLE_STYLE + BOLD_STYLE if row["name"] else TITLE_STYLE
+        return draw_text(x, y, title, title_style) + operation_text
 
     def _draw_node_value(self, node: Node, row: RowFields, padding: int) -> str:
-        """Return the value; of a variable that was assigned after the gradient what it held, and what it holds now."""
+        """Return the value of a row; for a variable that was assigned after the gradient, the old and the new value."""
         x, y, update = node.x, node.y + 32, self.assigned_sources.get(row["row"])
         if row["released"] and not update:
             return draw_text(x + padding, y, translate("released"), NUMBER_STYLE)
@@ -331,18 +385,21 @@ class Figure:
         return draw_value_in_node(x, y, padding, f"{prefix}→ ", update["now"], row)
 
     def _draw_node_adjoint(self, node: Node, row: RowFields, padding: int) -> str:
-        """Return the adjoint: how large an array is, with its picture."""
-        adjoint, is_none = self.adjoints.get(row["row"]), row["row"] in self.none_rows
-        text = "None" if is_none else format_magnitude(adjoint, 12) if adjoint else ""
-        color = CUT_COLOR if is_none else choose_text_color(adjoint, ADJOINT_COLOR)
-        return (
-            draw_text_with_thumbnail(node.x, node.y + 45.5, padding, f"∂ {text}", adjoint, color, True) if text else ""
-        )
+        """Return the adjoint of a row; an array is drawn as the magnitude of its numbers with its thumbnail."""
+        adjoint = self.adjoints.get(row["row"])
+        if row["row"] in self.none_rows:
+            text, color = "None", CUT_COLOR
+        else:
+            text = format_magnitude(adjoint, 12) if adjoint else ""
+            color = choose_text_color(adjoint, ADJOINT_COLOR)
+        if not text:
+            return ""
+        return draw_text_with_thumbnail(node.x, node.y + 45.5, padding, f"∂ {text}", adjoint, color, True)
 
     # -- edges ---------------------------------------------------------------------------------------------------
 
     def _draw_edges(self) -> Iterator[str]:
-        """Yield the edges into each node, and behind them the number that the sweep has sent over each."""
+        """Yield the edges into each node, and after all edges the shares that the sweep has sent along them."""
         number_texts = []
         for index, node in enumerate(self.nodes):
             row = node.row
@@ -357,31 +414,32 @@ class Figure:
                     continue
                 dash_pattern = "3 4" if row["cut"] or row["status"] == "ghost" else ""
                 dash_pattern = "1 4" if product and is_zero(product) else dash_pattern
-                yield draw_path(
-                    build_edge_path(curve, product is not None),
-                    CUT_COLOR if row["cut"] else SWEPT_EDGE_COLOR if product else EDGE_COLOR,
-                    dash_pattern,
-                )
+                if row["cut"]:
+                    color = CUT_COLOR
+                else:
+                    color = SWEPT_EDGE_COLOR if product else EDGE_COLOR
+                yield draw_path(build_edge_path(curve, product is not None), color, dash_pattern)
                 if product and len(node.inputs) <= MAX_NUMBERED_EDGES:
-                    has_lane = len(curve) > 2  # where no other edge crosses it
-                    x, y = curve[-1 - has_lane]
-                    x -= (4 + 46 * port * has_lane) * node.direction
-                    number_texts.append(
-                        draw_text(
-                            x,
-                            y + 4,
-                            format_magnitude(product, 7),
-                            f'{NUMBER_STYLE} text-anchor="{"end" if node.direction > 0 else "start"}"{OUTLINE_STYLE}',
-                            choose_text_color(product, ADJOINT_COLOR),
-                        )
-                    )
+                    if len(curve) > 2:  # The edge passes a column in its own lane, where no other edge crosses it.
+                        x, y = curve[-2]
+                        x -= (4 + 46 * port) * node.direction
+                    else:
+                        x, y = curve[-1]
+                        x -= 4 * node.direction
+                    anchor = "end" if node.direction > 0 else "start"
+                    style = f'{NUMBER_STYLE} text-anchor="{anchor}"{OUTLINE_STYLE}'
+                    number_color = choose_text_color(product, ADJOINT_COLOR)
+                    number_texts.append(draw_text(x, y + 4, format_magnitude(product, 7), style, number_color))
             if row["cut"]:
                 x, y = node.compute_entry_point(0)
                 yield draw_cross(x - 5 * node.direction, y)
         yield from number_texts
 
     def _draw_assignment_curves(self) -> Iterator[str]:
-        """Yield dashed curves to states of variables, below the nodes; crossed if they come from an assigned value."""
+        """Yield a dashed curve below the nodes for each assignment, from the old state and from the assigned value.
+
+        The curve from the assigned value has a cross, because no gradient passes it.
+        """
         events: Object = self.snapshot["events"]
         for event in events:
             end = self.node_by_row.get(event.get("to"))
@@ -397,7 +455,10 @@ class Figure:
                     yield draw_cross((x0 + x1) / 2, (y0 + y1) / 8 + 0.75 * lowest)
 
     def _draw_escapes(self) -> Iterator[str]:
-        """Yield a torn edge where a value escaped, to the node as which it came back; and what took it, and where."""
+        """Yield a dashed edge and a label for each value that escaped.
+
+        The edge runs to the node as which the value came back. The label holds the expression and the line.
+        """
         for path_break in self.snapshot.get("torn", []):
             start, end = self.node_by_row.get(path_break["from"]), self.node_by_row.get(path_break["to"])
             if path_break["kind"] != "left" or start is None:
@@ -413,7 +474,15 @@ class Figure:
 
 
 def draw_frame(nodes: list[Node], name: str, nesting_depth: int, color: str, dash_pattern: str = "") -> Iterator[str]:
-    """Yield a frame around nodes and ``nesting_depth`` - 1 others; in each line a part, the name on the first."""
+    """Yield a frame around nodes, with one part for each line of the figure.
+
+    Args:
+        nodes: The nodes inside the frame.
+        name: The name of the frame, which is written on its first part.
+        nesting_depth: 1, plus the number of frames that must fit inside this frame.
+        color: The color of the line and the name.
+        dash_pattern: The dashes of the line, as SVG's ``stroke-dasharray``; "" draws a solid line.
+    """
     padding, heading_height = 4 + 4 * nesting_depth, HEADING * nesting_depth
     for line in sorted({node.line for node in nodes}):
         xs, ys = zip(*((node.x, node.y) for node in nodes if node.line == line), strict=True)
@@ -425,12 +494,21 @@ def draw_frame(nodes: list[Node], name: str, nesting_depth: int, color: str, das
 
 
 def draw_abbreviated_edge(input_row: RowFields | None, x: float, y: float, direction: int, is_swept: bool) -> str:
-    """Return an edge from another line or tier, or from far away: the name of its row, or the number."""
-    text = (
-        "…"
-        if input_row is None
-        else shorten_name((input_row["name"] or format_circled_row_number(input_row["row"])).removesuffix(":0"), 6)
-    )
+    """Return a short edge that begins with the name or the number of its input.
+
+    It replaces an edge from another line or tier, or from a distant column.
+
+    Args:
+        input_row: The row at which the edge begins; None if that row is left out.
+        x: Where the edge ends, in pixels.
+        y: Where the edge ends, in pixels.
+        direction: 1 if the edge runs to the right, -1 if it runs to the left.
+        is_swept: Whether the sweep has sent a share along the edge.
+    """
+    text = "…"
+    if input_row is not None:
+        name = input_row["name"] or format_circled_row_number(input_row["row"])
+        text = shorten_name(name.removesuffix(":0"), 6)
     width = 6.2 * measure_width(text) + 8
     middle = x - direction * (width / 2 + 9)
     box_colors = 'fill="#f2f3f5" stroke="#b3bac2"'
@@ -444,14 +522,17 @@ def draw_abbreviated_edge(input_row: RowFields | None, x: float, y: float, direc
 
 
 def build_arrowhead_path(direction: int) -> str:
-    """Return the head of an arrow that ends here, and came to the right or to the left."""
+    """Return the SVG path of an arrowhead at the current point, for an arrow to the right (1) or to the left (-1)."""
     return f"m{-5.5 * direction} -3.5l{5.5 * direction} 3.5l{-5.5 * direction} 3.5"
 
 
 def build_edge_path(points: list[Point], is_swept: bool) -> str:
-    """Return the SVG path through these points, level at each, with an arrowhead at its end.
+    """Return the SVG path of an edge through these points, with a horizontal tangent at each point.
 
-    The arrowhead is at its beginning if the sweep went over it (``is_swept``).
+    Args:
+        points: At least two points, from the input to the consumer.
+        is_swept: Whether the sweep has sent a share along the edge. If so, the arrowhead is at the input, else at the
+            consumer.
 
     >>> build_edge_path([(0, 0), (60, 20)], is_swept=False)
     'M0 0C30.0 0 30.0 20 60 20m-5.5 -3.5l5.5 3.5l-5.5 3.5'
@@ -467,7 +548,7 @@ def build_edge_path(points: list[Point], is_swept: bool) -> str:
 
 
 def choose_first_fitting_text(texts: list[str], max_letters: float) -> str:
-    """Return the first of these that has so many letters; of the last one what fits."""
+    """Return the first text that fits into ``max_letters``; if none fits, the beginning of the last text."""
     return next(
         (text for text in texts if measure_width(text) <= max_letters),
         elide_text(texts[-1], int(max_letters)) if max_letters > 2 else "",
@@ -475,7 +556,7 @@ def choose_first_fitting_text(texts: list[str], max_letters: float) -> str:
 
 
 def collect_final_adjoints(steps: Iterable[StepFields]) -> dict[int, ValueFields | None]:
-    """Return by row the adjoint that has arrived after these steps of a sweep."""
+    """Return the adjoint of each row after these steps of a sweep, by row."""
     adjoints: dict[int, ValueFields | None] = {}
     for step in steps:
         adjoints |= {step["row"]: step["adjoint"]} | {edge["input"]: edge["sum"] for edge in step["edges"]}

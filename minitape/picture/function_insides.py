@@ -1,9 +1,9 @@
-"""The inside of a call of ``tf.function``: its rows with the values that this call had, as a snapshot of their own.
+"""Read the rows inside calls of ``tf.function``, as one snapshot for each call.
 
-A call is one row of a recording. It brings along what it needs to run again as eager operations (a gradient of a
-gradient needs that, too): from the inputs that it had, on the branches that it took, with what its effects returned
-then. Here it runs so under a tape of its own, and a picture of that tape is the inside. Nothing of the recording
-changes, and no Python function of the program runs once more.
+A call is one row of a recording. The row keeps everything that is needed to replay the call as eager operations, which
+second derivatives also need: its inputs, the branches that it took, and the results of its effects. This module replays
+the call under a new tape, and the snapshot of that tape is the inside of the call. The replay changes nothing in the
+recording and runs no Python function of the program.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from ..engine.types import Array, Structure
     from .snapshot_types import InsideFields, Snapshot
 
-MAX_CALLS = 16  # of one recording that a snapshot has the inside of
-MAX_ROWS = 2_000  # of one inside that are shown
-MAX_DEPTH = 3  # insides of calls inside of calls
+MAX_CALLS = 16  # Only the first calls of a recording have an inside in its snapshot.
+MAX_ROWS = 2_000  # Further rows of an inside are left out.
+MAX_DEPTH = 3  # Calls that are nested more deeply have no inside.
 
 
 def list_function_insides(
@@ -40,9 +40,17 @@ def list_function_insides(
     call_row: int | None = None,
     remaining_depth: int = MAX_DEPTH,
 ) -> list[InsideFields]:
-    """Return the insides of the first calls of functions that a reader's tape recorded, or of ``listed_row`` alone.
+    """Return the rows inside calls of ``tf.function``, with the sweep through them.
 
-    Each has the sweep through its rows.
+    Args:
+        reader: The reader of the recording, which has read its rows.
+        target: The target of the sweep through the calls; None stands for the tape's last gradient call.
+        sources: The sources of that sweep.
+        call_row: The row of one call to open; None opens the first MAX_CALLS calls.
+        remaining_depth: How many levels of nested calls to open.
+
+    Returns:
+        The insides. Empty while a tape records; a call that cannot be replayed is left out.
 
     >>> import minitape as tf
     >>> @tf.function
@@ -66,18 +74,18 @@ def list_function_insides(
         if call_row in (None, call.row) and call.primitive.name == "function" and "recording" in call.attrs
     ][:MAX_CALLS]
     adjoints = _compute_function_output_adjoints(reader, target, sources) if rows else {}
-    return [
-        inside
-        for listed_row in rows
-        if (inside := _build_function_inside(reader, listed_row, adjoints, remaining_depth if call_row is None else 1))
-        is not None
-    ]
+    inside_depth = remaining_depth if call_row is None else 1
+    insides = (_build_function_inside(reader, listed_row, adjoints, inside_depth) for listed_row in rows)
+    return [inside for inside in insides if inside is not None]
 
 
 def _build_function_inside(
     reader: Reader, call_row: int, output_adjoints: dict[int, Array], remaining_depth: int
 ) -> InsideFields | None:
-    """Return the INSIDE of a call, into whose outputs these adjoints come; None where it cannot be run again."""
+    """Return the rows inside a call with the sweep that begins with the adjoints of its outputs.
+
+    Returns None if the call cannot be replayed, or if the replay computes other values.
+    """
     record = reader.record
     assert record is not None
     site, call = record.read_integer_cells(call_row)[3], record.get_call(call_row)
@@ -86,7 +94,7 @@ def _build_function_inside(
     if any(array is None for array in arrays):
         return None
     place = reader.enter_row_context(call_row).place
-    # its rows belong to the statement that called
+    # The rows inside belong to the statement that called the function.
     call_site = place and (place[0], site if place[1] is None else place[1])
     with suspend_recording(), TemporaryAttributes(state, fixed_site=call_site), np.errstate(all="ignore"):
         inputs = [create_tensor(array) for array in arrays]
@@ -94,7 +102,7 @@ def _build_function_inside(
             with GradientTape() as tape:
                 tape.watch([input_row for input_row in inputs if input_row.dtype.differentiable])
                 outputs = recording.replay_rows(inputs, call.attrs["saved"])[: len(recording.results)]
-        except Exception:  # it ran once: what is different now is nothing that a picture should raise
+        except Exception:  # The call ran without an error, so a failed replay is not the program's error.
             return None
     if not _are_outputs_as_recorded(record, call, outputs):
         return None
@@ -126,7 +134,7 @@ def _build_function_inside(
 
 
 def _are_outputs_as_recorded(record: Record, call: Call, outputs: Sequence[EagerTensor]) -> bool:
-    """Return whether these outputs are those that the call had when it was recorded."""
+    """Return whether the outputs of a replay are close to the recorded outputs of the call."""
     for output_number, output in enumerate(outputs):
         earlier_value = record.get_value_or_none(call.row + output_number)
         is_numeric = earlier_value is not None and earlier_value.dtype.kind in "fciub"
@@ -136,7 +144,10 @@ def _are_outputs_as_recorded(record: Record, call: Call, outputs: Sequence[Eager
 
 
 def _list_call_input_names(reader: Reader, call: Call) -> list[str]:
-    """Return the names of a call's inputs: of its parameters, then those of the variables and tensors that it reads."""
+    """Return the names of a call's inputs: its parameters, then the variables and tensors that it reads.
+
+    An input without a name has the name "".
+    """
     parameters = call.attrs["recording"].trace.argument_names
     leaves = reader.known_record.leaves
     leaf_names = [
@@ -146,7 +157,7 @@ def _list_call_input_names(reader: Reader, call: Call) -> list[str]:
 
 
 def _compute_function_output_adjoints(reader: Reader, target: Structure, sources: Structure) -> dict[int, Array]:
-    """Return the adjoints that the last gradient brings to the outputs of functions, by row."""
+    """Return the adjoints of the outputs of function calls, by row; {} if there is no sweep or it is too long."""
     stepper = build_tape_stepper(reader.tape, target, sources, reader.kept_arrays, lambda value: None)
     if stepper is None or stepper.remaining_rows > MAX_EAGER_ROWS or stepper.take_steps() is None:
         return {}

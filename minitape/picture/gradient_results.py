@@ -1,4 +1,4 @@
-"""What a tape's ``gradient`` calls gave, for the row of results under a picture (``ResultFields``)."""
+"""Read the results of a tape's ``gradient`` calls, which a picture shows below its rows (``ResultFields``)."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from ..engine.types import Array, Object, Structure, TargetOrSource
     from .snapshot_types import BlamedLine, ResultFields, SourceFields, TargetFields, ValueFields
 
-MAX_CALLS = 16  # of one tape that are shown, the last ones
-MAX_SOURCES = 64  # of one call
-MAX_REPEATED_ROWS = 2000  # rows: what a longer sweep gave is known when its steps are
-SOURCE_CAUSES = ("not_watched", "not_trainable", "integer_dtype", "not_accessed_watched")  # causes
-MAX_EXPLAINED = 16  # sources of a call about which `explain` is asked
-MAX_EARLIER_STEPS = 500  # of an earlier call's sweep, which is shown with it
+MAX_CALLS = 16  # Only the last calls of a tape are shown.
+MAX_SOURCES = 64  # Only the first sources and targets of a call are listed.
+MAX_REPEATED_ROWS = 2000  # A longer sweep is not repeated here; the view computes its steps on demand.
+SOURCE_CAUSES = ("not_watched", "not_trainable", "integer_dtype", "not_accessed_watched")  # They blame the source.
+MAX_EXPLAINED = 16  # `explain` is called for no more sources of a call.
+MAX_EARLIER_STEPS = 500  # A longer sweep of an earlier call is left out of its result.
 
 
 def list_gradient_results(
@@ -35,8 +35,18 @@ def list_gradient_results(
     kept_arrays: dict[int, Array] | None = None,
     namespaces: Iterable[dict[str, object]] = (),
 ) -> list[ResultFields]:
-    """Return the RESULTs of a tape's gradient calls; with ``target`` that of the gradient from it to ``sources``, else
-    after those of the other tapes of its recording.
+    """Return the results of gradient calls.
+
+    Args:
+        tape: The tape.
+        target: The target of one gradient. None stands for the calls of all tapes of the recording.
+        sources: The sources of that gradient.
+        kept_arrays: Arrays by row that the recording has released and the caller still has.
+        namespaces: The dictionaries in which the Python names of tensors are looked up.
+
+    Returns:
+        The results in the order of the calls' targets. The last result is the one that is shown: the gradient of
+        ``target``, or the last call of ``tape`` itself.
 
     >>> import minitape as tf
     >>> v, u = tf.Variable(2.0, name="v"), tf.Variable(1.0, name="u")
@@ -71,17 +81,16 @@ def list_gradient_results(
         ]
     else:
         tapes = [candidate for candidate in tape.record.list_tapes_or_none() if candidate not in (None, tape)]
-        requests = [
-            (candidate, request)
-            for candidate in (*tapes, tape)
-            for request in [*candidate.requests[-MAX_CALLS:]] or [*filter(None, [candidate.last_request])]
-        ]
-    requests[:-1] = sorted(
-        requests[:-1],
-        key=lambda candidate: max(
-            (find_rows_of_value(candidate[0], target_value)[-1:] or (-1,))[0] for target_value in candidate[1].targets
-        ),
-    )
+        requests = []
+        for candidate in (*tapes, tape):
+            tape_requests = [*candidate.requests[-MAX_CALLS:]] or [*filter(None, [candidate.last_request])]
+            requests += [(candidate, request) for request in tape_requests]
+
+    def find_last_target_row(tape_and_request: tuple[GradientTape, GradientRequest]) -> int:
+        request_tape, request = tape_and_request
+        return max((find_rows_of_value(request_tape, value)[-1:] or (-1,))[0] for value in request.targets)
+
+    requests[:-1] = sorted(requests[:-1], key=find_last_target_row)
     names = PythonNames(namespaces)
     return [
         _build_gradient_result(*request, kept_arrays, names, index == len(requests) - 1)
@@ -96,6 +105,7 @@ def _build_gradient_result(
     names: PythonNames,
     is_shown: bool,
 ) -> ResultFields:
+    """Return the result of one gradient call, whose sweep is repeated to find the adjoints of the sources."""
     targets, sources, is_jacobian = request.targets, request.sources, request.method != "gradient"
     stepper = build_tape_stepper(
         tape, targets, sources, kept_arrays, to_value_fields, list_shown_output_gradients(request)
@@ -127,18 +137,13 @@ def _build_gradient_result(
             "assigned": assignment_count,
         }
         if is_jacobian:
-            jacobian_value = (
-                request.results[len(source_results)] if len(source_results) < len(request.results) else None
-            )  # it may be too large
-            source_result["parts"], source_result["gradient"] = (
-                [],
-                None if jacobian_value is None else to_value_fields(jacobian_value.numpy()),
-            )
-        if (
-            is_known
-            and (not parts or (is_shown and is_zero(source_result["gradient"])))
-            and explained_count < MAX_EXPLAINED
-        ):
+            # The request keeps no results that are too large.
+            source_index = len(source_results)
+            jacobian_value = request.results[source_index] if source_index < len(request.results) else None
+            source_result["parts"] = []
+            source_result["gradient"] = None if jacobian_value is None else to_value_fields(jacobian_value.numpy())
+        needs_reason = is_known and (not parts or (is_shown and is_zero(source_result["gradient"])))
+        if needs_reason and explained_count < MAX_EXPLAINED:
             explained_count += 1
             source_result["reason"], source_result["why"], source_result["blame"] = _find_reason_line_and_row(
                 tape, targets, source
@@ -164,9 +169,9 @@ def _build_gradient_result(
 
 
 def _find_assigned_value_and_count(tape: GradientTape, source_rows: list[int]) -> tuple[ValueFields | None, int]:
-    """Return what a variable holds now, and how often it was assigned after its last state on the tape.
+    """Return the current value of a variable, and how often it was assigned after its last state on the tape.
 
-    That is the optimizer's step; (None, 0) without one.
+    Such an assignment is usually an optimizer's step. Returns (None, 0) if there was none.
     """
     record = tape.record
     leaf = record.leaves.get(source_rows[-1]) if record is not None and source_rows else None
@@ -176,7 +181,7 @@ def _find_assigned_value_and_count(tape: GradientTape, source_rows: list[int]) -
     state_rows = dict.get(record.variables, id(leaf.variable), (None, source_rows))[1]
     if assignment_count < 1 or record.leaves[state_rows[-1]].version > leaf.version:
         return None, 0
-    with suppress(Exception):  # a variable of a graph has no value
+    with suppress(Exception):  # A variable of a graph has no value.
         return to_value_fields(leaf.variable.numpy()), assignment_count
     return None, 0
 
@@ -184,25 +189,30 @@ def _find_assigned_value_and_count(tape: GradientTape, source_rows: list[int]) -
 def _find_reason_line_and_row(
     tape: GradientTape, targets: list[TargetOrSource], source: TargetOrSource
 ) -> tuple[str | None, BlamedLine | None, int | None]:
-    """Return the words for a gradient that is None or zero, the line that they blame, and the row to blame.
+    """Return the reason why a gradient is None or zero, the line to blame, and the row to blame.
 
-    The row is None if `explain` names none; all three are None if it finds nothing.
+    The row is None if `explain` names no row. All three are None if `explain` finds no reason.
     """
-    with suppress(Exception):  # the picture goes on without words
+    with suppress(Exception):  # A failed explanation must not stop the picture.
         explanation: Object = tape.explain(targets[0] if len(targets) == 1 else targets, source)
-        source_row = (
-            tape.record.find_row(source) if explanation.cause in SOURCE_CAUSES and tape.record is not None else None
-        )
-        return *find_reason_and_blamed_line(explanation), next(
-            iter(explanation._rows), None
-        ) if source_row is None else source_row
+        blamed_row = None
+        if explanation.cause in SOURCE_CAUSES and tape.record is not None:
+            blamed_row = tape.record.find_row(source)
+        reason, blamed_line = find_reason_and_blamed_line(explanation)
+        if blamed_row is None:
+            blamed_row = next(iter(explanation._rows), None)
+        return reason, blamed_line, blamed_row
     return None, None, None
 
 
 def find_reason_and_blamed_line(explanation: Object) -> tuple[str | None, BlamedLine | None]:
-    """Return what an explanation of a gradient that is None or zero says, and the line that it blames.
+    """Return the text of an explanation, and the line that it blames.
 
-    Both are None for another gradient.
+    Args:
+        explanation: The result of ``explain`` for one source.
+
+    Returns:
+        (message with fix, line). Both are None if the gradient is neither None nor zero.
     """
     if explanation.connected and explanation.kind != "zero":
         return None, None
@@ -213,15 +223,16 @@ def find_reason_and_blamed_line(explanation: Object) -> tuple[str | None, Blamed
 
 
 class PythonNames:
-    """The names that tensors and variables go by in Python."""
+    """The Python names of tensors and variables."""
 
     def __init__(self, namespaces: Iterable[dict[str, object]]) -> None:
+        """Index the public names in these dictionaries; the first name of an object is used."""
         self._by_id: dict[int, str] = {}
         for name, value in iter_public_names_and_values(namespaces):
             self._by_id.setdefault(id(value), name)
 
     def find_name(self, value: Object) -> str | None:
-        """Return a name for a value, None where it has none."""
+        """Return the name of a variable or tensor: the name the program gave it, else its Python name, else None."""
         name = getattr(value, "name", None) if hasattr(value, "assign") else None
         if isinstance(name, str) and not name.split("/")[-1].startswith("Variable"):
             return shorten_name(name.removesuffix(":0"))

@@ -1,4 +1,4 @@
-"""What a gradient gave, below a figure: `∂loss/∂w = 0.25`."""
+"""Write the results of gradient calls below a figure: `∂loss/∂w = 0.25`."""
 
 from __future__ import annotations
 
@@ -15,15 +15,23 @@ if TYPE_CHECKING:
     from .snapshot_types import ResultFields, SourceFields
 
 MARGIN = 8
-MAX_SOURCES = 12  # of a gradient whose results are drawn
-LINE_HEIGHT, ITALIC_WIDTH, LETTER_WIDTH = 16, 6.6, 6.7  # height of a line of results, and widths of letters there
+MAX_SOURCES = 12  # Further sources of a gradient call are only counted.
+LINE_HEIGHT, ITALIC_WIDTH, LETTER_WIDTH = 16, 6.6, 6.7  # Pixels: a line of results, and letters of its two parts.
 FORMULA_STYLE = f'font-size="12" font-style="italic" text-anchor="end" font-family="{SERIF_FONT}"'
 
-GradientLine = tuple[str, str]  # of what, and the number
+GradientLine = tuple[str, str]  # The derivative, such as "∂y/∂x", and its value, such as "= 6.0".
 
 
 def iter_gradient_result_lines(results: Iterable[ResultFields], expressions: Expressions) -> Iterator[GradientLine]:
-    """Yield the results of the calls that are shown."""
+    """Yield a line for each source of the gradient calls.
+
+    Args:
+        results: The results to write. A result that is not known yet is left out.
+        expressions: The texts of the rows, for targets and sources without names.
+
+    Yields:
+        (derivative, value) pairs; the value is "" in a line that is a remark.
+    """
     for result in results:
         if not result["known"]:
             continue
@@ -32,7 +40,7 @@ def iter_gradient_result_lines(results: Iterable[ResultFields], expressions: Exp
             for end in result["target"]
         )
         target = ", ".join(names)
-        if element := result.get("element"):  # it has a sweep for each: whose adjoints these are
+        if element := result.get("element"):  # A Jacobian has a sweep for each element, of which one is shown.
             yield translate("{target}: the steps are those of this element", target=f"{target}{element}"), ""
         prefix = "" if result.get("call", "gradient") == "gradient" else f"{translate(result['call'])}: "
         for source in result["sources"][:MAX_SOURCES]:
@@ -44,7 +52,7 @@ def iter_gradient_result_lines(results: Iterable[ResultFields], expressions: Exp
 def _build_gradient_result_line(
     prefix: str, source: SourceFields, result: ResultFields, expressions: Expressions
 ) -> GradientLine:
-    """Return of what a gradient is, and its number; of an array how large its numbers are, and its shape."""
+    """Return the line of one source; the value of an array is the magnitude of its numbers and its shape."""
     row = expressions.rows_by_number.get(source["rows"][-1] if source["rows"] else source["at"])
     name = str(source["name"] or (format_row_title(row) if row else translate("a source")))
     value, shape = source["gradient"], list(row["shape"]) if row else []
@@ -60,7 +68,16 @@ def _build_gradient_result_line(
 def draw_gradient_result_lines(
     lines: list[GradientLine], figure_width: float, figure_bottom: float
 ) -> tuple[float, float, list[str]]:
-    """Return the width and height of a figure with these lines below it, their signs aligned, and their SVG."""
+    """Draw lines of results below a figure, with their equals signs aligned.
+
+    Args:
+        lines: The lines.
+        figure_width: The width of the figure, in pixels.
+        figure_bottom: The height of the figure, in pixels.
+
+    Returns:
+        The width and the height of the figure with the lines, and the SVG elements of the lines.
+    """
     x = 2 * MARGIN + ITALIC_WIDTH * max((measure_width(name) for name, _ in lines), default=0)
     parts, y = [], figure_bottom + 8
     for name, number in lines:

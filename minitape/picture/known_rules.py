@@ -1,8 +1,9 @@
-"""The rule of this package's table for an operation of another framework.
+"""Find minitape's rule for an operation of another framework.
 
-It is said only where the numbers agree: forwards the table's operation gives the framework's own result, so that its
-inputs and arguments are those of the table; backwards the rule, for what arrived, gives what autograd sent. Where that
-is another array, the picture says so: a hook changed it, or the framework has another rule.
+A picture shows a rule only if the numbers confirm it. Forward, the operation of minitape's table must compute the
+framework's result from the recorded inputs. Backward, the rule must compute the share that the framework sent from the
+adjoint that arrived. If the framework sent another share, the picture marks it: a hook changed the gradient, or the
+framework has another rule.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from ..engine.types import Array, Attributes
     from .snapshot_types import EdgeFields, RowFields
 
-# of PyTorch and JAX; elementwise kernels of TensorFlow are in the table
+# The names that PyTorch and JAX use. The table itself has the names of TensorFlow's elementwise kernels.
 ELEMENTWISE_ALIASES = (
     "mul=multiply sub=subtract neg=negative div=divide true_divide=divide logistic=sigmoid max=maximum min=minimum "
     "absolute=abs integer_pow=pow rsub=subtract rdiv=divide rpow=pow"
@@ -46,7 +47,8 @@ ELEMENTWISE_NAMES, ARRAY_NAMES = (
 PRIMITIVES_BY_NAME = {primitive.op: primitive for primitive in BY_CODE} | {
     primitive.name: primitive for primitive in BY_CODE
 }
-# a number that was not recorded, from the input x and the result z: behind the input, and before it
+# PyTorch and JAX do not record a number as an input. These formulas compute it from the input x and the result z. The
+# first formula is for a number after the input, the second for a number before it.
 NUMBER_FORMULAS = """
 add z - x | z - x
 multiply z / x | z / x
@@ -59,12 +61,24 @@ NUMBER_SOLVERS = {
     for name, texts in (line.split(None, 1) for line in NUMBER_FORMULAS.strip().splitlines())
 }
 HALF_TOLERANCES = {"float16": 1e-2, "bfloat16": 3e-2}
-TOLERANCE, MISMATCH_TOLERANCE = 1e-5, 1e-2  # of float32
-MAX_ELEMENTS = 65_536  # elements that are computed again
+# Results within the first tolerance confirm a rule. Shares beyond the second one are marked as different.
+TOLERANCE, MISMATCH_TOLERANCE = 1e-5, 1e-2
+MAX_ELEMENTS = 65_536  # Larger arrays are not recomputed to check a rule.
 
 
 class KnownRule(NamedTuple):
-    """What a picture says of an operation: fields of its row, and what its rules give for an adjoint."""
+    """A rule of minitape's table for one operation of another framework.
+
+    Attributes:
+        fields: The fields of the row with the formula and the rules.
+        rules: The rule of each input; None for an input without a rule.
+        result: The result of the operation.
+        inputs: The arrays that the rules read as inputs.
+        arguments: The keyword arguments of the rules.
+        tolerance: The relative error up to which arrays count as equal.
+        local_dtype: The dtype of the local derivatives; "" for an operation that is not elementwise.
+        is_unique: Whether no other arguments compute the same result.
+    """
 
     fields: RowFields
     rules: Sequence[Rule | None]
@@ -72,18 +86,28 @@ class KnownRule(NamedTuple):
     inputs: list[Array]
     arguments: Attributes
     tolerance: float
-    local_dtype: str = ""  # of the local derivatives of an elementwise operation
-    is_unique: bool = True  # no other arguments give this result
+    local_dtype: str = ""
+    is_unique: bool = True
 
     def compare_with_framework_share(
         self, port: int, adjoint: Array | None, framework_share: Array | None
     ) -> EdgeFields:
-        """Return the local derivative if the framework sent what the rule gives, or that it sent something else."""
+        """Compare the share that a framework sent with the share that the rule computes.
+
+        Args:
+            port: Which input of the operation received the share.
+            adjoint: The adjoint of the result; None if it was not recorded.
+            framework_share: The share, in the input's shape; None if it was not recorded.
+
+        Returns:
+            The fields "local", the local derivative if the shares agree and the operation is elementwise, and
+            "differs", which is set if the shares clearly differ.
+        """
         z, rule = self.result, self.rules[port]
         edge_fields: EdgeFields = {"local": None}
         if rule is None or adjoint is None or framework_share is None:
             return edge_fields
-        with suppress(ValueError), np.errstate(all="ignore"):  # an adjoint that has another shape
+        with suppress(ValueError), np.errstate(all="ignore"):  # The adjoint may have another shape.
             expected_share = rule(adjoint.reshape(z.shape), z, *self.inputs, **self.arguments)
             expected_share = (
                 expected_share.reshape(framework_share.shape)
@@ -91,7 +115,7 @@ class KnownRule(NamedTuple):
                 else unbroadcast(expected_share, framework_share.shape)
             )
             if not _are_arrays_close(expected_share, framework_share, self.tolerance):
-                min_tolerance = self.tolerance * np.abs(adjoint).max()  # a sum may be the rounding of its terms
+                min_tolerance = self.tolerance * np.abs(adjoint).max()  # A sum may consist of rounding errors only.
                 if (
                     self.is_unique
                     and np.isfinite(expected_share).all()
@@ -107,7 +131,17 @@ class KnownRule(NamedTuple):
 def find_known_rule(
     op: str, inputs: Sequence[Array | None], result: Array | None, dtype: str = "float32", label: str = ""
 ) -> KnownRule | None:
-    """Find the rule of an operation that has these inputs and this result; None if the table has none that fits.
+    """Find the rule of an operation by its name, its inputs and its result.
+
+    Args:
+        op: The framework's name of the operation.
+        inputs: The arrays that the framework recorded as inputs.
+        result: The result.
+        dtype: The dtype of the result, which determines the tolerance.
+        label: The row's label. If it begins with a number, the number comes before the input.
+
+    Returns:
+        The rule; None if an array is missing or too large, or if no operation of the table computes the result.
 
     >>> two, three, six = map(np.float64, (2.0, 3.0, 6.0))
     >>> found = find_known_rule("mul", [two, three], six)
@@ -128,11 +162,11 @@ def find_known_rule(
         return None
     z, tolerance = np.asarray(result), HALF_TOLERANCES.get(dtype, TOLERANCE)
     with np.errstate(all="ignore"):
-        for name in ["square"] * (ELEMENTWISE_NAMES.get(op, op) == "pow") + [ELEMENTWISE_NAMES.get(op, op)]:
-            with suppress(Exception):  # what was changed in place had another shape
-                row_fields, operands, first_rule = _match_elementwise_operation(
-                    name, values, z, (op in ELEMENTWISE_NAMES and op[0] == "r") or re.match(r"-?\d", label)
-                )
+        table_name = ELEMENTWISE_NAMES.get(op, op)
+        is_number_first = (op in ELEMENTWISE_NAMES and op[0] == "r") or re.match(r"-?\d", label)
+        for name in ["square", "pow"] if table_name == "pow" else [table_name]:
+            with suppress(Exception):  # An input that was changed in place may have another shape.
+                row_fields, operands, first_rule = _match_elementwise_operation(name, values, z, is_number_first)
                 form = ARRAY_FORMS[PRIMITIVES_BY_NAME[name].code]
                 if _are_arrays_close(np.asarray(form.forward(*operands)), z, tolerance):
                     local_dtype = "float64" if dtype == "float64" else "float32"
@@ -145,9 +179,9 @@ def find_known_rule(
 def _match_elementwise_operation(
     name: str, values: list[Array], z: Array, is_number_first: object
 ) -> tuple[RowFields, list[Array], int]:
-    """Return what a line of the table says, its inputs, and the number of its first rule.
+    """Return the row fields of an elementwise operation, its operands, and the index of its first rule.
 
-    If the program has a number besides its one input, it is solved for.
+    If there is one input fewer than the operation needs, the missing number is computed from the result.
     """
     texts, first_index = PRIMITIVES_BY_NAME[name].texts, int(bool(is_number_first))
     if len(texts) == len(values) + 1:
@@ -157,21 +191,24 @@ def _match_elementwise_operation(
     row_fields = build_formula_fields(
         [texts[0], texts[1 + first_index]], {"xy"[first_index]: "x", "yx"[first_index]: number}
     )
-    return row_fields, [values[0], np.float64(number)][:: 1 - 2 * first_index], first_index
+    operands = [np.float64(number), values[0]] if first_index else [values[0], np.float64(number)]
+    return row_fields, operands, first_index
 
 
 def _match_array_operation(op: str, values: list[Array], z: Array, tolerance: float) -> KnownRule | None:
-    """Find the rule of an operation on whole arrays: its arguments are those with which the table gives this result."""
+    """Find the rule of an operation on whole arrays, by trying which arguments give the result."""
     primitive, bias = TABLE.get(ARRAY_NAMES.get(op, "")), values[2:]
     if primitive is None:
         return None
     if bias:
         values, z = values[:2], z - bias[0]
-    if primitive.name == "matmul":  # a vector is a row before a matrix, a column behind it
+    if (
+        primitive.name == "matmul"
+    ):  # The table multiplies matrices: a vector becomes a row on the left, a column on the right.
         x, y = values
         values = [x[None] if x.ndim == 1 else x, y[:, None] if y.ndim == 1 else y]
     min_tolerance = 0.0
-    if primitive.name.startswith("reduce"):  # its axes are an input in TensorFlow
+    if primitive.name.startswith("reduce"):  # TensorFlow records the axes as an input.
         values, min_tolerance = values[:1], tolerance * np.abs(values[0]).max()
     matches = []
     for attrs in _list_possible_arguments(primitive.name, values[0], z):
@@ -192,7 +229,7 @@ def _match_array_operation(op: str, values: list[Array], z: Array, tolerance: fl
 
 
 def _list_possible_arguments(name: str, x: Array, z: Array) -> list[Attributes]:
-    """Return the arguments that an operation may have had."""
+    """Return the keyword arguments with which an operation on ``x`` may have computed ``z``."""
     flags = (False, True)
     if name == "matmul":
         return [{"transpose_a": a, "transpose_b": b} for a in flags for b in flags]

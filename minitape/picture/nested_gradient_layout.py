@@ -1,8 +1,8 @@
-"""The two tiers of a second derivative: below which row each one is drawn that a tape's gradient wrote on an outer
-tape, and which adjoint it is.
+"""Lay out a second derivative in two tiers.
 
-The sweep runs once more, for itself, and says at each step what it computes; the row that it wrote then is the one of
-the same operation with the same inputs.
+An inner tape's gradient writes rows on an outer tape. This module finds the row below which each of them is drawn, and
+the adjoint that it computes. To do so, it repeats the inner sweep on a new tape and notes at each step which rows the
+step writes. Each new row corresponds to the recorded row of the same operation with the same inputs.
 """
 
 from __future__ import annotations
@@ -30,15 +30,21 @@ if TYPE_CHECKING:
     from .picture_rows import PictureRow
     from .snapshot_types import RowFields
 
-MAX_ROWS = 2000  # rows of a recording: in a longer one no code looks
-MAX_ELEMENTS = 1_000_000  # numbers that one gradient computed
-MAX_NAME_LETTERS = 9  # letters of what a derivative is of and by: a node has room for them
+MAX_ROWS = 2000  # Longer recordings have no second tier.
+MAX_ELEMENTS = 1_000_000  # A gradient whose rows have more elements has no second tier.
+MAX_NAME_LETTERS = 9  # A node has room for so many letters in the names of a derivative's target and source.
 
 
 def locate_and_name_gradient_rows(record: Record, rows: list[PictureRow]) -> list[RowFields]:
-    """Return parts of the rows that gradients wrote: the row that each is drawn ``below``, and a name.
+    """Return the fields "below" and "name" of the rows that gradients wrote.
 
-    A name is given to a whole adjoint that the program has not named.
+    Args:
+        record: The recording of the outer tape.
+        rows: All rows of the recording, in order.
+
+    Returns:
+        Partial rows. "below" is the row below which the row is drawn. Only complete adjoints that have no name in the
+        program have the field "name".
 
     >>> import minitape as tf
     >>> x = tf.Variable(3.0, name="x")
@@ -59,7 +65,7 @@ def locate_and_name_gradient_rows(record: Record, rows: list[PictureRow]) -> lis
             member is not None
             and sum(prod(record.get_shape_and_dtype(row)[0]) for row in range(first, end)) <= MAX_ELEMENTS
         ):
-            with suppress(Exception):  # it ran once: what is different now is nothing that a picture should raise
+            with suppress(Exception):  # The sweep ran without an error, so a failed repetition is not the program's.
                 parts += _locate_rows_of_one_gradient(record, range(first, end), spans, targets, sources, expressions)
         end = first
     return parts
@@ -73,10 +79,19 @@ def _locate_rows_of_one_gradient(
     sources: Collection[int],
     expressions: Expressions,
 ) -> list[RowFields]:
-    """Return the parts of the rows of one gradient."""
+    """Return the parts of the rows of one gradient.
+
+    Args:
+        record: The recording of the outer tape.
+        written_rows: The rows that the gradient wrote.
+        spans: The ranges of rows that the inner tape recorded, as (first, end) pairs.
+        targets: The rows of the inner gradient's targets.
+        sources: The rows of its sources.
+        expressions: The texts of all rows.
+    """
 
     def find_input_key(row: int) -> int | None:
-        """Return an input; None for a number of a rule."""
+        """Return the row of an input; None for a number of a rule, which has another row in each sweep."""
         leaf = record.leaves.get(row)
         return None if leaf is not None and (row in written_rows or leaf.number is not None) else row
 
@@ -87,7 +102,7 @@ def _locate_rows_of_one_gradient(
     reachable = bytearray(row in sources for row in range(written_rows.start))
     for first, end in spans:
         propagate_marks_to_consumers(record, reachable, max(first, min(sources) + 1), min(end, written_rows.start))
-    below_by_row: dict[int, int] = {}  # of the rows that the sweep writes now
+    below_by_row: dict[int, int] = {}  # For each row of the new tape, the row of `record` below which it belongs.
     with suspend_recording(), np.errstate(all="ignore"), GradientTape() as new_tape:
         adjoints = {row: create_tensor(np.ones(*record.get_shape_and_dtype(row))[()]) for row in targets}
         sweep = Sweep(record, adjoints, set(sources), reachable, is_recorded=True)
@@ -103,7 +118,7 @@ def _locate_rows_of_one_gradient(
                     for item in (share, total)
                     if new_record.find_row(item) in new_operations
                 }
-    values: Object = sweep.values  # tensors by row
+    values: Object = sweep.values  # A recorded sweep holds tensors, by row.
     row_by_value = {id(value): row for row, value in values.items()}
     recorded_rows = {
         row: row_by_value[id(leaf.tensor)] for row, leaf in new_record.leaves.items() if id(leaf.tensor) in row_by_value
@@ -133,11 +148,8 @@ def _locate_rows_of_one_gradient(
                 expressions.format_target_name(item, format_circled_row_number(item)).removesuffix(":0")
                 for item in (max(targets), source_row)
             )
-            source_name = (
-                source_name
-                if len(target_name + source_name) <= MAX_NAME_LETTERS
-                else format_circled_row_number(source_row)
-            )
+            if len(target_name + source_name) > MAX_NAME_LETTERS:
+                source_name = format_circled_row_number(source_row)
             if len(target_name + source_name) > MAX_NAME_LETTERS:
                 target_name = format_circled_row_number(max(targets))
             parts[row]["name"] = f"∂{target_name}/∂{source_name}"

@@ -1,4 +1,4 @@
-"""Where a gradient ends, for pictures to draw: the breaks in a snapshot, at the lines that ``explain`` blames."""
+"""Find the breaks of a snapshot, where a gradient ends, at the lines that ``explain`` blames."""
 
 from __future__ import annotations
 
@@ -29,6 +29,9 @@ ESCAPE_PATTERN = re.compile(
 def is_zero(value: ValueFields | None) -> bool:
     """Return whether all elements of a value are zero.
 
+    Args:
+        value: The value as a snapshot holds it; None is not zero.
+
     >>> is_zero({"text": "[0. 0.]", "data": [0.0, 0.0]}), is_zero({"text": "nan", "data": "nan"})
     (True, False)
     """
@@ -42,10 +45,20 @@ def list_path_breaks_and_set_blame(
     source_texts: dict[str, str],
     sweep: SweepFields | None,
 ) -> list[PathBreakFields]:
-    """Return the breaks of the call that is shown; each source that has one also gets the row to blame.
+    """Return the breaks of the gradient call that is shown, and write the rows to blame into its sources.
 
-    A value that left the framework is torn from the constant as which it came back: that of the escape's line, else
-    the only one; -1 where that does not tell which.
+    The break of an escaped value runs from its row to the constant as which the value came back.
+
+    Args:
+        rows: All rows of the snapshot, in order.
+        shown_result: The result whose sweep is shown; None has no breaks. A source without a row to blame receives the
+            row of its break.
+        events: The events of the snapshot.
+        source_texts: The texts of the files and cells, by name.
+        sweep: The sweep, in which shares that became zero are found.
+
+    Returns:
+        At most MAX_BREAKS different breaks.
     """
     path_breaks: list[PathBreakFields] = []
     if shown_result is None:
@@ -56,21 +69,18 @@ def list_path_breaks_and_set_blame(
         if blamed_line is None or blamed_line["line"] is None:
             continue
         edge: tuple[int, int] | None
-        if escaped_rows := [event["row"] for event in escapes if is_none and event.get("line") == blamed_line["line"]]:
+        escaped_rows = [event["row"] for event in escapes if is_none and event.get("line") == blamed_line["line"]]
+        if escaped_rows:
             targets = [end["row"] for end in shown_result["target"]]
-            kind, edge = (
-                "left",
-                (escaped_rows[-1], _find_row_of_returned_value(rows, targets, escaped_rows[-1], blamed_line["line"])),
-            )
+            returned_row = _find_row_of_returned_value(rows, targets, escaped_rows[-1], blamed_line["line"])
+            kind, edge = "left", (escaped_rows[-1], returned_row)
         else:
-            line_rows = [
-                row for row in rows if (row["file"], row["line"]) == (blamed_line["file"], blamed_line["line"])
-            ]
-            kind, edge = (
-                ("cut", _find_cut_edge(line_rows, source))
-                if is_none
-                else ("zero", _find_zeroed_edge(line_rows, source, sweep))
-            )
+            blamed_place = blamed_line["file"], blamed_line["line"]
+            line_rows = [row for row in rows if (row["file"], row["line"]) == blamed_place]
+            if is_none:
+                kind, edge = "cut", _find_cut_edge(line_rows, source)
+            else:
+                kind, edge = "zero", _find_zeroed_edge(line_rows, source, sweep)
         if edge is None:
             continue
         text = _find_escape_expression(source_texts, blamed_line) if escaped_rows else rows[edge[1]]["label"]
@@ -82,22 +92,28 @@ def list_path_breaks_and_set_blame(
             "text": text,
         }
         if source["blame"] is None:
-            source["blame"] = edge[not escaped_rows]
+            source["blame"] = edge[0] if escaped_rows else edge[1]
         if path_break not in path_breaks:
             path_breaks.append(path_break)
     return path_breaks[:MAX_BREAKS]
 
 
 def _find_escape_expression(source_texts: dict[str, str], blamed_line: BlamedLine) -> str:
-    """Return what took the value, as the line has it, such as `numpy()`."""
+    """Return the expression on the blamed line through which the value escaped, such as `numpy()`."""
     lines = source_texts.get(blamed_line["file"] or "", "").split("\n")
     match = next(map(ESCAPE_PATTERN.search, lines[(blamed_line["line"] or 0) - 1 :]), None)
-    return "Python" if match is None else match[0].lstrip(".").removesuffix("()") + "()" * (match[0] != ".data")
+    if match is None:
+        return "Python"
+    name = match[0].lstrip(".").removesuffix("()")
+    return name if match[0] == ".data" else f"{name}()"
 
 
 def _find_row_of_returned_value(rows: Sequence[RowFields], targets: list[int], escaped_row: int, line: int) -> int:
-    """Find the constant, or the same number, as which a value that left came back; -1 if none or several
-    may be it.
+    """Find the constant or the number of the program as which an escaped value came back.
+
+    Returns:
+        The row of the only candidate; -1 without a candidate, or with several. Candidates are ancestors of the targets:
+        a constant created on the same line, else a number with the same value, else any constant.
     """
     ancestors = {*targets}
     for row in range(max(targets, default=-1), escaped_row, -1):
@@ -119,7 +135,7 @@ def _find_row_of_returned_value(rows: Sequence[RowFields], targets: list[int], e
 
 
 def _find_cut_edge(line_rows: Sequence[RowFields], source: SourceFields) -> tuple[int, int] | None:
-    """Find the edge that no gradient passes into a row of the blamed line: the one that `explain` named."""
+    """Find the edge on the blamed line that no gradient passes, preferably into the row that `explain` blames."""
     cut_rows = [
         row
         for row in line_rows
@@ -132,7 +148,7 @@ def _find_cut_edge(line_rows: Sequence[RowFields], source: SourceFields) -> tupl
 def _find_zeroed_edge(
     line_rows: Sequence[RowFields], source: SourceFields, sweep: SweepFields | None
 ) -> tuple[int, int] | None:
-    """Find the edge out of a row of the blamed line that carried zeros, though something else had arrived."""
+    """Find an edge on the blamed line whose share is zero although the adjoint of its row is not."""
     rows_by_number = {row["row"]: row for row in line_rows}
     zero_edges = [
         (edge["input"], step["row"])

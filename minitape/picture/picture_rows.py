@@ -1,4 +1,4 @@
-"""The rows that a reader reads (:mod:`minitape.picture.reader`), and what they have in common."""
+"""The rows that a reader reads (:mod:`minitape.picture.reader`), and the fields that rows share."""
 
 from __future__ import annotations
 
@@ -19,11 +19,18 @@ if TYPE_CHECKING:
 
 
 class PictureRow:
-    """One row as it was read. ``form`` is what it has in common with other rows of its kind and place.
+    """One row in compact form.
 
-    ``first_input`` and ``second_input`` are the rows of its inputs (``second_input`` is -1 where there is one), or
-    ``first_input`` is a tuple of them and ``second_input`` None: a long tape has hundreds of thousands of rows, and a
-    tuple for each would keep the garbage collector busy.
+    A long tape has hundreds of thousands of rows. Rows of the same operation and place share their ``form``. Up to two
+    inputs are stored without a tuple, because so many tuples would slow down the garbage collector.
+
+    Attributes:
+        row: The number of the row.
+        form: The fields that the row shares with other rows. It must not be changed.
+        first_input: The row of the first input, or a sequence of all input rows.
+        second_input: The row of the second input; -1 if there is only one input. None if ``first_input`` is a sequence.
+        value: The packed value; None if it was released.
+        own_fields: Fields that replace or extend ``form`` for this row; None for a row without such fields.
     """
 
     __slots__ = ("row", "form", "first_input", "second_input", "value", "own_fields")
@@ -37,60 +44,84 @@ class PictureRow:
         value: PackedValue,
         own_fields: RowFields | None = None,
     ) -> None:
-        self.row, self.form, self.first_input, self.second_input, self.value, self.own_fields = (
-            row,
-            form,
-            first_input,
-            second_input,
-            value,
-            own_fields,
-        )
+        """Store the fields; see the class for their meaning."""
+        self.row = row
+        self.form = form
+        self.first_input = first_input
+        self.second_input = second_input
+        self.value = value
+        self.own_fields = own_fields
 
     @property
     def inputs(self) -> list[int]:
-        """The rows of its inputs."""
+        """The rows of the inputs."""
         if not isinstance(self.first_input, int):
             return list(self.first_input)
-        return (
-            [self.first_input]
-            if self.second_input is None or self.second_input < 0
-            else [self.first_input, self.second_input]
-        )
+        if self.second_input is None or self.second_input < 0:
+            return [self.first_input]
+        return [self.first_input, self.second_input]
 
     def to_row_fields(self) -> RowFields:
-        """Return the ROW of a snapshot."""
+        """Return all fields of the row, as a snapshot holds them."""
         shared_fields: RowFields = {"row": self.row, "call": self.row, **self.form}
         return {**shared_fields, "inputs": self.inputs, "value": unpack_value(self.value), **(self.own_fields or {})}
 
     def get_field(self, field: Literal["name", "kind"]) -> str | None:
-        """Return one field of the row."""
-        return self.own_fields[field] if self.own_fields is not None and field in self.own_fields else self.form[field]
+        """Return the name or the kind of the row.
+
+        Args:
+            field: Which of the two fields to return.
+        """
+        if self.own_fields is not None and field in self.own_fields:
+            return self.own_fields[field]
+        return self.form[field]
 
     def update_fields(self, part: RowFields) -> None:
-        """Give fields other values."""
+        """Replace fields of this row only.
+
+        Args:
+            part: The fields with their new values.
+        """
         self.own_fields = {**(self.own_fields or {}), **part}
 
 
 class RowContext(NamedTuple):
-    """What holds for a stretch of rows, up to (not including) ``end``."""
+    """The facts that are the same for consecutive rows.
+
+    Attributes:
+        end: The first row for which the context no longer holds.
+        place: The code object that creates the rows, and the offset of its bytecode; None if it is unknown. The offset
+            is None if each row stores its own.
+        writer: The number of the tape whose gradient wrote the rows; None for rows of the program.
+        scope: The open name scopes, from the outside in.
+        recording_tapes: The tapes that record, as bits.
+        is_paused: Whether no tape records although one did earlier.
+        forms: The forms of the rows read in this context, by the facts on which they depend.
+    """
 
     end: int
     place: tuple[CodeType, int | None] | None
     writer: int | None
     scope: tuple[str, ...]
-    recording_tapes: int  # bits of the tapes that record
-    is_paused: bool  # after one did
+    recording_tapes: int
+    is_paused: bool
     forms: dict[Hashable, RowFields]
 
 
 get_row_number = attrgetter("row")
-LABELS = {"negative": "neg", "pow": "xʸ", "identity": "copy"}  # apart from those of a subtraction and an exclusive or
+# In the table, a negation has the same label as a subtraction, and a power the same as an exclusive or.
+LABELS = {"negative": "neg", "pow": "xʸ", "identity": "copy"}
 
 
 def build_formula_fields(texts: Sequence[str], operand_names: Mapping[str, str] | None = None) -> RowFields:
-    """Return the fields with the formula and the rules of an operation, for a browser and for a person.
+    """Return the fields "formula", "rule" and "said" of an operation's row.
 
-    They may have other names of x and y, or numbers in their place.
+    Args:
+        texts: The formula and the rules as the table of primitives writes them; "-" stands for no rule.
+        operand_names: Names or numbers that replace ``x`` and ``y``.
+
+    Returns:
+        The formula and the rules as code, which the browser evaluates, and as readable text.
     """
 
     def substitute_operands(text: str, number_format: str) -> str:
@@ -109,7 +140,11 @@ def build_formula_fields(texts: Sequence[str], operand_names: Mapping[str, str] 
 
 
 def build_primitive_fields(primitive: Primitive) -> RowFields:
-    """Return what a row of this primitive says about it."""
+    """Return the fields of a row that depend only on its primitive.
+
+    Args:
+        primitive: The primitive.
+    """
     cut = None
     if primitive.name == "stop_gradient":
         cut = "stop_gradient"
@@ -129,13 +164,23 @@ def build_primitive_fields(primitive: Primitive) -> RowFields:
 
 
 def get_start_row(mark: tuple[int, *tuple[object, ...]]) -> int:
-    """Return the row from which on a mark holds."""
+    """Return the first row for which a mark holds; a key function for sorted lists of marks.
+
+    Args:
+        mark: A tuple that begins with the number of a row.
+    """
     return mark[0]
 
 
 def find_subject_at_row(
     marks: Sequence[tuple[int, Returned, *tuple[object, ...]]], row: int, default: Returned
 ) -> Returned:
-    """Return the subject of the last of these marks that is not after ``row``."""
+    """Return the subject of the last mark at or before a row.
+
+    Args:
+        marks: Tuples that begin with (row, subject), sorted by row. A mark holds from its row to the next mark.
+        row: The number of the row.
+        default: The result if all marks are after ``row``.
+    """
     index = bisect_right(marks, row, key=get_start_row)
     return marks[index - 1][1] if index else default

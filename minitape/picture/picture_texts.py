@@ -1,5 +1,6 @@
-"""The words of the picture in the language of the lessons: ``texts/picture.po`` has the translations, also those of
-the view's buttons.
+"""Translate the texts of pictures and of the view's buttons into the language of the lessons.
+
+``texts/picture.po`` contains the translations.
 """
 
 from __future__ import annotations
@@ -10,7 +11,11 @@ LESSON = "picture"
 
 
 def translate(template: str, /, **values: object) -> str:
-    """Return a text of the picture with its values; ``n`` is how many there are.
+    """Return a text of the picture in the language of the lessons.
+
+    Args:
+        template: The English text, with a placeholder in braces for each value.
+        values: The values by placeholder. ``n`` is a count, which is written with thousands separators.
 
     >>> translate("{n} rows", n=1003)
     '1,003 rows'
@@ -21,6 +26,6 @@ def translate(template: str, /, **values: object) -> str:
 
 
 def build_browser_texts() -> dict[str, dict[str, str]]:
-    """Return the translated texts for the browser, as {"texts": ...}; {} in English."""
+    """Return the translations of the browser's texts, as {"texts": {English: translation}}; {} in English."""
     texts = load_translations(LESSON)
     return {"texts": texts} if texts else {}

@@ -1,9 +1,12 @@
-"""Places the nodes of a static picture by the rule of widgets/frontend/src/place.ts, which says why; the live picture
-also folds, and has small nodes. tests/widgets/placements.json tests both.
+"""Compute the layout of a static picture.
 
-One pass in the order of rows. Columns run with time: a node is right of all its inputs, and a new ``section``
-begins right of everything before. Heights are in half-slots: a node takes two, an edge that passes a column takes one.
-What a gradient wrote is in a tier of its own, which runs back: each row is below the one whose adjoint it adds to.
+The algorithm is the same as in widgets/frontend/src/place.ts, which explains it and also handles the folds and small
+nodes of the live picture. tests/widgets/placements.json tests both.
+
+Nodes are placed in one pass, in the order of their rows. Columns follow time: a node is to the right of all its inputs,
+and a new ``section`` begins to the right of all earlier nodes. Heights are measured in half-slots. A node occupies two
+half-slots, and an edge that passes a column occupies one. The rows that a gradient has written are in a lower tier,
+which runs from right to left. There, each row is below the row whose adjoint it contributes to.
 """
 
 from __future__ import annotations
@@ -11,13 +14,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-MAX_EDGE_COLUMNS = 6  # an input further back than this many columns is drawn as a small reference, not as a long edge
-MAX_SLOT_DISTANCE = 24  # how many places to try on both sides before going past the end of a column
-TIER_GAP = 2  # half-slots between two tiers, for the frames around them
+MAX_EDGE_COLUMNS = 6  # An edge across more columns takes no slots, because it is drawn as a small reference.
+MAX_SLOT_DISTANCE = 24  # If no slot is free within this distance, the node is placed at the end of its column.
+TIER_GAP = 2  # There are so many half-slots between two tiers, for the frames around them.
 
 
 class PlacementItem(NamedTuple):
-    """What is placed: the indices of its inputs; in a lower ``tier`` also the item that it is ``below``."""
+    """A node to place.
+
+    Attributes:
+        inputs: The indices of the items that are its inputs.
+        is_leaf: Whether the item waits for its first consumer, and is placed next to it.
+        section: Any value; where it changes from one item to the next, a new section begins.
+        tier: 0, or the number of a lower tier. Tiers are placed in the order of their numbers.
+        below: In a lower tier, the index of the item below which this item is placed; -1 for no such item.
+    """
 
     inputs: Sequence[int]
     is_leaf: bool = False
@@ -27,7 +38,14 @@ class PlacementItem(NamedTuple):
 
 
 class Placement:
-    """The places of items: ``column[i]``, ``slot[i]``, and in ``passed_points`` the points that edges pass.
+    """The positions of items, and the points that edges pass.
+
+    Attributes:
+        items: The items, in the order of their rows.
+        column: The column of each item, from 0 on the left.
+        slot: The height of each item in half-slots, which may be negative. Larger numbers are further down.
+        passed_points: The (column, slot) points that an edge passes between its ends, by the edge's (start, end) items.
+            Edges across MAX_EDGE_COLUMNS columns or more have no entry.
 
     >>> leaf, square = PlacementItem([], is_leaf=True), PlacementItem([0, 0])
     >>> placed = Placement([leaf, square, PlacementItem([1, 0], tier=1, below=0)])
@@ -36,16 +54,15 @@ class Placement:
     """
 
     def __init__(self, items: Sequence[PlacementItem]) -> None:
+        """Place the items; the inputs of an item have lower indices than the item itself."""
         self.items = items
         self.column = [-1] * len(items)
         self.slot = [0] * len(items)
-        self.passed_points: dict[
-            tuple[int, int], list[tuple[int, int]]
-        ] = {}  # (from, to) -> points that the edge passes
-        self._depths_below = [0] * len(items)  # how many columns the rows take that are below an item
+        self.passed_points: dict[tuple[int, int], list[tuple[int, int]]] = {}
+        self._depths_below = [0] * len(items)  # How many columns the items below each item occupy.
         self._used_slots: dict[int, set[int]] = {}
         self._first_column, self._last_column, self._current_column, self._end_slot = 0, -1, 0, 0
-        levels: list[int] = []  # of a row that is below an item: the how many-th it is
+        levels: list[int] = []  # The position of each item in the chain of items that are below the same item.
         for item in items:
             levels_below = (levels[i] for i in item.inputs if items[i].below == item.below)
             levels.append(1 + max(levels_below, default=0) if item.tier and not item.is_leaf else 0)
@@ -58,19 +75,20 @@ class Placement:
             if item.section != section:
                 self._place_unread_leaves_before(index)
                 section, self._first_column = item.section, self._last_column + 1
-            if not item.is_leaf:  # a leaf waits for its first consumer
+            if not item.is_leaf:  # A leaf waits for its first consumer.
                 self._place_operation_and_leaves(index, [i for i in dict.fromkeys(item.inputs) if not items[i].tier])
         self._place_unread_leaves_before(len(items))
         for tier in sorted({item.tier for item in items} - {0}):
             self._place_lower_tier([i for i, item in enumerate(items) if item.tier == tier])
 
     def _place_unread_leaves_before(self, end: int) -> None:
-        """Place the leaves before an item that no other item has consumed."""
+        """Place the items before index ``end`` that have no position yet: leaves that no item has consumed."""
         for index in range(end):
             if self.column[index] < 0 and not self.items[index].tier:
                 self._place_item_near_slot(index, self._first_column, 0)
 
     def _place_operation_and_leaves(self, index: int, inputs: list[int]) -> None:
+        """Place an operation to the right of its inputs, and its unplaced leaves to the left of the operation."""
         placed_inputs = [i for i in inputs if self.column[i] >= 0]
         waiting_leaves = [i for i in inputs if self.column[i] < 0]
         main_input = max(placed_inputs, key=self.column.__getitem__, default=-1)
@@ -78,14 +96,12 @@ class Placement:
         column = max(
             self._first_column + depth - (not waiting_leaves), depth + self.column[main_input] if placed_inputs else 0
         )
-        if all(
-            self.items[i].is_leaf for i in inputs
-        ):  # it is as far as what ran before it, and its leaves just before it
+        if all(self.items[i].is_leaf for i in inputs):
+            # Nothing but leaves comes before the operation, so it goes where the previous operation is.
             column = max(column, self._current_column)
         self._current_column = column
-        self._place_item_near_slot(
-            index, column, self._choose_slot_beside_inputs(main_input, placed_inputs) if placed_inputs else 0
-        )
+        wanted_slot = self._choose_slot_beside_inputs(main_input, placed_inputs) if placed_inputs else 0
+        self._place_item_near_slot(index, column, wanted_slot)
         for i in waiting_leaves:
             columns_before = depth if self._depths_below[i] else 1
             self._place_item_near_slot(
@@ -95,7 +111,10 @@ class Placement:
             self._take_slots_for_edge(i, index)
 
     def _place_lower_tier(self, members: list[int]) -> None:
-        """Place these items below all others, each below its own, or with its inputs left of there."""
+        """Place the items of a lower tier below all items placed so far.
+
+        Each item goes below the item in ``below``, or further left, so that it is to the left of its inputs.
+        """
         top, self._used_slots, self._end_slot = self._end_slot + TIER_GAP, {}, 0
         for index in members:
             inputs, _, _, tier, item_below = self.items[index]
@@ -117,14 +136,14 @@ class Placement:
             points[:] = [(column - min_column, slot + shift * (end in members)) for column, slot in points]
 
     def _choose_slot_beside_inputs(self, main_input: int, inputs: list[int]) -> int:
-        """Return the height of the last input; of three or more leaves in its column that of the middle one."""
+        """Return the slot of the rightmost input, or of the middle leaf if its column has three or more of them."""
         slots = sorted(
             self.slot[i] for i in inputs if self.items[i].is_leaf and self.column[i] == self.column[main_input]
         )
         return self.slot[main_input] if len(slots) < 3 else slots[(len(slots) - 1) // 2]
 
     def _take_slots_for_edge(self, start: int, end: int) -> None:
-        """Take one half-slot in each column that a near edge passes: the same in all if there is one."""
+        """Reserve one half-slot in each column that an edge passes, if possible the same in all columns."""
         first, last, start_slot, end_slot = self.column[start], self.column[end], self.slot[start], self.slot[end]
         columns = range(first + 1, last) or range(first - 1, last, -1)
         if not 0 < len(columns) < MAX_EDGE_COLUMNS:
@@ -140,7 +159,7 @@ class Placement:
         self._last_column = max(self._last_column, column)
 
     def _take_nearest_free_slot(self, column: int, wanted_slot: int, size: int) -> int:
-        """Take the free slot nearest to ``wanted_slot``, and return it."""
+        """Reserve ``size`` half-slots as near to ``wanted_slot`` as possible, and return the first of them."""
         slot = self._find_nearest_free_slot([column], wanted_slot, size)
         used_slots = self._used_slots.setdefault(column, set())
         slot = max(used_slots) + 1 if slot is None else slot
@@ -149,7 +168,10 @@ class Placement:
         return slot
 
     def _find_nearest_free_slot(self, columns: Iterable[int], wanted_slot: int, size: int) -> int | None:
-        """Find the slot nearest to ``wanted_slot`` that is free in all these columns, below before above."""
+        """Find the slot nearest to ``wanted_slot`` with ``size`` free half-slots in all these columns.
+
+        Of two slots at the same distance, the lower one in the picture is preferred. Returns None if none is free.
+        """
         used_slots = set[int]().union(*(self._used_slots.get(column, ()) for column in columns))
         candidates = (wanted_slot + sign * distance for distance in range(MAX_SLOT_DISTANCE + 1) for sign in (1, -1))
         return next((slot for slot in candidates if used_slots.isdisjoint(range(slot, slot + size))), None)

@@ -1,11 +1,12 @@
-"""Formulas and rules of the table of primitives as a book writes them: `x²`, `√x`, `g / (2 × √x)`."""
+"""Format the formulas and rules of the table of primitives as in a textbook: `x²`, `√x`, `g / (2 × √x)`."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
 
-# what an operation that guards against 0 or infinity means; of complex numbers the picture itself says the conjugate
+# Some operations of the table guard against 0 or infinity; the text on the right states what they compute. It also
+# leaves out the conjugates of complex rules, which the picture adds.
 BOOK_FORMULAS = """
 g * (-x / y / y) | −g × x / y²
 pow(x, y) | x^y
@@ -48,7 +49,7 @@ div_no_nan(g, y) | g / y
 -g * div_no_nan(div_no_nan(x, y), y) | −g × x / y / y
 """
 READABLE_FORMULAS = dict(line.split(" | ") for line in BOOK_FORMULAS.strip().splitlines())
-ARRAY_FORMULAS = {  # of operations on whole arrays
+ARRAY_FORMULAS = {
     "reduce_sum": ["sum(x)", "g"],
     "reduce_mean": ["mean(x)", "g / size(x)"],
     "bias_add": ["x + y", "g", "g"],
@@ -62,7 +63,15 @@ ARRAY_FORMULAS = {  # of operations on whole arrays
 
 
 def list_array_operation_formulas(name: str, attrs: Mapping[str, object], result_rank: int) -> list[str]:
-    """Return the formula and rules of an operation on whole arrays whose result has that many axes; [] without any.
+    """Return the formula and rules of an operation on whole arrays, such as `x @ y`.
+
+    Args:
+        name: The primitive's name.
+        attrs: The arguments of the call, such as ``transpose_b``.
+        result_rank: The number of axes of the result.
+
+    Returns:
+        The formula and the rule of each input. Empty if there is no formula, or if it would depend on the axes.
 
     >>> list_array_operation_formulas("matmul", {"transpose_b": True}, 2)
     ['x @ yᵀ', 'g @ y', 'gᵀ @ x']
@@ -70,20 +79,22 @@ def list_array_operation_formulas(name: str, attrs: Mapping[str, object], result
     if name == "matmul":
         transposes_left, transposes_right = attrs.get("transpose_a"), attrs.get("transpose_b")
         x, y = "xᵀ" if transposes_left else "x", "yᵀ" if transposes_right else "y"
-        left_share = f"{y} @ gᵀ" if transposes_left else f"g @ {'y' if transposes_right else 'yᵀ'}"
-        return [
-            f"{x} @ {y}",
-            left_share,
-            f"gᵀ @ {x}" if transposes_right else f"{'x' if transposes_left else 'xᵀ'} @ g",
-        ]
+        opposite_x, opposite_y = "x" if transposes_left else "xᵀ", "y" if transposes_right else "yᵀ"
+        left_share = f"{y} @ gᵀ" if transposes_left else f"g @ {opposite_y}"
+        right_share = f"gᵀ @ {x}" if transposes_right else f"{opposite_x} @ g"
+        return [f"{x} @ {y}", left_share, right_share]
     has_other_axes = attrs.get("perm", (1, 0)) != (1, 0) or (name == "bias_add" and attrs.get("axis", -1) != -1)
-    return (
-        [] if has_other_axes or (name.startswith("reduce_") and result_rank) else ARRAY_FORMULAS.get(name, [])
-    )  # it depends on the axes
+    reduces_some_axes = name.startswith("reduce_") and result_rank
+    if has_other_axes or reduces_some_axes:
+        return []
+    return ARRAY_FORMULAS.get(name, [])
 
 
 def format_readable_formula(text: str) -> str:
-    """Return a formula or rule of a primitive for readers.
+    """Return a formula or rule of the table as readable text.
+
+    Args:
+        text: The formula or rule as the table writes it.
 
     >>> texts = "x * x", "g * (1 - z * z)", "sqrt_share(z, g)", "relu_gate(g, z)", "-x"
     >>> [format_readable_formula(text) for text in texts]

@@ -1,7 +1,7 @@
-"""Reads a recording for pictures: rows as the snapshot has them (:mod:`.snapshot_types`), in order, each once.
+"""Read the rows of a recording for pictures.
 
-A reader may run in another thread than the recording. It takes only rows that are completely written, and changes
-nothing of the recording.
+A reader converts each row once, in order, to the fields of a snapshot (:mod:`.snapshot_types`). It may run in another
+thread than the recording, because it reads only rows that are completely written. It never changes the recording.
 """
 
 from __future__ import annotations
@@ -47,51 +47,68 @@ if TYPE_CHECKING:
     from ..engine.types import Array, Columns, Object, Structure
     from .snapshot_types import EventFields, InsideFields, Kind, RowFields, Snapshot, TapeFields
 
-MAX_LIST_ITEMS = 64  # of a list in which variables are looked for
-EMPTY_RECORD_NAME = "r0"  # the name of a recording that has not begun
+MAX_LIST_ITEMS = 64  # Longer lists are not searched for named variables.
+EMPTY_RECORD_NAME = "r0"  # The name of a recording that has not begun.
 _record_numbers = count(1)
-_match_default_name = re.compile(r"(.*/)?Variable(_\d+)?:0").fullmatch  # the name of a variable that was given none
-_ENDLESS = 1 << 62  # behind every row
+_match_default_name = re.compile(r"(.*/)?Variable(_\d+)?:0").fullmatch  # Matches the name of an unnamed variable.
+_ENDLESS = 1 << 62  # This row number is larger than any other.
 
 
 class _ReleasedTape:
-    """A tape that no longer exists, as far as its recording still knows it."""
+    """The facts that a recording still holds about a tape that no longer exists.
+
+    Attributes:
+        spans: The ranges of rows during which the tape recorded, as (first, end) pairs.
+        watched: For each row that the tape watched, the row from which on it was watched.
+    """
 
     is_recording, is_used, is_persistent, watches_variables, span_start, record = False, True, False, True, 0, None
 
     def __init__(self, spans: list[tuple[int, int]], watched: dict[int, int]) -> None:
+        """Store the facts; see the class for the parameters."""
         self.spans, self.watched = spans, watched
 
 
 _AnyTape: TypeAlias = "GradientTape | _ReleasedTape"
 
 
-TRANSPOSE_ARGUMENTS = ("transpose_a", "transpose_b", "perm")  # arguments that a row's label and formula say
+TRANSPOSE_ARGUMENTS = ("transpose_a", "transpose_b", "perm")  # A row's label and formula show these arguments.
 
 
 def collect_namespaces(frame: FrameType | None = None) -> list[dict[str, object]]:
-    """Return where to look for the Python names of tensors: the variables of the caller, and of the script."""
+    """Return the dictionaries in which the Python names of tensors are looked up.
+
+    Args:
+        frame: The frame of the user's program; None adds no variables of a frame.
+
+    Returns:
+        The local and global variables of the frame, followed by the variables of the script (``__main__``).
+    """
     namespaces = []
     if frame is not None:
         local_names = frame.f_locals
-        # from Python 3.13 on, a function's variables are a view of its frame, which keeps those of all callers alive
+        # From Python 3.13 on, `f_locals` of a function is a view that keeps the frames of all callers alive.
         namespaces = [local_names if isinstance(local_names, dict) else dict(local_names), frame.f_globals]
-        if frame.f_code.co_name.endswith("comp>"):  # before Python 3.12 a function of its own
+        if frame.f_code.co_name.endswith("comp>"):  # Before Python 3.12, a comprehension has its own frame.
             namespaces += collect_namespaces(frame.f_back)
     main = sys.modules.get("__main__")
     return namespaces if main is None else [*namespaces, vars(main)]
 
 
 def unwrap_tape(tape: Object) -> Object:
-    """Return the tape of a ``ForwardAccumulator``; anything else as it is."""
+    """Return the tape inside a ``ForwardAccumulator``; return any other object unchanged.
+
+    Args:
+        tape: A ``ForwardAccumulator``, a tape, or any other object.
+    """
     inner_tape = getattr(tape, "_tape", None)
     return inner_tape if hasattr(inner_tape, "owner") and hasattr(inner_tape, "spans") else tape
 
 
 def list_rows_with_replaced_gradient(record: Record) -> list[int]:
-    """Return the operations inside of functions with a gradient of their own, which takes the place of theirs.
+    """Return the rows inside functions with a custom gradient, which replaces the gradients of these rows.
 
-    Those that another row reads are left out.
+    A row that an operation outside the function also reads is left out, because its own gradient is used.
     """
     inner_rows: set[int] = set()
     for call in record.calls:
@@ -110,38 +127,57 @@ def list_rows_with_replaced_gradient(record: Record) -> list[int]:
 
 
 class Reader:
-    """Reads one tape's recording from row 0 on. ``namespaces`` are dictionaries to find Python names of tensors in."""
+    """Reads the recording of one tape, from row 0 on.
+
+    Attributes:
+        tape: The tape, or the inner tape of a ``ForwardAccumulator``.
+        namespaces: The dictionaries in which the Python names of tensors are looked up.
+        record: The recording; None until the first row was read.
+        kept_arrays: Arrays by row that the recording has released and the caller has kept or recomputed.
+        record_name: A name that identifies the recording in a snapshot; "" until the first row was read.
+        row_count: The number of rows read so far.
+        tapes_by_row: For each row read, the tapes that follow it, as bits: bit i stands for ``tapes[i]``.
+        tapes: All tapes of the recording, in the order in which they were entered.
+        files: The files of the rows, in the order of their first rows. The dictionary serves as an ordered set.
+    """
 
     def __init__(self, tape: Object, namespaces: Iterable[dict[str, object]] = ()) -> None:
+        """Prepare to read the recording of ``tape``; no row is read yet."""
         self.tape: GradientTape = tape
         self.namespaces = list(namespaces)
         self.record: Record | None = None
-        self.kept_arrays: dict[int, Array] = {}  # arrays by row that the recording released, and a caller has
+        self.kept_arrays: dict[int, Array] = {}
         self.record_name = ""
-        self.row_count = 0  # of the rows read
-        self.tapes_by_row: list[int] = []  # of the rows read: bits of the tapes to which a row that reads it belongs
+        self.row_count = 0
+        self.tapes_by_row: list[int] = []
         self.tapes: list[_AnyTape] = []
-        self.files: dict[str, None] = {}  # in the order of their first rows
+        self.files: dict[str, None] = {}
         self._forms_by_context: dict[Hashable, dict[Hashable, RowFields]] = {}
-        self._first_versions: dict[int, int] = {}  # the one of each variable when the recording met it
-        self._seen_events = 0  # events that were looked at
-        self._watchers_by_row: dict[int, int] = {}  # bits of the tapes that watch a row
-        self._pending_watches: list[tuple[int, int, int]] = []  # (from which row on, the watched row, bit of the tape)
+        self._first_versions: dict[int, int] = {}  # The version of each variable when the recording first met it.
+        self._seen_events = 0  # The number of events that were searched for first versions.
+        self._watchers_by_row: dict[int, int] = {}  # The tapes that watch a row, as bits.
+        self._pending_watches: list[tuple[int, int, int]] = []  # Each is (first row, watched row, bit of the tape).
         self._context_borders: list[int] = []
-        self._leaf_states: dict[int, RowFields] = {}  # what may still change of leaves that were read
+        self._leaf_states: dict[int, RowFields] = {}  # The fields of each leaf that may still change.
 
     # -- rows --------------------------------------------------------------------------------------
 
     def read_new_rows(self, limit: int | None = None) -> list[PictureRow]:
-        """Return the rows that were written since the last call, at most ``limit`` of them."""
+        """Return the rows that were written since the last call.
+
+        Args:
+            limit: The largest number of rows; None reads all of them.
+        """
         record = self._switch_to_current_record()
         if record is None:
             return []
         cells = record.read_columns(self.row_count, None if limit is None else self.row_count + limit)
-        self._update_tapes_and_borders()  # after the rows were taken: what holds for them is known by then
+        # The recording notes the tapes and scopes of a row before it writes the row, so read the rows first.
+        self._update_tapes_and_borders()
         return self._build_rows_from_columns(record, cells)
 
     def _build_rows_from_columns(self, record: Record, columns: Columns) -> list[PictureRow]:
+        """Return the rows of these columns of the recording, which begin at row ``row_count``."""
         rows: list[PictureRow] = []
         tapes_by_row, watchers_by_row = self.tapes_by_row, self._watchers_by_row
         context, end = None, self.row_count
@@ -151,7 +187,7 @@ class Reader:
                 end, forms, recording_tapes = context.end, context.forms, context.recording_tapes
             if op < FIRST_CODE or row in watchers_by_row or type(value) not in REALS:
                 if record.is_open and op == LEAF and row not in record.leaves:
-                    break  # the recording has written the row, but not yet what belongs to it
+                    break  # The recording has written the row but not yet its leaf.
                 rows.append(self._build_general_row(row, (op, a, b, site), value, context))
             else:
                 tapes = (tapes_by_row[a] | tapes_by_row[b]) & recording_tapes
@@ -166,9 +202,12 @@ class Reader:
         return rows
 
     def read_first_and_last_rows(self, limit: int) -> list[PictureRow]:
-        """Return at most ``limit`` rows: the first and the last ones of a longer recording.
+        """Return at most ``limit`` rows; of a longer recording, the first half and the last half of them.
 
-        Only for the recording's thread.
+        Call this only from the thread that records.
+
+        Args:
+            limit: The largest number of rows.
         """
         record = self._switch_to_current_record()
         if record is None:
@@ -187,8 +226,12 @@ class Reader:
         return rows + self._build_rows_from_columns(record, record.read_columns(first))
 
     def recompute_into_kept_arrays(self, is_requested: bool = False) -> None:
-        """Compute the arrays again that the recording released, where they are small, or it was asked for. The rows
-        that were read before are to be read again.
+        """Recompute the arrays that the recording has released, and add them to ``kept_arrays``.
+
+        Rows that were read before the call do not change, so the caller must read them again.
+
+        Args:
+            is_requested: Whether to recompute arrays of any size. If False, they are recomputed only if they are small.
         """
         record = self.tape.record
         if record is None or record.is_open or not (is_requested or are_released_values_small(record)):
@@ -197,6 +240,7 @@ class Reader:
             self.kept_arrays.setdefault(row, value)
 
     def _switch_to_current_record(self) -> Record | None:
+        """Return the tape's recording, and start again from row 0 if it is a new one; None without a recording."""
         record = self.tape.record
         if record is None:
             return None
@@ -208,14 +252,14 @@ class Reader:
 
     @property
     def known_record(self) -> Record:
-        """The recording, once there is one."""
+        """The recording, for code that runs only after a row was read."""
         assert self.record is not None
         return self.record
 
     def _build_general_row(
         self, row: int, cell: tuple[int, int, int, int], value: Array, context: RowContext
     ) -> PictureRow:
-        """Return a row that is no operation on numbers alone."""
+        """Return a row of any kind; `_build_rows_from_columns` itself handles operations on scalars."""
         record = self.known_record
         primitive, inputs = find_operation_and_inputs(record, row)
         call = record.get_call(row)
@@ -247,7 +291,7 @@ class Reader:
             row in self._watchers_by_row,
         )
         shared_form = context.forms.get(key)
-        # the label is the function's name
+        # The label of such a row is the name of a function, so rows cannot share a form.
         if shared_form is None or primitive is CUSTOM or primitive.name == "function":
             shared_form = context.forms[key] = self._build_shared_form(row, cell, context, tapes) | released_field
         if (
@@ -262,7 +306,7 @@ class Reader:
     def _build_shared_form(
         self, row: int, cell: tuple[int, int, int, int], context: RowContext, tapes: int
     ) -> RowFields:
-        """Return what a row has in common with those of the same operation at the same place on the same tapes."""
+        """Return the fields that a row shares with rows of the same operation, place and tapes."""
         record = self.known_record
         op, _, _, site = cell
         file, line = self._note_file_and_find_line(context.place, site)
@@ -296,6 +340,7 @@ class Reader:
         }
 
     def _build_call_fields(self, row: int) -> RowFields:
+        """Return the fields of a row that depend on its primitive and its call's arguments."""
         record = self.known_record
         call = record.get_call(row)
         fields = build_primitive_fields(call.primitive)
@@ -308,12 +353,14 @@ class Reader:
             fields["label"] = shorten_name(call.attrs["call"].name)
         elif call.primitive.name == "function" and "recording" in call.attrs:
             fields["label"] = shorten_name(call.attrs["recording"].name)
-        elif call.primitive.name == "matmul":  # which factor it transposes
-            left_mark, right_mark = ("ᵀ" * bool(call.attrs.get(f"transpose_{side}")) for side in "ab")
+        elif call.primitive.name == "matmul":
+            left_mark = "ᵀ" if call.attrs.get("transpose_a") else ""
+            right_mark = "ᵀ" if call.attrs.get("transpose_b") else ""
             fields["label"] = f"{left_mark}@{right_mark}"
         return fields
 
     def _build_leaf_fields(self, row: int) -> RowFields:
+        """Return the fields of a leaf: a variable's state, a watched source, or a constant."""
         leaf = self.known_record.leaves.get(row)
         fields: RowFields = {"op": "leaf", "formula": "", "rule": [], "cut": None, "version": 0, "name": None}
         if leaf is None:
@@ -326,7 +373,9 @@ class Reader:
         if leaf.number is not None:
             return {**fields, "kind": "constant", "label": "const", "literal": True}
         is_watched = any(row in tape.watched for tape in self.tapes)
-        return {**fields, "kind": "source" if is_watched else "constant", "label": "x" if is_watched else "const"}
+        if is_watched:
+            return {**fields, "kind": "source", "label": "x"}
+        return {**fields, "kind": "constant", "label": "const"}
 
     def _find_first_version(self, leaf: Leaf) -> int:
         """Return the version of a variable when the recording first read or assigned it."""
@@ -340,9 +389,10 @@ class Reader:
     # -- what holds around a row -------------------------------------------------------------------
 
     def _update_tapes_and_borders(self) -> None:
-        """Note all tapes of the recording in the order in which they were entered; of one that is gone, what is known.
+        """Update the list of tapes, and the rows at which the context of rows changes.
 
-        Also note where something changes: a tape begins or ends, watches, or writes its gradient; a name scope opens.
+        The context changes when a tape begins or ends, watches a row or writes its gradient, and when a name scope
+        opens or closes.
         """
         record = self.known_record
         for tape_ref, spans, watched in record.members[len(self.tapes) :]:
@@ -361,7 +411,13 @@ class Reader:
         self._context_borders = sorted(borders.union(since for since, _, _ in watches))
 
     def enter_row_context(self, row: int) -> RowContext:
-        """Return what holds at a row; from now on the rows that are watched by then count as watched."""
+        """Return the context of a row: its place, its scope, and the tapes that record it.
+
+        Rows must be entered in order, because a watch that begins at or before ``row`` is applied now.
+
+        Args:
+            row: The number of the row.
+        """
         record = self.known_record
         segments = record.segments
         index = bisect_right(segments, row, key=get_start_row)
@@ -386,15 +442,16 @@ class Reader:
         return RowContext(end, place, writer, scope, recording_tapes, is_paused, forms)
 
     def _build_leaf_state_fields(self, row: int) -> RowFields:
-        """Return what may still change of a leaf."""
+        """Return the fields of a leaf that may change after it was read."""
         kind = self._build_leaf_fields(row)["kind"]
         tapes = [tape_number for tape_number, tape in enumerate(self.tapes) if row in tape.watched]
         return {"row": row, "kind": kind, "tapes": tapes, "watched": self._find_watch_kind(row, kind)}
 
     def _find_watch_kind(self, row: int, kind: Kind) -> str | None:
         tapes = [tape for tape in self.tapes if row in tape.watched]
-        is_automatic = kind == "variable" and any(tape.watches_variables for tape in tapes)
-        return "automatic" if is_automatic else "explicit" if tapes else None
+        if kind == "variable" and any(tape.watches_variables for tape in tapes):
+            return "automatic"
+        return "explicit" if tapes else None
 
     def _note_file_and_find_line(
         self, place: tuple[CodeType, int | None] | None, site: int
@@ -410,7 +467,7 @@ class Reader:
     # -- what may change after a row was read ------------------------------------------------------
 
     def list_changed_leaves(self) -> list[RowFields]:
-        """Return parts of rows read earlier that are different now: leaves that were watched late."""
+        """Return the changed fields of leaves that a tape has watched after they were read."""
         changes = []
         for row, old_state in list(self._leaf_states.items()):
             if (new_state := self._build_leaf_state_fields(row)) != old_state:
@@ -419,7 +476,7 @@ class Reader:
         return changes
 
     def map_rows_to_python_names(self) -> dict[int, str]:
-        """Return by row the Python name of its tensor or variable, if the namespaces hold it."""
+        """Return the Python names of tensors and variables in the namespaces, by row."""
         record = self.record
         if record is None:
             return {}
@@ -434,7 +491,7 @@ class Reader:
         ]
         names: dict[int, str] = {}
         for name, value in candidates:
-            # a tensor, and not another object of the user's
+            # Objects of the user may have attributes with these names, but only a tensor's class declares `_row`.
             is_tensor = hasattr(type(value), "_row") and hasattr(value, "_record")
             row = record.find_row(value) if is_tensor else None
             for named_row in state_rows.get(id(value), ()) if row is None else (row,):
@@ -442,16 +499,30 @@ class Reader:
         return names
 
     def update_names_and_leaf_states(self, rows: list[PictureRow]) -> list[RowFields]:
-        """Put Python names into rows that have none, and into each what later rows say of it; returns these parts."""
+        """Update rows in place with Python names and late watches.
+
+        Args:
+            rows: The rows read so far, in order. A row that already has a name keeps it.
+
+        Returns:
+            The changed fields, as partial rows.
+        """
         name_parts: list[RowFields] = [
             {"row": row, "name": name} for row, name in self.map_rows_to_python_names().items()
         ]
         return _update_rows_with_parts(rows, [*self.list_changed_leaves(), *name_parts])
 
     def update_rows_after_recording(self, rows: list[PictureRow]) -> list[RowFields]:
-        """Put into all rows what is known when nothing records any more, and returns these parts of rows: tangents,
-        where a ForwardAccumulator followed, what a gradient of one's own replaced, and of rows that a gradient wrote
-        where they are drawn, and their names.
+        """Update rows in place with the fields that can be computed only after the recording has ended.
+
+        These are the tangents of a ForwardAccumulator and the status "ghost" of rows whose gradients a custom gradient
+        replaces. Rows that a gradient has written also get their position in the picture and their names.
+
+        Args:
+            rows: All rows of the recording, in order.
+
+        Returns:
+            The changed fields, as partial rows. Empty while a tape records.
         """
         from .nested_gradient_layout import locate_and_name_gradient_rows
         from .tangents import compute_tangents
@@ -469,17 +540,28 @@ class Reader:
     def list_function_insides(
         self, target: Structure = None, sources: Structure = None, row: int | None = None
     ) -> list[InsideFields]:
-        """Return the insides of the first calls of functions, or of one call, with the last sweep through each."""
+        """Return the rows inside calls of ``tf.function``, with the last sweep through them.
+
+        Args:
+            target: The target of the sweep; None stands for the tape's last gradient call.
+            sources: The sources of that sweep.
+            row: The row of one call to open; None opens the first calls of the recording.
+        """
         from .function_insides import list_function_insides
 
         return list_function_insides(self, target, sources, row)
 
     # -- around the rows ---------------------------------------------------------------------------
 
-    read_source_lines = staticmethod(read_source_lines)  # a recording that was kept has lines of its own
+    read_source_lines = staticmethod(read_source_lines)  # The reader of a saved recording overrides this function.
 
     def build_snapshot_without_sweep(self, rows: list[Object], first: int) -> Snapshot:
-        """Return the snapshot around these rows, without a sweep."""
+        """Return the snapshot of these rows with their events, tapes and source texts, but without a sweep.
+
+        Args:
+            rows: The rows, as ``RowFields`` or as ``PictureRow``.
+            first: The number of the first of these rows.
+        """
         return {
             "version": 1,
             "record": self.record_name or EMPTY_RECORD_NAME,
@@ -501,7 +583,10 @@ class Reader:
         spans = [list(span) for span in tape.spans]
         if tape.is_recording:
             spans.append([tape.span_start, max(tape.span_start, len(self.record or ()))])
-        state = "recording" if tape.is_recording else "used" if tape.is_used else "closed"
+        if tape.is_recording:
+            state = "recording"
+        else:
+            state = "used" if tape.is_used else "closed"
         byte_count = 0 if self.record is None else count_kept_bytes(self.record, spans)
         if type(tape) is _ReleasedTape or (state == "used" and not byte_count):
             state, byte_count = "released", 0
@@ -515,15 +600,16 @@ class Reader:
         }
 
     def _find_tape_name(self, tape: _AnyTape, number: int) -> str:
+        default_name = "tape" if len(self.tapes) < 2 else f"tape {number + 1}"
         names = (name for name, value in iter_public_names_and_values(self.namespaces) if unwrap_tape(value) is tape)
-        return next(names, "tape" if len(self.tapes) < 2 else f"tape {number + 1}")
+        return next(names, default_name)
 
     def _list_escapes_and_assignments(self) -> list[EventFields]:
         return [] if self.record is None else list_escapes_and_assignments(self.record)
 
 
 def _update_rows_with_parts(rows: list[PictureRow], parts: Iterable[RowFields]) -> list[RowFields]:
-    """Put parts into their rows, but names into those that have none; returns those parts."""
+    """Merge parts into their rows and return the parts that were merged; set a name only if the row has none."""
     applied_parts = []
     for part in parts:
         index = bisect_left(rows, part["row"], key=get_row_number)

@@ -1,4 +1,4 @@
-"""Values that a recording released, computed again from its leaves: a picture of a used tape needs them."""
+"""Recompute the values that a recording has released, because a picture of a used tape shows them."""
 
 from __future__ import annotations
 
@@ -18,26 +18,43 @@ if TYPE_CHECKING:
     from ..engine.record.record import Record
     from ..engine.types import Array, Object
 
-MAX_BYTES = 16_000_000  # bytes that a picture computes again without being asked
+MAX_BYTES = 16_000_000  # A picture recomputes more bytes only on request.
 
 
 def iter_values_before(record: Record, end_row: int) -> Iterator[Object]:
-    """Yield the values of the first rows, block by block: all at once would take the room of another recording."""
+    """Yield the values of the rows before ``end_row``; the value of a released array is an ``ArraySpec``.
+
+    The rows are read in blocks, because a copy of all rows would need as much memory as the recording.
+
+    Args:
+        record: The recording.
+        end_row: The first row that is left out.
+    """
     for first in range(0, end_row, CHUNK):
         yield from record.read_columns(first, min(first + CHUNK, end_row))[-1]
 
 
 def are_released_values_small(record: Record) -> bool:
-    """Return whether all values that the recording released are small together."""
+    """Return whether the released values of a recording have at most MAX_BYTES bytes together.
+
+    Args:
+        record: The recording.
+    """
     missing = (value for value in iter_values_before(record, len(record)) if type(value) is ArraySpec)
     return sum(math.prod(value.shape) * value.dtype.itemsize for value in missing) <= MAX_BYTES
 
 
 def recompute_released_values(record: Record) -> dict[int, Array]:
-    """Return the missing values by row of a recording that has ended, as far as they follow from what is held.
+    """Return the released values of a recording that has ended, if the kept values determine them.
 
-    Only operations that always give the same are run again: no Python functions, no custom gradients. A value that is
-    held and comes out in another way shows that something else is at work: then there are none.
+    Only deterministic operations of the table are rerun, not Python functions or custom gradients. If a rerun computes
+    another value than the recording kept, none of the values can be trusted.
+
+    Args:
+        record: The recording, which must not be open.
+
+    Returns:
+        The values by row. Empty if a value differs from the one that was kept.
 
     >>> import minitape as tf
     >>> x = tf.Variable(tf.ones([80, 80]))
@@ -69,7 +86,16 @@ def recompute_released_values(record: Record) -> dict[int, Array]:
 
 
 def rerun_operation(record: Record, row: int, input_arrays: list[Array]) -> tuple[Array, ...]:
-    """Return the outputs of the operation at a row for these inputs; none where it cannot be run again."""
+    """Rerun the operation of a row on other inputs.
+
+    Args:
+        record: The recording.
+        row: The first row of the operation's call.
+        input_arrays: The arrays of the inputs; None for an unknown array.
+
+    Returns:
+        The outputs. Empty if an input is unknown, or if the operation is not deterministic or fails.
+    """
     primitive, _ = find_operation_and_inputs(record, row)
     is_deterministic = primitive is not None and not primitive.mandatory and TABLE.get(primitive.name) is primitive
     if (
@@ -78,13 +104,13 @@ def rerun_operation(record: Record, row: int, input_arrays: list[Array]) -> tupl
         or primitive.forward is None
         or any(array is None for array in input_arrays)
     ):
-        return ()  # a Python function, or one with effects
+        return ()
     call = record.get_call(row)
     if call is None:
         largest = max(input_arrays, key=np.size)
         return (select_form_for_kind(record.read_integer_cells(row)[0], largest).forward(*input_arrays),)
     try:
         outputs: Array = primitive.forward(*input_arrays, **call.attrs)
-    except Exception:  # it ran once: what is different now is nothing that a picture should raise
+    except Exception:  # The operation ran without an error, so a failed rerun is not the program's error.
         return ()
     return outputs if type(outputs) is tuple else (outputs,)

@@ -1,7 +1,7 @@
-"""Values as pictures show them: the values of a snapshot (``ValueFields``), and their packed form.
+"""Convert arrays to the values of a snapshot (``ValueFields``), and pack them.
 
-Packed, a floating-point number is its text alone, behind a ``~`` where it is a float32. A view of a long tape keeps
-and sends hundreds of thousands of them.
+In packed form, a floating-point number is only its text, with the prefix ``~`` for a float32. The form is compact
+because a view of a long tape keeps and sends hundreds of thousands of numbers.
 """
 
 from __future__ import annotations
@@ -18,11 +18,18 @@ if TYPE_CHECKING:
     from .snapshot_types import PackedValue, Plain, ValueFields
 
 
-MAX_STRING_LETTERS = 1000  # letters of a string in a tensor
+MAX_STRING_LETTERS = 1000  # Longer strings in a tensor are shortened.
 
 
 def to_value_fields(value: Array) -> ValueFields | None:
-    """Return a VALUE of the snapshot for a NumPy scalar or array; None for None.
+    """Return the snapshot's ``ValueFields`` for a NumPy scalar or array.
+
+    Args:
+        value: A NumPy scalar or array of any dtype, or None.
+
+    Returns:
+        The text and all elements of up to 64 elements; of a larger numeric array the statistics and a thumbnail. None
+        for None.
 
     >>> to_value_fields(np.float32(0.1))
     {'text': '0.1', 'data': 0.10000000149011612}
@@ -34,12 +41,15 @@ def to_value_fields(value: Array) -> ValueFields | None:
         return {"text": shorten_text(str(value)), "data": _to_plain_data(array.tolist())}
     if array.dtype.kind not in "biufV":
         return {"text": shorten_text(np.array2string(array, threshold=24, edgeitems=2))}
-    with np.errstate(invalid="ignore"):  # memory that was never written may hold NaNs that signal
+    with np.errstate(invalid="ignore"):  # Uninitialized memory may contain signaling NaNs, which warn.
         return ArraySummary.summarize_array(array).shown()
 
 
 def pack_value(value: Array) -> PackedValue:
-    """Return the packed VALUE.
+    """Return a value in packed form: the text of a floating-point scalar, else the ``ValueFields``.
+
+    Args:
+        value: A NumPy scalar or array of any dtype, or None.
 
     >>> pack_value(np.float32(0.1)), pack_value(np.float64(0.1)), pack_value(np.array([1, 2]))
     ('~0.1', '0.1', {'text': '[1 2]', 'data': [1, 2]})
@@ -50,7 +60,10 @@ def pack_value(value: Array) -> PackedValue:
 
 
 def unpack_value(packed: PackedValue) -> ValueFields | None:
-    """Return the VALUE that was packed.
+    """Return the ``ValueFields`` of a packed value.
+
+    Args:
+        packed: The result of ``pack_value``. ``ValueFields`` and None are returned unchanged.
 
     >>> unpack_value("~0.1")
     {'text': '0.1', 'data': 0.10000000149011612}
@@ -62,7 +75,7 @@ def unpack_value(packed: PackedValue) -> ValueFields | None:
 
 
 def _to_plain_data(data: object) -> Plain:
-    """Return data as JSON knows it: numbers that it does not know, complex numbers and strings become text."""
+    """Return data that JSON can represent; NaN, infinities, complex numbers and bytes become text."""
     if isinstance(data, list):
         return [_to_plain_data(item) for item in data]
     if isinstance(data, float):
@@ -73,18 +86,28 @@ def _to_plain_data(data: object) -> Plain:
 
 
 class ArraySummary(NamedTuple):
-    """What is shown of a large array of real numbers, and kept of one that is released, taken in one pass; texts and
-    lists are made of it when a picture shows it.
+    """The summary of a large array of real numbers, which outlives the array itself.
+
+    ``summarize_array`` computes it in one pass. ``shown`` converts it to texts and lists when a picture needs them.
+
+    Attributes:
+        edges: The first three and the last two elements along each axis, from which the array's text is printed.
+        thumb: The thumbnail as an array of two axes, and the width of one of its cells relative to its height.
+        stats: (minimum, maximum, mean, standard deviation) of the finite elements, then the numbers of zeros and NaNs.
+        facts: (whether all elements are zero, whether all are finite).
     """
 
-    edges: np.ndarray  # what is printed of it, with one element for all that is left out
+    edges: np.ndarray
     thumb: tuple[np.ndarray, float]
-    stats: tuple[float, float, float, float, int, int]  # of the finite elements, and how many are zero and NaN
-    facts: tuple[bool, bool]  # (all elements are zero, all are finite)
+    stats: tuple[float, float, float, float, int, int]
+    facts: tuple[bool, bool]
 
     @classmethod
     def summarize_array(cls, array: np.ndarray) -> ArraySummary:
-        """Return the summary of an array with more than 64 elements.
+        """Return the summary of an array.
+
+        Args:
+            array: An array of real numbers, of any shape with more than 64 elements.
 
         >>> values = np.arange(300.0).reshape(3, 100)
         >>> ArraySummary.summarize_array(values).shown()["stats"]["mean"]
@@ -110,7 +133,8 @@ class ArraySummary(NamedTuple):
             variance = float(np.dot(flat, flat)) / flat.size - mean * mean
         if mean * mean / 50 < variance < np.inf:
             std = math.sqrt(variance)
-        else:  # few digits are left of the difference, or the squares are too large or small: in units of the largest
+        else:
+            # The difference has lost most of its digits, or the squares overflow. Scale by the largest element instead.
             unit = max(-low, high) or 1.0
             flat = flat.astype(np.float64) / unit
             mean, std = float(flat.mean()) * unit, float(flat.std()) * unit
@@ -118,7 +142,7 @@ class ArraySummary(NamedTuple):
         return cls(edges, thumb, (low, high, mean, std, zeros, nans), facts)
 
     def shown(self) -> ValueFields:
-        """Return the VALUE of a snapshot."""
+        """Return the ``ValueFields`` of the array."""
         low, high, mean, std, zeros, nans = self.stats
         stats = {"min": low, "max": high, "mean": mean, "std": std, "zeros": zeros, "nans": nans}
         text = np.array2string(self.edges, threshold=0, edgeitems=2)
@@ -132,9 +156,10 @@ class ArraySummary(NamedTuple):
 
 
 def _shrink_to_thumbnail(array: np.ndarray) -> tuple[np.ndarray, float]:
-    """Return the lines of a small picture, and how wide a cell of it is for one of height 1.
+    """Return a thumbnail as an array of two axes, and the width of one of its cells relative to its height.
 
-    A vector is one line; more than two axes are stacked.
+    A vector becomes one line. Of an array with more axes, the last axis runs along the lines, and all others are
+    stacked.
 
     >>> lines, cell = _shrink_to_thumbnail(np.zeros([320, 16]))
     >>> lines.shape, cell

@@ -1,9 +1,10 @@
-"""The snapshot: what a picture reads of a recording. Pictures read this and nothing else of the engine.
+"""Build snapshots, the dictionaries from which pictures are drawn.
 
-``snapshot(tape)`` returns a dictionary that JSON can represent, version 1 of the format. ``snapshot_types`` has its
-types and says what each field means; ``docs/snapshot.md`` is written from there, by
-``tests/repository/make_schema.py``. Where the docstrings of pictures say ROW, VALUE, SWEEP, STEP, RESULT or INSIDE,
-they mean ``RowFields``, ``ValueFields``, ``SweepFields``, ``StepFields``, ``ResultFields`` and ``InsideFields``.
+Pictures read a snapshot and nothing else of the engine. ``snapshot(tape)`` returns a dictionary that JSON can
+represent, in version 1 of the format. ``snapshot_types`` declares and documents its fields. The program
+``tests/repository/make_schema.py`` generates ``docs/snapshot.md`` from that file. In docstrings about pictures, ROW,
+VALUE, SWEEP, STEP, RESULT and INSIDE stand for ``RowFields``, ``ValueFields``, ``SweepFields``, ``StepFields``,
+``ResultFields`` and ``InsideFields``.
 """
 
 from __future__ import annotations
@@ -27,11 +28,23 @@ if TYPE_CHECKING:
 def snapshot(
     tape: GradientTape, target: Structure = None, sources: Structure = None, *, since: int = 0, most: int = 100_000
 ) -> Snapshot:
-    """Return what a picture shows of ``tape``: its rows, and the backward sweep from ``target`` to ``sources``.
+    """Return the rows of ``tape`` and the backward sweep from ``target`` to ``sources``, as a dictionary for pictures.
 
-    Without a target the sweep is that of the tape's last ``gradient`` call, None when there was none. ``since`` leaves
-    out the rows before that number; after ``most`` rows it ends, and ``snapshot["total"]`` says how many there are. The
-    tape is not used up. Raises TypeError when ``tape`` is no GradientTape.
+    The call does not use up the tape.
+
+    Args:
+        tape: A ``tf.GradientTape``, a ``tf.autodiff.ForwardAccumulator``, or the recording of another framework.
+        target: The target of the sweep. None stands for the tape's last ``gradient`` call.
+        sources: The sources of the sweep, in any nested structure.
+        since: The number of the first row to return.
+        most: The largest number of rows to return. ``snapshot["total"]`` is the number of rows that the recording has.
+
+    Returns:
+        The snapshot, which JSON can represent. ``snapshot["sweep"]`` is None if ``target`` is None and there was no
+        ``gradient`` call. docs/snapshot.md documents all fields.
+
+    Raises:
+        TypeError: If ``tape`` is not a GradientTape.
 
     >>> import minitape as tf
     >>> x = tf.constant(3.0)
@@ -60,7 +73,19 @@ def build_snapshot(
     rows: list[PictureRow],
     since: int = 0,
 ) -> Snapshot:
-    """Return the snapshot of rows that were read, with names, the sweep, and what is wrong if all rows are there."""
+    """Return the snapshot of rows that a reader has read.
+
+    Args:
+        recording: The recording of the rows.
+        target: The target of the sweep; None stands for the last gradient call.
+        sources: The sources of the sweep.
+        reader: The reader that has read the rows.
+        rows: The rows. Python names and late watches are written into them.
+        since: The index of the first of ``rows`` that the snapshot holds.
+
+    Returns:
+        The snapshot with names, sweep and results. It has alarms and breaks only if it holds all rows.
+    """
     reader.update_names_and_leaf_states(rows)
     if len(rows) == reader.row_count:
         reader.update_rows_after_recording(rows)
@@ -68,9 +93,6 @@ def build_snapshot(
     stepper = recording.build_stepper(target, sources, reader.kept_arrays)
     result["sweep"] = None if stepper is None else stepper.build_sweep_fields()
     result["results"] = recording.list_gradient_results(target, sources, reader.kept_arrays, reader.namespaces)
-    is_complete = len(result["rows"]) == result["total"]
-    return (
-        result | build_alarms_and_breaks(recording, result, None if target is None else (target, sources))
-        if is_complete
-        else result
-    )
+    if len(result["rows"]) != result["total"]:
+        return result
+    return result | build_alarms_and_breaks(recording, result, None if target is None else (target, sources))

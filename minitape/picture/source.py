@@ -1,4 +1,4 @@
-"""What a picture needs from a recording, whoever wrote it: a tape, or a bridge for another framework."""
+"""The interface through which pictures read a recording of minitape's tape or of another framework."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 @runtime_checkable
 class PictureSource(Protocol):
-    """What a picture needs from a recording. Its rows are read by the reader that it builds."""
+    """The interface of a recording for pictures; `build_reader` returns the reader of its rows."""
 
     @property
     @abstractmethod
     def record(self) -> Sized | None:
-        """What holds the rows; None while there are none to be shown. A new one means that all rows are new."""
+        """The object that holds the rows; None before the first row. A new object means that all rows are new."""
 
     @property
     @abstractmethod
@@ -37,35 +37,52 @@ class PictureSource(Protocol):
     @property
     @abstractmethod
     def is_used(self) -> bool:
-        """Whether it gives no further gradient."""
+        """Whether the recording can compute no further gradient."""
 
     @property
     @abstractmethod
     def last_gradient(self) -> Sequence[Object] | None:
-        """The targets and the sources of the last gradient, and more that tells it from others; None before the first.
+        """The targets and the sources of the last gradient call; None before the first call.
 
-        The objects stay the same until there is another gradient.
+        Further items may follow. All items keep their identities until the next gradient call, so their ids identify
+        the call.
         """
 
     @abstractmethod
     def list_last_gradients(self) -> list[Object]:
-        """Return the last gradient of each tape that shares the record, None where a tape has none."""
+        """Return the `last_gradient` of each tape that shares the record; None for a tape without one."""
 
     @abstractmethod
     def add_listener(self, listener: Callable[[], None]) -> None:
-        """Call ``listener`` now, if there are rows, and whenever a block or a gradient has ended."""
+        """Register a function to call when there is something new to show.
+
+        Args:
+            listener: Called now if there are rows, and later whenever a block or a gradient call ends.
+        """
 
     @abstractmethod
     def list_large_arrays(self) -> list[tuple[int, Array]]:
-        """Return the arrays that may soon be released, with their rows; none while rows are added."""
+        """Return (row, array) pairs for the arrays that may soon be released; none while the recording is open."""
 
     @abstractmethod
     def find_object_of_row(self, row: int, candidates: Iterable[Object]) -> Object:
-        """Return the variable or tensor that a row stands for: a leaf's, or one of the candidates; else None."""
+        """Return the variable or tensor that a row stands for.
+
+        Args:
+            row: The number of the row.
+            candidates: The objects to search if the row is not a leaf.
+
+        Returns:
+            The object of a leaf, or the candidate with this row; None if no candidate has this row.
+        """
 
     @abstractmethod
     def build_reader(self, namespaces: Iterable[dict[str, object]]) -> Reader:
-        """Return what reads the rows, and finds names for them in these dictionaries."""
+        """Return a reader that reads the rows from the first one on.
+
+        Args:
+            namespaces: The dictionaries in which the Python names of tensors are looked up.
+        """
 
     @abstractmethod
     def build_stepper(
@@ -75,13 +92,16 @@ class PictureSource(Protocol):
         kept_arrays: dict[int, Array] | None = None,
         show: Callable[[Array], Object] = to_value_fields,
     ) -> SweepSteps | None:
-        """Return the steps of the last sweep, or of the one from ``target`` to ``sources``; None if there is none.
+        """Return the steps of a sweep, which are computed on demand.
 
         Args:
-            target: What the gradient is of, or None.
-            sources: What the gradient is by, or None.
-            kept_arrays: Arrays by row that the recording released.
-            show: Converts an array of a step to what is shown.
+            target: The target of the sweep; None stands for the last gradient call.
+            sources: The sources of the sweep.
+            kept_arrays: Arrays by row that the recording has released and the caller still has.
+            show: Converts each array of a step to the form in which the step holds it.
+
+        Returns:
+            The steps; None if there is no sweep, or if it cannot be repeated.
         """
 
     @abstractmethod
@@ -92,63 +112,80 @@ class PictureSource(Protocol):
         kept_arrays: dict[int, Array] | None,
         namespaces: Iterable[dict[str, object]],
     ) -> list[ResultFields]:
-        """Return the RESULTs of the gradients that were asked for, or of the one from ``target`` to ``sources``."""
+        """Return the results of gradient calls.
+
+        Args:
+            target: The target of one gradient; None stands for all gradient calls so far.
+            sources: The sources of that gradient.
+            kept_arrays: Arrays by row that the recording has released and the caller still has.
+            namespaces: The dictionaries in which the Python names of tensors are looked up.
+        """
 
     @abstractmethod
     def explain_gradient(self, target: Structure, source: Structure) -> Object:
-        """Return the explanation of a gradient."""
+        """Return the explanation of the gradient from ``target`` to ``source``, as ``explain`` does.
+
+        Args:
+            target: The target of the gradient.
+            source: One source of the gradient.
+        """
 
     @abstractmethod
     def explain_shown_gradient(self, result: ResultFields | None, ends: tuple[Object, Object] | None) -> Object:
-        """Return the explanations of the gradient that is shown; None if there is none.
+        """Return the explanation of the gradient that is shown, or a list of them; None if no gradient is shown.
 
         Args:
-            result: The RESULT of the sweep that is shown.
-            ends: The target and the sources of that sweep, if the picture chose them.
+            result: The result whose sweep is shown.
+            ends: The target and the sources of that sweep, if the picture's arguments chose them.
         """
 
 
 class TapeSource(PictureSource):
-    """A tape as pictures read it."""
+    """A ``GradientTape`` as a source of pictures.
+
+    Attributes:
+        tape: The tape.
+    """
 
     def __init__(self, tape: GradientTape) -> None:
+        """Store the tape."""
         self.tape = tape
 
     @property
     def record(self) -> Sized | None:
-        """The recording that has the tape's rows."""
+        """The recording that holds the tape's rows."""
         return self.tape.record
 
     @property
     def is_recording(self) -> bool:
-        """Whether the tape records now."""
+        """Whether the tape is recording now."""
         return self.tape.is_recording
 
     @property
     def is_used(self) -> bool:
-        """Whether the tape gave its one gradient."""
+        """Whether the tape is not persistent and has computed its gradient."""
         return self.tape.is_used
 
     @property
     def last_gradient(self) -> Sequence[Object] | None:
-        """The last question that the tape answered."""
+        """The ``GradientRequest`` of the tape's last gradient call; None before the first call."""
         return self.tape.last_request
 
     def list_last_gradients(self) -> list[Object]:
-        """Return the last question of each tape of the recording: a gradient of another one is a result, too."""
+        """Return the last request of each tape of the recording, because the picture shows the results of all tapes."""
         record = self.tape.record
         return [] if record is None else [tape.last_request for tape in record.list_tapes_or_none() if tape is not None]
 
     def add_listener(self, listener: Callable[[], None]) -> None:
-        """Add the listener to the tape, and to the recording that it has already."""
+        """Register the listener with the tape, and with the recording if the tape already has one."""
         self.tape.listeners = [*self.tape.listeners, listener]
         if self.tape.record is not None:
             self.tape.record.add_and_notify_listeners(listener)
 
     def list_large_arrays(self) -> list[tuple[int, Array]]:
-        """Return the arrays that a tape releases once it is used up."""
+        """Return (row, array) pairs for the arrays that the tape releases when it is used up."""
         record = self.tape.record
-        if record is None or record.is_open or not record.has_large_arrays:  # all rows would be read for nothing
+        if record is None or record.is_open or not record.has_large_arrays:
             return []
         return [*iter_large_arrays(record)]
 
@@ -175,7 +212,7 @@ class TapeSource(PictureSource):
         kept_arrays: dict[int, Array] | None = None,
         show: Callable[[Array], Object] = to_value_fields,
     ) -> SweepSteps | None:
-        """Return the engine's sweep, which is run once more."""
+        """Return a stepper that repeats the engine's sweep."""
         return build_tape_stepper(self.tape, target, sources, kept_arrays, show)
 
     def list_gradient_results(
@@ -185,28 +222,32 @@ class TapeSource(PictureSource):
         kept_arrays: dict[int, Array] | None,
         namespaces: Iterable[dict[str, object]],
     ) -> list[ResultFields]:
-        """Return what the tape's ``gradient`` calls gave."""
+        """Return the results of the gradient calls of the tape and of the other tapes of its recording."""
         return list_gradient_results(self.tape, target, sources, kept_arrays, namespaces)
 
     def explain_gradient(self, target: Structure, source: Structure) -> Object:
-        """Return what ``tape.explain`` answers."""
+        """Return the explanation of ``tape.explain``."""
         return self.tape.explain(target, source)
 
     def explain_shown_gradient(self, result: ResultFields | None, ends: tuple[Object, Object] | None) -> Object:
-        """Return what ``tape.explain`` answers for the last gradient."""
+        """Return the explanation of ``tape.explain`` for ``ends`` or for the last gradient call."""
         question = ends or (None if self.tape.last_request is None else self.tape.last_request[:2])
         return None if question is None else self.tape.explain(*question)
 
 
 def get_picture_source(recording: Object, refusal_start: str) -> PictureSource:
-    """Return what a picture reads of a tape, an accumulator or a recording of another framework.
+    """Return the interface through which a picture reads a recording.
 
     Args:
-        recording: What the user passed.
-        refusal_start: How the message begins that refuses anything else, such as ``"draw() takes"``.
+        recording: A ``GradientTape``, a ``ForwardAccumulator``, or a ``PictureSource`` such as the recording of another
+            framework.
+        refusal_start: The beginning of the error message for any other object, such as ``"draw() takes"``.
+
+    Returns:
+        The recording itself if it is a ``PictureSource``, else the source of its tape.
 
     Raises:
-        TypeError: If it is nothing that records.
+        TypeError: If ``recording`` is none of these.
     """
     if isinstance(recording, PictureSource):
         return recording

@@ -1,4 +1,4 @@
-"""The backward sweep one step at a time, for pictures: the engine's own sweep, advanced row by row."""
+"""Advance the engine's backward sweep one row at a time, and return its steps for pictures."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ..engine.types import Adjoint, Array, Object, Structure, TargetOrSource
     from .snapshot_types import EdgeFields, StepFields, SweepFields, ValueFields
 
-MAX_EAGER_ROWS = 20_000  # rows: the steps of a longer sweep are made on demand
+MAX_EAGER_ROWS = 20_000  # The steps of a sweep over more rows are computed on demand.
 
 
 def build_tape_stepper(
@@ -40,17 +40,24 @@ def build_tape_stepper(
     show: Callable[[Array], Object] = to_value_fields,
     adjoints: list[Adjoint] | None = None,
 ) -> Stepper | None:
-    """Return the stepper of the tape's last gradient, or of the one from ``target`` to ``sources``; None without one.
+    """Return the stepper of the tape's last gradient call, or of the gradient from ``target`` to ``sources``.
 
-    ``show`` makes the VALUEs of its steps; ``adjoints`` are the output gradients.
+    Args:
+        tape: The tape whose recording the sweep visits.
+        target: The target, in any nested structure; None stands for the last gradient call.
+        sources: The sources, in any nested structure. Ignored if ``target`` is None.
+        kept_arrays: Arrays by row that the recording has released and the caller still has.
+        show: Converts each array of a step to the form in which the step holds it.
+        adjoints: The seed of each target; None stands for ones. Ignored if ``target`` is None.
+
+    Returns:
+        The stepper, which has made no step yet. None if there is no gradient call, or if the sweep cannot be repeated
+        because arrays were released.
     """
     record: Record | None = tape.record
     if target is None and tape.last_request is not None:
-        target, sources, adjoints = (
-            tape.last_request.targets,
-            tape.last_request.sources,
-            list_shown_output_gradients(tape.last_request),
-        )
+        target, sources = tape.last_request.targets, tape.last_request.sources
+        adjoints = list_shown_output_gradients(tape.last_request)
     if record is None or target is None or sources is None:
         return None
     stepper = Stepper(
@@ -65,7 +72,13 @@ def build_tape_stepper(
 
 
 def list_shown_output_gradients(request: GradientRequest) -> list[Adjoint]:
-    """Return the seeds with which a call began; of a Jacobian those of the one element whose sweep is shown."""
+    """Return the seed of each target of a gradient call; None stands for ones.
+
+    For a Jacobian, the seed is 1 at the element of the target whose sweep is shown, and 0 elsewhere.
+
+    Args:
+        request: The gradient call.
+    """
     element = find_shown_jacobian_element(request)
     if element is None:
         return request.output_gradients
@@ -76,38 +89,68 @@ def list_shown_output_gradients(request: GradientRequest) -> list[Adjoint]:
 
 
 def find_shown_jacobian_element(request: GradientRequest) -> tuple[int, ...] | None:
-    """Return the element of a Jacobian's target whose sweep is shown, the first: each has one. None for other calls."""
+    """Return the index of the element of a Jacobian's target whose sweep is shown; None for other calls.
+
+    A Jacobian runs one sweep for each element. Pictures show the sweep of the first element.
+
+    Args:
+        request: The gradient call.
+    """
     if request.method == "gradient":
         return None
     return (0,) * (len(request.targets[0].shape) - (request.method == "batch_jacobian"))
 
 
 class SweepSteps(Protocol):
-    """The steps of one sweep, which are made when they are asked for."""
+    """The steps of one sweep, which are computed on demand.
 
-    remaining_rows: int  # rows that it still has to visit
-    last_row: int  # the last row of the sweep, where it begins; -1 if it has none
+    Attributes:
+        remaining_rows: The number of rows that the sweep has not visited yet.
+        last_row: The highest row of the sweep, at which it begins; -1 if the sweep has no rows.
+    """
+
+    remaining_rows: int
+    last_row: int
 
     @property
     @abstractmethod
     def header(self) -> SweepFields:
-        """The SWEEP but for its steps and gradients."""
+        """The ``SweepFields`` without steps and gradients."""
 
     @abstractmethod
     def take_steps(self, limit: int | None = None) -> list[StepFields] | None:
-        """Return the next steps, at most ``limit``; None if the sweep fails."""
+        """Advance the sweep and return its next steps.
+
+        Args:
+            limit: The largest number of steps; None returns all that remain.
+
+        Returns:
+            The steps in their order, from the target back; None if the sweep fails.
+        """
 
     @abstractmethod
     def list_gradients(self) -> list[ValueFields | None]:
-        """Return what has arrived at the sources."""
+        """Return the gradient of each source after the steps so far; None for a source that no adjoint has reached."""
 
     @abstractmethod
     def build_sweep_fields(self) -> SweepFields | None:
-        """Return the SWEEP; None if it fails."""
+        """Return the whole sweep as ``SweepFields``; None if the sweep fails."""
 
 
 class Stepper(SweepSteps):
-    """One sweep of the engine; ``take_steps`` advances it."""
+    """One sweep of the engine, which ``take_steps`` advances.
+
+    Attributes:
+        record: The recording.
+        kept_arrays: Arrays by row that the recording has released and the caller still has.
+        show: Converts each array of a step to the form in which the step holds it.
+        rows_by_source: For each source, the rows of its states. Empty if the source is not differentiable.
+        reachable: For each row, whether it is tracked and depends on a source. None without targets or sources.
+        first_row: The lowest row of the sweep, at which it ends.
+        last_row: The highest row of the sweep, at which it begins; -1 if the sweep has no rows.
+        remaining_rows: The number of rows that the sweep has not visited yet.
+        function_adjoints: The adjoints of the outputs of ``tf.function`` calls, by row, after the steps so far.
+    """
 
     def __init__(
         self,
@@ -118,6 +161,7 @@ class Stepper(SweepSteps):
         kept_arrays: dict[int, Array],
         show: Callable[[Array], Object],
     ) -> None:
+        """Prepare the sweep without starting it; see ``build_tape_stepper`` for the parameters."""
         assert tape.record is not None
         self.record = tape.record
         self.kept_arrays = kept_arrays
@@ -142,13 +186,13 @@ class Stepper(SweepSteps):
         self._seeds, self._source_rows = seeds, source_rows
         self.first_row, self.last_row = (min(source_rows), max(seeds)) if seeds and source_rows else (0, -1)
         self.remaining_rows = self.last_row - self.first_row + 1
-        self.function_adjoints: dict[int, Array] = {}  # the adjoints that came to the outputs of functions
+        self.function_adjoints: dict[int, Array] = {}
         self._sweep: Sweep | None = None
         self._sweep_rows: Iterator[int] = iter(())
 
     @property
     def header(self) -> SweepFields:
-        """The SWEEP but for its steps and gradients."""
+        """The ``SweepFields`` without steps and gradients."""
         return {
             "target": self._target_rows,
             "sources": [rows[-1] if rows else -1 for rows in self.rows_by_source],
@@ -156,14 +200,15 @@ class Stepper(SweepSteps):
         }
 
     def build_sweep_fields(self) -> SweepFields | None:
-        """Return the SWEEP; None where it fails. A very long one has no steps."""
+        """Return the whole sweep; None if the sweep fails. A sweep over more than MAX_EAGER_ROWS rows has no steps."""
         steps = self.take_steps() if self.remaining_rows <= MAX_EAGER_ROWS else []
         return None if steps is None else self.header | {"steps": steps, "gradients": self.list_gradients()}
 
     def can_rerun_sweep(self) -> bool:
-        """Return whether the recording, or a caller, still has all arrays that the rules of the sweep read."""
+        """Return whether all arrays that the rules of the sweep read are in the recording or in ``kept_arrays``."""
         record, reachable = self.record, self.reachable
-        values = enumerate(iter_values_before(record, self.last_row + 1))  # of millions of numbers, each has one
+        # This first pass over the values is fast; in most recordings of scalars no value was released.
+        values = enumerate(iter_values_before(record, self.last_row + 1))
         if not any(type(value) is ArraySpec and row not in self.kept_arrays for row, value in values):
             return True
         for row in range(self.first_row, self.last_row + 1):
@@ -183,7 +228,15 @@ class Stepper(SweepSteps):
         return True
 
     def take_steps(self, limit: int | None = None) -> list[StepFields] | None:
-        """Return the next steps, at most ``limit``; None if the sweep fails: there ``gradient`` raises."""
+        """Advance the sweep and return its next steps.
+
+        Args:
+            limit: The largest number of steps; None returns all that remain.
+
+        Returns:
+            The steps in their order, from the target back. None if the sweep fails, in which case ``tape.gradient``
+            raises an error.
+        """
         steps: list[StepFields] = []
         if not self.remaining_rows:
             return steps
@@ -192,7 +245,7 @@ class Stepper(SweepSteps):
                 self._sweep = Sweep(self.record, self._seeds, self._source_rows, self.reachable)
                 if self.kept_arrays:
                     engine_values: Object = self._sweep.values
-                    self._sweep.values = ChainMap(self.kept_arrays, engine_values)  # looks into the first one first
+                    self._sweep.values = ChainMap(self.kept_arrays, engine_values)
                 self._sweep_rows = self._sweep.iter_steps()
             try:
                 for row in self._sweep_rows:
@@ -202,30 +255,30 @@ class Stepper(SweepSteps):
                         steps.append(step)
                     if limit is not None and len(steps) >= limit and self.remaining_rows:
                         return steps
-            except (LookupError, OpError):  # an operation without a gradient, or one that refuses to give it
+            except (LookupError, OpError):  # An operation has no gradient, or its rule raised an error.
                 self.remaining_rows = 0
                 return None
         self.remaining_rows = 0
         return steps
 
     def list_gradients(self) -> list[ValueFields | None]:
-        """Return what has arrived at the sources."""
+        """Return the gradient of each source after the steps so far; None for a source that no adjoint has reached."""
         values = [[value for _, value in parts] for parts in self.list_state_adjoints_by_source()]
         return [self.show(sum(parts[1:], parts[0])) if parts else None for parts in values]
 
     def list_state_adjoints_by_source(self) -> list[list[tuple[int, Array]]]:
-        """Return for each source the states that an adjoint has arrived at, each with its adjoint."""
+        """Return for each source the (row, adjoint) pairs of its states that an adjoint has reached."""
         sweep = self._sweep
         arrived = [[(row, sweep.get_adjoint(row)) for row in rows if sweep is not None] for rows in self.rows_by_source]
         return [[part for part in parts if part[1] is not None] for parts in arrived]
 
     def _build_step(self, sweep: Sweep, row: int) -> StepFields | None:
-        """Return the step of a row; None if it sends shares to constants only, which have no adjoint."""
+        """Return the step of a row; None if the row sends shares only to constants, which need no adjoint."""
         if all(source in self._unwatched for source, _, _ in sweep.edges):
             return None
         op, call = self.record.read_integer_cells(row)[0], self.record.get_call(row)
         primitive, inputs = find_operation_and_inputs(self.record, row)
-        assert primitive is not None  # leaves hand nothing on
+        assert primitive is not None  # The sweep makes no step at a leaf.
         if primitive.name == "function":
             output_adjoints = {
                 output_row: sweep.get_adjoint(output_row) for output_row in range(row, row + call.outputs)
@@ -233,7 +286,7 @@ class Stepper(SweepSteps):
             self.function_adjoints |= {
                 output_row: adjoint for output_row, adjoint in output_adjoints.items() if adjoint is not None
             }
-        rules = primitive.rules  # one for each input, or one function for all
+        rules = primitive.rules  # A sequence with one rule for each input, or one function for all inputs.
         local_derivatives = (
             {}
             if not primitive.texts or rules is None or callable(rules)
@@ -265,7 +318,7 @@ class Stepper(SweepSteps):
         return self.kept_arrays[row] if row in self.kept_arrays else self.record.get_value_or_none(row)
 
     def _build_adjoint_fields(self, sweep: Sweep, row: int) -> ValueFields:
-        """Return the adjoint of a row; zeros for one of several outputs that the target does not depend on."""
+        """Return the adjoint of a row; zeros if the target does not depend on this output of a call."""
         adjoint = sweep.get_adjoint(row)
         if adjoint is None:
             adjoint = np.zeros(*self.record.get_shape_and_dtype(row))[()]
@@ -273,7 +326,7 @@ class Stepper(SweepSteps):
 
 
 def _list_edge_ports(inputs: Sequence[int], rules: Rules, edges: list[tuple[int, Adjoint, Adjoint]]) -> list[int]:
-    """Return the number of the input that each edge of a step belongs to; edges come in the order of inputs."""
+    """Return the port of each edge of a step; the edges are in the order of the inputs."""
     open_ports = (
         port for port in range(len(inputs)) if rules is not None and (callable(rules) or rules[port] is not None)
     )
@@ -288,9 +341,10 @@ def _compute_local_derivatives(
     rules: Iterable[Rule | None],
     primitive_code: int,
 ) -> dict[int, Array]:
-    """Return the local derivatives of an elementwise operation by input: what its rules give for an adjoint of one.
+    """Return the local derivatives of an elementwise operation, by port.
 
-    They have the shape of the result, also for an input that was broadcast.
+    A local derivative is the share that the rule sends for an adjoint of one. It has the shape of the result, even if
+    the input was broadcast. The result is empty if a value was released.
     """
     output, values = get_value(row), [get_value(input_row) for input_row in inputs]
     if output is None or any(array is None for array in values):
@@ -300,7 +354,7 @@ def _compute_local_derivatives(
     else:
         arguments = [output, *values]
     unit_adjoint = np.ones_like(output)[()]
-    if primitive_code and np.iscomplexobj(unit_adjoint):  # as in the sweep
+    if primitive_code and np.iscomplexobj(unit_adjoint):  # The sweep also conjugates the arguments of complex rules.
         arguments = [np.conj(array) for array in arguments]
     local_derivatives = {}
     for port, rule in enumerate(rules):

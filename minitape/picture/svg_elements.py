@@ -1,4 +1,4 @@
-"""The pieces of SVG that a figure is made of: texts, boxes, lines, crosses."""
+"""Draw the SVG elements of a figure: texts, boxes, lines and crosses. Lengths are in pixels."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from .value_display import draw_thumbnail, format_shape, format_value
 if TYPE_CHECKING:
     from .snapshot_types import RowFields, ValueFields
 
-NODE_WIDTH, NODE_HEIGHT = 120, 52  # of a node
-MAX_VALUE_LETTERS = 15  # characters of a value in a node
+NODE_WIDTH, NODE_HEIGHT = 120, 52
+MAX_VALUE_LETTERS = 15  # A node has room for so many characters of a value.
 
-# Okabe-Ito colours, which colour-blind people can tell apart; the kinds differ in shape as well
+# Border and fill of each kind of node. Color-blind people can tell these Okabe-Ito colors apart, and the kinds also
+# differ in shape.
 NODE_COLORS = {
     "source": ("#0072b2", "#e3f0f8"),
     "variable": ("#00805c", "#e2f4ee"),
@@ -23,73 +24,123 @@ NODE_COLORS = {
     "operation": ("#59636e", "#ffffff"),
     "gap": ("#b3bac2", "#ffffff"),
 }
-TEXT_COLOR, MUTED_COLOR, EDGE_COLOR, ADJOINT_COLOR, CUT_COLOR, BROKEN_COLOR = (
-    "#1f2328",
-    "#57606a",
-    "#97a0aa",
-    "#b34700",
-    "#a8447f",
-    "#c62828",
-)
-SWEPT_EDGE_COLOR = "#c9703c"  # an edge over which the sweep went
+TEXT_COLOR = "#1f2328"
+MUTED_COLOR = "#57606a"
+EDGE_COLOR = "#97a0aa"
+ADJOINT_COLOR = "#b34700"
+CUT_COLOR = "#a8447f"
+BROKEN_COLOR = "#c62828"
+SWEPT_EDGE_COLOR = "#c9703c"  # The sweep has sent a share along edges of this color.
 SANS_FONT = "Helvetica, Arial, sans-serif"
 SERIF_FONT = "'Times New Roman', Times, serif"
 MONO_FONT = "Menlo, Consolas, 'DejaVu Sans Mono', 'Courier New', monospace"
-# the type of texts
-TITLE_STYLE, SMALL_STYLE, NUMBER_STYLE = 'font-size="12"', 'font-size="11"', f'font-size="11" font-family="{MONO_FONT}"'
-BOLD_STYLE, OUTLINE_STYLE = (
-    ' font-weight="600"',
-    ' paint-order="stroke" stroke="#ffffff" stroke-width="9"',
-)  # over an edge
-CORNER_RADII = {"source": NODE_HEIGHT / 2, "operation": 9}  # of the corners of a node
+TITLE_STYLE = 'font-size="12"'
+SMALL_STYLE = 'font-size="11"'
+NUMBER_STYLE = f'font-size="11" font-family="{MONO_FONT}"'
+BOLD_STYLE = ' font-weight="600"'
+OUTLINE_STYLE = ' paint-order="stroke" stroke="#ffffff" stroke-width="9"'  # It keeps a text legible on an edge.
+CORNER_RADII = {"source": NODE_HEIGHT / 2, "operation": 9}
 
 
 def draw_text(x: float, y: float, text: str, style: str, fill: str = TEXT_COLOR, is_bold: bool = False) -> str:
-    """Return a text in this style."""
+    """Return the SVG of a text, "" if the text is empty.
+
+    Args:
+        x: Where the text begins, or ends or is centered if the style has a ``text-anchor``.
+        y: The baseline.
+        text: The text; unprintable characters become spaces.
+        style: SVG attributes, such as TITLE_STYLE.
+        fill: The color.
+        is_bold: Whether the text is bold.
+    """
     clean = replace_unprintable(text)
-    return f'<text x="{x}" y="{y}" {style} fill="{fill}"{BOLD_STYLE * is_bold}>{escape(clean)}</text>' if clean else ""
+    if not clean:
+        return ""
+    bold_style = BOLD_STYLE if is_bold else ""
+    return f'<text x="{x}" y="{y}" {style} fill="{fill}"{bold_style}>{escape(clean)}</text>'
 
 
 def draw_cross(x: float, y: float) -> str:
-    """Return a cross: here no gradient passes."""
+    """Return a cross, which marks that no gradient passes.
+
+    Args:
+        x: The center of the cross.
+        y: The center of the cross.
+    """
     return f'<path d="M{x - 4.5} {y - 4.5}l9 9m0 -9l-9 9" stroke="{CUT_COLOR}" stroke-width="2.2" fill="none"/>'
 
 
 def draw_node_box(
     x: float, y: float, kind: str, color: str, fill: str, dash_pattern: str = "", width: float = 1.3
 ) -> str:
-    """Return the border of a node."""
+    """Return the box of a node.
+
+    Args:
+        x: The left edge.
+        y: The top edge.
+        kind: The kind of the row, which determines how round the corners are.
+        color: The color of the border.
+        fill: The color inside, or "none".
+        dash_pattern: The dashes of the border, as SVG's ``stroke-dasharray``; "" draws a solid border.
+        width: The width of the border.
+    """
     radius = CORNER_RADII.get(kind, 3)
     box = f'<rect x="{x}" y="{y}" width="{NODE_WIDTH}" height="{NODE_HEIGHT}" rx="{radius}" fill="{fill}"'
     return box + _format_stroke_and_tag_end(color, dash_pattern, width)
 
 
 def draw_path(path: str, color: str, dash_pattern: str = "", width: float = 1.3) -> str:
-    """Return an edge."""
+    """Return a line along an SVG path.
+
+    Args:
+        path: The path, as the attribute ``d`` of SVG.
+        color: The color of the line.
+        dash_pattern: The dashes, as SVG's ``stroke-dasharray``; "" draws a solid line.
+        width: The width of the line.
+    """
     return f'<path d="{path}" fill="none"' + _format_stroke_and_tag_end(color, dash_pattern, width)
 
 
 def _format_stroke_and_tag_end(color: str, dash_pattern: str, width: float) -> str:
-    return (
-        f' stroke="{color}" stroke-width="{width}"' + f' stroke-dasharray="{dash_pattern}"' * bool(dash_pattern) + "/>"
-    )
+    dashes = f' stroke-dasharray="{dash_pattern}"' if dash_pattern else ""
+    return f' stroke="{color}" stroke-width="{width}"{dashes}/>'
 
 
 def choose_border_and_fill_colors(row: RowFields) -> tuple[str, str]:
-    """Return the colours of a row's border and inside: a variable that no tape watches is a constant inside."""
+    """Return the border and fill colors of a row's node; an unwatched variable is filled like a constant.
+
+    Args:
+        row: The fields of the row.
+    """
     color, fill = NODE_COLORS[row["kind"]]
-    return color, fill if row["kind"] != "variable" or row["watched"] else NODE_COLORS["constant"][1]
+    if row["kind"] == "variable" and not row["watched"]:
+        fill = NODE_COLORS["constant"][1]
+    return color, fill
 
 
 def choose_text_color(value: ValueFields | None, default_color: str = TEXT_COLOR) -> str:
-    """Return the colour of a value: one that is not a number is marked."""
+    """Return the color for the text of a value.
+
+    Args:
+        value: The value, which may be None.
+        default_color: The color of a value without NaN; a value that contains NaN has CUT_COLOR.
+    """
     return CUT_COLOR if value and re.search(r"\bnan\b", value.get("text", "")) else default_color
 
 
 def draw_value_in_node(
     x: float, y: float, padding: float, prefix: str, value: ValueFields | None, row: RowFields
 ) -> str:
-    """Return a number, or a small array in a node; of a larger one its shape and its picture."""
+    """Return the text of a value in a node; a large array is drawn as its shape and its thumbnail.
+
+    Args:
+        x: The left edge of the node.
+        y: The baseline of the text.
+        padding: The distance of the text from the left edge.
+        prefix: Text in front of the value. With a prefix, a number is bold.
+        value: The value; None draws nothing.
+        row: The row of the node.
+    """
     if value is None:
         return ""
     text = format_value(value, MAX_VALUE_LETTERS - len(prefix))
@@ -104,7 +155,17 @@ def draw_value_in_node(
 def draw_text_with_thumbnail(
     x: float, y: float, padding: float, text: str, value: ValueFields | None, color: str, is_bold: bool = False
 ) -> str:
-    """Return a text in a node, and beside it the picture of its array where there is room."""
+    """Return a text in a node, and to its right the thumbnail of an array if there is room.
+
+    Args:
+        x: The left edge of the node.
+        y: The baseline of the text.
+        padding: The distance of the text from the left edge.
+        text: The text.
+        value: The value of the thumbnail.
+        color: The color of the text.
+        is_bold: Whether the text is bold.
+    """
     thumbnail_left = max(68.0, padding + 6.7 * len(text) + 4)
     thumbnail = (
         draw_thumbnail(value, x + thumbnail_left, y - 10, NODE_WIDTH - thumbnail_left - 8, 12)

@@ -1,4 +1,4 @@
-"""The tangents of a recording that a ``ForwardAccumulator`` followed: for each row its derivative in that direction."""
+"""Compute the tangents of a recording that a ``ForwardAccumulator`` has followed."""
 
 from __future__ import annotations
 
@@ -15,13 +15,18 @@ if TYPE_CHECKING:
     from ..engine.record.record import Record
     from ..engine.types import Array, Object
 
-MAX_ROWS = 2000  # rows: of a longer recording no code reads them
+MAX_ROWS = 2000  # Pictures of longer recordings show no tangents.
 
 
 def compute_tangents(record: Record, tapes: list[Object]) -> dict[int, Array]:
-    """Return by row the tangents of the last accumulator of a recording that has ended.
+    """Return the tangent of each row: its derivative in the direction of the last accumulator.
 
-    There are none if it no longer exists, or if values were released.
+    Args:
+        record: The recording, which must not be open.
+        tapes: The tapes of the recording, in the order in which they were entered.
+
+    Returns:
+        The tangents by row. Empty if there is no accumulator or it no longer exists, or if values were released.
 
     >>> import minitape as tf
     >>> x = tf.Variable(3.0, name="x")
@@ -43,6 +48,7 @@ def compute_tangents(record: Record, tapes: list[Object]) -> dict[int, Array]:
         if record.get_shape_and_dtype(row)[1].kind in "fc"
     )
     tensors_by_row = {row: create_tensor(np.asarray(value)) for row, value in recorded_values if value is not None}
-    with suppress(Exception), suspend_recording(), np.errstate(all="ignore"):  # the picture goes on without them
+    # A failure, for instance because of a released value, must not stop the picture.
+    with suppress(Exception), suspend_recording(), np.errstate(all="ignore"):
         return {row: tangent.numpy() for row, tangent in accumulator._compute_tangents_by_row(tensors_by_row).items()}
     return {}

@@ -1,4 +1,7 @@
-"""A figure for papers: its SVG, which has the few forms of :mod:`.svg_elements`, as TikZ: both are one picture."""
+"""Convert the SVG of a figure to TikZ, for papers in LaTeX.
+
+Only the elements that :mod:`.svg_elements` draws are converted, so both formats show the same picture.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,8 @@ PREAMBLE = r"""
 \def\row#1{\hbox{\ooalign{$\bigcirc$\cr\hidewidth\raise.15ex\hbox{\fontsize{8}{8}\selectfont#1}\hidewidth}}}
 \def\clap#1{\hbox to0pt{\hss#1\hss}}\let\lap\rlap\let\back\relax\fboxsep.5pt
 """[1:]
-# one after the other: a regular expression of SVG => what takes its place, there or in the next line
+# Each rule is a regular expression for SVG, "=>" and its replacement, which may be on the next line. The rules are
+# applied in order.
 SVG_RULES = r"""
 (?s)<svg.*?</desc>=>
 <text x="(.*?)" y="(.*?)" (.*?) fill="#(\w+)"(.*?)>(.*?)</text>=>
@@ -53,7 +57,11 @@ LATEX_BY_SIGN = {ord(sign): written for sign, written in re.findall(r"(\S) (\S+)
 
 
 def convert_to_tikz(svg: str) -> str:
-    """Return the TikZ picture of a figure's SVG."""
+    r"""Return the figure as LaTeX code with a ``tikzpicture``, which a document includes with ``\input``.
+
+    Args:
+        svg: The text of ``Figure.build_svg``.
+    """
     text = re.sub(">([^<]+)<", lambda match: f">{unescape(match[1]).translate(LATEX_BY_SIGN)}<", svg)
     for pattern, replacement in re.findall("(.+)=>(?:\n  )?(.*)\n", SVG_RULES):
         text = re.sub(pattern, replacement, text)

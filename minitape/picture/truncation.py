@@ -1,6 +1,4 @@
-"""What keeps a picture small and legible whatever a program is called, says and computes: names, texts and lists are
-cut.
-"""
+"""Shorten names, texts and lists, so that pictures of any program stay small and legible."""
 
 from __future__ import annotations
 
@@ -11,32 +9,46 @@ from itertools import islice
 
 from .picture_texts import translate
 
-MAX_NAME_LETTERS = 200  # letters of a name in a snapshot; a box of the picture has room for fewer
-MAX_TEXT_LETTERS = 10_000  # of a value's text
-MAX_LINE_LETTERS = 1_000  # of a line of source
-MAX_LINES = 20_000  # of a file
+MAX_NAME_LETTERS = 200  # The limit for a name in a snapshot; a box of the picture has room for fewer letters.
+MAX_TEXT_LETTERS = 10_000  # The limit for the text of a value.
+MAX_LINE_LETTERS = 1_000  # The limit for a line of source.
+MAX_LINES = 20_000  # The limit for a file.
 
 
 def replace_unprintable(text: str) -> str:
-    """Return the text, such as a name, with blanks for characters that are invisible or reverse their neighbours.
+    r"""Return a text with a space in place of each unprintable character.
 
-    >>> replace_unprintable("a\\x1b[31m\\u202eb")
+    Such characters may be invisible, or reverse the order of the letters next to them.
+
+    Args:
+        text: The text, such as a name of the program.
+
+    >>> replace_unprintable("a\x1b[31m\u202eb")
     'a [31m b'
     """
     return "".join(letter if letter.isprintable() else " " for letter in text)
 
 
 def measure_width(text: str) -> int:
-    """Return how wide a text is, in letters: a Chinese, Japanese or Korean character takes the room of two.
+    """Return the width of a text in letters; a Chinese, Japanese or Korean character counts as two.
+
+    Args:
+        text: The text.
 
     >>> measure_width("w1"), measure_width("权重")
     (2, 4)
     """
-    return len(text) + (0 if text.isascii() else sum(unicodedata.east_asian_width(letter) in "WF" for letter in text))
+    if text.isascii():
+        return len(text)
+    return len(text) + sum(unicodedata.east_asian_width(letter) in "WF" for letter in text)
 
 
 def elide_text(text: str, max_width: int) -> str:
-    """Return as much of a text as fits, with a sign for what is left out.
+    """Return the beginning of a text with an ellipsis; return a text that fits unchanged.
+
+    Args:
+        text: The text.
+        max_width: The largest width, including the ellipsis, in letters as ``measure_width`` counts them.
 
     >>> elide_text("velocity", 5), elide_text("隐藏层的权重", 6), elide_text("w", 5)
     ('velo…', '隐藏…', 'w')
@@ -50,9 +62,14 @@ def elide_text(text: str, max_width: int) -> str:
 
 
 def shorten_name(name: str, max_width: int = MAX_NAME_LETTERS) -> str:
-    """Return a name that fits: of a path the last parts, the first of them with both its ends.
+    """Return a name, shortened so that it fits into ``max_width`` letters.
 
-    They tell names apart better than the beginning.
+    The last parts of a path distinguish names better than the first parts, so a path keeps its end. The first part that
+    is kept may lose its middle.
+
+    Args:
+        name: The name, which may be a path with dots, slashes or brackets.
+        max_width: The largest width, in letters as ``measure_width`` counts them.
 
     >>> names = "w", "sequential/conv2d_1/kernel", "layers.0.linear.bias", "params['dense']['w']", "name_of_the_ball"
     >>> [shorten_name(name, 12) for name in names]
@@ -62,18 +79,16 @@ def shorten_name(name: str, max_width: int = MAX_NAME_LETTERS) -> str:
         return name
     if measure_width(name) > len(name):
         return elide_text(name, max_width)
-    ending = name[-max_width - 2 :]  # all that may fit: a name may have a million parts
+    ending = name[-max_width - 2 :]  # Nothing else can fit, and a name may have a million parts.
     tails = [ending[match.start() :].removeprefix(".") for match in re.finditer(r"[/.[]", ending)]
     candidates = (candidate for tail in tails if tail for candidate in (f"…{tail}", tail.removeprefix("/")))
     fitting_name = next((candidate for candidate in candidates if len(candidate) <= max_width), "")
     last_parts = re.search(r"([^/.]+)([/.][^/.]+)$", name[-MAX_NAME_LETTERS:])
-    if (
-        fitting_name
-        and last_parts
-        and not re.search(r"\w[/.]", fitting_name)
-        and (remaining_width := max_width - len(last_parts[2])) > 3
-    ):
-        return _elide_middle(last_parts[1], remaining_width) + last_parts[2]
+    has_one_part = not re.search(r"\w[/.]", fitting_name)
+    if fitting_name and last_parts and has_one_part:
+        remaining_width = max_width - len(last_parts[2])
+        if remaining_width > 3:
+            return _elide_middle(last_parts[1], remaining_width) + last_parts[2]
     return fitting_name or _elide_middle(last_parts[2][1:] if last_parts else name, max_width)
 
 
@@ -82,7 +97,11 @@ def _elide_middle(text: str, max_width: int) -> str:
 
 
 def shorten_text(text: str, max_letters: int = MAX_TEXT_LETTERS) -> str:
-    """Return the beginning of a long text, and how long it is.
+    """Return a text; of a text with more than ``max_letters`` characters, the beginning and the length.
+
+    Args:
+        text: The text.
+        max_letters: The number of characters that are kept.
 
     >>> shorten_text("abcdefgh", 3)
     'abc… (8 characters)'
@@ -91,9 +110,14 @@ def shorten_text(text: str, max_letters: int = MAX_TEXT_LETTERS) -> str:
 
 
 def join_shortened_lines(lines: Iterable[str]) -> str:
-    """Return the text of a file without what is too long to be shown; lines keep their numbers."""
+    """Return the text of a file with long lines shortened and with at most MAX_LINES lines; lines keep their numbers.
+
+    Args:
+        lines: The lines of the file, with their line ends.
+    """
     first_lines = [*islice(lines, MAX_LINES + 1)]
-    first_lines[MAX_LINES:] = ["… (the file is longer)\n"] * len(first_lines[MAX_LINES:])
+    if len(first_lines) > MAX_LINES:
+        first_lines[MAX_LINES] = "… (the file is longer)\n"
     return "".join(
         line if len(line) <= MAX_LINE_LETTERS else shorten_text(line.rstrip("\r\n"), MAX_LINE_LETTERS) + "\n"
         for line in first_lines
@@ -101,14 +125,16 @@ def join_shortened_lines(lines: Iterable[str]) -> str:
 
 
 def join_first_items(items: Sequence[object], limit: int) -> str:
-    """Return the first items, and how many more there are.
+    """Return the first ``limit`` items as text, and the number of further items.
+
+    Args:
+        items: The items, which are converted with ``str``.
+        limit: The number of items that are written out.
 
     >>> join_first_items([3, 1, 4, 1, 5], 3)
     '3, 1, 4 and 2 more'
     """
     first_items = translate(", ").join(map(str, items[:limit]))
-    return (
-        translate("{items} and {n} more", items=first_items, n=len(items) - limit)
-        if len(items) > limit
-        else first_items
-    )
+    if len(items) <= limit:
+        return first_items
+    return translate("{items} and {n} more", items=first_items, n=len(items) - limit)

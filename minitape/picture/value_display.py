@@ -1,6 +1,6 @@
-"""How numbers and arrays look in a picture: four digits, shapes, and small pictures in blue and vermilion.
+"""Format numbers with four digits, and arrays as shapes and thumbnails in blue and vermilion.
 
-widgets/frontend/src/value.ts and heatmap.ts have the same rules for the live picture.
+widgets/frontend/src/value.ts and heatmap.ts apply the same rules to the live picture.
 """
 
 from __future__ import annotations
@@ -19,23 +19,25 @@ if TYPE_CHECKING:
     from .snapshot_types import Plain, ValueFields
 
 DIGITS = 4
-MAX_EXACT_LETTERS = 6  # characters of a number that is short as it is
-MAX_ELEMENTS = 8  # of an array that is written out
-NEGATIVE_COLOR, ZERO_COLOR, POSITIVE_COLOR, NONFINITE_COLOR = (
-    (0, 114, 178),
-    (242, 242, 242),
-    (213, 94, 0),
-    (168, 68, 127),
-)
-MIN_SIZE, CELL_SIZE, COLOR_LEVELS = (
-    5,
-    1.6,
-    5,
-)  # pixels of a small picture and of its cells, and its colours on each side of zero
+MAX_EXACT_LETTERS = 6  # Up to this length, a number is not rounded.
+MAX_ELEMENTS = 8  # Larger arrays are not written out.
+NEGATIVE_COLOR = (0, 114, 178)
+ZERO_COLOR = (242, 242, 242)
+POSITIVE_COLOR = (213, 94, 0)
+NONFINITE_COLOR = (168, 68, 127)
+MIN_SIZE = 5  # The least width and height of a thumbnail, in pixels.
+CELL_SIZE = 1.6  # The least width and height of a cell of a thumbnail, in pixels.
+COLOR_LEVELS = 5  # The number of colors on each side of zero.
 
 
 def round_number_text(text: str, digits: int = DIGITS) -> str:
-    """Return a number with fewer digits; what is short, whole or no real number stays as it is.
+    """Return a number rounded to ``digits`` significant digits.
+
+    A text that is short, or that is not a finite real number with a point or an exponent, is returned unchanged.
+
+    Args:
+        text: The number as NumPy or Python prints it.
+        digits: The number of significant digits.
 
     >>> texts = "0.10000000149011612", "-1.7e-05", "123456.78", "3.0", "12345678.0", "nan"
     >>> [round_number_text(text) for text in texts]
@@ -54,11 +56,18 @@ def round_number_text(text: str, digits: int = DIGITS) -> str:
         return f"{mantissa.rstrip('0').rstrip('.')}e{int(power)}"
     whole_digits = int(math.log10(abs(number))) + 1 if abs(number) >= 1 else 0
     short_text = repr(float(f"{number:.{max(digits, whole_digits)}g}"))
-    return short_text if number.is_integer() else short_text.removesuffix(".0")  # "2.0" is exact, "2" is not
+    return short_text if number.is_integer() else short_text.removesuffix(".0")  # "2.0" is exact, and "2" is rounded.
 
 
 def format_value(value: ValueFields, max_letters: int) -> str | None:
-    """Return a number, or a small array in a line, with as many digits as fit; None where there is no room.
+    """Return a number or a small array on one line, with as many digits as fit.
+
+    Args:
+        value: The value.
+        max_letters: The largest number of characters.
+
+    Returns:
+        The text; None if it does not fit, or if the array has more than MAX_ELEMENTS elements.
 
     >>> format_value({"text": "[0.5 2.  18.25]", "data": [0.5, 2.0, 18.25]}, 15)
     '[0.5 2. 18.25]'
@@ -74,7 +83,11 @@ def format_value(value: ValueFields, max_letters: int) -> str | None:
 
 
 def format_shape(shape: Iterable[int], max_width: int = 1000) -> str:
-    """Return the lengths of an array's sides; of many the first and the last.
+    """Return a shape as text.
+
+    Args:
+        shape: The length of each axis.
+        max_width: The largest width in letters. If the text is wider, only the first and the last axis are shown.
 
     >>> format_shape([16]), format_shape([4, 12, 12, 3], 10)
     ('(16,)', '(4, …, 3)')
@@ -87,7 +100,17 @@ def format_shape(shape: Iterable[int], max_width: int = 1000) -> str:
 
 
 def format_magnitude(value: ValueFields, max_letters: int) -> str:
-    """Return a number, or a small array written out; of a larger one how large its numbers are (value.ts: ``sizeOf``).
+    """Return a number or a small array written out, or the largest magnitude in a larger array.
+
+    ``sizeOf`` in value.ts does the same.
+
+    Args:
+        value: The value.
+        max_letters: The largest number of characters.
+
+    Returns:
+        The text of ``format_value`` if it fits. Otherwise "±2" for a largest magnitude of 2, "each 0" if all elements
+        are equal, or "NaN". A value that is not an array of numbers is cut.
 
     >>> array, number = {"text": "", "data": [[0.5, -2.0]] * 5}, {"text": "0.25", "data": 0.25}
     >>> format_magnitude(array, 9), format_magnitude(number, 9)
@@ -107,7 +130,13 @@ def format_magnitude(value: ValueFields, max_letters: int) -> str:
 
 
 def compute_largest_magnitude(value: ValueFields) -> float:
-    """Return the largest magnitude in a value, NaN where it is not known.
+    """Return the largest magnitude of the elements of a value.
+
+    Args:
+        value: The value as a snapshot holds it.
+
+    Returns:
+        The largest absolute value; NaN if the value contains NaN or is not numeric.
 
     >>> compute_largest_magnitude({"text": "", "data": [1.0, -3.0]})
     3.0
@@ -118,7 +147,7 @@ def compute_largest_magnitude(value: ValueFields) -> float:
 
 
 def _read_minimum_and_maximum(value: ValueFields) -> tuple[float, float]:
-    """Return the least and the greatest number in a value; raise ValueError if it has none."""
+    """Return the minimum and the maximum of a value; raise ValueError if it has no real numbers."""
     stats, lines = value.get("stats"), _to_thumbnail_lines(value)
     if stats is None and lines.size:
         return float(lines.min()), float(lines.max())
@@ -139,13 +168,23 @@ def _format_elements(data: Plain, digits: int) -> str:
     return text.removesuffix("0") if text.endswith(".0") else text
 
 
-# -- arrays as small pictures ----------------------------------------------------------------------
+# -- thumbnails ------------------------------------------------------------------------------------
 
 
 def draw_thumbnail(value: ValueFields | None, x: float, y: float, max_width: float, max_height: float) -> str:
-    """Return the SVG of an array as a small picture, at its own proportions and from the left of this room.
+    """Return an array as a small image in SVG, with the array's proportions.
 
-    It has the strongest number of each part; it is empty for what is no array.
+    If the image has fewer cells than the array, each cell shows the element of largest magnitude in its area.
+
+    Args:
+        value: The value.
+        x: The left edge of the image, in pixels.
+        y: The top edge of the available space, in which the image is centered vertically.
+        max_width: The width of that space.
+        max_height: The height of that space.
+
+    Returns:
+        The SVG; "" for a value that is not an array of at least two real numbers.
 
     >>> draw_thumbnail({"text": "", "data": [1.0, -1.0]}, 0, 0, 20, 10).count("fill=")
     3
@@ -180,14 +219,18 @@ def draw_thumbnail(value: ValueFields | None, x: float, y: float, max_width: flo
 
 def _choose_cell_color(level: float) -> str:
     share = min(1.0, abs(level) / COLOR_LEVELS) ** 0.7
-    end = NONFINITE_COLOR if level == math.inf else NEGATIVE_COLOR if level < 0 else POSITIVE_COLOR
+    if level == math.inf:
+        end = NONFINITE_COLOR
+    else:
+        end = NEGATIVE_COLOR if level < 0 else POSITIVE_COLOR
     return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in zip(ZERO_COLOR, end, strict=True))
 
 
 def _to_thumbnail_lines(value: ValueFields | None) -> np.ndarray:
-    """Return the numbers as lines of a picture: a vector is one, more than two axes are stacked.
+    """Return the elements of a value as an array of two axes, for a thumbnail.
 
-    There are none for what is no array of real numbers.
+    A vector becomes one line. Of an array with more than two axes, all but the last axis are stacked. A value that is
+    not an array of real numbers becomes an array without elements.
     """
     data = None if value is None else value.get("thumb", value.get("data"))
     if isinstance(data, list) and data:

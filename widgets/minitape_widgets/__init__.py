@@ -1,4 +1,4 @@
-"""The live, steppable picture of a tape.
+"""Live pictures of a tape, which step through its rows and its backward sweep.
 
 >>> from minitape_widgets import TapeView
 """

@@ -1,4 +1,8 @@
-"""The front end travels once per kernel: a hidden widget holds the bundle, the views are a few lines that fetch it."""
+"""Send the front end to the browser once per kernel.
+
+A hidden widget holds the JavaScript bundle. The script of each view is only a few lines, which fetch the bundle from
+that widget.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +14,8 @@ from minitape.course.widget_base import AnyWidget, Unicode
 
 BUNDLE = Path(__file__).parent / "static" / "tapeview.js"
 
-# What each view runs. The engine is found through the widget manager, so it does not matter which model a page (or an
-# output's frame, in Colab and VS Code) meets first; a page imports the bundle once for each of its versions.
+# The script of each view. It finds the front end through the widget manager, so a page (or the frame of an output, in
+# Colab and VS Code) may load the models in any order. A page imports each version of the bundle once.
 LOADER = (
     HEAR_SCRIPT
     + """
@@ -46,12 +50,17 @@ export default {
 
 
 class FrontEnd(AnyWidget):
-    """Holds the bundled front end; never shown."""
+    """The hidden widget that holds the bundled front end.
+
+    Attributes:
+        bundle: The text of the JavaScript bundle.
+    """
 
     _esm = "export default {};"
     bundle = Unicode().tag(sync=True)
 
     def __repr__(self) -> str:
+        """Return a short text without the bundle."""
         return "FrontEnd()"
 
 
@@ -59,7 +68,7 @@ _front_end: list[Any] = []
 
 
 def get_front_end() -> FrontEnd:
-    """Return the kernel's one engine; made anew when someone closed it."""
+    """Return the kernel's front end; create it on the first call, or if it was closed."""
     if not _front_end or _front_end[0].comm is None:
         _front_end[:] = [FrontEnd(bundle=BUNDLE.read_text(encoding="utf-8"))]
     return _front_end[0]

@@ -1,4 +1,4 @@
-"""Sliders bound to variables: the function behind a picture runs again, and the numbers move in place."""
+"""Rerun a function with new values of its variables, when the user moves a slider below its picture."""
 
 from __future__ import annotations
 
@@ -12,8 +12,15 @@ from minitape.picture.gradient_results import PythonNames
 
 
 class InteractiveFunction:
-    """Runs ``function`` under a new tape with new values of the variables, which go by their names in
-    ``namespaces``.
+    """A function whose variables have sliders.
+
+    Attributes:
+        function: The function, which takes no arguments and reads the variables.
+        variables: The scalar variables.
+        low: The lowest value of each slider; None chooses it by the variable's value.
+        high: The highest value of each slider; None chooses it by the variable's value.
+        step: The step of each slider; None divides the range by 200.
+        namespaces: The dictionaries in which the Python names of the variables are looked up.
     """
 
     def __init__(
@@ -25,6 +32,12 @@ class InteractiveFunction:
         step: float | None,
         namespaces: list[dict[str, Any]],
     ) -> None:
+        """Check the arguments of ``TapeView.interact``.
+
+        Raises:
+            TypeError: If ``function`` is not a function without arguments, or one of ``variables`` is not a variable.
+            ValueError: If a variable is not a scalar, or ``low`` is not less than ``high``.
+        """
         if not callable(function) or _needs_arguments(function):
             raise TypeError(
                 f"interact() takes a function without arguments, which reads the variables, but received {function!r}."
@@ -42,10 +55,10 @@ class InteractiveFunction:
         if low is not None and high is not None and low >= high:
             raise ValueError(f"interact() moves a variable from low to high, but received low={low} and high={high}.")
         self.low, self.high, self.step = low, high, step
-        self.namespaces = namespaces  # where the program's names of the variables are
+        self.namespaces = namespaces
 
     def build_slider_json(self) -> str:
-        """Return the sliders as the browser builds them."""
+        """Return the name, value, range and step of each slider, as JSON for the browser."""
         sliders, names = [], PythonNames(self.namespaces)
         for variable in self.variables:
             value = float(variable.numpy())
@@ -65,12 +78,19 @@ class InteractiveFunction:
         return json.dumps(sliders)
 
     def record_function_run(self, variable_values: Sequence[float] | None = None) -> Any:
-        """Return the tape of one run, with the gradient of the function's result taken."""
+        """Run the function under a new tape and compute the gradient of its result.
+
+        Args:
+            variable_values: A value to assign to each variable before the run; None assigns nothing.
+
+        Returns:
+            The tape.
+        """
         for variable, value in zip(self.variables, variable_values or (), strict=False):
             variable.assign(value)
         with tf.GradientTape() as tape:
             for variable in self.variables:
-                if not variable.trainable:  # the others are watched where the function reads them
+                if not variable.trainable:  # The tape watches trainable variables when the function reads them.
                     tape.watch(variable)
             target = self.function()
         tape.gradient(target, self.variables)
@@ -78,11 +98,11 @@ class InteractiveFunction:
 
 
 def _needs_arguments(function: Callable[..., Any]) -> bool:
-    """Return whether it cannot be called without arguments, as far as Python can tell."""
+    """Return whether a function requires arguments; False if its signature is unknown."""
     try:
         inspect.signature(function).bind()
     except TypeError:
         return True
-    except ValueError:  # a function of C may have no signature
+    except ValueError:  # A function written in C may have no signature.
         return False
     return False

@@ -1,4 +1,4 @@
-"""What a saved notebook keeps of a view: the page that steps, packed, beside the picture."""
+"""Store a view in a saved notebook, as a compressed page that steps next to the static picture."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from minitape.common.translation import join_sentences
 from minitape.picture.drawing import Picture
 from minitape.picture.picture_texts import translate
 
-MAX_LETTERS = 1_000_000  # characters of a page that is kept
-# The picture stays where scripts do not run: on GitHub, in a notebook that is not trusted.
+MAX_LETTERS = 1_000_000  # A longer compressed page is not stored.
+# The script replaces the picture by the page. Where scripts do not run, as on GitHub or in a notebook that is not
+# trusted, the picture stays.
 KEPT_HTML = """<div id="{name}">{picture}</div><script>
 (async (places) => {{
   const bytes = Uint8Array.from(atob("{packed}"), (letter) => letter.charCodeAt(0));
@@ -28,14 +29,22 @@ KEPT_HTML = """<div id="{name}">{picture}</div><script>
 
 
 class KeptView:
-    """An output of a notebook that steps without a kernel: reopened, mailed, or converted by nbconvert."""
+    """An output that steps without a kernel in a notebook that is reopened, mailed or converted by nbconvert.
+
+    Attributes:
+        picture: The static picture.
+    """
 
     def __init__(self, picture: Picture, page: str, height: int) -> None:
+        """Store the picture, the HTML text of the page, and the height of the page in pixels."""
         self.picture = picture
         self._page, self._height = page, height
 
     def html(self) -> str:
-        """Return the picture, and a script that puts the page in its place; the picture alone if it is too large."""
+        """Return the HTML of the picture, with a script that replaces it by the page.
+
+        If the page is too large, a sentence that states this replaces the script.
+        """
         packed = base64.b64encode(zlib.compress(self._page.encode(), 9)).decode()
         if len(packed) > MAX_LETTERS:
             message = translate(
@@ -51,6 +60,7 @@ class KeptView:
         )
 
     def __repr__(self) -> str:
+        """Return the number of rows and tapes."""
         return repr(self.picture).replace("Picture", "KeptView")
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:

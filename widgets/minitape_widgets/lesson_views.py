@@ -1,8 +1,8 @@
-"""Runs the lesson that is named first, and writes each ``TapeView`` and ``Moving`` that it shows into the folder that
-is named second.
+"""Run a lesson and write each live view that it shows to a file.
 
-Prints a JSON object: id of a cell -> the text of each view that it shows, and the name of its file. ``minitape site``
-runs this as a program.
+``minitape site`` runs this module as a program with two arguments, the path of the lesson and a folder. The program
+writes each ``TapeView`` and ``Moving`` of the lesson to a page in the folder. It prints a JSON object that maps the id
+of each cell to the texts and file names of the views that the cell shows.
 """
 
 import contextlib
@@ -18,8 +18,8 @@ from minitape.common.read_data import MAX_NOTEBOOK_SIZE, read_json
 from minitape.course import Moving
 from minitape_widgets import TapeView
 
-# A page tells the lesson around it how high it is, and is told whether that one is light or dark. It does not fill its
-# frame, which would follow it.
+# The page reports its height to the lesson around it, and follows the lesson's light or dark theme. It must not fill
+# its frame, because the frame takes its height from the page.
 IN_LESSON = """<style>
 body { margin: 0 }
 html[data-theme="light"], html[data-theme="light"] body { color-scheme: light; background: #fff }
@@ -36,7 +36,12 @@ new ResizeObserver(() => parent.postMessage({ tapeview: document.body.offsetHeig
 
 
 def write_view_for_frame(view: TapeView | Moving, target_path: Path) -> None:
-    """Write a view as a page for a frame of another page."""
+    """Write a view as a page that a lesson shows in a frame.
+
+    Args:
+        view: The view.
+        target_path: The file, whose folders are created if they are missing.
+    """
     target_path.parent.mkdir(parents=True, exist_ok=True)
     view.save(target_path)
     with open(target_path, "a", encoding="utf-8") as file:
@@ -44,10 +49,19 @@ def write_view_for_frame(view: TapeView | Moving, target_path: Path) -> None:
 
 
 def run_lesson_and_save_views(lesson_path: Path, target_folder: Path) -> dict[str, list[tuple[str, str]]]:
-    """Run a lesson, and write each view when its cell has been run: it grows while the cell runs.
+    """Run a lesson and write each view that it shows.
+
+    A view grows while its cell runs, so it is written after the cell has ended.
+
+    Args:
+        lesson_path: The notebook.
+        target_folder: The folder for the pages.
 
     Returns:
-        By cell the text of each view that it shows, and the name of its file.
+        (text of the view, file name) pairs, by the id of the cell that shows the views.
+
+    Raises:
+        SystemExit: If a cell fails that is not expected to raise an exception.
     """
     shell, shown_views = InteractiveShell.instance(), []
 

@@ -1,9 +1,11 @@
-"""Views that grow while a cell runs: one thread looks at all of them every 40 ms. Where there are no threads (a
-browser's Python), whoever brings news sends it.
+"""Keep views up to date while a cell runs.
 
-It never takes more than a small share of the interpreter while a tape is recording, so that recording keeps its
-speed: a few rows in each turn, the rest when the block has ended. Rows carry their numbers; a browser that misses some
-asks for them again (``TapeView.on_request``).
+One thread checks all views every 40 ms. In a Python without threads, as in a browser, the listener that notices a
+change also sends it.
+
+While a tape records, the thread sends only a few rows in each turn, so that it hardly slows down the recording. It
+sends the rest when the block has ended. Messages are numbered, so a browser that misses some can request them again
+(``TapeView.on_request``).
 """
 
 from __future__ import annotations
@@ -18,23 +20,27 @@ from minitape.common.threads import start_thread
 if TYPE_CHECKING:
     from .view import TapeView
 
-TURN_SECONDS = 0.04  # seconds between two looks
-SHORT_TURN_SECONDS = 0.005  # the same, while a recording that has ended is not all sent
-ROWS_WHILE_RECORDING = 100  # rows in a turn while the tape is recording
-ROWS_AFTERWARDS = 20_000  # rows in a turn afterwards
-REST_WHILE_RECORDING = 3.0  # after a turn of t seconds, at least REST * t seconds of rest while a tape is recording
-REST_AFTERWARDS = 0.25  # the same afterwards
-MAX_QUIET_TURNS = 50  # turns without news before the thread ends; the next event starts it again
+TURN_SECONDS = 0.04  # The thread sleeps at least so long between two turns.
+SHORT_TURN_SECONDS = 0.005  # It sleeps less while rows of a recording that has ended are unsent.
+ROWS_WHILE_RECORDING = 100  # The limit of rows in a turn while the tape records.
+ROWS_AFTERWARDS = 20_000  # The limit of rows in a turn afterwards.
+REST_WHILE_RECORDING = 3.0  # After a turn of t seconds, the thread sleeps at least 3 t seconds while a tape records.
+REST_AFTERWARDS = 0.25  # Afterwards, it sleeps at least t / 4 seconds.
+MAX_QUIET_TURNS = 50  # After so many turns without news, the thread ends. The next event starts a new one.
 
 _views: weakref.WeakSet[TapeView] = weakref.WeakSet()
 _lock = threading.Lock()
 _thread: list[threading.Thread] = []
 _news = threading.Event()
-_last_sent = [0.0]  # when rows were last sent without the thread
+_last_sent = [0.0]  # The time at which rows were last sent without the thread.
 
 
 def keep_view_updated(view: TapeView) -> None:
-    """Keep ``view`` up to date from now on, as long as it exists."""
+    """Register a view, so that its new rows are sent to the browser as long as the view exists.
+
+    Args:
+        view: The view. It is not kept alive.
+    """
     ref = weakref.ref(view)
 
     def on_change() -> None:
@@ -51,7 +57,7 @@ def keep_view_updated(view: TapeView) -> None:
 
 
 def notify_sending_thread() -> None:
-    """Tell the thread that there is something to do; starts it where it has ended."""
+    """Wake the sending thread, or start it if it has ended; without threads, send the news now."""
     _news.set()
     with _lock:
         if _thread and _thread[0].is_alive():
@@ -63,7 +69,7 @@ def notify_sending_thread() -> None:
 
 
 def _send_news_without_thread() -> None:
-    """Send what the thread would send: while a tape is recording some rows every 40 ms, afterwards all of them."""
+    """Send what the thread would send: some rows every 40 ms while a tape records, and all rows afterwards."""
     _news.clear()
     is_recording = any(view.picture_source.is_recording for view in _list_views())
     current_time = time.perf_counter()
@@ -75,6 +81,7 @@ def _send_news_without_thread() -> None:
 
 
 def _run_sending_thread() -> None:
+    """Send the news of all views in turns, until there was none for MAX_QUIET_TURNS turns."""
     quiet_turns = 0
     while quiet_turns < MAX_QUIET_TURNS:
         started = time.perf_counter()
@@ -84,13 +91,10 @@ def _run_sending_thread() -> None:
         views = _list_views()
         is_recording = any(view.picture_source.is_recording for view in views)
         is_behind = not is_recording and any(view.has_unsent_rows() for view in views)
-        del views  # while it sleeps, it keeps none alive
-        time.sleep(
-            max(
-                SHORT_TURN_SECONDS if is_behind else TURN_SECONDS,
-                (REST_WHILE_RECORDING if is_recording else REST_AFTERWARDS) * spent_seconds,
-            )
-        )
+        del views  # The sleeping thread must not keep views alive.
+        turn_seconds = SHORT_TURN_SECONDS if is_behind else TURN_SECONDS
+        rest_ratio = REST_WHILE_RECORDING if is_recording else REST_AFTERWARDS
+        time.sleep(max(turn_seconds, rest_ratio * spent_seconds))
         if _news.is_set() or is_recording:
             quiet_turns = 0
     with _lock:
@@ -100,12 +104,13 @@ def _run_sending_thread() -> None:
 
 
 def _list_views() -> list[TapeView]:
-    """Return the views that there are; others may be made in the meantime."""
+    """Return a copy of the set of views, because other threads may create views meanwhile."""
     with _lock:
         return list(_views)
 
 
 def _send_news_of_all_views() -> bool:
+    """Send the news of each view, and return whether there was any."""
     has_sent = False
     for view in _list_views():
         try:
@@ -113,12 +118,16 @@ def _send_news_of_all_views() -> bool:
                 _views.discard(view)
                 continue
             has_sent |= view.send_news(ROWS_WHILE_RECORDING if view.picture_source.is_recording else ROWS_AFTERWARDS)
-        except Exception:  # one view that cannot be read or sent must not stop the others
+        except Exception:  # A view that cannot be read or sent must not stop the others.
             _views.discard(view)
     return has_sent
 
 
 def flush_view(view: TapeView) -> None:
-    """Send everything that ``view`` does not have yet; for tests and for the end of a program."""
+    """Send all news of a view at once, for tests and for the end of a program.
+
+    Args:
+        view: The view.
+    """
     while view.send_news(None):
         pass

@@ -1,10 +1,9 @@
-"""The notebook's outputs that show views: which cell shows which, and what is saved of one that was shown early.
+"""Track which outputs of a notebook show which views.
 
-- A cell that runs again, or was deleted, shows its old view no more. Where the program has no name for it, it is
-  closed.
-- A view that was shown before its tape recorded anything has no picture that a notebook could save. Its output has a
-  name of its own (a *display id*); when a cell has ended in which the tape grew or gave a gradient, the output is
-  replaced by one that holds the static picture beside the widget.
+- Rerunning or deleting a cell closes the view that it showed, unless a variable still refers to the view.
+- A view that is shown before its tape has recorded rows has no picture that the notebook could save. Its output
+  therefore has a *display id*. If the tape has grown or computed a gradient when a cell ends, a new output replaces it,
+  with the widget and the static picture.
 """
 
 from __future__ import annotations
@@ -22,25 +21,41 @@ from .live_updates import notify_sending_thread
 if TYPE_CHECKING:
     from .view import TapeView
 
-GROWN_METADATA = {"minitape": {"grown": True}}  # in an output's metadata: it was replaced after its cell had run
+GROWN_METADATA = {"minitape": {"grown": True}}  # This metadata marks outputs that were replaced after their cell ran.
 
 
 @dataclass
 class _ShownOutput:
+    """An output that shows a view.
+
+    Attributes:
+        view_ref: A weak reference to the view.
+        cell_id: The id of the cell; None if the notebook does not send it.
+        run_id: The id of the message that ran the cell.
+        execution_count: IPython's number of that run.
+        display_handle: The handle through which the output can be replaced; None if it cannot.
+        drawn_state: The key of the picture in the output (``TapeView.build_drawn_state_key``).
+    """
+
     view_ref: weakref.ref[TapeView]
     cell_id: str | None
-    run_id: str | None  # the id of the message that ran the cell
-    execution_count: int  # IPython's number of that run
-    display_handle: Any = None  # where it can be replaced
-    drawn_state: Any = None  # what it showed last
+    run_id: str | None
+    execution_count: int
+    display_handle: Any = None
+    drawn_state: Any = None
 
 
 _outputs: list[_ShownOutput] = []
-_shells: weakref.WeakSet[Any] = weakref.WeakSet()  # that tell us of their cells
+_shells: weakref.WeakSet[Any] = weakref.WeakSet()  # The shells that call `_on_cell_end`.
 
 
 def note_shown_view(view: TapeView, display_handle: Any = None) -> None:
-    """Note that the cell that runs now shows a view."""
+    """Note that the cell that runs now shows a view.
+
+    Args:
+        view: The view.
+        display_handle: IPython's handle of the output, if the output can be replaced.
+    """
     shell = _find_kernel_shell()
     if shell is None:
         return
@@ -48,18 +63,24 @@ def note_shown_view(view: TapeView, display_handle: Any = None) -> None:
         shell.events.register("post_run_cell", _on_cell_end)
         _shells.add(shell)
     cell_id, run_id, _ = _read_cell_run_and_deleted_ids(shell)
-    if (
-        not any(
-            output.view_ref() is view and output.run_id == run_id and output.display_handle is None
-            for output in _outputs
-        )
-        or display_handle is not None
-    ):
+    is_noted = any(
+        output.view_ref() is view and output.run_id == run_id and output.display_handle is None for output in _outputs
+    )
+    if not is_noted or display_handle is not None:
         _outputs.append(_ShownOutput(weakref.ref(view), cell_id, run_id, shell.execution_count, display_handle))
 
 
 def show_in_replaceable_output(view: TapeView, data: dict[str, Any], metadata: dict[str, Any]) -> bool:
-    """Show a view in an output that can be replaced; False where there is no notebook."""
+    """Show a view in an output that can be replaced later.
+
+    Args:
+        view: The view.
+        data: The output by MIME type.
+        metadata: The metadata of the output.
+
+    Returns:
+        Whether the output was shown; False if the program does not run in a notebook.
+    """
     if _find_kernel_shell() is None:
         return False
     from IPython.display import display
@@ -69,13 +90,16 @@ def show_in_replaceable_output(view: TapeView, data: dict[str, Any], metadata: d
 
 
 def _find_kernel_shell() -> Any:
-    """Find IPython's shell, if it runs in a kernel."""
+    """Find IPython's shell; None outside IPython, or if the shell does not run in a kernel."""
     shell = find_ipython_shell()
     return shell if getattr(shell, "kernel", None) is not None else None
 
 
 def _read_cell_run_and_deleted_ids(shell: Any) -> tuple[str | None, str | None, list[str]]:
-    """Return the ids of the cell that runs, of the message that runs it, and of deleted cells, as far as known."""
+    """Return the id of the running cell, the id of the message that runs it, and the ids of deleted cells.
+
+    An id is None if the notebook does not send it.
+    """
     with suppress(Exception):
         message = shell.get_parent()
         metadata = message.get("metadata", {})
@@ -84,19 +108,20 @@ def _read_cell_run_and_deleted_ids(shell: Any) -> tuple[str | None, str | None, 
 
 
 def _on_cell_end(*_: Any) -> None:
-    """Close the views that a run replaced, and update outputs whose tapes have grown."""
+    """Close the views that the run has replaced, and update the outputs whose tapes have grown."""
     shell = _find_kernel_shell()
     if shell is None:
         return
-    with suppress(Exception):  # a picture never disturbs the program
+    with suppress(Exception):  # An error in a picture must not disturb the program.
         _close_replaced_views(shell)
-    notify_sending_thread()  # a variable may have been assigned: no other code tells of it
+    notify_sending_thread()  # Assignments to variables do not call the listeners of a recording.
     for output in list(_outputs):
         with suppress(Exception):
             _replace_outdated_output(output)
 
 
 def _close_replaced_views(shell: Any) -> None:
+    """Forget the outputs that were deleted or replaced, and close their views unless the program still uses them."""
     cell_id, run_id, deleted_cells = _read_cell_run_and_deleted_ids(shell)
     replaced_outputs = [
         entry
@@ -107,21 +132,20 @@ def _close_replaced_views(shell: Any) -> None:
     for output in replaced_outputs:
         _outputs.remove(output)
     shown_view_ids = {id(entry.view_ref()) for entry in _outputs}
-    # IPython's own names for results (_, _12, Out) are not the program's
+    # IPython's own names for results (_, _12, Out) do not count as names of the program.
     named_ids = {id(value) for _, value in iter_public_names_and_values([shell.user_ns])}
     for output in replaced_outputs:
         view = output.view_ref()
         for saved_output in getattr(shell.history_manager, "outputs", {}).get(output.execution_count, ()):
-            saved_output.bundle.pop(
-                "text/html", None
-            )  # IPython keeps what every run showed, here a picture that stays hidden
+            # IPython keeps the outputs of every run, but this picture will not be shown again.
+            saved_output.bundle.pop("text/html", None)
         if view is not None and id(view) not in shown_view_ids | named_ids:
             view.close()
     _outputs[:] = [entry for entry in _outputs if (view := entry.view_ref()) is not None and view.comm is not None]
 
 
 def _replace_outdated_output(output: _ShownOutput) -> None:
-    """Replace an output whose tape has new rows, or a new gradient."""
+    """Replace an output if its tape has new rows or a new gradient."""
     view = output.view_ref()
     if output.display_handle is None or view is None:
         return

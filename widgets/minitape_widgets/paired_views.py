@@ -1,4 +1,4 @@
-"""Two views whose steps go together, and where their tapes begin to differ."""
+"""Show two views that step together, with the first difference between their tapes."""
 
 from __future__ import annotations
 
@@ -16,22 +16,34 @@ if TYPE_CHECKING:
 
 
 class Comparison:
-    """Two views, and the first row that differs: ``row`` is its number, None where the tapes are alike."""
+    """The result of ``TapeView.compare``, which a notebook shows as two views that step together.
+
+    Attributes:
+        views: The two views.
+        row: The number of the first row that differs; None if the tapes are equal.
+    """
 
     def __init__(self, views: tuple[TapeView, TapeView], difference: tuple[int, str, str] | None) -> None:
+        """Store the views, and the difference as ``find_first_difference`` returns it."""
         self.views = views
         self.row = None if difference is None else difference[0]
         self._difference = difference
 
     def __repr__(self) -> str:
+        """Describe the first row that differs."""
         if self._difference is None:
             return translate("The two tapes are alike, row by row.")
         row, here, there = self._difference
         return translate("Row {row} is the first that differs: {here}, but {there}.", row=row, here=here, there=there)
 
     def save(self, path: Any) -> None:
-        """Write a page (``.html``) with both tapes, which step together without a kernel. Raises ValueError for
-        another ending.
+        """Write a self-contained HTML page with both tapes, which step together without a kernel.
+
+        Args:
+            path: The file, whose name ends in ``.html`` or ``.htm``.
+
+        Raises:
+            ValueError: If the file name has another ending.
         """
         if not str(path).lower().endswith((".html", ".htm")):
             raise ValueError(
@@ -42,10 +54,7 @@ class Comparison:
         write_file(path, build_html_page({"both": snapshots}))
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
-        """Return both views, next to each other if there is room, and their static pictures.
-
-        Notebooks show the pictures without a kernel.
-        """
+        """Return both views, next to each other if there is room, with the static pictures for use without a kernel."""
         bundles: list[Any] = [view._repr_mimebundle_(**options) or ({}, {}) for view in self.views]
         data = {"text/plain": repr(self)}
         if any("text/html" in view_data for view_data, _ in bundles):

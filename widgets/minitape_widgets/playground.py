@@ -1,4 +1,4 @@
-"""The Python side of the playground: runs a program, finds its tapes, and talks with the picture in the page."""
+"""Run programs for the playground, find their tapes, and exchange messages with the picture in the page."""
 
 from __future__ import annotations
 
@@ -20,14 +20,16 @@ if TYPE_CHECKING:
     from minitape.picture.snapshot_types import Snapshot
 
 PROGRAM_FILE = "program.py"
-MAX_TAPES = 20  # tapes of a program that are kept
-MAX_EXPLAINED_PAIRS = 6  # pairs of a target and a source that are explained
-MAX_PRINTED_LETTERS = 20_000  # characters that a program prints at once
+MAX_TAPES = 20  # Only the last tapes of a program are kept.
+MAX_EXPLAINED_PAIRS = 6  # Further pairs of a target and a source are not explained.
+MAX_PRINTED_LETTERS = 20_000  # The rest of a longer text that a program prints at once is dropped.
 
 PostMessage = Callable[[str, bytes], None]
 
 
 class _PrintedOutput(io.TextIOBase):
+    """A text stream that posts everything a program prints."""
+
     def __init__(self, post: PostMessage) -> None:
         self._post = post
 
@@ -38,7 +40,7 @@ class _PrintedOutput(io.TextIOBase):
 
 
 class _PostedView(TapeView):
-    """A view of which the playground's page hears."""
+    """A view whose messages are posted to the playground's page."""
 
     post: PostMessage | None = None
 
@@ -47,28 +49,38 @@ class _PostedView(TapeView):
             self.post(json.dumps({"kind": "view", "content": content}), bytes(buffers[0]) if buffers else b"")
 
     def post_state(self, post: PostMessage) -> None:
-        """Post the sliders and the rows that were read so far; what is new follows."""
+        """Post the sliders and the rows read so far, and post all later messages in the same way."""
         self.post = post
         post(json.dumps({"kind": "view", "knobs": self._knobs}), bytes(self._wire))
 
 
 class Playground:
-    """Runs programs one after the other; `post` takes what the page must hear: JSON, and bytes that go with it.
+    r"""Runs programs one after the other, and posts their output and their pictures to a page.
+
+    The kinds of messages are "printed", "view", "failed", "why" (missing gradients) and "ended".
 
     >>> heard = []
     >>> playground = Playground(lambda text, data: heard.append(json.loads(text)["kind"]))
-    >>> playground.run("import minitape as tf\\nx = tf.Variable(3.0)\\n"
-    ...     "with tf.GradientTape() as tape:\\n    y = x * x\\nprint(tape.gradient(y, x).numpy())")
+    >>> playground.run("import minitape as tf\nx = tf.Variable(3.0)\n"
+    ...     "with tf.GradientTape() as tape:\n    y = x * x\nprint(tape.gradient(y, x).numpy())")
     >>> heard
     ['printed', 'printed', 'view', 'why', 'ended']
     """
 
     def __init__(self, post: PostMessage) -> None:
+        """Store the function that posts a message, which is called with JSON and with bytes that belong to it."""
         self._post = post
         self._view: _PostedView | None = None
 
     def run(self, program: str) -> None:
-        """Run a program, show its last tape, and say why gradients are missing."""
+        """Run a program, show its last tape, and explain its missing gradients.
+
+        The tape that is shown is the last one with a gradient call, else the last one with rows. An error of the
+        program is posted, not raised.
+
+        Args:
+            program: The source text.
+        """
         if self._view is not None:
             self._view.close()
             self._view = None
@@ -91,23 +103,27 @@ class Playground:
         self._post_message(kind="ended", tape=self._view is not None)
 
     def heard(self, content: str) -> None:
-        """Answer a message of the picture in the page."""
+        """Answer a message from the picture in the page.
+
+        Args:
+            content: The message as JSON.
+        """
         if self._view is not None:
             self._view.on_request(None, json.loads(content), [])
             flush_view(self._view)
 
     def read_snapshot(self) -> Snapshot | None:
-        """Return the snapshot of the tape that is shown; None if the program has none."""
+        """Return the snapshot of the tape that is shown; None if the program has no tape."""
         return None if self._view is None else self._view.read_snapshot(is_full=False)
 
     def _post_message(self, **content: object) -> None:
         self._post(json.dumps(content), b"")
 
     def _show_tape_in_page(self, tape: GradientTape, namespace: dict[str, Any]) -> None:
-        # evaluated in the program's own variables, where the view looks for names
+        # A view looks up names in the variables of its caller, so `eval` creates it among the program's variables.
         view: _PostedView = eval("_shown(_tape)", namespace | {"_shown": _PostedView, "_tape": tape})
         self._view = view
-        if view.comm is None:  # without ipywidgets no widget has one
+        if view.comm is None:  # Without ipywidgets, a view has no comm, and a view without a comm sends nothing.
             view.comm = self
         view.post_state(self._post)
         flush_view(view)
@@ -120,7 +136,7 @@ class Playground:
             else []
         )
         for target, source in pairs[:MAX_EXPLAINED_PAIRS]:
-            with contextlib.suppress(Exception):  # the picture goes on without words
+            with contextlib.suppress(Exception):  # A failed explanation must not stop the picture.
                 explanation = tape.explain(target, source)
                 if explanation.cause != "connected":
                     location = {
@@ -133,7 +149,14 @@ class Playground:
 
 
 def run_program_and_snapshot(program: str) -> Any:
-    """Return the snapshot of the tape that a program shows, for a page; None where it has none."""
+    """Run a program and return the snapshot of its last tape.
+
+    Args:
+        program: The source text.
+
+    Returns:
+        The snapshot, for a page; None if the program has no tape.
+    """
     playground = Playground(lambda text, data: None)
     playground.run(program)
     return playground.read_snapshot()
@@ -141,13 +164,12 @@ def run_program_and_snapshot(program: str) -> Any:
 
 @contextlib.contextmanager
 def _collect_created_tapes() -> Iterator[list[GradientTape]]:
-    """Yield the tapes that a program makes in the meantime, the last ones of them."""
+    """Yield a list to which tapes are added as the program creates them, with at most MAX_TAPES tapes."""
     tapes: list[GradientTape] = []
     original_init = GradientTape.__init__
 
-    def init_and_collect(
-        tape: GradientTape, *args: Any, **kwargs: Any
-    ) -> None:  # not __enter__, which notes the line of its caller
+    # Replacing __enter__ would not do, because __enter__ notes the line of its caller.
+    def init_and_collect(tape: GradientTape, *args: Any, **kwargs: Any) -> None:
         original_init(tape, *args, **kwargs)
         tapes[:] = [*tapes, tape][-MAX_TAPES:]
 
@@ -159,7 +181,7 @@ def _collect_created_tapes() -> Iterator[list[GradientTape]]:
 
 
 def _execute_and_format_error(program: str, namespace: dict[str, Any]) -> str:
-    """Run a program in a space of its own; give back what went wrong, without the frames of others."""
+    """Run a program in a namespace; return its traceback, reduced to the program's own frames, or ""."""
     try:
         exec(compile(program, PROGRAM_FILE, "exec"), namespace)
     except BaseException as error:

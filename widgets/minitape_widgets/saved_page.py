@@ -1,4 +1,4 @@
-"""A page of its own: the front end and one snapshot in a single HTML file, stepping without a kernel."""
+"""Build an HTML page with the front end and a snapshot in one file, which steps without a kernel."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .front_end import BUNDLE
 if TYPE_CHECKING:
     from minitape.picture.snapshot_types import Snapshot
 
-# What a page may load: nothing but what is written in it.
+# The page contains everything it needs, so it may load nothing from elsewhere.
 CONTENT_POLICY = (
     "default-src 'none'; script-src 'unsafe-inline' blob:; worker-src blob:; style-src 'unsafe-inline'; "
     "img-src data: blob:; base-uri 'none'; form-action 'none'"
@@ -53,21 +53,24 @@ if (window === top) document.querySelector(".mt-view")?.focus({{ preventScroll: 
 """
 
 
-MAX_PLAIN_LETTERS = 1_000_000  # characters of a snapshot that a page holds as they are
-MAX_PAGE_LETTERS = 10_000_000  # of a page: a larger one has summaries of its arrays
-MAX_COMPRESSION = 4  # times at most: a longer text is not compressed to find out
-SUMMARY_DIGITS = 4  # of a number in a summary
-SUMMARY_CELLS = (9, 26)  # of an array in a summary, about as many as its small picture has
+MAX_PLAIN_LETTERS = 1_000_000  # A longer snapshot is compressed.
+MAX_PAGE_LETTERS = 10_000_000  # In a longer page, arrays are replaced by summaries.
+MAX_COMPRESSION = 4  # Compression is not tried if it would have to shrink the text by a larger factor.
+SUMMARY_DIGITS = 4  # Numbers in a summary are rounded to so many digits.
+SUMMARY_CELLS = (9, 26)  # The most lines and columns of an array in a summary; its thumbnail shows about as many.
 
 
 def build_html_page(snapshot: Snapshot | dict[str, list[Snapshot]]) -> str:
-    """Return the HTML text of a page of one snapshot, or of ``{"both": [one, other]}``, whose views go together.
+    """Return the HTML text of a page that shows a snapshot.
 
-    Nothing of the snapshot can end its script element: ``<`` is written as an escape.
+    The character ``<`` is escaped, so no text of the snapshot can end its script element. A large snapshot is
+    compressed. If the page would still be larger than 10 MB, thumbnails replace the arrays, and the sweep loses the
+    local derivatives of arrays.
 
-    A large snapshot travels compressed. Of one that would make a page of more than 10 MB the arrays are summaries:
-    their small pictures, and of those of the sweep not more than the product and the adjoints. The rows of a very large
-    one are given as the view keeps them: they are written out one by one, never all at once.
+    Args:
+        snapshot: A snapshot, or ``{"both": [first, second]}`` for a comparison whose views step together. The rows of a
+            very long recording may be packed as ``PictureRow`` objects. Such rows are written one by one, to save
+            memory.
     """
     bundle = _to_script_safe_json(BUNDLE.read_text(encoding="utf-8"))
     fill = "" if "both" in snapshot else " data-fill"
@@ -95,10 +98,14 @@ def build_html_page(snapshot: Snapshot | dict[str, list[Snapshot]]) -> str:
 
 
 def build_playground_field(sources: Any) -> dict[str, str]:
-    """Return the address at which a program is open in the playground, as {"playground": address}.
+    """Return the address that opens a program in the playground, as {"playground": address}.
 
-    The program is one file or several cells. The environment variable ``MINITAPE_SITE`` names the site; without one,
-    and for several files, which import each other, there is no address: {}.
+    Args:
+        sources: The texts of the program's files or notebook cells, by name.
+
+    Returns:
+        The field of a snapshot. Empty if the environment variable ``MINITAPE_SITE`` names no site, or if the program
+        has several files, because the playground runs only one.
 
     >>> os.environ["MINITAPE_SITE"] = "https://example.org/run"
     >>> build_playground_field({"a.py": "x = 1"})
@@ -110,10 +117,10 @@ def build_playground_field(sources: Any) -> dict[str, str]:
     site = os.environ.get("MINITAPE_SITE", "").rstrip("/")
     if not site.startswith(("https://", "http://")) or not sources:
         return {}
-    if len(sources) > 1 and any(map(os.path.exists, sources)):  # a cell is in no file
+    if len(sources) > 1 and any(map(os.path.exists, sources)):  # Notebook cells, unlike files, can be joined.
         return {}
     program = "\n\n".join(text.rstrip("\n") for text in sources.values())
-    if "import minitape" not in program:  # cells of a notebook
+    if "import minitape" not in program:  # A notebook may import minitape in a cell that has no rows.
         program = f"import minitape as tf\n{program}"
     packer = zlib.compressobj(9, wbits=-zlib.MAX_WBITS)
     letters = base64.urlsafe_b64encode(packer.compress(program.encode()) + packer.flush()).decode().rstrip("=")
@@ -129,17 +136,26 @@ def _to_compact_json(part: Any) -> bytes:
 
 
 def _compress_rows_to_base64(snapshot: Any, convert: Callable[[Any], Any] = lambda part: part) -> str:
-    """Compress a snapshot whose rows are written out one by one, as they are packed."""
+    """Return a compressed snapshot whose rows are converted and written one by one, to save memory.
+
+    Args:
+        snapshot: A snapshot whose rows are ``PictureRow`` objects.
+        convert: Applied to each row, and to the rest of the snapshot.
+    """
     packer = zlib.compressobj(6)
     begin = _to_compact_json(convert({key: part for key, part in snapshot.items() if key != "rows"}))
     parts = [packer.compress(begin[:-1] + b',"rows":[')]
     for number, row in enumerate(snapshot["rows"]):
-        parts.append(packer.compress((b"," if number else b"") + _to_compact_json(convert(row.to_row_fields()))))
+        separator = b"," if number else b""
+        parts.append(packer.compress(separator + _to_compact_json(convert(row.to_row_fields()))))
     return base64.b64encode(b"".join([*parts, packer.compress(b"]}"), packer.flush()])).decode()
 
 
 def summarize_arrays(part: Any) -> Any:
-    """Return a part of a snapshot with summaries in the place of its arrays.
+    """Return a part of a snapshot with rounded numbers and smaller thumbnails instead of its arrays.
+
+    Args:
+        part: The part: a dictionary, a list, or a value without arrays.
 
     >>> summarize_arrays({"value": {"text": "[0.33333333 0.5]", "data": [0.33333333, 0.5]}})
     {'value': {'text': '', 'data': [0.3333, 0.5]}}
@@ -148,9 +164,10 @@ def summarize_arrays(part: Any) -> Any:
         return [summarize_arrays(item) for item in part]
     if not isinstance(part, dict):
         return part
-    if "product" in part and "local" in part:  # an edge of the sweep
-        local = part["local"] if part["local"] is None or not isinstance(part["local"].get("data"), list) else None
-        part = part | {"local": None if local is not None and "thumb" in local else local}
+    if "product" in part and "local" in part:  # The part is an edge of the sweep.
+        local = part["local"]
+        is_array = local is not None and (isinstance(local.get("data"), list) or "thumb" in local)
+        part = part | {"local": None if is_array else local}
     summarized = {key: item if key in ("data", "thumb") else summarize_arrays(item) for key, item in part.items()}
     if "thumb" in part:
         lines, fewer_lines = part["thumb"], _shrink_thumbnail(part["thumb"])
@@ -169,7 +186,7 @@ def _round_numbers(data: Any) -> Any:
 
 
 def _shrink_thumbnail(lines: list[list[Any]]) -> list[list[Any]]:
-    """Return the cells of a small picture: of those that share one the strongest."""
+    """Return a thumbnail with at most SUMMARY_CELLS cells; each shows the element of largest magnitude in its area."""
     height, width = len(lines), len(lines[0]) if lines else 0
     if height * width == 0:
         return lines

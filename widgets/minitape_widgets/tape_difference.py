@@ -1,4 +1,4 @@
-"""Where two recordings begin to differ: before and after a change, say."""
+"""Find the first difference between two recordings, for example before and after a change of a program."""
 
 from __future__ import annotations
 
@@ -12,14 +12,21 @@ from minitape.picture.truncation import elide_text
 if TYPE_CHECKING:
     from minitape.picture.snapshot_types import RowFields, Snapshot, ValueFields
 
-MAX_MARKED_ROWS = 2000  # rows that are marked
+MAX_MARKED_ROWS = 2000  # Later rows with other values are not marked.
 
 
 def find_first_difference(first: Snapshot, second: Snapshot) -> tuple[int, str, str] | None:
-    """Return the first row in which two snapshots differ, and what it is in each; None where they are alike.
+    """Return the first row in which two snapshots differ.
 
-    Rows are compared in order: operations, shapes and values. Where all are alike, so are the adjoints, in the order in
-    which the sweep comes to them.
+    The operations, inputs, shapes and values of rows are compared in order. If all rows are equal, the adjoints and
+    shares are compared in the order of the sweep.
+
+    Args:
+        first: A snapshot.
+        second: Another snapshot.
+
+    Returns:
+        (row, description of the row in ``first``, description in ``second``); None if the snapshots are equal.
 
     >>> import minitape as tf
     >>> def made(f):
@@ -42,7 +49,14 @@ def find_first_difference(first: Snapshot, second: Snapshot) -> tuple[int, str, 
 
 
 def list_rows_with_changed_values(first: Snapshot, second: Snapshot) -> list[int]:
-    """Return the rows that compute the same from other values, also behind those that compute something else."""
+    """Return the numbers of the rows that have the same operation but another value in the two snapshots.
+
+    Rows after the first difference are included. At most MAX_MARKED_ROWS rows are compared.
+
+    Args:
+        first: A snapshot.
+        second: Another snapshot.
+    """
     fact_pairs = islice(zip(_iter_row_facts(first), _iter_row_facts(second), strict=False), MAX_MARKED_ROWS)
     return [
         first_facts[0]
@@ -52,13 +66,13 @@ def list_rows_with_changed_values(first: Snapshot, second: Snapshot) -> list[int
 
 
 def _iter_row_facts(snapshot: Snapshot) -> Iterator[tuple[Any, ...]]:
-    """Yield for each row its number, what must be equal, its value, and its words."""
+    """Yield (row number, fields that must be equal, value, description) for each row."""
     for row in snapshot["rows"]:
         yield row["row"], _list_compared_fields(row), _format_value(row["value"]), _describe_row_with_value(row)
 
 
 def _iter_sweep_facts(snapshot: Snapshot) -> Iterator[tuple[Any, ...]]:
-    """Yield for each step, and for each of its edges, its row, what must be equal, and its words."""
+    """Yield (row number, value that must be equal, description) for each step and for each of its edges."""
     for step in (snapshot["sweep"] or {"steps": []})["steps"]:
         row, adjoint_text = step["row"], _format_value(step["adjoint"])
         yield row, adjoint_text, translate("adjoint {value} of row {row}", value=adjoint_text, row=row)
@@ -68,7 +82,7 @@ def _iter_sweep_facts(snapshot: Snapshot) -> Iterator[tuple[Any, ...]]:
 
 
 def _list_compared_fields(row: RowFields) -> tuple[object, ...]:
-    """Return the fields of a row that must be equal, without its value."""
+    """Return the fields of a row that must be equal in both recordings, except for its value."""
     return row["op"], row["label"], row["inputs"], row["dtype"], row["shape"], row["cut"]
 
 

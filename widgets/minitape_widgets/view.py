@@ -1,4 +1,8 @@
-"""``TapeView``: the widget's Python side. It sends rows, and answers when the browser asks for rows again."""
+"""``TapeView``, the Python side of the live picture.
+
+A view reads a recording and sends its rows to the browser. It also answers the browser's requests, for example for rows
+that were lost on the way.
+"""
 
 from __future__ import annotations
 
@@ -38,26 +42,36 @@ if TYPE_CHECKING:
     from minitape.picture.source import PictureSource
 
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
-MAX_ROWS = 200_000  # rows of a longer recording that are shown: a browser has no room for more
+MAX_ROWS = 200_000  # A view shows only the first rows of a longer recording, because a browser has no room for more.
 
-MAX_CHECKED_ROWS = 20_000  # rows in which it is looked for what is wrong
+MAX_CHECKED_ROWS = 20_000  # A longer recording is not searched for alarms.
 
 
-_EMPTY_SOURCE = TapeSource(GradientTape())  # the tape of closed views
+_EMPTY_SOURCE = TapeSource(GradientTape())  # Closed views show this empty tape, so that they keep no other alive.
 
 
 class TapeView(AnyWidget):
     """A live picture of a ``tf.GradientTape`` that steps through its rows and then through its backward sweep.
 
-    Made before the ``with`` block it grows while the block runs; made afterwards it shows what was recorded. After
-    ``tape.gradient`` it shows that call's sweep; ``target`` and ``sources`` choose another one. Everything can be
-    done with the keyboard: arrow keys step, ``?`` lists the keys. Raises TypeError when ``tape`` is no GradientTape.
+    A view that is created before the ``with`` block grows while the block runs. A view that is created afterwards shows
+    the rows recorded so far. After ``tape.gradient``, the view shows the sweep of that call, unless ``target`` and
+    ``sources`` choose another sweep. Every action has a key: the arrow keys step, and ``?`` lists the keys.
 
-    With ``TapeView.keep_pages = True`` a notebook is saved with a page that steps for each of its views, as ``kept``
-    gives it.
+    After its gradient, a tape releases its large arrays. The view can recompute them from the variables and inputs.
 
-    A tape that gave its gradient releases its large arrays. The view computes them again from the variables and
-    inputs: by itself where they are small (16 MB), of any size with ``again=True``, never with ``again=False``.
+    Args:
+        tape: A ``tf.GradientTape``, a ``tf.autodiff.ForwardAccumulator``, or the recording of another framework.
+        target: The target of the sweep to show. None stands for the tape's last gradient call.
+        sources: The sources of that sweep, in any nested structure.
+        again: Whether to recompute released arrays. None recomputes them if they are small (16 MB in all), True
+            recomputes arrays of any size, and False recomputes none.
+
+    Attributes:
+        keep_pages: If True, a saved notebook keeps a page that steps for each of its views, as ``kept`` returns it.
+        picture_source: The recording that the view shows, as a ``PictureSource``.
+
+    Raises:
+        TypeError: If ``tape`` is not a GradientTape.
 
     >>> import minitape as tf
     >>> x = tf.constant(3.0)
@@ -75,10 +89,10 @@ class TapeView(AnyWidget):
     _key = Unicode().tag(sync=True)
     _wire = Bytes(b"").tag(sync=True)
     _knobs = Unicode("[]").tag(sync=True)
-    _first_layout: Any = None  # its first layout
+    _first_layout: Any = None  # The layout that ipywidgets created, which must be closed with the view.
     _lock: Any = None
-    _comparison: Any = None  # the name that both views of a comparison have, and where their tapes differ
-    _closed_text = ""  # what a closed view says of itself
+    _comparison: Any = None  # Snapshot fields of a comparison: the name that links both views, and the difference.
+    _closed_text = ""  # The repr of a closed view, which can no longer count its rows.
 
     def __init__(
         self,
@@ -91,28 +105,26 @@ class TapeView(AnyWidget):
         _namespaces: list[dict[str, Any]] | None = None,
         _comparison: dict[str, Any] | None = None,
     ) -> None:
+        """Read the rows recorded so far and register the view for updates; see the class for the parameters."""
         namespaces = collect_namespaces(sys._getframe(1)) if _namespaces is None else _namespaces
         self.picture_source: PictureSource = get_picture_source(tape, "TapeView takes")
         self._reader = self.picture_source.build_reader(namespaces)
         self._target, self._sources = target, sources
         self._rows: list[PictureRow] = []
-        self._sent_count = 0  # of them, which the browser has, as far as is known here
-        self._unsent_changes: list[RowFields] = []  # parts of these that it has not yet
+        self._sent_count = 0  # The number of rows that were sent to the browser, which may have missed some.
+        self._unsent_changes: list[RowFields] = []  # Changed fields of rows that were sent before the change.
         self._sweep_follower = SweepFollower()
-        self._kept_arrays = (
-            self._reader.kept_arrays
-        )  # kept from being released, or computed again, so that the sweep can be shown
+        # The sweep needs arrays that the tape releases, so the view keeps or recomputes them.
+        self._kept_arrays = self._reader.kept_arrays
         self._may_recompute = again
         self._comparison = _comparison or {}
         self._lock = threading.RLock()
         self._interactive = _interactive
-        self._message_number = 0  # of the messages sent
-        self._sent_file_count = 0  # of which the browser has the text
-        self._sent_sweep_number = 0  # the number of the sweep that it has
-        self._sent_state = (
-            self.picture_source.is_used,
-            self.picture_source.is_recording,
-        )  # as the browser last heard it
+        self._message_number = 0  # Each numbered message has the next number, so the browser notices a lost message.
+        self._sent_file_count = 0  # The number of files whose text was sent.
+        self._sent_sweep_number = 0  # The number of the sweep that was sent last.
+        # The state of the tape that was sent last.
+        self._sent_state = (self.picture_source.is_used, self.picture_source.is_recording)
         self.keep_large_arrays()
         self._recompute_released_if_allowed()
         self._read_new_rows()
@@ -130,7 +142,11 @@ class TapeView(AnyWidget):
         keep_view_updated(self)
 
     def close(self) -> None:
-        """End the view, and the layout that ipywidgets made for it and would keep; what it shows is released."""
+        """Close the view and release the recording that it shows.
+
+        The layout that ipywidgets created for the view is closed as well; ipywidgets would keep it. A closed view still
+        has its repr, but ``save`` and ``kept`` raise RuntimeError.
+        """
         super().close()
         if self._first_layout is not None:
             self._first_layout.close()
@@ -141,7 +157,8 @@ class TapeView(AnyWidget):
             self.picture_source, self._target, self._sources, self._interactive = _EMPTY_SOURCE, None, None, None
             self._switch_to_reader(_EMPTY_SOURCE.build_reader(()))
             self._wire = b""
-            self.__class__ = TapeView  # anywidget makes a class for each instance, which IPython's Out would keep
+            # anywidget creates a class for each instance, and IPython's Out would keep that class alive.
+            self.__class__ = TapeView
 
     @classmethod
     def interact(
@@ -154,9 +171,22 @@ class TapeView(AnyWidget):
     ) -> TapeView:
         """Return a view of ``function()`` under a tape, with a slider for each of the scalar ``variables``.
 
-        Moving a slider assigns the variable, runs the function again and shows the new numbers in the same picture.
-        ``low`` and ``high`` default to twice the variable's value on both sides. Raises TypeError when the first
-        argument is no function or the second no variable, ValueError for a variable with a shape.
+        Moving a slider assigns the variable, reruns the function and shows the new numbers in the same picture.
+
+        Args:
+            function: A function without arguments that reads the variables and returns the target.
+            variables: A scalar ``tf.Variable``, or a sequence of them.
+            low: The lowest value of each slider. The default is below the variable's value by twice its magnitude, or
+                by 1 if that is larger.
+            high: The highest value of each slider. The default is above the variable's value by the same distance.
+            step: The step of each slider. The default is one 200th of the range.
+
+        Returns:
+            The view of the first run.
+
+        Raises:
+            TypeError: If ``function`` is not a function without arguments, or one of ``variables`` is not a variable.
+            ValueError: If a variable is not a scalar, or ``low`` is not less than ``high``.
 
         >>> import minitape as tf
         >>> x = tf.Variable(3.0, name="x")
@@ -168,10 +198,20 @@ class TapeView(AnyWidget):
 
     @classmethod
     def compare(cls, first: Any, second: Any) -> Comparison:
-        """Show two tapes side by side, which step together. The first row that differs is marked in both, and said in
-        words; so are later ones that compute the same from other values.
+        """Show two tapes side by side, in views that step together.
 
-        Each tape shows the sweep of its last gradient. Raises TypeError when one of them is no GradientTape.
+        Both views mark the first row that differs and describe the difference in words. They also mark later rows that
+        apply the same operation to other values. Each view shows the sweep of its tape's last gradient.
+
+        Args:
+            first: The tape on the left: a ``tf.GradientTape``, or the recording of another framework.
+            second: The tape on the right.
+
+        Returns:
+            The two views with the number of the first row that differs.
+
+        Raises:
+            TypeError: If one of the arguments is not a GradientTape.
 
         >>> import minitape as tf
         >>> def record(f):
@@ -191,7 +231,8 @@ class TapeView(AnyWidget):
             translate("{here} here, {there} there", here=here, there=there)
             for here, there in (descriptions, descriptions[::-1])
         ]
-        linked = {"linked": uuid4().hex}  # the browser reads it with the first rows: what came later could be too late
+        # The browser needs the link before the first step, so it travels with the first rows.
+        linked = {"linked": uuid4().hex}
         compared = [
             linked
             if difference is None
@@ -206,12 +247,12 @@ class TapeView(AnyWidget):
         return Comparison((first_view, second_view), difference)
 
     def _rerun_with_slider_values(self, message: Any) -> None:
-        """Run the function again with the values of sliders that were moved: a new tape, the same picture."""
+        """Rerun the function with the values of the sliders, and show the new tape in the same picture."""
         error = ""
         with self._lock:
             if self._interactive is None:
                 return
-            self._send_message("running")  # who hears nothing takes it that the kernel has gone
+            self._send_message("running")  # Without an answer, the browser would assume that the kernel has stopped.
             try:
                 self.picture_source = TapeSource(
                     self._interactive.record_function_run([float(value) for value in message.get("values", ())])
@@ -224,13 +265,11 @@ class TapeView(AnyWidget):
             self._send_message("ran", error=error)
 
     def _switch_to_reader(self, reader: Reader) -> None:
-        """Read with this reader from now on: another tape, or the same one from its first row on."""
-        self._reader, self._rows, self._sweep_follower, self._kept_arrays = (
-            reader,
-            [],
-            SweepFollower(),
-            reader.kept_arrays,
-        )
+        """Read all rows again with this reader, which may read another tape."""
+        self._reader = reader
+        self._rows = []
+        self._sweep_follower = SweepFollower()
+        self._kept_arrays = reader.kept_arrays
         self._sent_count, self._unsent_changes = 0, []
 
     def _read_and_build_first_part(self) -> dict[str, Any]:
@@ -242,7 +281,7 @@ class TapeView(AnyWidget):
             self._reader.recompute_into_kept_arrays(bool(self._may_recompute))
 
     def _recompute_all_and_resend(self, _message: Any) -> None:
-        """Compute all that the tape released again, and send all rows anew: a person asked for it."""
+        """Recompute all values that the tape released, and send all rows again, because the user asked for it."""
         with self._lock:
             reader = self.picture_source.build_reader(self._reader.namespaces)
             reader.kept_arrays.update(self._kept_arrays)
@@ -253,12 +292,19 @@ class TapeView(AnyWidget):
     # -- reading -----------------------------------------------------------------------------------
 
     def keep_large_arrays(self) -> None:
-        """Keep the arrays that a used-up tape would release; called when a block or a gradient has ended."""
+        """Keep the arrays that a used-up tape would release.
+
+        The listener of the recording calls this method whenever a block or a gradient call ends.
+        """
         self._kept_arrays.update(self.picture_source.list_large_arrays())
 
     def _read_new_rows(self, limit: int | None = None) -> None:
-        """Read new rows, and the changed parts of older ones. What draws a picture reads, too: `send_news` sends what
-        was not sent.
+        """Read new rows and the changed fields of older rows.
+
+        Drawing a picture also reads rows. `_sent_count` and `_unsent_changes` therefore tell `send_news` what to send.
+
+        Args:
+            limit: The largest number of new rows; None reads all of them.
         """
         previous_record = self._reader.record_name
         free_rows = MAX_ROWS - len(self._rows) if self.picture_source.record is self._reader.record else MAX_ROWS
@@ -272,7 +318,7 @@ class TapeView(AnyWidget):
         self._unsent_changes += changed
 
     def _follow_gradient(self, is_last_look: bool = False) -> bool:
-        """Follow the tape's last gradient; True when there is a new sweep."""
+        """Read the tape's last gradient if it has changed, and return whether there is a new sweep."""
         return self._sweep_follower.follow_gradient(
             self.picture_source,
             self._target,
@@ -284,7 +330,7 @@ class TapeView(AnyWidget):
         )
 
     def _build_first_part(self) -> dict[str, Any]:
-        """Return everything read so far, as it travels, and note that it is sent."""
+        """Return a snapshot of all rows read so far, still packed, and count them as sent."""
         self._follow_gradient()
         self._sent_count, self._unsent_changes = len(self._rows), []
         return self._build_message_part(self._rows, 0, [])
@@ -292,24 +338,31 @@ class TapeView(AnyWidget):
     def _build_message_part(
         self, rows: list[PictureRow], first: int, changed: list[RowFields], with_sweep: bool = True
     ) -> dict[str, Any]:
+        """Return a change of the snapshot: rows from number ``first`` on, and changed fields of earlier rows.
+
+        Args:
+            rows: The rows to send, still packed.
+            first: The number of the first of these rows.
+            changed: Changed fields of rows that were sent earlier.
+            with_sweep: Whether the sweep, the results and the alarms travel with the rows.
+        """
         part: Any = self._reader.build_snapshot_without_sweep(rows, first) | {"changed": changed}
         part |= build_playground_field(part["sources_text"])
         part.pop("sweep")
         part.pop("results")
-        if with_sweep:
-            part |= self._build_alarms_and_breaks(part)
-            self._sent_sweep_number = self._sweep_follower.sweep_number
+        if not with_sweep:
+            return part | self._comparison
+        part |= self._build_alarms_and_breaks(part)
+        self._sent_sweep_number = self._sweep_follower.sweep_number
         part |= self._comparison
-        return (
-            part | {"sweep": self._sweep_follower.sweep, "results": self._sweep_follower.results}
-            if with_sweep
-            else part
-        )
+        return part | {"sweep": self._sweep_follower.sweep, "results": self._sweep_follower.results}
 
     def _build_snapshot(self, max_rows: int | None = None, is_full: bool = True) -> Snapshot:
-        """Return the snapshot of everything read so far; of more than ``max_rows`` rows the first and the last ones.
+        """Return the snapshot of all rows read so far.
 
-        Unless it ``is_full``, the rows of a very long one are those of the view itself.
+        Args:
+            max_rows: The largest number of rows. A longer recording keeps its first and its last rows; None keeps all.
+            is_full: Whether to write out every row. If False, the rows of a very long recording stay packed.
         """
         self._follow_gradient(is_last_look=True)
         rows = self._rows
@@ -327,7 +380,7 @@ class TapeView(AnyWidget):
         return result | self._build_alarms_and_breaks(result)
 
     def _build_alarms_and_breaks(self, part: Any) -> Any:
-        """Return the part of a snapshot that says what is wrong; nothing of a very long recording."""
+        """Return the alarms and breaks of a snapshot; a very long recording is not searched and has none."""
         if len(self._rows) > MAX_CHECKED_ROWS:
             return {"alarms": [], "torn": []}
         target_and_sources = None if self._target is None else (self._target, self._sources)
@@ -338,7 +391,12 @@ class TapeView(AnyWidget):
     # -- sending -----------------------------------------------------------------------------------
 
     def on_request(self, _widget: Any, message: Any, _buffers: Any) -> None:
-        """Answer the browser, which says what it has, or asks for what it misses."""
+        """Handle a message from the browser.
+
+        Args:
+            message: A dictionary whose "kind" is "run", "again", "explain", "inside", "sweep" or "need". Any other
+                message is ignored.
+        """
         if not isinstance(message, dict):
             return
         handlers = {
@@ -353,16 +411,16 @@ class TapeView(AnyWidget):
             handlers[kind](message)
 
     def _request_more_steps(self, _message: Any) -> None:
-        """Ask for more steps of a long sweep: a person stepped to the end of those made."""
+        """Have the sending thread compute more steps of a long sweep, because the user has reached the last step."""
         self._sweep_follower.is_wanted = True
         notify_sending_thread()
 
     def _send_missing_rows_or_steps(self, message: dict[str, Any]) -> None:
-        """Send the rows, or the steps, that the page misses."""
+        """Send the rows or the steps that the page has not received, or report that it has all of them."""
         with self._lock:
             is_same_record = message.get("record") == (self._reader.record_name or EMPTY_RECORD_NAME)
             first_missing = message.get("since", 0) if is_same_record else 0
-            has_missed_message = message.get("sequence", 0) < self._message_number  # the last message never arrived
+            has_missed_message = message.get("sequence", 0) < self._message_number
             step_pages = (
                 self._sweep_follower.list_step_pages_from(message.get("sweep"), message.get("steps", 0))
                 if is_same_record
@@ -380,17 +438,17 @@ class TapeView(AnyWidget):
                 self._send_message("all", sequence=self._message_number)
 
     def _send_explanation(self, message: dict[str, Any]) -> None:
-        """Send why no gradient flows from one row to another, in the words of ``tape.explain``."""
+        """Send the explanation of ``tape.explain`` for the gradient between two rows; "" if a gradient flows."""
         target, source = (self._find_object_of_row(message.get(field)) for field in ("target", "source"))
         text = ""
         if target is not None and source is not None:
-            with suppress(Exception):  # the picture goes on without words
+            with suppress(Exception):  # A failed explanation must not stop the picture.
                 explanation = self.picture_source.explain_gradient(target, source)
                 text = "" if explanation.cause == "connected" else join_sentences(explanation.message, explanation.fix)
         self._send_message("explained", ask=message.get("ask"), text=text)
 
     def _send_function_inside(self, message: dict[str, Any]) -> None:
-        """Send the rows inside of a call of a function, which a person opened."""
+        """Send the rows inside a call of a ``tf.function`` that the user has opened."""
         with self._lock:
             row = message.get("row")
             insides = (
@@ -399,23 +457,30 @@ class TapeView(AnyWidget):
             self._send_message("inside", ask=message.get("ask"), inside=insides[0] if insides else None)
 
     def _find_object_of_row(self, row: Any) -> Any:
-        """Return the variable or tensor that stands for a row, if it can still be found."""
+        """Return the variable or tensor of a row; None if it no longer exists."""
         targets = (self.picture_source.last_gradient or ([], []))[0]
         named_values = (value for namespace in self._reader.namespaces for value in namespace.values())
         return self.picture_source.find_object_of_row(row, [*targets, *named_values])
 
     def _send_message(self, kind: str, *data: bytes, **content: Any) -> None:
-        """Send a message, if the view has a page."""
+        """Send a message if the view is connected to a page."""
         if self.comm is not None:
             self.send({"kind": kind, **content}, [*data] or None)
 
     def _send_numbered_message(self, kind: str, data: bytes, **content: Any) -> None:
-        """Send what follows on what was sent before."""
+        """Send a message with the next number, from which the browser detects lost messages."""
         self._message_number += self.comm is not None
         self._send_message(kind, data, sequence=self._message_number, **content)
 
     def send_news(self, limit: int | None) -> bool:
-        """Send what is new, at most ``limit`` rows; True when there was something."""
+        """Send new rows, changed fields, a new sweep or the next steps of a long sweep.
+
+        Args:
+            limit: The largest number of rows to send; None sends all of them.
+
+        Returns:
+            Whether anything was sent.
+        """
         with self._lock:
             if self.comm is None:
                 return False
@@ -423,11 +488,9 @@ class TapeView(AnyWidget):
             first_unsent = self._sent_count
             rows = self._rows[first_unsent:][:limit]
             self._sent_count += len(rows)
-            # later rows have it
-            changed, self._unsent_changes = (
-                [part for part in self._unsent_changes if part["row"] < self._sent_count],
-                [],
-            )
+            # Rows that are not sent yet already include their changes.
+            changed = [part for part in self._unsent_changes if part["row"] < self._sent_count]
+            self._unsent_changes = []
             is_recording = self.picture_source.is_recording
             is_complete = not is_recording and not self.has_unsent_rows()
             has_new_sweep = is_complete and (
@@ -448,14 +511,22 @@ class TapeView(AnyWidget):
             return step_page is not None
 
     def has_unsent_rows(self) -> bool:
+        """Return whether the recording has rows that were not sent to the browser."""
         record = self.picture_source.record
         return record is not None and self._sent_count < min(len(record), MAX_ROWS)
 
     # -- elsewhere ---------------------------------------------------------------------------------
 
     def save(self, path: Any) -> None:
-        """Write a self-contained HTML page that steps without a kernel (``.html``), or the static picture (``.svg``).
-        Raises RuntimeError when the view was closed, ValueError for a file name with another ending.
+        """Write the view to a file.
+
+        Args:
+            path: The file. Its ending chooses the format: ``.html`` is a self-contained page that steps without a
+                kernel, ``.svg`` the static picture. ``.tex`` is the static picture for LaTeX, ``.dot`` for Graphviz.
+
+        Raises:
+            RuntimeError: If the view was closed.
+            ValueError: If the file name has another ending.
         """
         self._raise_if_closed()
         if str(path).lower().endswith((".html", ".htm")):
@@ -464,12 +535,17 @@ class TapeView(AnyWidget):
             Picture(self.read_snapshot(MAX_FIGURE_ROWS)).save(path)
 
     def kept(self, *, height: int = 700) -> KeptView:
-        """Return what the view shows now, as an output that steps without a kernel.
+        """Return the current state of the view as an output that steps without a kernel.
 
-        It steps in a notebook that is reopened, mailed or converted by nbconvert; without scripts it is the picture.
+        The output steps in a notebook that is reopened, mailed or converted by nbconvert. Where scripts are disabled,
+        it is the static picture. It adds about 0.1 MB to the notebook, and at most 1 MB. If the page of a long tape
+        would be larger, the output is the picture and a sentence that states why.
 
-        It adds about 0.1 MB to the notebook, and up to 1 MB: of a longer tape the picture alone is kept, and a sentence
-        says so. ``height`` is in pixels. Raises RuntimeError when the view was closed.
+        Args:
+            height: The height of the output in pixels.
+
+        Raises:
+            RuntimeError: If the view was closed.
 
         >>> import minitape as tf
         >>> x = tf.Variable(3.0, name="x")
@@ -482,6 +558,7 @@ class TapeView(AnyWidget):
         return KeptView(Picture(self.read_snapshot(MAX_FIGURE_ROWS)), self._build_page(), height)
 
     def _build_page(self) -> str:
+        """Return the self-contained HTML page of the view."""
         with self._lock:
             return build_html_page(
                 self.read_snapshot(is_full=False)
@@ -496,11 +573,22 @@ class TapeView(AnyWidget):
             )
 
     def read_snapshot(self, max_rows: int | None = None, is_full: bool = True) -> Snapshot:
+        """Read the new rows and return the snapshot of the whole view.
+
+        Args:
+            max_rows: The largest number of rows. A longer recording keeps its first and its last rows; None keeps all.
+            is_full: Whether to write out every row. If False, the rows of a very long recording stay packed as
+                ``PictureRow`` objects.
+
+        Returns:
+            The snapshot with the sweep, the results, the alarms and the breaks.
+        """
         with self._lock:
             self._read_new_rows()
             return self._build_snapshot(max_rows, is_full)
 
     def __repr__(self) -> str:
+        """Return the number of rows and tapes; of a closed view, the numbers it had."""
         if self._closed_text:
             return self._closed_text
         return (
@@ -508,22 +596,28 @@ class TapeView(AnyWidget):
         )
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
-        """Return the widget, and beside it the static picture that notebooks show without a kernel."""
+        """Return the widget together with the static picture that notebooks show without a kernel."""
         note_shown_view(self)
         return self.build_mime_bundle(**kwargs)
 
     def _ipython_display_(self) -> None:
-        """Show a view without rows, which has no picture yet, in an output that can be replaced later."""
+        """Show a view without rows in an output that can be replaced once there is a picture."""
         if not self._rows:
             bundle = self.build_mime_bundle()
             if bundle is not None and show_in_replaceable_output(self, *bundle):
                 return
-        raise NotImplementedError  # IPython goes on with _repr_mimebundle_
+        raise NotImplementedError  # IPython then falls back to _repr_mimebundle_.
 
     def build_mime_bundle(self, **kwargs: Any) -> Any:
-        with self._lock:  # the thread that sends follows the tape's gradient, too
+        """Return the notebook output of the view: the widget, its repr and the static picture.
+
+        Returns:
+            (data, metadata) by MIME type, in the form that IPython expects; None if the widget cannot be shown.
+        """
+        with self._lock:  # The sending thread also follows the tape's gradient.
             self._read_new_rows()
-            description, static_snapshot = repr(self), self._build_snapshot(MAX_FIGURE_ROWS) if self._rows else None
+            description = repr(self)
+            static_snapshot = self._build_snapshot(MAX_FIGURE_ROWS) if self._rows else None
         bundle = super()._repr_mimebundle_(**kwargs)
         data, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
         if data is None:
@@ -536,8 +630,11 @@ class TapeView(AnyWidget):
         return data, metadata
 
     def build_drawn_state_key(self) -> Any:
-        """Return what a picture of the tape would show, to tell it from the last one; None while it records, or has no
-        rows.
+        """Return a key that changes whenever a picture of the tape would change.
+
+        Returns:
+            The number of rows and the identities of the last gradient's objects. None while the tape records, or if it
+            has no rows.
         """
         with self._lock:
             if self.picture_source.is_recording:

@@ -1,4 +1,4 @@
-"""The sweep that a view shows: short ones at once, the steps of long ones page by page on demand."""
+"""Read the sweep that a view shows: all steps of a short sweep, and the steps of a long sweep in pages on demand."""
 
 from __future__ import annotations
 
@@ -15,27 +15,33 @@ if TYPE_CHECKING:
     from minitape.picture.source import PictureSource
     from minitape.picture.stepper import SweepSteps
 
-STEPS_PER_PAGE = 2000  # steps of a long sweep that travel at once
-MAX_UPDATES = 3  # of the variables that are read after one gradient: a long training has others to look at
+STEPS_PER_PAGE = 2000  # The number of steps that are sent in one message.
+MAX_UPDATES = 3  # After so many updates, later assignments to the variables of the same gradient call are ignored.
 
 
 class SweepFollower:
-    """Follows the last gradient of a view's tape. ``sweep`` is the SWEEP with packed values, None without one;
-    ``results`` are the RESULTs.
+    """Reads the sweep of the last gradient call of a view's tape.
+
+    Attributes:
+        sweep: The sweep with packed values; None without a sweep. A long sweep has no steps here.
+        results: The results of gradient calls.
+        is_wanted: Whether the user has asked for the steps of a long sweep. The view sets it.
+        sweep_number: The number of sweeps read so far, which identifies the current sweep.
     """
 
     def __init__(self) -> None:
+        """Begin without a sweep."""
         self.sweep: SweepFields | None = None
         self.results: list[ResultFields] = []
-        self.is_wanted = False  # a caller asked for the steps of a long sweep
+        self.is_wanted = False
         self._stepper: SweepSteps | None = None
         self._pages: list[bytes] = []
-        self._paged_steps = 0  # steps on these pages
+        self._paged_steps = 0  # The number of steps on these pages.
         self._gradient_key: Any = None
-        self.sweep_number = 0  # of sweeps that were read
-        self._update_count = 0  # how often the same gradient was read again, as variables had been assigned
-        self._read_versions: list[int] = []  # how often each source had been assigned when it was read,
-        self._seen_versions: list[int] = []  # and at the last look
+        self.sweep_number = 0
+        self._update_count = 0  # How often the same gradient call was read again because variables were assigned.
+        self._read_versions: list[int] = []  # The version of each source when the gradient call was read.
+        self._seen_versions: list[int] = []  # The version of each source at the last look.
 
     def follow_gradient(
         self,
@@ -47,10 +53,20 @@ class SweepFollower:
         namespaces: list[dict[str, Any]],
         is_last_look: bool = False,
     ) -> bool:
-        """Look for a new gradient, or an optimizer's step behind it; True when there is one.
+        """Read the last gradient call again if it is a new one, or if an optimizer's step has followed it.
 
-        ``kept_arrays`` are arrays that the tape may have released, ``namespaces`` dictionaries to find the names of
-        targets and sources in. ``is_last_look`` says that this is the last look.
+        Args:
+            recording: The recording that the view shows.
+            target: The target that the view's arguments chose; None stands for the last gradient call.
+            sources: The sources that the view's arguments chose.
+            row_count: The number of rows that the view has read.
+            kept_arrays: Arrays by row that the recording has released and the view still has.
+            namespaces: The dictionaries in which the names of targets and sources are looked up.
+            is_last_look: Whether to read new assignments at once, because a static picture is drawn now. If False, they
+                are read when no more have followed since the last look.
+
+        Returns:
+            Whether the sweep or the results were read again.
         """
         last_gradient = (target, sources) if target is not None else recording.last_gradient
         if last_gradient is None:
@@ -61,17 +77,13 @@ class SweepFollower:
             return False
         self._update_count = self._update_count + 1 if gradient_key == self._gradient_key else 0
         self._read_versions = self._seen_versions = versions
-        self._gradient_key, self.sweep, self.is_wanted, self._pages, self._paged_steps = (
-            gradient_key,
-            None,
-            False,
-            [],
-            0,
-        )
+        self._gradient_key = gradient_key
+        self.sweep, self.is_wanted = None, False
+        self._pages, self._paged_steps = [], 0
         self.sweep_number += 1
         self.results = recording.list_gradient_results(target, sources, kept_arrays, namespaces)
         self._stepper = stepper = recording.build_stepper(target, sources, kept_arrays, pack_value)
-        if stepper is None or stepper.last_row >= row_count:  # the target is not among the rows that are shown
+        if stepper is None or stepper.last_row >= row_count:  # The view does not show the row of the target.
             return True
         header = stepper.header | {"id": self.sweep_number}
         steps = stepper.take_steps() if stepper.remaining_rows <= MAX_EAGER_ROWS else []
@@ -84,12 +96,17 @@ class SweepFollower:
         return True
 
     def _has_new_assignments(self, versions: list[int], is_last_look: bool) -> bool:
-        """Return whether the optimizer has made its step: variables were assigned, and no more since the last look."""
-        is_settled, self._seen_versions = versions == self._seen_versions and self._update_count < MAX_UPDATES, versions
+        """Return whether variables were assigned since the gradient call was read, and no longer change."""
+        is_settled = versions == self._seen_versions and self._update_count < MAX_UPDATES
+        self._seen_versions = versions
         return versions != self._read_versions and (is_settled or is_last_look)
 
     def build_next_step_page(self) -> bytes | None:
-        """Return the next steps of a long sweep, as they travel; None when there are none or it was not asked for."""
+        """Return the next page of a long sweep as compressed JSON.
+
+        Returns:
+            At most STEPS_PER_PAGE steps; None if no steps remain, or if the user has not asked for them.
+        """
         stepper = self._stepper
         if not self.is_wanted or stepper is None or not stepper.remaining_rows or self.sweep is None:
             return None
@@ -106,15 +123,18 @@ class SweepFollower:
         return self._pages[-1]
 
     def list_step_pages_from(self, sweep_number: Any, step_count: int) -> list[bytes]:
-        """Return the pages made so far of this sweep, from the one on that has step ``step_count``."""
-        return (
-            self._pages[step_count // STEPS_PER_PAGE :]
-            if sweep_number == self.sweep_number and step_count < self._paged_steps
-            else []
-        )
+        """Return the pages of the current sweep that were built so far and that a page in the browser misses.
+
+        Args:
+            sweep_number: The number of the sweep that the browser shows. For another sweep there are no pages.
+            step_count: The number of steps that the browser has.
+        """
+        if sweep_number != self.sweep_number or step_count >= self._paged_steps:
+            return []
+        return self._pages[step_count // STEPS_PER_PAGE :]
 
     def build_sweep_fields(self) -> dict[str, Any] | None:
-        """Return the SWEEP as a snapshot documents it."""
+        """Return the sweep with unpacked values, as a snapshot holds it; None without a sweep."""
         if self.sweep is None:
             return None
         gradients = [unpack_value(gradient) for gradient in self.sweep["gradients"]]

@@ -1,7 +1,7 @@
-"""How a snapshot travels to the browser, compressed. widgets/frontend/src/schema.ts unpacks it.
+"""Encode snapshots in the compressed format that widgets/frontend/src/schema.ts decodes.
 
-What rows have in common travels once, as a *form*; a row is the number of its form, its inputs and its value. Values
-are packed as :mod:`minitape.picture.shown_values` has it, and the steps of a sweep are columns.
+Fields that rows share are sent once, as a *form*. A row is the number of its form, its inputs and its value. Values are
+packed by :mod:`minitape.picture.shown_values`, and the steps of a sweep are stored as columns.
 """
 
 from __future__ import annotations
@@ -18,7 +18,12 @@ if TYPE_CHECKING:
 
 
 def encode_snapshot(part: dict[str, Any]) -> bytes:
-    """Compress a snapshot whose "rows" are :class:`PictureRow` and whose steps hold packed values, as JSON."""
+    """Return a snapshot as compressed JSON.
+
+    Args:
+        part: A snapshot, or a change of one. Its "rows" are :class:`PictureRow` objects, and the steps of its sweep
+            contain packed values.
+    """
     packed = {key: value for key, value in part.items() if key != "rows"}
     packed["packed"] = pack_rows(part["rows"])
     if part.get("sweep"):
@@ -27,12 +32,23 @@ def encode_snapshot(part: dict[str, Any]) -> bytes:
 
 
 def compress_json(packed: dict[str, Any]) -> bytes:
-    """Return compressed JSON; also of a page of steps (:mod:`minitape_widgets.view_sweep`)."""
+    """Return an object as compressed JSON, for snapshots and pages of steps (:mod:`minitape_widgets.view_sweep`).
+
+    Args:
+        packed: An object that JSON can represent, without NaN and infinity.
+    """
     return zlib.compress(json.dumps(packed, separators=(",", ":"), allow_nan=False).encode(), 1)
 
 
 def decode_snapshot(data: bytes) -> dict[str, Any]:
-    """Return the snapshot in ``encode_snapshot``'s bytes, with its rows and steps in full; for tests and tools."""
+    """Decode the result of ``encode_snapshot``, for tests and tools.
+
+    Args:
+        data: The compressed JSON.
+
+    Returns:
+        The snapshot with complete rows and steps, as ``snapshot_types`` documents it.
+    """
     packed = json.loads(zlib.decompress(data))
     rows = packed.pop("packed")
     own_fields = dict(rows["own"])
@@ -50,7 +66,15 @@ def decode_snapshot(data: bytes) -> dict[str, Any]:
 
 
 def pack_rows(rows: list[PictureRow]) -> dict[str, Any]:
-    """Return the columns of the rows; their numbers follow from the first."""
+    """Return rows as columns. The numbers of the rows are left out, because they follow from the first number.
+
+    Args:
+        rows: Consecutive rows.
+
+    Returns:
+        The column "form" holds indices into "forms". The columns "a" and "b" hold the inputs, and "value" the packed
+        values. "own" lists (index, fields) for the rows with ``own_fields``.
+    """
     form_numbers: dict[int, int] = {}
     forms: list[RowFields] = []
     row_forms = []
@@ -76,7 +100,11 @@ EDGE_FIELDS = ("input", "port", "local", "product", "sum")
 
 
 def pack_steps(steps: list[Any]) -> dict[str, Any]:
-    """Return the columns of the steps, and of their edges one after the other."""
+    """Return the steps of a sweep as columns, with the edges of all steps in one sequence of columns.
+
+    Args:
+        steps: The steps, with packed values.
+    """
     edges = [edge for step in steps for edge in step["edges"]]
     return {
         "row": [step["row"] for step in steps],
@@ -89,7 +117,11 @@ def pack_steps(steps: list[Any]) -> dict[str, Any]:
 
 
 def unpack_steps(packed: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the steps of the columns, as the snapshot documents them."""
+    """Return the steps of a sweep from the columns of ``pack_steps``, with unpacked values.
+
+    Args:
+        packed: The result of ``pack_steps``, or its copy from JSON.
+    """
     columns = enumerate(zip(*(packed[name] for name in EDGE_FIELDS), strict=True))
     other_outputs = dict(packed["others"])
     steps = []

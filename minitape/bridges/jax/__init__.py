@@ -1,7 +1,7 @@
-"""The bridge to JAX: runs a function of yours as JAX traces it, one equation after the other, and looks at each.
+"""Record a JAX function: run it one equation after the other, in the order in which JAX traces it.
 
-``record(f, *args)`` takes what ``jax.make_jaxpr`` says of ``f`` and runs it without compiling, as ``jax.disable_jit``
-does. Then JAX goes back through it, with its own rules and its own sums.
+``record(f, *args)`` traces ``f`` with ``jax.make_jaxpr`` and runs the equations without compiling them, as
+``jax.disable_jit`` does. Then JAX computes the gradient with its own rules and its own sums.
 
 >>> import jax.numpy as jnp
 >>> def loss(w, x):

@@ -1,7 +1,8 @@
-"""Adapt a JAX recording to the checks: its rows, and what is known of the function and its arguments."""
+"""Adapt a JAX recording to the checks: its rows, its function and its arguments."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...explain.fixes.dialects import JAX
@@ -17,23 +18,24 @@ from .sentences import FUNCTIONS, ZERO_MECHANISMS
 if TYPE_CHECKING:
     from .recording import JaxRecording
 
-# written without a call
+# Programs write these operations with operators, not with calls.
 OPERATOR_OPS = set("add sub mul div pow integer_pow neg dot_general rem gt ge lt le eq ne".split())
-SHARE_FUNCTIONS = {"softmax", "log_softmax", "logsumexp"}  # functions of shares, whose steps no question is about
+# Explanations name these functions as a whole, not the operations inside of them.
+SHARE_FUNCTIONS = {"softmax", "log_softmax", "logsumexp"}
 
 
 def read_rows(recording: JaxRecording) -> list[RecordedRow]:
-    """Return the rows of a recording. The arrays that they stand for are gone."""
+    """Return the rows of a recording in the form that the checks read. Their arrays are no longer available."""
     return convert_entries_to_rows(recording, lambda entry: lambda: None)
 
 
 def build_question(recording: JaxRecording, target: Any, source: Any, source_rows: list[int]) -> JaxQuestion:
-    """Return a question about a recording.
+    """Build the question about a target and a source of a recording.
 
     Args:
         recording: The recording of a function.
-        target: The target; None or the result of the function stand for the function's own target.
-        source: The source, as the program gave it.
+        target: The target; None or the function's result stands for the function's own target.
+        source: The source, as the program passed it to ``explain``.
         source_rows: The rows of the source.
     """
     is_own_target = target is None or target is recording.value
@@ -51,7 +53,12 @@ def build_question(recording: JaxRecording, target: Any, source: Any, source_row
 
 
 class JaxAdapter(FrameworkAdapter):
-    """What the checks need to know of JAX's arrays."""
+    """The adapter for JAX's arrays.
+
+    Attributes:
+        recording: The recording that the question is about.
+        origin: The texts of the recorded function and its arguments.
+    """
 
     framework, module, functions = "jax", "jnp", FUNCTIONS
     zero_mechanisms, class_loss_ops, cancelling_scopes = ZERO_MECHANISMS, frozenset[str](), NORMALIZING_FUNCTIONS
@@ -59,6 +66,7 @@ class JaxAdapter(FrameworkAdapter):
     unused_cause, escape_cause, rebinds = "unused", "left_jax", False
 
     def __init__(self, recording: JaxRecording) -> None:
+        """Create the adapter of a recording."""
         self.recording, self.origin = recording, JaxOrigin(*recording.recorded_call)
 
     def is_variable(self, obj: Any) -> bool:
@@ -66,19 +74,18 @@ class JaxAdapter(FrameworkAdapter):
         return False
 
     def describe_operation(self, question: Question, row: int) -> str:
-        """Return an operation by the function that its line calls, as ``sqrt in norm(...)``.
+        """Describe an operation by the function that its line calls, as in ``sqrt in norm(...)``.
 
-        Returns only the name of the function if that does nothing else.
+        Only the function's name is returned if the function performs no other operation.
         """
         recorded_row, name = question.rows[row], finding_sentences.describe_operation(question, row)
-        calls = {
-            program_text.find_last_name(call.func) for call in program_text.find_statement(recorded_row.site).calls
-        } - {""}
+        statement = program_text.find_statement(recorded_row.site)
+        calls = {program_text.find_last_name(call.func) for call in statement.calls} - {""}
         callee = calls.pop() if len(calls) == 1 and recorded_row.op not in OPERATOR_OPS else name
         function = next((scope for scope in recorded_row.scope if scope in calls | {callee}), callee)
-        outer_scope = (
-            recorded_row.scope[: recorded_row.scope.index(function) + 1] if function in recorded_row.scope else ()
-        )
+        outer_scope: Sequence[str] = ()
+        if function in recorded_row.scope:
+            outer_scope = recorded_row.scope[: recorded_row.scope.index(function) + 1]
         same_count = sum(
             other_row.scope[: len(outer_scope)] == outer_scope and other_row.site == recorded_row.site
             for other_row in question.rows
@@ -89,15 +96,25 @@ class JaxAdapter(FrameworkAdapter):
 
     def find_last_return_of_rule(self, row: RecordedRow) -> Site:
         """Return the line on which the program's own derivative rule returns."""
-        return find_return_site_by_description(row.extra.custom_rule) if row.extra.custom_rule else NOWHERE
+        if not row.extra.custom_rule:
+            return NOWHERE
+        return find_return_site_by_description(row.extra.custom_rule)
 
     def find_argument_creation_site(self, argument_row: int) -> Site:
-        """Return the line that created an argument."""
+        """Return the line that created an argument, or NOWHERE if the row is not an argument.
+
+        Args:
+            argument_row: The row of the argument's leaf.
+        """
         leaf = next((leaf for leaf in self.recording.argument_leaves if leaf.row == argument_row), None)
         return NOWHERE if leaf is None else self.origin.find_leaf_creation_site(leaf)
 
 
 class JaxQuestion(Question):
-    """A question about a recording of JAX."""
+    """A question about a JAX recording.
+
+    Attributes:
+        adapter: The adapter for JAX.
+    """
 
     adapter: JaxAdapter

@@ -1,8 +1,8 @@
-"""The backward pass: JAX's own, through the operations as they ran, with a look at what passes.
+"""Run JAX's own backward pass through the recorded operations, and record the adjoints that pass.
 
-Each result is handed on through ``pass_value``, which computes nothing. When JAX goes back, it gives ``pass_value`` the
-adjoint of that result: complete, and as JAX's own rules and sums made it. What an operation sent to each of its inputs
-is ``jax.vjp`` of it alone.
+Each result passes through ``pass_value``, which computes nothing. During the backward pass, JAX calls its rule with the
+complete adjoint of that result, computed by JAX's own rules and sums. The shares that an operation sends to its inputs
+are computed by ``jax.vjp`` of this operation alone.
 """
 
 from __future__ import annotations
@@ -17,23 +17,39 @@ from .row_log import JaxCall, JaxLog, JaxVariable, is_inexact
 
 
 class JaxBackwardPass:
-    """One backward pass. It releases what it needs as soon as JAX has passed it."""
+    """A backward pass that releases its arrays as soon as JAX no longer needs them.
+
+    Attributes:
+        log: The log of the recording.
+        entries: The rows of the recording.
+        target_row: The row of the target.
+        sources: The variables to differentiate by.
+        sweep: The backward pass that receives the adjoints and shares.
+        calls: The operations that have not sent their shares yet.
+        values_by_row: The values that JAX computed again, by row.
+        pending_adjoints: The adjoints of rows whose operation has not sent its shares yet.
+        partial_sums: The sums of the shares that were sent to rows whose adjoint is not complete.
+    """
 
     def __init__(self, log: JaxLog, target_row: int, sources: list[JaxVariable]) -> None:
+        """Prepare a backward pass from a target to some sources."""
         self.log, self.entries, self.target_row, self.sources = log, log.entries, target_row, sources
         self.sweep = BackwardPass([target_row])
         self.calls = [call for call in log.calls if any(self._is_tracked(row) for row in call.rows)]
-        self.values_by_row: dict = {}  # of rows, as JAX computes them again
-        self.pending_adjoints: dict = {}  # of rows whose operation has sent nothing yet
-        self.partial_sums: dict = {}  # of what was sent to rows that have no adjoint yet
+        self.values_by_row: dict = {}
+        self.pending_adjoints: dict = {}
+        self.partial_sums: dict = {}
 
     def _is_tracked(self, row: int | None) -> bool:
         return row is not None and self.entries[row].tracked
 
     def compute_gradients(self, seed: Any) -> list:
-        """Return the gradients of the sources.
+        """Run the backward pass and return the gradients of the sources.
 
-        ``sweep`` then has what passed, in JAX's order: the last operation first.
+        Afterwards, `sweep` contains the adjoints and shares in JAX's order, the last operation first.
+
+        Args:
+            seed: The adjoint of the target.
         """
         values = [source.value for source in self.sources]
         for variable in [variable for call in self.calls for variable in call.inputs if self._is_tracked(variable.row)]:
@@ -44,15 +60,16 @@ class JaxBackwardPass:
         adjoints, edges = self.sweep.adjoints, self.sweep.edges
         last_share_positions: dict[int, tuple] = {}
         for call, shares in edges.items():
-            shares[:] = [share for share in shares if share.row in adjoints]  # to others nothing went
+            shares[:] = [share for share in shares if share.row in adjoints]  # JAX sent nothing to the other rows.
             last_share_positions |= {share.row: (call, index) for index, share in enumerate(shares)}
         self.sweep.edges = {call: shares for call, shares in edges.items() if shares}
-        for row, (call, index) in last_share_positions.items():  # the last sum is the adjoint itself
+        # The sum after the last share is the adjoint itself.
+        for row, (call, index) in last_share_positions.items():
             edges[call][index] = edges[call][index]._replace(total=adjoints[row])
         return gradients
 
     def _recompute_target(self, *values: Any) -> Any:
-        """Compute the target again, by the operations on its path from the sources."""
+        """Compute the target again with the operations on its path from the sources."""
         values_by_row = {
             source.row: self._attach_adjoint_observer(source.required_row, value)
             for source, value in zip(self.sources, values, strict=True)
@@ -64,10 +81,10 @@ class JaxBackwardPass:
         return values_by_row.get(self.target_row, self.entries[self.target_row].value.content)
 
     def _attach_adjoint_observer(self, row: int, value: Any) -> Any:
-        """Return a value that is handed on unchanged, and whose adjoint is recorded when JAX goes back."""
+        """Return an unchanged value whose adjoint is recorded during the backward pass."""
 
         @jax.custom_vjp
-        # JAX calls it where it knows that the tangent is zero, such as behind a rule that gives zeros
+        # JAX calls this function itself if the tangent is known to be zero, as behind a rule that returns zeros.
         def pass_value(x: Any) -> Any:
             self.values_by_row[row] = x
             return x
@@ -86,21 +103,19 @@ class JaxBackwardPass:
         pass_value.defvjp(run_forward, run_backward)
         return pass_value(value)
 
-    # -- what is written down ----------------------------------------------------------------------
+    # -- the recorded shares -----------------------------------------------------------------------
 
     def _send_shares_of_calls_after(self, row: int) -> None:
-        """Record what the calls after a row send to their inputs: all their adjoints are complete."""
+        """Record the shares of the calls after a row, whose adjoints are all complete."""
         keep_value = self.log.keep_value
         while self.calls and self.calls[-1].rows[0] > row:
             call = self.calls.pop()
-            for port, input_row, product in (
-                self._compute_shares(call)
-                if any(output_row in self.pending_adjoints for output_row in call.rows)
-                else ()
-            ):
-                total = self.partial_sums[input_row] = (
-                    product if input_row not in self.partial_sums else self.partial_sums[input_row] + product
-                )
+            has_adjoint = any(output_row in self.pending_adjoints for output_row in call.rows)
+            for port, input_row, product in self._compute_shares(call) if has_adjoint else ():
+                total = product
+                if input_row in self.partial_sums:
+                    total = self.partial_sums[input_row] + product
+                self.partial_sums[input_row] = total
                 self.sweep.send(call.rows[0], input_row, port, keep_value(product), keep_value(total))
             for output_row in call.rows:
                 self.pending_adjoints.pop(output_row, None)
@@ -138,7 +153,7 @@ class JaxBackwardPass:
         ]
 
     def _get_adjoint_or_zeros(self, row: int, result: Any) -> Any:
-        """Return the adjoint of a result; zeros where none came."""
+        """Return the adjoint of a result, or zeros if no adjoint reached it."""
         if row in self.pending_adjoints:
             return self.pending_adjoints[row]
         return np.zeros(np.shape(result), result.dtype if is_inexact(result) else jax.dtypes.float0)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from .recording import JaxRecording
 
 TRACER_WORDS = ("Tracer", "traced", "concrete")
-PIECEWISE_LINEAR_OPS = {"relu", "leaky_relu", "relu6", "max", "abs", "select_n"}  # that consist of straight lines
+PIECEWISE_LINEAR_OPS = {"relu", "leaky_relu", "relu6", "max", "abs", "select_n"}
 GROWING_OPS = set("exp exp2 expm1 cosh sinh pow integer_pow".split())
 ASKING_FUNCTION_PATTERN = re.compile(r"problem arose with the `(\w+)` function")
 CONVERSIONS = "int float round item tolist range".split()
@@ -45,7 +45,8 @@ def find_cause_of_trace_error(question: JaxQuestion) -> Finding | None:
     if error is None or recording.is_complete:
         return None
     site, library_function = find_error_site(error)
-    site = site if recording.stop_site is NOWHERE else recording.stop_site
+    if recording.stop_site is not NOWHERE:
+        site = recording.stop_site
     if isinstance(error, jax.errors.UnexpectedTracerError):
         return find_attribute_that_keeps_tracer(site) or Finding("leaked_tracer", site)
     if isinstance(error, jax.errors.TracerBoolConversionError):
@@ -56,12 +57,12 @@ def find_cause_of_trace_error(question: JaxQuestion) -> Finding | None:
     if "size argument" in message:
         return Finding("boolean_index", site, variant="size", detail=describe_reader_of_tracer(error, library_function))
     if any(word in f"{error} {error.__cause__} {error.__context__}" for word in TRACER_WORDS):
-        math_calls = [
-            call for call in program_text.find_statement(site).calls if program_text.find_root_name(call) == "math"
-        ]
-        reader = (
-            f"{ast.unparse(math_calls[0].func)}()" if math_calls else describe_reader_of_tracer(error, library_function)
-        )
+        calls = program_text.find_statement(site).calls
+        math_calls = [call for call in calls if program_text.find_root_name(call) == "math"]
+        if math_calls:
+            reader = f"{ast.unparse(math_calls[0].func)}()"
+        else:
+            reader = describe_reader_of_tracer(error, library_function)
         return Finding("left_jax", site, detail=reader)
     if "while_loop" in message:
         return Finding("while_loop", site, detail="while_loop")
@@ -75,7 +76,7 @@ def find_cause_of_trace_error(question: JaxQuestion) -> Finding | None:
 
 
 def find_attribute_that_keeps_tracer(read_at: Site) -> Finding | None:
-    """Find the statement that keeps a tracer in an attribute, which the function reads when it is called again."""
+    """Find the statement that stores a tracer in an attribute, which the next call of the function reads."""
     statement = program_text.find_statement(read_at)
     nearby_statements = [
         statement,
@@ -99,17 +100,22 @@ def find_attribute_that_keeps_tracer(read_at: Site) -> Finding | None:
 
 
 def describe_reader_of_tracer(error: Exception, library_function: str) -> str:
-    """Return what asked a tracer for a number: as JAX's error says it, or the function of JAX that raised the error."""
+    """Return the function that requested a number from a tracer, as JAX's error names it.
+
+    If the error names none, return the library function that raised the error.
+    """
     if isinstance(error, jax.errors.TracerArrayConversionError):
         return fill("A NumPy function")
     if isinstance(error, jax.errors.TracerIntegerConversionError):
         return fill("range() or an index")
     match = ASKING_FUNCTION_PATTERN.search(str(error))
-    return f"{match[1] if match else library_function}()" if match or library_function else fill("This line")
+    if match:
+        return f"{match[1]}()"
+    return f"{library_function}()" if library_function else fill("This line")
 
 
 def find_invalid_result(question: JaxQuestion) -> Finding | None:
-    """Find a result that is not one number."""
+    """Find a result that is not one real number."""
     recording = question.adapter.recording
     if recording.error is None:
         return None
@@ -118,8 +124,10 @@ def find_invalid_result(question: JaxQuestion) -> Finding | None:
         site = question.adapter.origin.find_return_site(
             NOWHERE if not question.target_rows else question.rows[question.target_rows[0]].site
         )
+        if value is None:
+            return Finding("not_scalar", site, variant="none")
         if not hasattr(value, "shape"):
-            return Finding("not_scalar", site, variant="none") if value is None else Finding("has_aux", site)
+            return Finding("has_aux", site)
         if "aux" in message:
             return Finding("has_aux", site, variant="none")
         if value.shape != ():
@@ -145,22 +153,29 @@ def find_cause_of_backward_error(question: JaxQuestion) -> Finding | None:
     rule_rows = [
         row for row in sorted(question.ancestors) if question.rows[row].extra.custom_rule and question.rows[row].tracked
     ]
-    return (
-        build_custom_rule_finding(question, rule_rows[0], "refused", message)
-        if rule_rows and "bwd rule" in message
-        else Finding("refused", find_error_site(error).site, detail=message)
-    )
+    if rule_rows and "bwd rule" in message:
+        return build_custom_rule_finding(question, rule_rows[0], "refused", message)
+    return Finding("refused", find_error_site(error).site, detail=message)
 
 
 class ErrorSite(NamedTuple):
-    """The user's innermost line on which an error was raised, and the library's function that raised it."""
+    """The place at which an error was raised.
+
+    Attributes:
+        site: The user's innermost line; NOWHERE if the error has no such line.
+        library_function: The library function that the line called, or "".
+    """
 
     site: Site = NOWHERE
     library_function: str = ""
 
 
 def find_error_site(error: Exception) -> ErrorSite:
-    """Return the user's innermost line on which an error was raised, and the library's function that raised it."""
+    """Return the user's innermost line on which an error was raised, and the library function that raised it.
+
+    Args:
+        error: The error, with its traceback.
+    """
     library_function = ""
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         if not is_minitape_or_library_file(frame.filename):
@@ -173,7 +188,7 @@ def find_error_site(error: Exception) -> ErrorSite:
 
 
 def find_integer_source(question: JaxQuestion) -> Finding | None:
-    """Find a differentiated argument that is not a float."""
+    """Find a differentiated argument that does not contain floats."""
     recording = question.adapter.recording
     for row in recording.differentiated_rows if recording.error is not None else question.source_rows:
         if row in recording.differentiated_rows and not question.rows[row].tracked:
@@ -188,7 +203,7 @@ def find_integer_source(question: JaxQuestion) -> Finding | None:
 
 
 def find_undifferentiated_source(question: JaxQuestion) -> Finding | None:
-    """Find a source that is an argument without a gradient, or no argument at all."""
+    """Find a source that is an argument without a gradient, or that is not an argument."""
     recording, origin = question.adapter.recording, question.adapter.origin
     if question.source_rows and question.source_rows[0] not in recording.differentiated_rows:
         if question.rows[question.source_rows[0]].kind != "source":
@@ -219,33 +234,29 @@ def find_undifferentiated_source(question: JaxQuestion) -> Finding | None:
 
 
 def find_step_function_name(question: JaxQuestion, row: int) -> str:
-    """Return the step function of jax.numpy that an operation is part of; "" if there is none."""
+    """Return the step function of jax.numpy that contains an operation, or ""."""
     return next((name for name in question.rows[row].scope if name in STEP_FUNCTIONS), "")
 
 
 def find_path_break(question: JaxQuestion) -> Finding | None:
-    """Find the break on the path; a step function is reported by its name."""
+    """Find the break on the path. A step function is reported by its name."""
     finding = checks.find_path_break(question)
-    for break_finding in [] if finding is None else [finding, *finding.more]:
-        if (
-            break_finding.cause == "no_derivative"
-            and break_finding.row is not None
-            and find_step_function_name(question, break_finding.row)
-        ):
-            break_finding.cause, break_finding.detail = (
-                "zero_derivative",
-                find_step_function_name(question, break_finding.row),
-            )
+    if finding is None:
+        return None
+    for break_finding in [finding, *finding.more]:
+        if break_finding.cause != "no_derivative" or break_finding.row is None:
+            continue
+        step_function = find_step_function_name(question, break_finding.row)
+        if step_function:
+            break_finding.cause, break_finding.detail = "zero_derivative", step_function
     return finding
 
 
 def find_escape(question: JaxQuestion) -> Finding | None:
-    """Find a value that Python asked for while the function was traced."""
-    escapes = (
-        [escape for escape in question.escapes if escape.row in question.descendants]
-        if not question.used_source_rows and question.target_rows
-        else []
-    )
+    """Find a value that Python read while the function was traced."""
+    if question.used_source_rows or not question.target_rows:
+        return None
+    escapes = [escape for escape in question.escapes if escape.row in question.descendants]
     for escape in sorted(escapes, key=lambda escape: escape.method == "__bool__"):
         statement = program_text.find_statement(escape.site)
         if escape.method == "__bool__":
@@ -266,11 +277,9 @@ def collect_names_computed_from(source_name: str, end_statement: program_text.St
     """Return a name, and the names that a function computes from it before a statement."""
     names = {source_name}
     for earlier in program_text.list_statements(end_statement.file)[: end_statement.order]:
-        for target, value in (
-            zip(earlier.targets, program_text.list_assigned_values(earlier), strict=True)
-            if earlier.enclosing_functions == end_statement.enclosing_functions
-            else ()
-        ):
+        if earlier.enclosing_functions != end_statement.enclosing_functions:
+            continue
+        for target, value in zip(earlier.targets, program_text.list_assigned_values(earlier), strict=True):
             if names & program_text.collect_names_and_attributes(ast.walk(value or earlier.node)):
                 names.add(ast.unparse(target))
     return names
@@ -299,7 +308,7 @@ def _find_argument_read_from_outside(question: JaxQuestion, argument_leaf: JaxLe
 
     Args:
         question: The question about the argument.
-        leaf: The leaf of the argument.
+        argument_leaf: The leaf of the argument.
     """
     origin = question.adapter.origin
     captured, used_at = question.adapter.recording.log.outside_reads.get(id(argument_leaf.value), (None, NOWHERE))
@@ -317,7 +326,7 @@ def _find_argument_read_from_outside(question: JaxQuestion, argument_leaf: JaxLe
 
 
 def find_rule_or_loop_without_share(question: JaxQuestion) -> Finding | None:
-    """Find the program's own rule, or a loop, that passed nothing on."""
+    """Find the program's own rule, or a loop, that sent no share to the source."""
     if (
         question.sweep is None
         or not question.used_source_rows
@@ -333,7 +342,7 @@ def find_rule_or_loop_without_share(question: JaxQuestion) -> Finding | None:
 
 
 def build_custom_rule_finding(question: JaxQuestion, row: int, cause: str = "custom_rule", detail: str = "") -> Finding:
-    """Return the finding for the program's own rule, on the line on which it returns."""
+    """Build the finding for the program's own rule, at the line on which it returns."""
     return Finding(cause, zero_nan.find_blamed_return_of_rule(question, row), row, detail)
 
 
@@ -342,14 +351,9 @@ def find_nonfinite_cause(question: JaxQuestion) -> Finding | None:
     finding = zero_nan.find_cause_of_nonfinite(question)
     if finding is None or finding.row is None:
         return finding
-    row, growing_rows = (
-        question.rows[finding.row],
-        (
-            index
-            for index in sorted(question.find_ancestors(question.rows[finding.row].inputs))
-            if question.rows[index].op in GROWING_OPS
-        ),
-    )
+    row = question.rows[finding.row]
+    ancestors = sorted(question.find_ancestors(row.inputs))
+    growing_rows = (index for index in ancestors if question.rows[index].op in GROWING_OPS)
     overflowed_rows = [
         index
         for index in growing_rows
@@ -364,18 +368,15 @@ def find_nonfinite_cause(question: JaxQuestion) -> Finding | None:
         and row.extra.outside_arrays
         and not any(is_new_value(array).any() for array in row.extra.outside_arrays)
     ):
-        return build_row_finding(
-            question, "nan_forward", finding.row, detail=fill("An operation")
-        )  # of what has none itself
-    if finding.cause == "nan_input":
-        finding.site = (
-            question.adapter.find_argument_creation_site(finding.row) if row.kind == "source" else finding.site
-        )
+        # The arrays from outside are good, so an operation on them produced the value.
+        return build_row_finding(question, "nan_forward", finding.row, detail=fill("An operation"))
+    if finding.cause == "nan_input" and row.kind == "source":
+        finding.site = question.adapter.find_argument_creation_site(finding.row)
     return finding
 
 
 def find_zero_cause(question: JaxQuestion) -> Finding | None:
-    """Find what made zeros, with what JAX calls it."""
+    """Find the operation that produced zeros, with JAX's name for it."""
     finding = zero_nan.find_cause_of_zero(question)
     if finding is None or finding.row is None:
         return finding
@@ -393,7 +394,7 @@ def find_zero_cause(question: JaxQuestion) -> Finding | None:
 
 
 def _find_blamed_step_row(question: JaxQuestion, row: RecordedRow) -> int | None:
-    """Return a row of a step function that is to blame for the zeros of another row, or the row itself."""
+    """Return the row of a step function that caused the zeros of another row, or that row itself if it is one."""
     if row.op in zero_nan.MIN_MAX_OPS:
         for index in sorted(question.descendants & question.ancestors):
             if is_only_broken_by_step(question, index):
@@ -413,7 +414,7 @@ def _is_normalized_over_one_element(question: JaxQuestion, row: RecordedRow, sco
 
 
 def _explain_zeros_of_where(question: JaxQuestion, row: RecordedRow) -> Finding | None:
-    """Explain the zeros of ``where`` within an activation, or of a relu that the program wrote with it."""
+    """Explain the zeros of a ``where`` within an activation, or of a relu that the program wrote with ``where``."""
     curve = next((name for name in row.scope if name in PIECEWISE_ACTIVATIONS), "")
     if curve:
         return build_row_finding(question, "saturated", row.index, detail=curve)
@@ -427,7 +428,7 @@ def _explain_zeros_of_where(question: JaxQuestion, row: RecordedRow) -> Finding 
 def is_gate_zero_only_at_first(question: JaxQuestion, finding: Finding) -> bool:
     """Return whether the zero factor is an argument whose own gradient is not zero.
 
-    Such a gate is zero only at first, as in ReZero.
+    Such a gate is zero only at the beginning of training, as in ReZero.
     """
     if finding.cause != "zero_factor" or finding.row is None or question.sweep is None:
         return False
@@ -472,10 +473,13 @@ CHECKS = (
 def explain_gradient(recording: JaxRecording, target: Any, source: Any) -> Explanation:
     """Return the explanation of one gradient; see ``Recording.explain``.
 
-    If the source is a tree, returns the explanation of its worst leaf.
+    Args:
+        recording: The recording of a function.
+        target: The target; None or the function's result stands for the function's own target.
+        source: An array, a name, or a tree. For a tree, the explanation of its worst leaf is returned.
 
     Raises:
-        ValueError: If the source is a name, and no argument has it.
+        ValueError: If the source is a name that no argument has.
         TypeError: If the source is neither an array nor a name.
     """
     source_rows = recording.list_rows(source)
@@ -492,16 +496,15 @@ def explain_gradient(recording: JaxRecording, target: Any, source: Any) -> Expla
         names = ", ".join(row.name for row in question.rows if row.name and row.kind == "source")
         raise ValueError(f"explain() knows no argument {source!r}. There are: {names}.")
     is_known = bool(source_rows) or isinstance(source, str) or hasattr(source, "shape")
-    if (
-        not is_known
-        and not question.adapter.origin.find_outside_read(
+    if not is_known:
+        outside_read = question.adapter.origin.find_outside_read(
             lambda name, value: name == question.name and value is source
-        ).expression
-    ):
+        )
+        is_known = bool(outside_read.expression)
+    if not is_known:
         raise TypeError(f"explain() takes an array or the name of an argument as its source, but received {source!r}.")
-    first_finding = next(
-        (finding for check in CHECKS if (finding := check(question)) is not None), Finding("connected")
-    )
+    findings = (finding for check in CHECKS if (finding := check(question)) is not None)
+    first_finding = next(findings, Finding("connected"))
     explanation = finding_sentences.to_explanation_with_fixes(question, first_finding, TEXT)
     explanation.intended |= is_gate_zero_only_at_first(question, first_finding)
     return explanation

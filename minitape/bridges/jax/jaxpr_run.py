@@ -1,5 +1,7 @@
-"""Runs the equations of a jaxpr one by one: each is a row. What JAX calls (``jit``, ``scan``, ``cond``) is opened;
-``while``, through which it does not go back, is one row.
+"""Run the equations of a jaxpr one by one, and record each as a row.
+
+Calls of ``jit``, ``scan`` and ``cond`` are opened. A ``while`` loop is one row, because JAX cannot differentiate it in
+reverse.
 """
 
 from __future__ import annotations
@@ -25,23 +27,32 @@ from .row_log import NORMALIZING_FUNCTIONS, BranchChoice, JaxLog, JaxPlace, JaxV
 try:
     from jax._src.config import eager_constant_folding
     from jax._src.interpreters.partial_eval import DynamicJaxprTracer as Tracer
-except ImportError:  # another JAX: conditions on values are refused then, as under jit
+except ImportError:  # In a JAX version without them, conditions on values are refused, as under jit.
     Tracer = None
 
-LOOP_ROW_LIMIT = 3_000  # rows of a loop that is opened: more take a minute to record, and a page of 100 MB
+LOOP_ROW_LIMIT = 3_000  # A loop with more rows takes a minute to record, and its page has 100 MB.
 Scope = tuple[str, ...]
-disable_jit = make_interrupt_safe(jax.disable_jit.__wrapped__)  # ends at once where Ctrl-C comes
+disable_jit = make_interrupt_safe(jax.disable_jit.__wrapped__)  # The block ends at once if Ctrl-C arrives.
 CUSTOM_RULE_PRIMITIVES = {"custom_jvp_call", "custom_vjp_call"}
 
 
 class JaxprRunner:
-    """The computation of one jaxpr."""
+    """Runs a jaxpr and the jaxprs that it calls.
+
+    Attributes:
+        log: The log that receives the rows.
+        failed_site: The line of the equation that raised an error, or NOWHERE.
+        site: The line of the equation that runs.
+        library_depth: How many open functions belong to a library. The lines of their equations are ignored, because
+            their jaxpr may have been traced for another line.
+        openers: The method that opens a call, by the name of its primitive.
+    """
 
     def __init__(self, log: JaxLog) -> None:
+        """Create a runner that records to a log."""
         self.log = log
-        self.failed_site: Site = NOWHERE  # where an equation raised an error
-        self.site: Site = NOWHERE  # of the equation that runs
-        # more than 0 inside of a function of a library's: its jaxpr may have been traced for another line
+        self.failed_site: Site = NOWHERE
+        self.site: Site = NOWHERE
         self.library_depth = 0
         self.openers: dict = {
             "jit": self._run_opened_call,
@@ -56,13 +67,20 @@ class JaxprRunner:
     def run_jaxpr(
         self, jaxpr: Any, consts: list[JaxVariable], args: list[JaxVariable], scope: Scope = ()
     ) -> list[JaxVariable]:
-        """Run a jaxpr on values, and return its results."""
+        """Run a jaxpr and return its results.
+
+        Args:
+            jaxpr: The jaxpr.
+            consts: Its constants.
+            args: Its arguments.
+            scope: The names of the open functions, the outermost first.
+        """
         variables: dict[Any, JaxVariable] = dict(zip([*jaxpr.constvars, *jaxpr.invars], [*consts, *args], strict=True))
 
         def read_atom(atom: Any) -> JaxVariable:
             return JaxVariable(atom.val) if isinstance(atom, Literal) else variables[atom]
 
-        last_binding: tuple[JaxPlace, int | None] = JaxPlace(), None  # the statement, and the row that has its name
+        last_binding: tuple[JaxPlace, int | None] = JaxPlace(), None
         for eqn in jaxpr.eqns:
             results = self._run_equation(eqn, [read_atom(atom) for atom in eqn.invars], scope)
             last_binding = self._bind_result_name(eqn, results, *last_binding)
@@ -70,7 +88,13 @@ class JaxprRunner:
         return [read_atom(atom) for atom in jaxpr.outvars]
 
     def run_closed_jaxpr(self, closed_jaxpr: Any, args: list[JaxVariable], scope: Scope = ()) -> list[JaxVariable]:
-        """Run a closed jaxpr, which has its constants, and return its results."""
+        """Run a closed jaxpr, which includes its constants, and return its results.
+
+        Args:
+            closed_jaxpr: The closed jaxpr.
+            args: Its arguments.
+            scope: The names of the open functions, the outermost first.
+        """
         jaxpr = getattr(closed_jaxpr, "jaxpr", closed_jaxpr)
         return self.run_jaxpr(jaxpr, [JaxVariable(const) for const in getattr(closed_jaxpr, "consts", ())], args, scope)
 
@@ -80,7 +104,7 @@ class JaxprRunner:
         outer_site = self.site
         place = JaxPlace() if self.library_depth else find_place(eqn)
         self.site = outer_site if place.site is NOWHERE else place.site
-        # a function of several equations that JAX does not call, but writes out
+        # JAX inlines these functions as several equations, so their name is added to the scope here.
         if (
             place.library_function in NORMALIZING_FUNCTIONS
             and opener is None
@@ -88,21 +112,15 @@ class JaxprRunner:
         ):
             scope = (*scope, place.library_function)
         try:
-            row_estimate = (
-                estimate_row_count(eqn)
-                if opener is not None and any(variable.has_float_source for variable in inputs)
-                else ROW_LIMIT + 1
-            )
-            # a long loop is one row
-            if (
-                opener is not None
-                and row_estimate + len(self.log.entries) <= ROW_LIMIT
-                and (eqn.primitive.name != "scan" or row_estimate <= LOOP_ROW_LIMIT)
-            ):
-                return opener(eqn, inputs, scope)
+            if opener is not None and any(variable.has_float_source for variable in inputs):
+                row_estimate = estimate_row_count(eqn)
+                is_long_loop = eqn.primitive.name == "scan" and row_estimate > LOOP_ROW_LIMIT
+                if row_estimate + len(self.log.entries) <= ROW_LIMIT and not is_long_loop:
+                    return opener(eqn, inputs, scope)
             return self._run_as_one_row(eqn, inputs, scope)
         except Exception:
-            self.failed_site = self.site if self.failed_site is NOWHERE else self.failed_site
+            if self.failed_site is NOWHERE:
+                self.failed_site = self.site
             raise
         finally:
             self.site = outer_site
@@ -110,27 +128,23 @@ class JaxprRunner:
     def _bind_result_name(
         self, eqn: Any, results: list[JaxVariable], last_place: JaxPlace, last_row: int | None
     ) -> tuple[JaxPlace, int | None]:
-        """Give a result the name that the program has for it.
+        """Name a result as the program does, and remove the name from earlier results of the same expression.
 
-        What came before it in the same expression has that name no more. Returns the place and the row for the
-        next call.
+        Returns the place and the row for the next call.
         """
         row = results[0].row if len(results) == 1 else None
-        # a derivative has the place of its function
+        # The equations of a derivative have the place of the function, so they must not take its name.
         place = JaxPlace() if self.library_depth or "jvp(" in str(eqn.source_info.name_stack) else find_place(eqn)
         if not place.bound_name or row is None:
             return JaxPlace(), None
-        self.log.bind_name(
-            row,
-            place.bound_name,
-            last_row if (place.site, place.bound_name) == (last_place.site, last_place.bound_name) else None,
-        )
+        is_same_statement = (place.site, place.bound_name) == (last_place.site, last_place.bound_name)
+        self.log.bind_name(row, place.bound_name, last_row if is_same_statement else None)
         return place, row
 
     def _run_as_one_row(self, eqn: Any, inputs: list[JaxVariable], scope: Scope) -> list[JaxVariable]:
         name = eqn.primitive.name
         if name == "convert_element_type" and getattr(inputs[0].value, "dtype", None) == eqn.params["new_dtype"]:
-            return inputs  # says only that the dtype is no guess of JAX's any more
+            return inputs  # The dtype stays the same; only its weak type changes.
         label = f"x^{eqn.params['y']}" if name == "integer_pow" else ""
         op = find_callee_name(eqn) if name in self.openers or name in CUSTOM_RULE_PRIMITIVES else name
         return self.log.run_and_record_operation(
@@ -151,7 +165,7 @@ class JaxprRunner:
     def _run_opened_scan(self, eqn: Any, inputs: list[JaxVariable], scope: Scope) -> list[JaxVariable]:
         """Run a ``scan`` step by step, as ``jax.disable_jit`` does."""
         params, site = eqn.params, self.site
-        if "ft_in" in params:  # since JAX 0.11
+        if "ft_in" in params:  # JAX has this parameter since version 0.11.
             constant_count, carry_count, _ = map(len, params["ft_in"].unpack())
         else:
             constant_count, carry_count = params["num_consts"], params["num_carry"]
@@ -195,19 +209,27 @@ class JaxprRunner:
 
 
 def evaluate_equation(eqn: Any, *values: Any) -> list:
-    """Compute an equation from these values, with JAX's own rules for their derivatives."""
+    """Compute an equation from values, with JAX's own rules for the derivatives.
+
+    Args:
+        eqn: The equation.
+        values: The arrays of its inputs.
+
+    Returns:
+        The arrays of its results.
+    """
     params = eqn.primitive.get_bind_params(eqn.params)
     functions: tuple = ()
-    if isinstance(params, tuple):  # before JAX 0.8
+    if isinstance(params, tuple):  # Versions before JAX 0.8 return a pair.
         functions, params = params
-    # vmap has noted where a rule's results have their batch when loops were traced, not run step by step
+    # A rule under vmap stored the batch axes of its results when loops were traced, so it must be traced again here.
     with eqn.ctx.manager, disable_jit(False) if eqn.primitive.name in CUSTOM_RULE_PRIMITIVES else nullcontext():
         results = eqn.primitive.bind(*functions, *values, **params)
     return list(results) if eqn.primitive.multiple_results else [results]
 
 
 def find_callee_name(eqn: Any) -> str:
-    """Return the name of what an equation calls.
+    """Return the name of the function that an equation calls, or the name of its primitive.
 
     >>> import jax
     >>> find_callee_name(jax.make_jaxpr(jax.jit(jnp.sin))(1.0).eqns[0])
@@ -223,7 +245,7 @@ def find_callee_name(eqn: Any) -> str:
 
 
 def describe_custom_rule(eqn: Any) -> str:
-    """Return which function is the derivative rule of an equation, and where; "" if it has none of its own."""
+    """Return the name and the place of an equation's custom derivative rule; "" if it has none."""
     if eqn.primitive.name not in CUSTOM_RULE_PRIMITIVES:
         return ""
     rule = eqn.params.get("bwd") or eqn.params.get("jvp_jaxpr_fun")
@@ -231,7 +253,7 @@ def describe_custom_rule(eqn: Any) -> str:
 
 
 def find_source_file(closed_jaxpr: Any) -> str:
-    """Return the file of the function that a jaxpr was made of.
+    """Return the file of the function from which a jaxpr was traced, or "".
 
     >>> import jax
     >>> find_source_file(jax.make_jaxpr(jnp.sin)(1.0)).endswith(".py")
@@ -242,7 +264,7 @@ def find_source_file(closed_jaxpr: Any) -> str:
 
 
 def estimate_row_count(eqn: Any) -> int:
-    """Return how many rows an equation may become."""
+    """Return how many rows an equation may become if it is opened."""
     inner_count = 0
     for value in eqn.params.values():
         for part in value if isinstance(value, (tuple, list)) else (value,):
@@ -252,11 +274,16 @@ def estimate_row_count(eqn: Any) -> int:
     return 1 + inner_count * (eqn.params.get("length", 1) if eqn.primitive.name == "scan" else 1)
 
 
-# -- what tracers know: without jit a Python condition may ask for a value -------------------------
+# -- the values of tracers, which a Python condition may read without jit --------------------------
 
 
 class TracerValues:
     """The values of the tracers of one trace, computed on demand.
+
+    Attributes:
+        argument_leaves: The values of the arguments' leaves that are traced.
+        trace: The trace that the tracers belong to; None before it starts.
+        escapes: For each value that left JAX, the method, the line, and the leaves that the value was computed from.
 
     >>> values = TracerValues([3.0])
     >>> def loss(x):
@@ -268,14 +295,19 @@ class TracerValues:
     """
 
     def __init__(self, argument_leaves: Sequence) -> None:
+        """Store the values of the arguments' leaves; `start_trace` assigns them to tracers."""
         self.argument_leaves = argument_leaves
         self.trace: Any = None
-        self.escapes: list[tuple] = []  # how values left, where, and the leaves that they came from
-        self._argument_values: dict = {}  # the values of the arguments, by their tracers
+        self.escapes: list[tuple] = []
+        self._argument_values: dict = {}  # The keys are the variables of the arguments' tracers.
         self._known_values: dict = {}
 
     def start_trace(self, tracers: Sequence) -> None:
-        """Remember the tracers of the arguments' leaves, with which the function begins."""
+        """Store the tracers of the arguments' leaves at the beginning of the function.
+
+        Args:
+            tracers: One tracer for each leaf.
+        """
         if tracers and hasattr(tracers[0], "parent"):
             self.trace = tracers[0]._trace
             self._argument_values = {
@@ -284,38 +316,29 @@ class TracerValues:
             self._known_values = dict(self._argument_values)
 
     def compute_value_of_tracer(self, tracer: Any) -> Any:
-        """Compute the value of a tracer; None for one of another trace, such as of a function under ``jit``."""
+        """Compute the value of a tracer; None for a tracer of another trace, such as a function under ``jit``."""
         pending = [tracer]
         while tracer._trace is self.trace and pending:
-            missing = (
-                []
-                if self._is_value_known(pending[-1])
-                else [
-                    input_tracer
-                    for input_tracer in pending[-1].parent.in_tracers
-                    if not self._is_value_known(input_tracer)
-                ]
-            )
+            current = pending[-1]
+            if self._is_value_known(current):
+                pending.pop()
+                continue
+            input_tracers = current.parent.in_tracers
+            missing = [input_tracer for input_tracer in input_tracers if not self._is_value_known(input_tracer)]
             if missing:
                 pending += missing
                 continue
-            current = pending.pop()
-            if not self._is_value_known(current):
-                with jax.ensure_compile_time_eval():
-                    results = evaluate_equation(current.parent, *map(self._get_known_value, current.parent.in_tracers))
-                self._known_values.update(zip(current.parent.outvars, results, strict=True))
+            pending.pop()
+            with jax.ensure_compile_time_eval():
+                results = evaluate_equation(current.parent, *map(self._get_known_value, input_tracers))
+            self._known_values.update(zip(current.parent.outvars, results, strict=True))
         return self._get_known_value(tracer) if tracer._trace is self.trace else None
 
     def record_escape_and_read_value(self, tracer: Any) -> Any:
-        """Return the array of a tracer that leaves JAX for Python, and note the escape."""
+        """Return the array of a tracer that leaves JAX for Python, and record the escape."""
         if tracer.dtype == bool or jax.numpy.issubdtype(tracer.dtype, jax.numpy.inexact):
-            self.escapes.append(
-                (
-                    "__bool__" if tracer.dtype == bool else "__float__",
-                    find_user_site(),
-                    self._list_leaves_behind_tracer(tracer),
-                )
-            )
+            method = "__bool__" if tracer.dtype == bool else "__float__"
+            self.escapes.append((method, find_user_site(), self._list_leaves_behind_tracer(tracer)))
         return self.compute_value_of_tracer(tracer)
 
     def _list_leaves_behind_tracer(self, tracer: Any) -> list:
@@ -343,18 +366,19 @@ class TracerValues:
     def _get_known_value(self, tracer: Any) -> Any:
         if isinstance(tracer.val, Literal):
             return tracer.val.val
-        return (
-            self._known_values[tracer.val]
-            if tracer.val in self._known_values
-            else self.trace.frame.constvar_to_val[tracer.val]
-        )
+        if tracer.val in self._known_values:
+            return self._known_values[tracer.val]
+        return self.trace.frame.constvar_to_val[tracer.val]
 
 
 @contextmanager
 def expose_tracer_values(values: TracerValues) -> Iterator[None]:
-    """Let the tracers of one trace know their values in the block.
+    """Provide the tracers of one trace with their values in the block.
 
-    What depends on none of them is computed at once.
+    An operation that depends on no tracer is computed at once.
+
+    Args:
+        values: The values of the trace.
     """
     patches = FrameworkPatches()
     patches.activate_in_this_thread()
@@ -380,13 +404,12 @@ def expose_tracer_values(values: TracerValues) -> Iterator[None]:
 def _on_tracer_conversion(
     values: TracerValues, method: str, original: Callable, tracer: Any, *args: Any, **kwargs: Any
 ) -> Any:
-    """Give NumPy and Python values that no derivative passes.
+    """Convert integers and conditions, which ``jax.grad`` does not trace, for NumPy and Python.
 
-    These are whole numbers and conditions, which ``jax.grad`` does not trace.
+    No derivative passes such values. All other conversions are left to JAX.
     """
     is_exact = tracer._trace is values.trace and not jax.numpy.issubdtype(tracer.dtype, jax.numpy.inexact)
-    return (
-        getattr(np.asarray(values.compute_value_of_tracer(tracer)), method)(*args, **kwargs)
-        if is_exact
-        else original(tracer, *args, **kwargs)
-    )
+    if not is_exact:
+        return original(tracer, *args, **kwargs)
+    array = np.asarray(values.compute_value_of_tracer(tracer))
+    return getattr(array, method)(*args, **kwargs)

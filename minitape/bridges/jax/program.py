@@ -1,4 +1,4 @@
-"""A program of JAX under ``minitape explain``: the functions of the first gradients that it takes are recorded."""
+"""Record the first gradients that a JAX program computes, for ``minitape explain``."""
 
 from __future__ import annotations
 
@@ -25,16 +25,22 @@ from .recording import JaxRecording, jax, record
 if TYPE_CHECKING:
     from ...engine.types import ExitProperty
 
-GRADIENT_LIMIT = 10  # gradients of a compiled function that are recorded
+GRADIENT_LIMIT = 10  # At most this many gradients of a compiled function are recorded.
 
 
 class FirstGradients:
     """A block in which ``jax.grad`` and ``jax.value_and_grad`` record their function and its arguments.
 
-    They do so until ``first`` gradients are recorded, or at each ``every``-th time.
+    A function that ``jax.jit`` compiles has no numbers while it is traced. While steps are still to be recorded, the
+    function therefore also runs without the compiler, for the recording only. The program receives the same results as
+    without the block.
 
-    What ``jax.jit`` compiles has no numbers while it is traced. So long as steps are due, its function runs without the
-    compiler, too, for nothing but the recording: what the program gets is what it gets without the block.
+    Attributes:
+        first: How many gradients are recorded at most.
+        every: Every n-th gradient is recorded.
+        steps: How many gradients have been recorded.
+        gradient_count: How many gradients were computed, including those that JAX traced.
+        on_recorded: A function that is called when a recording is complete, or None.
 
     >>> with FirstGradients(first=1) as recording:
     ...     step = jax.jit(jax.grad(lambda w: jax.numpy.sum(jax.numpy.floor(w))))
@@ -44,16 +50,19 @@ class FirstGradients:
     """
 
     def __init__(self, first: int = 1_000_000, every: int = 1) -> None:
+        """Check the numbers of steps, and start with nothing recorded."""
         self.first = check_step_count(first, "first", "first=5 records five")
         self.every = check_step_count(every, "every", "every=100 records each hundredth")
-        self.steps = self._taken_count = self.gradient_count = 0  # `gradient_count`: also while JAX traces
-        self.on_recorded: Callable[[], object] | None = None  # is called when a recording is complete
-        self._latest_recordings: dict[Any, JaxRecording] = {}  # of each function, by its code
+        self.steps = self._taken_count = self.gradient_count = 0
+        self.on_recorded: Callable[[], object] | None = None
+        self._latest_recordings: dict[Any, JaxRecording] = {}  # The keys are the code objects of functions.
         self._patches = FrameworkPatches()
         self._entered = self._is_recording = False
-        self._remaining_gradients: int | None = None  # how many gradients the call that runs for the recording may take
+        # While a function runs for the recording only, this is how many gradients it may still compute.
+        self._remaining_gradients: int | None = None
 
     def __enter__(self) -> FirstGradients:
+        """Replace ``jax.grad``, ``jax.value_and_grad`` and ``jax.jit`` until the block ends."""
         self._entered = True
         self._patches.activate_in_this_thread()
         for name in ("grad", "value_and_grad"):
@@ -68,26 +77,26 @@ class FirstGradients:
     __exit__: ExitProperty = InterruptSafeExit(_leave_block, lambda block: block._entered)
 
     def explain(self) -> ModelPage:
-        """Return the page of all that was differentiated, in the last recording of each function."""
+        """Return a page with the explanations of all sources, from the last recording of each function."""
         page = ModelPage()
         for recording in self._latest_recordings.values():
             for name, explanation in recording.explain().items():
-                page[
-                    name
-                    if name not in page
-                    else f"{unwrap_function(recording.recorded_call.function).__name__}: {name}"
-                ] = explanation
+                key = name
+                if name in page:
+                    key = f"{unwrap_function(recording.recorded_call.function).__name__}: {name}"
+                page[key] = explanation
         return page
 
     def _on_jit(self, original: Any, *function: Any, **options: Any) -> Any:
-        return (
-            CompiledFunction(self, function[0], original(*function, **options))
-            if function
-            else partial(jax.jit, **options)
-        )
+        if not function:  # The program wrote ``@jax.jit(option=...)``.
+            return partial(jax.jit, **options)
+        return CompiledFunction(self, function[0], original(*function, **options))
 
     def can_record(self, arguments: Any) -> bool:
-        """Return whether a call may be recorded: its arguments are numbers, and this is the program's thread."""
+        """Return whether a call may be recorded.
+
+        Its arguments must be numbers and not tracers, it must run in the program's thread, and more steps must be due.
+        """
         is_traced_flags = (isinstance(leaf, jax.core.Tracer) for leaf in jax.tree_util.tree_leaves(arguments))
         return (
             self.steps != self.first
@@ -97,20 +106,29 @@ class FirstGradients:
         )
 
     def record_gradients_uncompiled(self, function: Any, args: tuple, kwargs: dict, gradient_limit: int) -> int:
-        """Run a function without the compiler to record the gradients that it takes.
+        """Run a function that the program compiles without the compiler, to record the gradients that it computes.
 
-        The program compiles it. At most ``gradient_limit`` gradients are taken; returns how many it took.
+        Args:
+            function: The function.
+            args: Its positional arguments.
+            kwargs: Its keyword arguments.
+            gradient_limit: The function stops after it has computed this many gradients.
+
+        Returns:
+            How many gradients it computed.
         """
         self._remaining_gradients = gradient_limit
-        args, kwargs = jax.tree_util.tree_map(lambda leaf: leaf, (args, kwargs))  # what it changes is not the program's
+        # The function may change its arguments, so it receives copies of their containers.
+        args, kwargs = jax.tree_util.tree_map(lambda leaf: leaf, (args, kwargs))
         try:
             with jax.disable_jit(), redirect_stdout(StringIO()):
                 function(*args, **kwargs)
-        except Exception:  # enough was recorded; or the program's own call will say it
+        except Exception:  # Enough was recorded, or the program's own call will raise the same error.
             pass
         finally:
-            gradient_limit, self._remaining_gradients = gradient_limit - self._remaining_gradients, None
-        return gradient_limit
+            computed_count = gradient_limit - self._remaining_gradients
+            self._remaining_gradients = None
+        return computed_count
 
     def _on_gradient_transform(
         self, original: Any, function: Any, argnums: Any = 0, has_aux: bool = False, **options: Any
@@ -139,12 +157,12 @@ class FirstGradients:
             with redirect_stdout(StringIO()):
                 recording = record(function, *args, argnums=argnums, has_aux=has_aux)
             user_function = unwrap_function(function)
-            recording.count_arguments_unchanged_since(
-                self._latest_recordings.get(key := getattr(user_function, "__code__", user_function), recording)
-            )
+            key = getattr(user_function, "__code__", user_function)
+            recording.count_arguments_unchanged_since(self._latest_recordings.get(key, recording))
             self._latest_recordings[key] = recording
             self.steps += 1
-            if self.on_recorded is not None and recording.error is None:  # else the program's own call raises it, first
+            # If there is an error, the program's own call must raise it first.
+            if self.on_recorded is not None and recording.error is None:
                 self.on_recorded()
         except Exception as error:
             warn_at_user_line(f"A gradient was not explained: {type(error).__name__}: {error}")
@@ -154,14 +172,16 @@ class FirstGradients:
 
 
 class CompiledFunction:
-    """What ``jax.jit`` gives to a program in the block."""
+    """The replacement for a function that ``jax.jit`` returns to a program in the block."""
 
     def __init__(self, gradient_block: FirstGradients, function: Any, jitted: Any) -> None:
+        """Wrap a compiled function, together with the function that JAX compiles."""
         self._gradient_block, self._function, self._jitted = gradient_block, function, jitted
-        self._call_count, self._gradient_limit = 0, GRADIENT_LIMIT  # gradients that it takes
+        self._call_count, self._gradient_limit = 0, GRADIENT_LIMIT
         update_wrapper(self, function)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Record the gradients of the function if a step is due, then call the compiled function."""
         gradient_block = self._gradient_block
         if (
             self._gradient_limit
@@ -169,11 +189,12 @@ class CompiledFunction:
             and gradient_block.can_record((args, kwargs))
         ):
             restore_state = save_mutable_state(self._function, *args)
-            if self._call_count == 0:  # what is traced now is not traced again
+            if self._call_count == 0:  # JAX keeps this trace for the program's own call.
                 previous_count = gradient_block.gradient_count
                 with suppress(Exception):
                     self._jitted.eval_shape(*args, **kwargs)
-                self._gradient_limit *= gradient_block.gradient_count > previous_count
+                if gradient_block.gradient_count == previous_count:
+                    self._gradient_limit = 0
             restore_after_trace = save_mutable_state(self._function, *args)
             restore_state()
             if self._gradient_limit and self._call_count % gradient_block.every == 0:
@@ -185,16 +206,19 @@ class CompiledFunction:
         return self._jitted(*args, **kwargs)
 
     def __get__(self, owner: Any, owner_class: Any = None) -> Any:
+        """Bind the function as a method, if a class has it as an attribute."""
         return self if owner is None else MethodType(self, owner)
 
     def __getattr__(self, name: str) -> Any:
+        """Return an attribute of the compiled function, such as ``lower``."""
         return getattr(self.__dict__["_jitted"], name)
 
 
 def save_mutable_state(function: Any, *args: Any) -> Callable[[], None]:
-    """Save what a function may change, and return a function that puts it back.
+    """Save the objects that a function may change, and return a function that restores them.
 
-    That are attributes of the program's objects, and lists and the like, that it reads from outside.
+    These are the attributes of the program's objects, and the lists, dictionaries and deques that the function reads
+    from outside or receives as arguments.
 
     >>> def loss(w, seen):
     ...     seen.append(w)
@@ -229,6 +253,9 @@ def save_mutable_state(function: Any, *args: Any) -> Callable[[], None]:
     def restore_state() -> None:
         for container, contents in saved_contents.values():
             container.clear()
-            (container.update if isinstance(container, dict) else container.extend)(contents)
+            if isinstance(container, dict):
+                container.update(contents)
+            else:
+                container.extend(contents)
 
     return restore_state

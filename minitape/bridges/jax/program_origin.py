@@ -1,6 +1,4 @@
-"""Where the text of a program has what was recorded of JAX: the function, the call of ``jax.grad``, and what made an
-argument.
-"""
+"""Find the source text of a recorded JAX function, of its ``jax.grad`` call, and of its arguments' creation."""
 
 from __future__ import annotations
 
@@ -23,11 +21,18 @@ from ...explain.reasons.program_text import (
 from ...recording.sites import NOWHERE, Site
 
 GRADIENT_TRANSFORMS = {"grad", "value_and_grad", "filter_grad", "filter_value_and_grad"}
-COMPILING_TRANSFORMS = {"jit", "pmap", "vmap", "shard_map", "filter_jit"}  # under which a value is not known in Python
+# Python code cannot read values under these transforms.
+COMPILING_TRANSFORMS = {"jit", "pmap", "vmap", "shard_map", "filter_jit"}
 
 
 class JaxLeaf(NamedTuple):
-    """A leaf of an argument."""
+    """A leaf of an argument.
+
+    Attributes:
+        value: The array or number.
+        row: Its row.
+        argument_index: The position of the argument.
+    """
 
     value: Any
     row: int
@@ -35,7 +40,13 @@ class JaxLeaf(NamedTuple):
 
 
 class RecordedCall(NamedTuple):
-    """A function, its arguments, and the line that records them."""
+    """A recorded call of a function.
+
+    Attributes:
+        function: The function.
+        args: Its arguments.
+        site: The line that records the call.
+    """
 
     function: Any = None
     args: tuple = ()
@@ -43,16 +54,30 @@ class RecordedCall(NamedTuple):
 
 
 class OutsideRead(NamedTuple):
-    """A line that reads a value from outside of a function, and how it writes that; nothing if there is none."""
+    """A read of a value from outside of a function; empty if nothing was found.
+
+    Attributes:
+        site: The line of the read.
+        expression: The expression that reads the value.
+    """
 
     site: Site = NOWHERE
     expression: str = ""
 
 
 class JaxOrigin:
-    """The texts behind a recorded function and its arguments."""
+    """The source texts of a recorded function and its arguments.
+
+    Attributes:
+        function: The program's function, without partials and transforms.
+        args: Its arguments.
+        call_site: The line that records the function.
+        owner: The object if the function is a bound method, otherwise None.
+        definition: The statement that defines the function, or None.
+    """
 
     def __init__(self, function: Any, args: tuple, call_site: Site) -> None:
+        """Find the definition of a function that was called with `args`."""
         self.function, self.args, self.call_site = unwrap_function(function), args, call_site
         self.owner = getattr(function, "__self__", None)
         self.definition = find_definition(self.function)
@@ -61,14 +86,22 @@ class JaxOrigin:
 
     @property
     def definition_site(self) -> Site:
-        """Return the line of its ``def`` or ``lambda``; without a text the call."""
+        """Return the line of the function's ``def`` or ``lambda``; the line of the call if the text is missing."""
         code = getattr(self.function, "__code__", None)
         if code is None or is_minitape_or_library_file(code.co_filename):
             return self.call_site
         return code.co_filename, code.co_firstlineno if self.definition is None else self.definition.line
 
     def find_return_site(self, computed_at: Site) -> Site:
-        """Return the line that returns the result which ``computed_at`` has computed; without a ``return`` the last."""
+        """Return the line that returns a result.
+
+        Args:
+            computed_at: The line that computed the result.
+
+        Returns:
+            The ``return`` statement that contains this line, otherwise the last one. If the function has no
+            ``return``, its last statement.
+        """
         if self.definition is None:
             return self.definition_site
         own_statements = [
@@ -85,47 +118,38 @@ class JaxOrigin:
 
     @property
     def _function_names(self) -> set[str]:
-        """Return what the program calls the function: its own name, and what it gives ``record``."""
-        calls = (
-            call for call in program_text.find_statement(self.call_site).calls if find_last_name(call.func) == "record"
-        )
-        return {
-            getattr(self.function, "__name__", "<lambda>"),
-            *(unparse(argument) for record_call in calls for argument in record_call.args[:1]),
-        }
+        """Return the program's names of the function: its own name, and the expression that ``record`` receives."""
+        names = {getattr(self.function, "__name__", "<lambda>")}
+        for call in program_text.find_statement(self.call_site).calls:
+            if find_last_name(call.func) == "record" and call.args:
+                names.add(unparse(call.args[0]))
+        return names
 
     @property
     def gradient_site(self) -> Site:
-        """Return the line of the program that computes the gradient; the line of the call if there is none."""
-        names = self._function_names
-        for statement in (
-            candidate
-            for file in (self.call_site[0], self.definition_site[0])
-            for candidate in program_text.list_statements(file)
-        ):
+        """Return the line of the program that computes the gradient, or the line of the call if it is not found."""
+        names, files = self._function_names, (self.call_site[0], self.definition_site[0])
+        for statement in (candidate for file in files for candidate in program_text.list_statements(file)):
             for call in statement.calls:
-                differentiated = (
-                    call.args[0] if find_last_name(call.func) in GRADIENT_TRANSFORMS and call.args else None
-                )
-                if differentiated is not None and names & {unparse(differentiated), find_last_name(differentiated)}:
+                if find_last_name(call.func) not in GRADIENT_TRANSFORMS or not call.args:
+                    continue
+                differentiated = call.args[0]
+                if names & {unparse(differentiated), find_last_name(differentiated)}:
                     return statement.file, call.lineno
         return self.call_site
 
     @property
     def compiled_as(self) -> str:
-        """Return how the program's text compiles the function: "itself", as a "part" of what it compiles, or "".
+        """Return how the program's text compiles the function.
 
-        It is a part also where some arguments are not traced.
+        The result is "itself" if the function is compiled with all its arguments traced. It is "part" if a compiled
+        function calls it, or if it is compiled with static arguments. Otherwise it is "".
         """
-        call_statement, result = program_text.find_statement(self.call_site), ""
-        scopes = [
-            None,
-            *(
-                _find_enclosing_function(scope_statement)
-                for scope_statement in (call_statement, self.definition)
-                if scope_statement
-            ),
-        ]
+        result = ""
+        scopes: list[program_text.FunctionNode | None] = [None]
+        for scope_statement in (program_text.find_statement(self.call_site), self.definition):
+            if scope_statement:
+                scopes.append(_find_enclosing_function(scope_statement))
         for file in dict.fromkeys((self.call_site[0], self.definition_site[0])):
             functions = program_text.read_program(file).definitions
             for statement, node in [
@@ -139,29 +163,20 @@ class JaxOrigin:
                 names = {name for name in own_names if program_text.to_scoped_name(name, statement)[0] in scopes}
                 if names & self._function_names and "static_arg" not in unparse(node):
                     return "itself"
-                reached_names = set[str]()
-                while names - reached_names:  # through the functions that it calls
-                    reached_names |= names
-                    callee_definitions = [
-                        callee_definition for callee in names for callee_definition in functions.get(callee, [])
-                    ]
-                    names = names.union(
-                        *(
-                            collect_names_and_attributes(ast.walk(callee_definition))
-                            for callee_definition in callee_definitions
-                        )
-                    )
-                result = "part" if reached_names & self._function_names else result
+                if _collect_reached_names(names, functions) & self._function_names:
+                    result = "part"
         return result
 
     # -- its arguments -----------------------------------------------------------------------------
 
     def find_leaf_creation_site(self, leaf: JaxLeaf) -> Site:
-        """Return the line that created a leaf of an argument; the line of the call if it is not found."""
-        namespace, statements = (
-            getattr(self.function, "__globals__", {}),
-            program_text.list_statements(self.definition_site[0]),
-        )
+        """Return the line that created a leaf of an argument, or the line of the call if it is not found.
+
+        Args:
+            leaf: The leaf.
+        """
+        namespace = getattr(self.function, "__globals__", {})
+        statements = program_text.list_statements(self.definition_site[0])
         argument = self.args[leaf.argument_index]
         names = (ast.Name(name) for name, value in namespace.items() if statements and value is argument)
         expressions = [*self.list_argument_expressions(leaf), *((name, statements[-1]) for name in names)]
@@ -171,13 +186,20 @@ class JaxOrigin:
         )
 
     def list_argument_expressions(self, leaf: JaxLeaf) -> list[tuple[ast.expr, Statement]]:
-        """Return what the statement that takes the gradient passes for an argument, in each call of as many."""
+        """Return the expressions that the statement computing the gradient passes for an argument.
+
+        Only calls with the same number of arguments are considered. Each expression is paired with its statement.
+        """
         statement = program_text.find_statement(self.call_site)
         calls = [(call.args[find_last_name(call.func) == "record" :], statement) for call in statement.calls]
         return [(args[leaf.argument_index], statement) for args, statement in calls if len(args) == len(self.args)]
 
     def list_update_statements(self, leaf: JaxLeaf) -> list[Statement]:
-        """Return the statements that compute from what is passed for an argument a new one of its name."""
+        """Return the statements that read an argument's variable and assign a new value to it.
+
+        Args:
+            leaf: A leaf of the argument.
+        """
         names = {find_root_name(expression) for expression, _ in self.list_argument_expressions(leaf)}
         return [
             statement
@@ -186,7 +208,7 @@ class JaxOrigin:
         ]
 
     def _find_expression_creation_site(self, node: ast.expr, statement: Statement) -> Site | None:
-        """Return the line that created an expression in ``statement``; None where only that says it."""
+        """Return the line that created an expression's value; None if no statement before `statement` binds it."""
         while isinstance(node, ast.Subscript):
             node = node.value
         if not isinstance(node, ast.Name):
@@ -196,31 +218,33 @@ class JaxOrigin:
             for binding in program_text.find_binding_statements(node.id, statement)
             if binding.order < statement.order
         ]
-        creations = [
-            binding for binding in bindings if binding.read_names.isdisjoint(binding.bound_names)
-        ] or bindings  # not what updates it in training
+        # A statement that reads the name it binds updates the value, for example in a training step.
+        creations = [binding for binding in bindings if binding.read_names.isdisjoint(binding.bound_names)] or bindings
         if not creations:
             return None
         parts = zip(creations[-1].targets, program_text.list_assigned_values(creations[-1]), strict=True)
         value = next((part for target, part in parts if find_last_name(target) == node.id), None)
-        return (None if value is None else self._find_expression_creation_site(value, creations[-1])) or creations[
-            -1
-        ].site
+        if value is None:
+            return creations[-1].site
+        return self._find_expression_creation_site(value, creations[-1]) or creations[-1].site
 
     # -- what it reads -----------------------------------------------------------------------------
 
     def find_outside_read(self, is_wanted: Callable[[str, Any], bool]) -> OutsideRead:
-        """Return the first read of a wanted value from outside of the function: the line, and how it is written.
+        """Return the first read of a wanted value from outside of the function.
 
-        Functions that it calls are searched, too. The value is a global, a name of a function around it, or an
-        attribute of one.
+        Functions that the function calls are searched as well. The value may be a global, a name of an enclosing
+        function, or an attribute of either.
+
+        Args:
+            is_wanted: Receives an expression and its value, and returns whether it is wanted.
         """
         for function in iter_function_and_callees(self.function):
-            definition_statement, namespace = (
-                find_definition(function),
-                {"self": self.owner} | read_outside_values(function),
-            )
-            for node in () if definition_statement is None else ast.walk(definition_statement.node):
+            definition_statement = find_definition(function)
+            if definition_statement is None:
+                continue
+            namespace = {"self": self.owner} | read_outside_values(function)
+            for node in ast.walk(definition_statement.node):
                 value = resolve_value(node, namespace)
                 if isinstance(node, ast.expr) and value is not None and is_wanted(name := unparse(node), value):
                     return OutsideRead((function.__code__.co_filename, node.lineno), name)
@@ -228,7 +252,7 @@ class JaxOrigin:
 
 
 def resolve_value(node: ast.AST, namespace: Mapping[str, Any]) -> Any:
-    """Return the value that a name, or an attribute of one, has in a namespace; None where that is not known.
+    """Return the value of a name, or of an attribute of a name, in a namespace; None if the value is unknown.
 
     >>> from types import SimpleNamespace
     >>> resolve_value(ast.parse("state.params", mode="eval").body, {"state": SimpleNamespace(params=2.0)})
@@ -239,11 +263,13 @@ def resolve_value(node: ast.AST, namespace: Mapping[str, Any]) -> Any:
     if not isinstance(node, ast.Attribute):
         return None
     owner = resolve_value(node.value, namespace)
-    return (owner._asdict() if hasattr(owner, "_asdict") else getattr(owner, "__dict__", {})).get(node.attr)
+    if hasattr(owner, "_asdict"):
+        return owner._asdict().get(node.attr)
+    return getattr(owner, "__dict__", {}).get(node.attr)
 
 
 def _iter_compiling_nodes(statement: Statement) -> Iterator[ast.AST]:
-    """Yield what compiles a function in a statement: a call, or a function with its decorator."""
+    """Yield the nodes of a statement that compile a function: calls, or a function with a compiling decorator."""
     node = statement.node
     if any(
         collect_names_and_attributes(ast.walk(decorator)) & COMPILING_TRANSFORMS
@@ -254,13 +280,27 @@ def _iter_compiling_nodes(statement: Statement) -> Iterator[ast.AST]:
         yield from (call for call in statement.calls if find_last_name(call.func) in COMPILING_TRANSFORMS)
 
 
+def _collect_reached_names(names: set[str], functions: Mapping[str, list[program_text.FunctionNode]]) -> set[str]:
+    """Return some names, and all names in the functions that they call directly or indirectly."""
+    names, reached_names = set(names), set[str]()
+    while names - reached_names:  # Each round adds the names in the functions that the last round reached.
+        reached_names |= names
+        definitions = [definition for callee in names for definition in functions.get(callee, [])]
+        for definition in definitions:
+            names |= collect_names_and_attributes(ast.walk(definition))
+    return reached_names
+
+
 def _find_enclosing_function(statement: Statement) -> program_text.FunctionNode | None:
-    """Return the innermost function that a statement is in."""
+    """Return the innermost function that contains a statement."""
     return next(iter(statement.enclosing_functions), None)
 
 
 def unwrap_function(function: Any) -> Any:
-    """Return the function of the program's behind partials and transforms.
+    """Return the program's function behind partials and transforms.
+
+    Args:
+        function: A function, method, partial, transform, or an object with a ``__call__`` method.
 
     >>> import jax
     >>> def f(x): return x
@@ -296,19 +336,21 @@ def unwrap_function(function: Any) -> Any:
 
 
 def _is_user_function(function: Any) -> bool:
-    """Return whether the program has written a function."""
+    """Return whether a function belongs to the program."""
     return inspect.isfunction(function) and not is_minitape_or_library_file(function.__code__.co_filename)
 
 
 def find_definition(function: Any) -> Statement | None:
-    """Return the statement that defines a function; None for a lambda, and without a text."""
+    """Return the statement that defines a function; None for a lambda or if the text is not available."""
     code = getattr(function, "__code__", None)
     return None if code is None else find_definition_at(code.co_filename, code.co_name, code.co_firstlineno)
 
 
 def find_definition_at(file: str, name: str, line: int) -> Statement | None:
-    """Return the statement on a line, or below decorators that begin there, that defines a function."""
-    for statement in () if is_minitape_or_library_file(file) else program_text.list_statements(file):
+    """Return the statement that defines a function and begins on a line, itself or with its decorators."""
+    if is_minitape_or_library_file(file):
+        return None
+    for statement in program_text.list_statements(file):
         node = statement.node
         if (
             statement.file == file
@@ -321,7 +363,7 @@ def find_definition_at(file: str, name: str, line: int) -> Statement | None:
 
 
 def list_return_statements(definition: Statement) -> list[Statement]:
-    """Return the statements that return from a function."""
+    """Return the ``return`` statements of a function."""
     return [
         statement
         for statement in program_text.list_statements(definition.file)
@@ -330,20 +372,30 @@ def list_return_statements(definition: Statement) -> list[Statement]:
 
 
 def find_return_site_by_description(function_description: str) -> Site:
-    """Return the line on which the function that a description names returns.
+    """Return the line on which a function returns, given JAX's description of the function.
 
-    JAX describes a function as "name at file:line". Of a lambda, the result is its line.
+    Args:
+        function_description: A text of the form "name at file:line".
+
+    Returns:
+        The last ``return`` statement; for a lambda, its line. NOWHERE if the function is not the program's.
     """
     name, _, location = function_description.partition(" at ")
     file, _, line = location.rpartition(":")
     if is_minitape_or_library_file(file) or not line.isdigit():
         return NOWHERE
     definition = find_definition_at(file, name, int(line))
-    return file, int(line) if definition is None else (list_return_statements(definition) or [definition])[-1].line
+    if definition is None:
+        return file, int(line)
+    return file, (list_return_statements(definition) or [definition])[-1].line
 
 
 def read_outside_values(function: Any) -> dict:
-    """Return the values that a function, and those inside of it, read from outside, by name."""
+    """Return the values that a function and its inner functions read from outside, by name.
+
+    Args:
+        function: The function. Other objects read nothing.
+    """
     if not inspect.isfunction(function):
         return {}
     names: set[str] = set()
@@ -356,13 +408,13 @@ def read_outside_values(function: Any) -> dict:
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         try:
             values[name] = cell.cell_contents
-        except ValueError:  # it is empty
+        except ValueError:  # The cell is still empty.
             continue
     return values
 
 
 def iter_function_and_callees(function: Any) -> Iterator:
-    """Yield a function of the program's, and those that it calls by name."""
+    """Yield a function of the program and the functions that it calls by name, directly or indirectly."""
     pending, visited = [function], set()
     while pending:
         current = unwrap_function(pending.pop(0))

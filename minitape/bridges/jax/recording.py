@@ -1,4 +1,4 @@
-"""A function of JAX that is recorded, with its gradient."""
+"""Record a JAX function and its gradient with `record` and `record_if_bad`."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ if TYPE_CHECKING:
 
 
 class FunctionTrace(NamedTuple):
-    """What ``jax.make_jaxpr`` says of a function.
+    """The result of tracing a function with ``jax.make_jaxpr``.
 
     Attributes:
         closed_jaxpr: The equations, with their constants.
         result_shape: The tree of the result, with shapes as leaves.
-        traced_leaf_indices: Which of the arguments' leaves are traced.
-        escapes: How values left, where, and the leaves that they came from.
+        traced_leaf_indices: The indices of the arguments' leaves that are traced.
+        escapes: For each value that left JAX, the method, the line, and the leaves that the value was computed from.
     """
 
     closed_jaxpr: Any
@@ -51,10 +51,24 @@ class FunctionTrace(NamedTuple):
 
 
 class JaxRecording(FrameworkRecording):
-    """What a function of JAX computed. ``value`` is its result, ``gradient`` what ``jax.grad`` gives.
+    """The rows that a JAX function computed, and its gradient.
 
-    ``error`` is what JAX says against the function or its gradient, or None: then there is no ``value``, or no
-    ``gradient``. An argument is asked about by its array, or by its name.
+    ``explain`` accepts an argument as its source, either its array or its name.
+
+    Attributes:
+        log: The log that writes the rows.
+        is_complete: Whether all equations ran, so that `value` is the result.
+        value: The function's result; None if JAX refused the function.
+        gradient: The gradient that ``jax.grad`` returns; None if JAX refused to compute it.
+        error: The error that JAX raised for the function or its gradient, or None.
+        stop_site: The line of the equation that raised an error.
+        recorded_call: The function, its arguments, and the line of the call of `record`.
+        argument_leaves: The leaves of the arguments.
+        result_variables: The leaves of the result.
+        target_row: The row of the result's first leaf.
+        differentiated_rows: The rows of the leaves by which the function is differentiated.
+        unchanged_counts: For a row of an argument, how many times a step computed it again without changing it.
+        unreached_rows: The differentiated rows that no adjoint reached. Their gradient is zero.
 
     >>> recording = record(lambda p: jax.lax.stop_gradient(p["w"]) * 2.0, {"w": 3.0})
     >>> recording.explain(recording.value, "p['w']").cause
@@ -62,20 +76,21 @@ class JaxRecording(FrameworkRecording):
     """
 
     def __init__(self) -> None:
+        """Create a recording without rows."""
         super().__init__("jax")
         self.log = JaxLog(self)
-        self.is_complete = False  # all equations, and there is a value
+        self.is_complete = False
         self.value: Any = None
         self.gradient: Any = None
         self.error: Exception | None = None
-        self.stop_site: Site = NOWHERE  # where an equation raised an error
+        self.stop_site: Site = NOWHERE
         self.recorded_call = RecordedCall()
-        self.argument_leaves: list[JaxLeaf] = []  # the leaves of the arguments
-        self.result_variables: list[JaxVariable] = []  # the leaves of the result
-        self.target_row: int | None = None  # the row of the first
-        self.differentiated_rows: list[int] = []  # the rows of what is differentiated
-        self.unchanged_counts: dict[int, int] = {}  # of rows: how often a step computed them again without a change
-        self.unreached_rows: set[int] = set()  # differentiated rows that no adjoint reached: their gradient is zero
+        self.argument_leaves: list[JaxLeaf] = []
+        self.result_variables: list[JaxVariable] = []
+        self.target_row: int | None = None
+        self.differentiated_rows: list[int] = []
+        self.unchanged_counts: dict[int, int] = {}
+        self.unreached_rows: set[int] = set()
 
     def _explain_gradient(self, target: Any, source: Any) -> Explanation:
         from .checks import explain_gradient
@@ -86,20 +101,21 @@ class JaxRecording(FrameworkRecording):
         return explain_gradient(self, target, source)
 
     def _find_named_sources(self, subject: Any) -> Mapping[str, Any] | None:
-        """Return None unless nothing is asked about: a name or a tree has one answer."""
+        """Return the sources only if `subject` is None, because a name or a tree has a single explanation."""
         return super()._find_named_sources(subject) if subject is None else None
 
     def map_rows_to_result_names(self) -> Mapping[int, str]:
-        """Return the function's name for its result."""
+        """Return the function's name as the name of its result's row."""
         name = getattr(self.recorded_call.function, "__name__", "")
         return {self.target_row: name} if self.target_row is not None and name.isidentifier() else {}
 
     def collect_trained_sources(self) -> dict[str, RowNumber]:
-        """Return the leaves of the arguments that are differentiated, or changed by a gradient, by name."""
-        origin, gradient_names = (
-            JaxOrigin(*self.recorded_call),
-            {*program_text.find_statement(self.recorded_call.site).bound_names},
-        )
+        """Return the rows of the arguments' leaves to train, by name.
+
+        These leaves are differentiated, or the program updates them with a gradient.
+        """
+        origin = JaxOrigin(*self.recorded_call)
+        gradient_names = {*program_text.find_statement(self.recorded_call.site).bound_names}
         updated_rows = {
             leaf.row
             for leaf in self.argument_leaves
@@ -111,64 +127,85 @@ class JaxRecording(FrameworkRecording):
         )
 
     def count_arguments_unchanged_since(self, previous: JaxRecording) -> None:
-        """Count the arguments that a step computed again since an earlier recording, and did not change."""
+        """Count the arguments that a step computed again without changing them.
+
+        Args:
+            previous: The previous recording of the same function. Its counts are continued.
+        """
         for earlier, leaf in zip(previous.argument_leaves, self.argument_leaves, strict=False):
-            is_comparable = leaf.row in self.differentiated_rows and not getattr(earlier.value, "is_deleted", bool)()
-            if is_comparable and earlier.value is not leaf.value and np.array_equal(earlier.value, leaf.value):
+            if leaf.row not in self.differentiated_rows:
+                continue
+            # JAX deletes an array that was donated to a compiled function.
+            is_deleted = hasattr(earlier.value, "is_deleted") and earlier.value.is_deleted()
+            if not is_deleted and earlier.value is not leaf.value and np.array_equal(earlier.value, leaf.value):
                 self.unchanged_counts[leaf.row] = previous.unchanged_counts.get(earlier.row, 0) + 1
 
     def map_names_to_rows(self, rows: list[int]) -> dict[str, RowNumber]:
-        """Return the rows of leaves by their names."""
+        """Return the rows of leaves by their names.
+
+        Args:
+            rows: The rows of the leaves.
+        """
         return {self.entries[row].name or f"[{row}]": RowNumber(row) for row in rows}
 
     def build_checked_run(self) -> CheckedRun:
+        """Return the rows and the backward pass that the checks for suspicions read."""
         from .suspects import build_checked_run
 
         return build_checked_run(self)
 
     def find_target_row(self, sweep: BackwardPass) -> RowNumber | None:
+        """Return None, because a question finds its target itself."""
         return None
 
     def list_rows(self, source: Any) -> list[int]:
         """Return the rows that a source of ``explain`` stands for.
 
-        A tree stands for those of its leaves, a number for all arguments that it may be.
+        Args:
+            source: An array, a name, a number, or a tree of arrays. A tree stands for the rows of its leaves. A number
+                stands for all arguments with this value, and differentiated arguments are preferred.
+
+        Returns:
+            The row numbers; empty if the recording does not contain the source.
         """
         if isinstance(source, NUMBER_TYPES) and not isinstance(source, RowNumber):
             equal_leaves = [
                 leaf for leaf in self.argument_leaves if type(leaf.value) is type(source) and leaf.value == source
             ]
             matching_leaves = [leaf for leaf in equal_leaves if leaf.value is source] or equal_leaves
-            return [leaf.row for leaf in matching_leaves if leaf.row in self.differentiated_rows] or [
-                leaf.row for leaf in matching_leaves
-            ]
+            matching_rows = [leaf.row for leaf in matching_leaves]
+            return [row for row in matching_rows if row in self.differentiated_rows] or matching_rows
         row = self.find_row(source)
         if row is not None or hasattr(source, "shape"):
             return [] if row is None else [row]
         if isinstance(source, str):
             return [
-                leaf.row
-                for leaf in self.argument_leaves
-                if (name := self.entries[leaf.row].name or "").startswith((f"{source}[", f"{source}."))
-                or name.endswith(f"[{source!r}]")
+                leaf.row for leaf in self.argument_leaves if _is_name_of_part(self.entries[leaf.row].name or "", source)
             ]
         whole_rows = [
             leaf.row for leaf in self.argument_leaves if self.recorded_call.args[leaf.argument_index] is source
         ]
+        if whole_rows:
+            return whole_rows
         parts = jax.tree_util.tree_leaves(source)
-        return whole_rows or (
-            [] if len(parts) == 1 and parts[0] is source else [row for part in parts for row in self.list_rows(part)]
-        )
+        if len(parts) == 1 and parts[0] is source:
+            return []
+        return [row for part in parts for row in self.list_rows(part)]
 
     def find_row(self, value: Any) -> int | None:
-        """Return the last row that stands for an array of the program's, or has a name."""
+        """Return the last row that stands for an array of the program or has a name, or None."""
         row = self.log.find_row(value)
         return super().find_row(value) if row is None else row
 
     @property
     def leaves(self) -> Mapping[int, Any]:
-        """Return the arguments, by row."""
+        """Return the sources that stand for the rows, by row."""
         return {entry.row: SimpleNamespace(variable=None, tensor=RowNumber(entry.row)) for entry in self.entries}
+
+
+def _is_name_of_part(name: str, source: str) -> bool:
+    """Return whether a leaf's name is a part of a named argument, or a dictionary entry with the source as its key."""
+    return name.startswith((f"{source}[", f"{source}.")) or name.endswith(f"[{source!r}]")
 
 
 def record(
@@ -179,13 +216,23 @@ def record(
 ) -> JaxRecording:
     """Run ``function(*args)`` and its gradient, and record both.
 
-    They run as ``jax.value_and_grad(function, argnums, has_aux)`` has it.
+    The gradient is the one of ``jax.value_and_grad(function, argnums, has_aux)``. If JAX refuses the program, the error
+    is stored in ``recording.error``. This happens for a ``float()`` of a traced value, ``x[0] = 1.0``, a wrong shape,
+    or a result that is not a number. An error of the function itself is raised.
 
-    What JAX refuses (a ``float()`` of a traced value, ``x[0] = 1.0``, a wrong shape, a result that is no number) is
-    kept as ``recording.error``; an error of the function's own is raised. ``function`` runs to be traced: as under
-    ``jit`` where the program compiles it; else an argument that is no float or array is what it is, and a Python
-    condition may ask for a value where ``jax.grad`` allows it. Calls of ``jit``, ``scan`` and ``cond`` are opened where
-    they depend on an argument; one that would have more than 20,000 rows is one row.
+    `record` runs the function to trace it. If the program compiles the function, JAX traces it as under ``jit``.
+    Otherwise an argument that is not a float or an array keeps its Python value, and a Python condition may read a
+    value if ``jax.grad`` allows it. Calls of ``jit``, ``scan`` and ``cond`` that depend on an argument are opened. A
+    call that would have more than 20,000 rows is one row.
+
+    Args:
+        function: The function to differentiate.
+        args: Its arguments: arrays, numbers, or trees of them.
+        argnums: The positions of the arguments to differentiate by, as for ``jax.grad``.
+        has_aux: Whether the function returns a pair of the result and auxiliary data.
+
+    Returns:
+        The recording, with the result as ``value`` and the gradient as ``gradient``.
 
     >>> recording = record(lambda x, n: x**2 * n, 3.0, 2.0, argnums=(0, 1))
     >>> recording.gradient
@@ -218,12 +265,22 @@ def record(
 
 
 def record_if_bad(gradient: Any, function: Callable, *args: Any, **options: Any) -> JaxRecording | None:
-    """Record ``function(*args)`` if its gradient is bad: if a part of it is all zeros, NaN or infinite.
+    """Record ``function(*args)`` if its gradient is bad, which means that a part is all zeros, NaN or infinite.
 
-    The gradient is that of a training step, compiled or not.
+    The function runs again without the compiler and with the same arguments, so the recording shows exactly the step
+    that was bad.
 
-    The function runs without the compiler for that, with the same arguments, so that the recording shows the very step
-    that was bad. ``options`` are those of ``record``. None stands for a gradient that is good.
+    Args:
+        gradient: The gradient of a training step, compiled or not, as a tree of arrays.
+        function: The function that was differentiated.
+        args: Its arguments in that step.
+        options: The options of `record`.
+
+    Returns:
+        The recording, or None if the gradient is good.
+
+    Raises:
+        TypeError: If the gradient contains tracers, because their numbers are not known.
 
     >>> loss = lambda w, x: jax.numpy.sum(jax.numpy.sqrt(w * x))
     >>> step = jax.jit(jax.grad(loss))
@@ -243,7 +300,7 @@ def record_if_bad(gradient: Any, function: Callable, *args: Any, **options: Any)
 
 @jax.jit
 def _is_bad_gradient(leaves: list) -> Any:
-    """Return whether one of some leaves is all zeros, or not finite."""
+    """Return whether one of the leaves is all zeros, or not finite."""
     bad_flags = [~jax.numpy.isfinite(leaf).all() | ~jax.numpy.any(leaf) for leaf in leaves]
     return jax.numpy.array(bad_flags, bool).any()
 
@@ -251,10 +308,10 @@ def _is_bad_gradient(leaves: list) -> Any:
 def _trace_function(
     recording: JaxRecording, function: Any, args: tuple, argument_indices: tuple[int, ...]
 ) -> FunctionTrace | None:
-    """Trace a function with ``jax.make_jaxpr``. Return None, and keep the error, where JAX refuses it.
+    """Trace a function with ``jax.make_jaxpr``. If JAX refuses it, store the error and return None.
 
-    Where the program compiles the function, JAX traces all leaves. Else those only that are arrays or floats; and where
-    that is refused, those that are differentiated, whose values are known then, as in ``jax.grad``.
+    If the program compiles the function, all leaves are traced. Otherwise only arrays and floats are traced. If JAX
+    refuses that, only the differentiated leaves are traced, with known values as in ``jax.grad``.
     """
     from .checks import find_error_site
 
@@ -309,14 +366,14 @@ def _trace_function(
                 )
             ):
                 raise
-            recording.error = error  # where a later try is refused, too, that is what jax.grad says
+            recording.error = error  # If JAX also refuses the later attempts, jax.grad raises the last error.
     return None
 
 
 def _add_argument_leaves(
     recording: JaxRecording, function: Any, args: tuple, argument_indices: tuple[int, ...]
 ) -> list[JaxVariable]:
-    """Add the rows of the arguments' leaves; of what is no number, such as a text, there is none."""
+    """Add the rows of the arguments' leaves. A leaf that is not a number, such as a text, has no row."""
     variables: list[JaxVariable] = []
     for index, (argument, names) in enumerate(zip(args, list_leaf_names_by_argument(function, args), strict=True)):
         for leaf, name in zip(jax.tree_util.tree_leaves(argument), names, strict=True):
@@ -332,7 +389,7 @@ def _add_argument_leaves(
 
 
 def _run_forward(recording: JaxRecording, closed_jaxpr: Any, leaves: list[JaxVariable], result_shape: Any) -> bool:
-    """Run the function, and return whether all its values are known."""
+    """Run the function's equations, and return whether all its values are known."""
     log, runner = recording.log, JaxprRunner(recording.log)
     try:
         results = runner.run_closed_jaxpr(closed_jaxpr, leaves)
@@ -340,7 +397,7 @@ def _run_forward(recording: JaxRecording, closed_jaxpr: Any, leaves: list[JaxVar
         recording.error, recording.stop_site = error, runner.failed_site
         return False
     for result in results:
-        if result.row is None:  # computed from no argument
+        if result.row is None:  # The result was not computed from an argument.
             result.value = jax.numpy.asarray(result.value)
             result.row = recording.leaf(
                 log.keep_value(result.value),
@@ -367,12 +424,14 @@ def _run_backward(
     has_aux: bool,
     sources: list[JaxVariable],
 ) -> None:
-    """Run JAX's backward pass from a result that is one float to arguments that are floats.
+    """Run JAX's backward pass if the result is a float scalar and the arguments are floats.
 
-    Otherwise, keep what JAX says against it.
+    Otherwise, store the error that ``jax.grad`` raises.
     """
     is_pair = isinstance(recording.value, tuple) and len(recording.value) == 2
-    value = recording.value[0] if has_aux and is_pair else None if has_aux else recording.value
+    value = recording.value
+    if has_aux:
+        value = recording.value[0] if is_pair else None
     is_scalar = (
         isinstance(value, jax.Array) and value.shape == () and jax.numpy.issubdtype(value.dtype, jax.numpy.floating)
     )
@@ -387,7 +446,7 @@ def _run_backward(
         internal_error = error
     if gradients is None:
         try:
-            with disable_jit(False):  # a number that jit traces is what it is without
+            with disable_jit(False):  # A function under jit needs its tracers here, as in the program.
                 jax.eval_shape(jax.grad(function, argnums, has_aux=has_aux), *args)
         except Exception as jax_error:
             recording.error = jax_error

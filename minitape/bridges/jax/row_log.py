@@ -1,4 +1,4 @@
-"""The rows of a recording of JAX: names of arguments, lines of equations, and a new row for what was computed."""
+"""Write the rows of a JAX recording, with the names of arguments and the lines of equations."""
 
 from __future__ import annotations
 
@@ -41,28 +41,38 @@ LABELS = {
     "dynamic_slice": "[ ]",
     "gather": "[ ]",
 }
-STEP_OPS = {"round", "floor", "ceil", "sign"}  # JAX sends no gradient through them
-# functions of jax.numpy, made of comparisons and choices
+STEP_OPS = {"round", "floor", "ceil", "sign"}  # JAX sends no gradient through these operations.
+# The added functions of jax.numpy consist of comparisons and choices.
 STEP_FUNCTIONS = STEP_OPS | {"trunc", "fix", "heaviside", "floor_divide"}
 
 
 NUMBER_TYPES = (bool, int, float, complex)
-# compute with shares or differences
+# These functions compute shares or differences, so constant inputs cancel in them.
 NORMALIZING_FUNCTIONS = set("softmax log_softmax logsumexp standardize var std _var _std".split())
 
 
 class JaxValue(KeptValue):
-    """An array of JAX, to be shown on demand. It does not change."""
+    """A JAX array that is shown on demand. JAX arrays do not change."""
 
     __slots__ = ()
 
     def to_array(self) -> OptionalArray:
-        """Return its elements; of a random key its numbers."""
+        """Return the elements of the array; for a random key, its integers."""
         return np.asarray(jax.random.key_data(self.content)) if is_random_key(self.content) else super().to_array()
 
 
 class JaxVariable:
-    """What a variable of a jaxpr stands for: an array, and its row; None if it was not computed from any row."""
+    """The array that a variable of a jaxpr stands for, and its row.
+
+    Attributes:
+        value: The array; None once it is released.
+        row: The row of the array; None if it was not computed from any row.
+        has_float_source: Whether the array was computed from an argument that contains floats. Calls with such an input
+            are opened.
+        site: The line that computed or first used the array.
+        outside_arrays: For an array without a row, the arrays from outside of the function that it was computed from.
+        before_broadcast: For an array without a row, the variable before broadcasting, or None.
+    """
 
     __slots__ = "value row has_float_source site outside_arrays before_broadcast".split()
 
@@ -74,30 +84,46 @@ class JaxVariable:
         site: Site = NOWHERE,
         outside_arrays: Sequence | None = None,
     ) -> None:
+        """Create the variable of an array. An array without a row is by default an array from outside."""
         self.value, self.row, self.site = value, row, site
-        # of what is no row: the arrays from outside that it was computed from
-        self.outside_arrays = [value] if row is None and outside_arrays is None else outside_arrays or []
-        self.before_broadcast: Any = None  # of what is no row: what it was before broadcasting
-        self.has_float_source = has_float_source  # computed from an argument that is a float: calls with it are opened
+        if row is None and outside_arrays is None:
+            self.outside_arrays: Sequence = [value]
+        else:
+            self.outside_arrays = outside_arrays or []
+        self.before_broadcast: Any = None
+        self.has_float_source = has_float_source
 
     @property
     def required_row(self) -> int:
-        """Return the row, which must be there."""
+        """Return the row, which must exist."""
         assert self.row is not None
         return self.row
 
 
 class JaxExtra(NamedTuple):
-    """What explain asks about a row of JAX."""
+    """The facts about a row that only JAX's checks need.
 
-    cause: str = ""  # why no gradient passes
+    Attributes:
+        cause: The cause for which no gradient passes the operation, or "".
+        origin_rows: Always empty for JAX.
+        custom_rule: The program's own derivative rule as "name at file:line", or "".
+        outside_arrays: For a constant, the arrays from outside of the function that it was computed from.
+    """
+
+    cause: str = ""
     origin_rows: Sequence[int] = ()
-    custom_rule: str = ""  # of what has a derivative rule of the program's own: where that is
-    outside_arrays: Sequence = ()  # of a constant: the arrays from outside that it is, or was computed from
+    custom_rule: str = ""
+    outside_arrays: Sequence = ()
 
 
 class JaxCall(NamedTuple):
-    """An operation that ran: what computes it (again), from what, and which rows it made."""
+    """An operation that ran.
+
+    Attributes:
+        compute: Computes the results from the arrays of the inputs, as often as needed.
+        inputs: The inputs.
+        rows: The rows of the results.
+    """
 
     compute: Callable[..., list]
     inputs: list[JaxVariable]
@@ -105,7 +131,13 @@ class JaxCall(NamedTuple):
 
 
 class BranchChoice(NamedTuple):
-    """A ``cond`` that took one branch, and the rows of its inputs."""
+    """A ``cond`` that ran one of its branches.
+
+    Attributes:
+        input_rows: The rows of its inputs.
+        site: The line of the ``cond``.
+        branch_index: The index of the branch that ran.
+    """
 
     input_rows: list[int]
     site: Site
@@ -113,31 +145,49 @@ class BranchChoice(NamedTuple):
 
 
 class JaxLog:
-    """Writes the rows of a recording."""
+    """Writes the rows of a recording.
+
+    Attributes:
+        recording: The recording that is written.
+        entries: The rows of the recording.
+        calls: The operations that ran, in order.
+        branch_choices: The branches that ``cond`` took.
+        outside_reads: The arrays that are not arguments, each with the line that reads it first, by the identity of the
+            array.
+    """
 
     def __init__(self, recording: JaxRecording) -> None:
+        """Create the log of a recording."""
         self.recording, self.entries = recording, recording.entries
         self.calls: list[JaxCall] = []
         self.branch_choices: list[BranchChoice] = []
         self._memory_budget = MemoryBudget()
-        self._rows_by_array: dict[int, tuple] = {}  # by identity of an array that the program has
+        # The keys of these dictionaries are identities of arrays, and the values contain the arrays.
+        self._rows_by_array: dict[int, tuple] = {}
         self._constant_rows: dict[int, tuple] = {}
-        # by identity of an array that is no argument: and where it is read first
         self.outside_reads: dict[int, tuple] = {}
 
     # -- which row ---------------------------------------------------------------------------------
 
     def find_row(self, value: Any) -> int | None:
-        """Return the row of an array of the program's, or of a name."""
+        """Return the row of an array of the program, or the last row with a name, or None.
+
+        Args:
+            value: An array or a name.
+        """
         if isinstance(value, str):
             return next((entry.row for entry in reversed(self.entries) if entry.name == value), None)
         array, row = self._rows_by_array.get(id(value), (None, None))
         return row if array is value else None
 
     def register_row(self, value: Any, row: int) -> None:
-        """Remember that a row stands for an array of the program's.
+        """Remember that a row stands for an array of the program.
 
-        Numbers are no objects of their own: they have names only.
+        Numbers are not registered, because equal numbers may be the same object. They are found by name only.
+
+        Args:
+            value: The array or number.
+            row: The row.
         """
         if not isinstance(value, NUMBER_TYPES):
             self._rows_by_array.setdefault(id(value), (value, row))
@@ -145,7 +195,13 @@ class JaxLog:
     # -- new rows ----------------------------------------------------------------------------------
 
     def add_argument_leaf(self, value: Any, name: str, is_differentiated: bool) -> JaxVariable:
-        """Add the row of an argument's leaf: no line of the function made it."""
+        """Add the row of an argument's leaf. The row has no line, because no line of the function created it.
+
+        Args:
+            value: The array or number.
+            name: The name of the leaf, such as ``params['w']``.
+            is_differentiated: Whether the function is differentiated by the argument.
+        """
         array = value if is_random_key(value) else jnp.asarray(value)
         is_tracked = is_differentiated and is_inexact(array)
         row = self.recording.leaf(
@@ -160,7 +216,15 @@ class JaxLog:
         return JaxVariable(array, row, has_float_source=is_inexact(array))
 
     def bind_name(self, row: int, name: str, previous_row: int | None) -> None:
-        """Bind a name of the program's to a row, and no more to the one before, which was a part of it."""
+        """Name a row as the program does, and remove the name from the previous row.
+
+        The previous row computed only a part of the value that has the name.
+
+        Args:
+            row: The row that receives the name.
+            name: The name.
+            previous_row: The row that had the name in the same statement, or None.
+        """
         entry = self.entries[row]
         if entry.kind == "operation" and entry.name in (None, name):
             entry.name = name
@@ -168,7 +232,15 @@ class JaxLog:
                 self.entries[previous_row].name = None
 
     def find_or_add_constant_array(self, variable: JaxVariable, name: str | None = None) -> int | None:
-        """Return the row of an array that is no argument; None for a single number, which is in the label."""
+        """Return the row of an array, and add a constant for an array that is not an argument.
+
+        Args:
+            variable: The variable of the array.
+            name: The name of the constant.
+
+        Returns:
+            The row. None for a single number without a row, which is part of a label instead.
+        """
         if variable.row is not None or np.ndim(variable.value) == 0:
             return variable.row
         _, known_row = self._constant_rows.get(id(variable.value), (None, None))
@@ -211,7 +283,22 @@ class JaxLog:
         label: str = "",
         custom_rule: str = "",
     ) -> list[JaxVariable]:
-        """Run an operation and write its rows; none for what is computed from nothing that is a row."""
+        """Run an operation and record its results as rows.
+
+        If none of the inputs has a row, the results have no rows either.
+
+        Args:
+            op: JAX's name of the operation.
+            compute: Computes the results from the arrays of the inputs.
+            inputs: The inputs.
+            site: The line of the operation.
+            scope: The names of the open functions, the outermost first.
+            label: The label that pictures show; "" for the usual label of the operation.
+            custom_rule: The program's own derivative rule as "name at file:line", or "".
+
+        Returns:
+            The variables of the results.
+        """
         for variable in inputs:
             if variable.site is NOWHERE:
                 variable.site = site
@@ -255,7 +342,7 @@ class JaxLog:
         return [JaxVariable(result, row, has_float_source) for result, row in zip(results, output_rows, strict=True)]
 
     def _find_break_cause(self, op: str, result: Any) -> str:
-        """Return why no gradient passes an operation; "" where one does."""
+        """Return the cause for which no gradient passes an operation, or "" if a gradient passes it."""
         if op == "stop_gradient":
             return "stop_gradient"
         if not is_inexact(result):
@@ -263,19 +350,18 @@ class JaxLog:
         return "zero_derivative" if op in STEP_OPS else ""
 
     def _format_label_with_number(self, label: str, op: str, inputs: list[JaxVariable]) -> str:
-        """Return a label with the number that an operation has beside its one array: "× 2.0"."""
-        if (
-            len(inputs) != 2
-            or len([variable for variable in inputs if variable.row is None and np.ndim(variable.value) == 0]) != 1
-        ):
+        """Return a label that includes the number if an operation has an array and a number as inputs: "× 2.0"."""
+        numbers = [variable for variable in inputs if variable.row is None and np.ndim(variable.value) == 0]
+        if len(inputs) != 2 or len(numbers) != 1:
             return label
         first_number, second_number = (variable.value if variable.row is None else None for variable in inputs)
         return f"{label} {second_number}" if first_number is None else f"{first_number} {label}"
 
     def release_arrays(self) -> None:
-        """Release what no sweep needs any more.
+        """Release the arrays that no sweep needs any more.
 
-        What remains of arrays is what ``keep_value`` bounds, and what the program has itself.
+        Afterwards only arrays remain that the memory budget of `keep_value` allows or that the program itself refers
+        to.
         """
         self._constant_rows.clear()
         for variable in [variable for call in self.calls for variable in call.inputs]:
@@ -285,7 +371,10 @@ class JaxLog:
     # -- values ------------------------------------------------------------------------------------
 
     def keep_value(self, array: Any) -> JaxValue:
-        """Keep an array to be shown later."""
+        """Keep an array so that it can be shown later, and return its `JaxValue`.
+
+        Large arrays are reduced to summaries when the memory budget is exceeded.
+        """
         value = JaxValue(array)
         if not is_random_key(array):
             self._memory_budget.add_value_and_enforce_limit(
@@ -303,12 +392,15 @@ CUT_BY_CAUSE = {
 
 
 def is_random_key(value: Any) -> bool:
-    """Return whether a value is a random key (or several) of the new kind."""
+    """Return whether a value is an array of typed random keys (``jax.random.key``)."""
     return isinstance(value, jax.Array) and jnp.issubdtype(value.dtype, jax.dtypes.prng_key)
 
 
 def is_inexact(array: Any) -> bool:
     """Return whether gradients flow through values of this dtype.
+
+    Args:
+        array: An object with a ``dtype``.
 
     >>> is_inexact(jnp.ones(2)), is_inexact(jnp.arange(2))
     (True, False)
@@ -317,21 +409,30 @@ def is_inexact(array: Any) -> bool:
 
 
 def read_dtype_and_shape(array: Any) -> dict:
-    """Return the dtype and the shape of an array, as fields of a row."""
+    """Return the dtype and the shape of an array as fields of a row."""
     return {"dtype": str(array.dtype), "shape": tuple(np.shape(array))}
 
 
 class JaxPlace(NamedTuple):
-    """Where an equation was made."""
+    """The place of an equation in the user's program.
 
-    site: Site = NOWHERE  # the user's innermost line
-    library_function: str = ""  # the function of a library that is called there
-    # what the statement binds to its value, where the equation is a part of the outermost call or operation in it
+    Attributes:
+        site: The user's innermost line.
+        library_function: The library function that is called on this line, or "".
+        bound_name: The name that the statement binds to its value, if the equation is part of the outermost call or
+            operation of the statement; otherwise "".
+    """
+
+    site: Site = NOWHERE
+    library_function: str = ""
     bound_name: str = ""
 
 
 def find_place(eqn: Any) -> JaxPlace:
     """Return the place of an equation in the user's program.
+
+    Args:
+        eqn: An equation of a jaxpr.
 
     >>> def double(x):
     ...     y = jnp.tanh(x * 2.0)
@@ -359,7 +460,7 @@ def find_name_bound_to_expression(
 ) -> str:
     """Return the name that a statement binds to an expression, given by its lines and columns.
 
-    Returns "" where the expression is only a part of the value.
+    Returns "" if the expression is only a part of the value.
     """
     statement = program_text.find_statement((file, first_line))
     names = statement.targets
@@ -373,21 +474,26 @@ def find_name_bound_to_expression(
 
 
 def list_leaf_names_by_argument(function: Any, args: tuple) -> list[list[str]]:
-    """Return for each argument the names of its leaves, such as ``params['w']``.
+    """Return the names of the leaves of each argument, such as ``params['w']``.
+
+    Args:
+        function: The function whose parameters provide the names.
+        args: The arguments.
 
     >>> list_leaf_names_by_argument(lambda x, p: None, (1.0, {"w": 2.0}))
     [['x'], ["p['w']"]]
     """
     try:
         parameters = inspect.signature(function).bind(*args).arguments
-        heads = [
-            f"{name}[{index}]" if isinstance(value, tuple) and len(parameters) < len(args) else name
-            for name, value in parameters.items()
-            for index in range(len(value) if isinstance(value, tuple) and len(parameters) < len(args) else 1)
-        ]
-        if is_minitape_or_library_file(
-            getattr(getattr(function, "__code__", None), "co_filename", "")
-        ):  # a library's, for the program's
+        has_variadic_parameter = len(parameters) < len(args)
+        heads: list[str] = []
+        for name, value in parameters.items():
+            if has_variadic_parameter and isinstance(value, tuple):
+                heads += [f"{name}[{index}]" for index in range(len(value))]
+            else:
+                heads.append(name)
+        # A library's function may stand for the program's function, which has a better name for the first argument.
+        if is_minitape_or_library_file(getattr(getattr(function, "__code__", None), "co_filename", "")):
             heads[:1] = list(inspect.signature(unwrap_function(function)).parameters)[:1]
     except (TypeError, ValueError):
         heads = []
@@ -400,7 +506,7 @@ def list_leaf_names_by_argument(function: Any, args: tuple) -> list[list[str]]:
 
 
 def _format_tree_path(path: tuple) -> str:
-    """Return the path of a leaf as a program writes it; in what ``flax.nnx`` makes of a module, as in the module.
+    """Return the path of a leaf as a program writes it; for a state of ``flax.nnx``, the path in the module.
 
     >>> _format_tree_path(jax.tree_util.tree_flatten_with_path({"a": [1.0]})[0][0][0])
     "['a'][0]"

@@ -1,6 +1,6 @@
-"""The sentences of ``explain`` for JAX: what each cause means, and what fixes it.
+"""The sentences of ``explain`` for JAX: what each cause means, and how to fix it.
 
-{x} is what is asked about, {line} the place in brackets, {what} the operation, {other} another name.
+In the templates, {x} is the source, {line} the place in brackets, {what} the operation, and {other} another name.
 """
 
 from __future__ import annotations
@@ -176,7 +176,7 @@ FUNCTIONS = {
 
 RELU_OPS = {"relu", "relu6", "leaky_relu", "elu", "selu", "hard_tanh"}
 SATURATING_OPS = set("logistic tanh erf erfc exp softplus gelu clamp log1p".split())
-PIECEWISE_ACTIVATIONS = {"hard_tanh", "elu", "celu", "selu", "leaky_relu"}  # activations that are made of choices
+PIECEWISE_ACTIVATIONS = {"hard_tanh", "elu", "celu", "selu", "leaky_relu"}
 SELECTION_OPS = set(
     (
         "max min reduce_max reduce_min select_n slice dynamic_slice gather top_k sort scatter "

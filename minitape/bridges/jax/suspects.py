@@ -1,4 +1,4 @@
-"""Find wrong gradients in JAX: the checks of all recordings, with JAX's names."""
+"""Find wrong gradients in JAX, with the checks of all recordings and the names of JAX's operations."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ OPERATION_NAMES = OperationNames(
     normalizing_ops=(),
     saturating_ops={"logistic", "tanh"},
 )
-LOGIT_FUNCTIONS = {"sub": "log_softmax", "neg": "log_sigmoid", "logaddexp": "softplus"}  # how those of jax.nn begin
+# The functions of jax.nn that use logits, by their first operation.
+LOGIT_FUNCTIONS = {"sub": "log_softmax", "neg": "log_sigmoid", "logaddexp": "softplus"}
 
 
 def build_checked_run(recording: JaxRecording) -> CheckedRun:
@@ -59,14 +60,14 @@ def build_checked_run(recording: JaxRecording) -> CheckedRun:
 
 
 def find_written_operand(run: CheckedRun, row: RecordedRow, operand: int) -> int:
-    """Return the row that the program gave to an operation, before jax.numpy adapted its shape."""
+    """Return the row that the program passed to an operation, before jax.numpy adapted its shape."""
     while run.rows[operand].op in ("broadcast_in_dim", "reshape") and run.rows[operand].site == row.site:
         operand = run.rows[operand].inputs[0]
     return operand
 
 
 def find_logits(run: CheckedRun, row: RecordedRow) -> int | None:
-    """Return the row that a function of jax.nn takes for logits, or None if the operation does not begin one."""
+    """Return the row of the logits of a jax.nn function, or None if the operation does not begin such a function."""
     input_row, name = row.inputs[0], LOGIT_FUNCTIONS[row.op]
     return input_row if name in row.scope and name not in run.rows[input_row].scope else None
 
@@ -93,9 +94,9 @@ def check_unapplied_gradients(run: CheckedRun) -> Iterator[Suspicion]:
 
 
 def check_cancellation(run: CheckedRun) -> Iterator[Suspicion]:
-    """Find shares that arrived at a value on several paths and cancel except for rounding.
+    """Find shares that a value received on several paths and that cancel except for rounding errors.
 
-    A softmax or a normalization does that. In JAX its steps are separate rows.
+    A softmax or a normalization has this effect. In JAX, its steps are separate rows.
     """
     for row, sweep in (
         (run.rows[index], sweep) for index, sweep in run.reached_operations.items() if run.rows[index].shape

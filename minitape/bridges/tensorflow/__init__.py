@@ -1,8 +1,8 @@
-"""The bridge to TensorFlow: watches a program that is written for it, with its own ``tf.GradientTape``, unchanged.
+"""Record a TensorFlow program that uses TensorFlow's own ``tf.GradientTape``, without changing the program.
 
-``record()`` sees every operation that runs eagerly in its block (with TensorFlow's own callbacks for operations). When
-a tape is asked for a gradient, TensorFlow's sweep is asked for the adjoints of what lies between, too. After the block
-TensorFlow is as it was.
+``record()`` records every operation that runs eagerly in its block, through TensorFlow's callbacks for operations.
+When the program computes a gradient with a tape, TensorFlow's sweep also computes the adjoints between the target and
+its leaves. At the end of the block, TensorFlow is restored.
 
 >>> import tensorflow as tf
 >>> w = tf.Variable([1.0, 2.0], name="w")

@@ -1,4 +1,4 @@
-"""Adapt a TensorFlow recording to the checks: its rows, its variables, and what its tapes did meanwhile."""
+"""Adapt a TensorFlow recording to the checks: its rows, its variables, and the states of its tapes."""
 
 from __future__ import annotations
 
@@ -38,12 +38,24 @@ CAUSE_BY_STATE = {
 
 
 def read_rows(recording: TensorFlowRecording) -> list[RecordedRow]:
-    """Return the rows of a recording."""
+    """Return the rows of a recording in the form that the checks read."""
     return convert_entries_to_rows(recording, lambda entry: partial(getattr, entry.extra, "tensor_or_handle"))
 
 
 def build_question(recording: TensorFlowRecording, target: Any, source: Any) -> TensorFlowQuestion:
-    """Return a question about a recording. What a tape did not record breaks by the time at which it ran."""
+    """Build the question about a target and a source of a recording.
+
+    Edges of operations that no tape recorded are breaks. Their cause depends on the state of the tape at that time.
+    An assignment adds an edge from the stored row to the later states of the variable.
+
+    Args:
+        recording: The recording that contains the rows.
+        target: The target, as a tensor, a variable or a row number; None for a question without a target.
+        source: The source, as a tensor or a variable.
+
+    Returns:
+        The question. It has no target rows if the recording does not contain the target.
+    """
     log, target_row = recording.log, recording.find_row(target)
     adapter = TensorFlowAdapter(recording, target_row, source)
     source_rows = log.tensor_rows.list_rows(source)
@@ -70,7 +82,7 @@ def build_question(recording: TensorFlowRecording, target: Any, source: Any) -> 
 
 
 def _copy_row_with_tape_state(adapter: TensorFlowAdapter, row: RecordedRow) -> RecordedRow:
-    """Return a row whose edges say what the tape was doing, if that is why no gradient passes."""
+    """Copy a row, and set the cause of its edges to the tape's state if that state is why no gradient passes."""
     extra: TensorFlowExtra = row.extra
     state, _ = adapter.find_tape_state_at_row(row.index)
     sweep = adapter.sweep
@@ -88,16 +100,27 @@ def _copy_row_with_tape_state(adapter: TensorFlowAdapter, row: RecordedRow) -> R
 
 
 class TensorFlowAdapter(FrameworkAdapter):
-    """What the checks need to know of TensorFlow's tensors, variables and tapes."""
+    """The adapter for TensorFlow's tensors, variables and tapes.
+
+    Attributes:
+        is_left_out_by_keras: Whether Keras computed no gradient of the source because it is not trainable.
+        recording: The recording that the question is about.
+        log: The log of the recording.
+        sweep: The backward pass that computed the source's gradient, otherwise the first pass from or through the
+            target. None if the target has no backward pass.
+        tape: The tape of that pass. Without a pass, it is the newest tape that recorded the target, otherwise the
+            newest tape of all; None if the block has no tape.
+    """
 
     framework, module, functions = "tensorflow", "tf", FIX_FUNCTIONS
     zero_mechanisms, class_loss_ops, cancelling_scopes = ZERO_OPS_BY_CAUSE, CLASS_LOSS_OPS, NORMALIZATION_LAYERS
     dialect = TENSORFLOW
     unused_cause, escape_cause, rebinds = "independent", "left_through_numpy", True
     to_handle = staticmethod(to_handle_or_value)
-    is_left_out_by_keras = False  # Keras asked for no gradient of the source
+    is_left_out_by_keras = False
 
     def __init__(self, recording: TensorFlowRecording, target_row: int | None, source: Any) -> None:
+        """Select the backward pass and the tape that a question about a target and a source refers to."""
         self.recording, self.log, handle = recording, recording.log, to_handle_or_value(source)
         sweeps = recording.list_sweeps_from_or_through(target_row)
         self.sweep = next(
@@ -105,21 +128,26 @@ class TensorFlowAdapter(FrameworkAdapter):
             sweeps[0] if sweeps else None,
         )
         self.tape: TapeReference | None = None if self.sweep is None else self.sweep.tape
-        self._changes_by_tape: dict[int, list[TapeStateChange]] = {}  # by the identity of a tape
+        self._changes_by_tape: dict[int, list[TapeStateChange]] = {}  # The keys are identities of tapes.
         if self.sweep is None and target_row is not None:
-            recording_tapes = [
-                tape
-                for tape in self.log.tape_history.tapes
-                if self.find_tape_state_at_row(target_row, tape)[0] == "records"
-            ]
-            self.tape = next(iter([*recording_tapes[::-1], *self.log.tape_history.tapes[::-1]]), None)
+            tapes = self.log.tape_history.tapes
+            recording_tapes = [tape for tape in tapes if self.find_tape_state_at_row(target_row, tape)[0] == "records"]
+            newest_tapes = (recording_tapes or tapes)[-1:]
+            self.tape = newest_tapes[0] if newest_tapes else None
 
     def find_tape_state_at_row(self, row: int, tape: TapeReference | None = None) -> tuple[str, TapeStateChange | None]:
-        """Return what a tape was doing when an operation ran, and the event that began it."""
-        state_changes, row_count = (
-            self._list_changes_until_sweep(tape or self.tape),
-            self.recording.entries[row].extra.row_count,
-        )
+        """Return the state of a tape when an operation ran, and the event that began this state.
+
+        Args:
+            row: The row of the operation.
+            tape: The tape; None stands for the tape of the question.
+
+        Returns:
+            The state is "before" (the tape's block had not begun), "records", "paused", "after" (its block had ended)
+            or "dropped" (a later reset removed the row). The event is None if no event of the tape is known.
+        """
+        state_changes = self._list_changes_until_sweep(tape or self.tape)
+        row_count = self.recording.entries[row].extra.row_count
         passed_count = bisect_right(state_changes, row if row_count is None else row_count, key=lambda span: span.row)
         while (
             passed_count
@@ -133,27 +161,26 @@ class TensorFlowAdapter(FrameworkAdapter):
             (span for span in state_changes[passed_count - 1 :: -1] if span.kind in STATE_AFTER_EVENT), None
         )
         state = "before" if last_change is None else STATE_AFTER_EVENT[last_change.kind]
-        reset = (
-            next((span for span in state_changes[passed_count:] if span.kind == "resets"), None)
-            if state == "records"
-            else None
-        )
-        return (state, state_changes[passed_count - 1]) if reset is None else ("dropped", reset)
+        if state == "records":
+            reset = next((span for span in state_changes[passed_count:] if span.kind == "resets"), None)
+            if reset is not None:
+                return "dropped", reset
+        return state, state_changes[passed_count - 1]
 
     def find_tape_state_and_line(self, row: RecordedRow) -> tuple[str, Site]:
-        """Return what the tape was doing when an operation ran, and the line to blame for it.
+        """Return the state of the tape when an operation ran, and the line to blame for it.
 
-        That is the line which made the tape do so, or by which the program left the tape's block.
+        The line is the statement that caused the state, or the statement by which the program left the tape's block.
         """
         state, state_change = self.find_tape_state_at_row(row.index)
         if state_change is not None and state == "dropped":
             return state, state_change.call_stack[-1]
-        return state, checks.find_call_stack_divergence(
-            row.extra.call_stack, state_change.call_stack
-        ) if state_change is not None and row.extra.call_stack else row.site
+        if state_change is None or not row.extra.call_stack:
+            return state, row.site
+        return state, checks.find_call_stack_divergence(row.extra.call_stack, state_change.call_stack)
 
     def _list_changes_until_sweep(self, tape: TapeReference | None) -> list[TapeStateChange]:
-        """Return what a tape did until the sweep, in order."""
+        """Return the state changes of a tape until the sweep, in order."""
         if id(tape) not in self._changes_by_tape:
             last_row_count = math.inf if self.sweep is None else self.sweep.row_count
             self._changes_by_tape[id(tape)] = [
@@ -162,11 +189,11 @@ class TensorFlowAdapter(FrameworkAdapter):
         return self._changes_by_tape[id(tape)]
 
     def is_variable(self, obj: Any) -> bool:
-        """Return whether an object is a variable for the program."""
+        """Return whether the program treats an object as a variable."""
         return isinstance(unwrap_keras_variable(obj), tf.Variable) or getattr(obj, "dtype", None) == tf.resource
 
     def find_array(self, obj: Any) -> OptionalArray:
-        """Return the elements of a tensor or variable."""
+        """Return the elements of a tensor or variable as an array of floats, or None if it has no such elements."""
         return to_float_array(self.log.tensor_rows.keep_value(tf.convert_to_tensor(obj)))
 
     def find_creation(self, obj: Any) -> Creation:
@@ -174,7 +201,7 @@ class TensorFlowAdapter(FrameworkAdapter):
         return self.log.find_variable_creation(to_handle_or_value(obj))
 
     def find_leaf_creation(self, row: RecordedRow) -> Creation:
-        """Return when and where a leaf was created. Only variables are known."""
+        """Return when and where a leaf was created. The creation of a leaf that is not a variable is unknown."""
         return self.find_creation(row.get_object()) if row.kind == "variable" else Creation(-1)
 
     def find_last_return_of_rule(self, row: RecordedRow) -> Site:
@@ -183,11 +210,11 @@ class TensorFlowAdapter(FrameworkAdapter):
         return NOWHERE if rule is None else find_last_return_site(rule)
 
     def is_watched(self, row: RecordedRow) -> bool:
-        """Return whether the program told a tape to watch a row."""
+        """Return whether the program called ``tape.watch`` for a row."""
         return bool(self.list_tapes_told_to_watch(row.get_object()))
 
     def list_tapes_told_to_watch(self, source: Any) -> list[TapeReference]:
-        """Return the tapes that the program told to watch the source."""
+        """Return the tapes whose ``watch`` method the program called with the source."""
         return [
             tape
             for reference, tape in self.log.tape_history.explicit_watches
@@ -195,24 +222,24 @@ class TensorFlowAdapter(FrameworkAdapter):
         ]
 
     def find_block_call_stack(self) -> list[Site]:
-        """Return the statements that ran when the tape began, the outermost first."""
-        return next(
-            (
-                list(span.call_stack)
-                for span in self.log.tape_history.state_changes
-                if span.tape is self.tape and span.call_stack
-            ),
-            [NOWHERE],
-        )
+        """Return the statements that ran when the tape's block began, the outermost first."""
+        for span in self.log.tape_history.state_changes:
+            if span.tape is self.tape and span.call_stack:
+                return list(span.call_stack)
+        return [NOWHERE]
 
     def find_block_site(self) -> Site:
-        """Return the line on which the tape began."""
+        """Return the line on which the tape's block began."""
         return self.find_block_call_stack()[-1]
 
     def was_source_replaced_by(
         self, question: Question, row: RecordedRow, statement: program_text.Statement, *_: int
     ) -> bool:
-        """Return whether the object that a statement created again took the place of the source."""
+        """Return whether the statement that created the object of a row created it as a replacement for the source.
+
+        This is the case if the statement calls a class, no name refers to the row's object, and no living layer
+        contains the source.
+        """
         creates_object = any(program_text.find_last_name(call.func)[:1].isupper() for call in statement.calls)
         return (
             creates_object
@@ -221,7 +248,7 @@ class TensorFlowAdapter(FrameworkAdapter):
         )
 
     def is_named(self, obj: Any) -> bool:
-        """Return whether the program has a name for a variable, or for a container that it is in."""
+        """Return whether a name of the program refers to a variable, or to a container that contains it."""
         return any(
             self.to_handle(part) is obj
             for _, value in self.list_names_and_values()
@@ -229,19 +256,23 @@ class TensorFlowAdapter(FrameworkAdapter):
         )
 
     def is_in_living_layer(self, obj: Any) -> bool:
-        """Return whether a living layer or module has a variable."""
+        """Return whether a layer or module that still exists contains a variable."""
         gc.collect()
         layers = sys.modules.get("keras.src.layers.layer")
         owners = iter_living_instances(tf.Module, *([layers.Layer] if layers else []))
         return any(to_handle_or_value(part) is obj for owner in owners for part in owner.variables)
 
     def is_named_or_in_layer(self, obj: Any) -> bool:
-        """Return whether a name of the program or a living layer has a variable."""
+        """Return whether a name of the program or a living layer refers to a variable."""
         return self.is_named(obj) or self.is_in_living_layer(obj)
 
 
 class TensorFlowQuestion(Question):
-    """A question about a recording of TensorFlow."""
+    """A question about a TensorFlow recording.
+
+    Attributes:
+        adapter: The adapter for TensorFlow.
+    """
 
     adapter: TensorFlowAdapter
 

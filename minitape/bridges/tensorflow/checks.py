@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from .kept_tensors import ReturnedGradient, TapeReference
     from .recording import TensorFlowRecording
 
-DATASET_METHODS = ("map", "interleave", "flat_map", "filter", "scan")  # of a dataset
+DATASET_METHODS = ("map", "interleave", "flat_map", "filter", "scan")
 PYTHON_OPS = {"EagerPyFunc": "tf.py_function", "PyFunc": "tf.numpy_function", "PyFuncStateless": "tf.numpy_function"}
 
 
@@ -45,12 +45,13 @@ PYTHON_OPS = {"EagerPyFunc": "tf.py_function", "PyFunc": "tf.numpy_function", "P
 
 
 def find_invalid_target(question: TensorFlowQuestion) -> Finding | None:
-    """Find a target that is not a tensor, or that is itself a gradient of a tape."""
+    """Find a target that is not a tensor, or that is itself a gradient that a tape returned."""
     if not isinstance(to_handle_or_value(question.target), tf.Tensor) and not isinstance(question.target, int):
         return Finding("target_not_tensor", detail=type(question.target).__name__)
-    gradient: ReturnedGradient | None = (
-        question.adapter.log.tensor_rows.returned_gradients.get(question.target) if question.target_rows else None
-    )
+    if not question.target_rows:
+        return None
+    returned_gradients = question.adapter.log.tensor_rows.returned_gradients
+    gradient: ReturnedGradient | None = returned_gradients.get(question.target)
     if gradient is None:
         return None
     site = gradient.call_stack[-1] if gradient.call_stack else NOWHERE
@@ -58,7 +59,7 @@ def find_invalid_target(question: TensorFlowQuestion) -> Finding | None:
 
 
 def find_integer_source(question: TensorFlowQuestion) -> Finding | None:
-    """Find a source that is not a float."""
+    """Find a source whose dtype is neither floating-point nor complex."""
     dtype = tf.as_dtype(question.source.dtype) if question.source.dtype is not None else tf.float32
     if dtype.is_floating or dtype.is_complex:
         return None
@@ -75,7 +76,10 @@ def find_integer_source(question: TensorFlowQuestion) -> Finding | None:
 
 
 def find_first_recorded_use_site(question: TensorFlowQuestion) -> Site:
-    """Return the first line that used the source while the tape recorded, on the path to the target."""
+    """Return the first line on the path to the target that used the source while the tape recorded.
+
+    If no use was recorded, return the first use; NOWHERE if the source was not used.
+    """
     uses = question.list_direct_source_uses()
     recorded_uses = (use for use in uses if question.adapter.find_tape_state_at_row(use.index)[0] == "records")
     first_use = next(recorded_uses, uses[0] if uses else None)
@@ -85,7 +89,18 @@ def find_first_recorded_use_site(question: TensorFlowQuestion) -> Site:
 def find_creating_line_that_fits(
     question: TensorFlowQuestion, fits: Callable[[program_text.Statement], Any]
 ) -> Site | None:
-    """Return the line that fits, among those that created the source, or the only one in the text that does."""
+    """Return the line that fits, among the lines that created the source.
+
+    If none of them fits, return the program's first statement that fits. If the lines that created the source are
+    unknown, that statement must be the only one that fits.
+
+    Args:
+        question: The question about the source.
+        fits: Returns a true value for a statement that fits.
+
+    Returns:
+        The line, or None if no line fits.
+    """
     call_stack = question.adapter.find_creation(question.source).call_stack
     creating_statements = [
         statement for site in reversed(call_stack) if (statement := program_text.find_statement(site))
@@ -104,7 +119,7 @@ def find_creating_line_that_fits(
 
 
 def find_freezing_site_or_use(question: TensorFlowQuestion) -> Site:
-    """Return the line that says not to train the source, or the line that uses it."""
+    """Return the line that makes the source not trainable, or else the first line that uses the source."""
     return find_creating_line_that_fits(question, _changes_trainable) or find_first_recorded_use_site(question)
 
 
@@ -116,7 +131,7 @@ def _changes_trainable(statement: program_text.Statement) -> bool:
 
 
 def find_variable_filled_from_source(question: TensorFlowQuestion) -> Finding | None:
-    """Find a variable that was created from the source, or given its value, before the tape began."""
+    """Find a variable that was created from the source, or assigned its value, before the tape began."""
     adapter = question.adapter
     for row, edge in question.path:
         if edge.cause != "variable_assign":
@@ -124,7 +139,7 @@ def find_variable_filled_from_source(question: TensorFlowQuestion) -> Finding | 
         if edge.input_row not in question.source_rows and adapter.find_tape_state_at_row(edge.input_row)[0] != "before":
             continue
         creation = adapter.log.find_variable_creation(question.rows[row].get_object())
-        if [*creation.call_stack[-1:]] == [edge.site]:
+        if creation.call_stack and creation.call_stack[-1] == edge.site:
             return build_row_finding(question, "wrong_object", row, "copied", site=edge.site)
         if program_text.find_statement(edge.site).covers_site(question.rows[question.path[0].row].site):
             return build_row_finding(question, "variable_assign", row, site=edge.site)
@@ -132,7 +147,7 @@ def find_variable_filled_from_source(question: TensorFlowQuestion) -> Finding | 
 
 
 def find_unwatched_source(question: TensorFlowQuestion) -> Finding | None:
-    """Find a source that the tape that was asked does not watch."""
+    """Find a source that the tape of the question does not watch."""
     adapter, tape = question.adapter, question.adapter.tape
     has_arrived = question.sweep is not None and any(
         row in question.sweep.adjoints for row in question.used_source_rows
@@ -156,7 +171,8 @@ def find_unwatched_source(question: TensorFlowQuestion) -> Finding | None:
     is_variable = leaf is not None and leaf.kind == "variable"
     if leaf is not None and is_variable and not getattr(question.source, "trainable", True):
         finding = build_row_finding(question, "not_trainable", leaf.index, site=find_freezing_site_or_use(question))
-        if question.sweep is not None and not any(is_given for _, is_given in question.sweep.source_results):
+        sweep = question.sweep
+        if sweep is not None and not any(has_gradient for _, has_gradient in sweep.source_results):
             finding.is_intended = False  # The program asks for no other gradient.
         return finding
     if is_variable and uses and all(use.extra.cause not in ("", "not_recorded") for use in uses):
@@ -191,7 +207,7 @@ def find_unwatched_source(question: TensorFlowQuestion) -> Finding | None:
 def _is_recorded_by_asked_tape(
     question: TensorFlowQuestion, row: RecordedRow, watchers: Sequence[TapeReference]
 ) -> bool:
-    """Return whether the tape that was asked recorded a row of the source."""
+    """Return whether the tape of the question recorded a row of the source."""
     tape = question.adapter.tape
     if tape is None or not row.tracked:
         return False
@@ -203,11 +219,9 @@ def _is_recorded_by_asked_tape(
 
 
 def _find_site_of_unwatched_use(question: TensorFlowQuestion, first_recorded: RecordedRow | None) -> Site:
-    """Return the line that uses a tensor; if that is outside of the block, the line that leads from the block to it."""
-    first_use, block = (
-        program_text.find_statement(find_first_recorded_use_site(question)),
-        program_text.find_statement(question.adapter.find_block_site()),
-    )
+    """Return the line that uses a tensor, or the line in the block from which the program reached it."""
+    first_use = program_text.find_statement(find_first_recorded_use_site(question))
+    block = program_text.find_statement(question.adapter.find_block_site())
     is_outside = first_use and block and block not in first_use.enclosing and "." not in question.name
     if not is_outside:
         return find_first_recorded_use_site(question)
@@ -217,15 +231,14 @@ def _find_site_of_unwatched_use(question: TensorFlowQuestion, first_recorded: Re
 
 
 def _find_source_read_from_variable(question: TensorFlowQuestion) -> Finding | None:
-    """Find that the source is the result of reading a variable once."""
+    """Find a source that is the result of reading a variable once."""
     if question.sweep is None or not question.used_source_rows or question.adapter.is_variable(question.source):
         return None
     row = question.rows[question.used_source_rows[0]]
     if row.kind != "variable":
         return None
-    gradient_flags = [
-        is_given for reference, is_given in question.sweep.source_results if reference() is question.source
-    ]
+    source_results = question.sweep.source_results
+    gradient_flags = [has_gradient for reference, has_gradient in source_results if reference() is question.source]
     if not gradient_flags or any(gradient_flags):
         return None
     name = row.name or fill("the variable")
@@ -233,7 +246,7 @@ def _find_source_read_from_variable(question: TensorFlowQuestion) -> Finding | N
 
 
 def _find_cause_of_untimely_row(question: TensorFlowQuestion, row: int) -> Finding | None:
-    """Find what the tape was doing when an operation ran; None if it recorded."""
+    """Find the state of the tape when an operation ran; None if the tape recorded."""
     state, site = question.adapter.find_tape_state_and_line(question.rows[row])
     if state == "records":
         return None
@@ -244,22 +257,25 @@ def _find_cause_of_untimely_row(question: TensorFlowQuestion, row: int) -> Findi
 
 
 def find_path_break(question: TensorFlowQuestion) -> Finding | None:
-    """Find the break on the path, in TensorFlow's words; if a function breaks it, the break within."""
+    """Find the break on the path and describe it in TensorFlow's terms.
+
+    If the break is a call of a ``tf.function``, find the break within the function.
+    """
     finding = checks.find_path_break(question) or find_operation_without_derivative(question)
-    for break_finding in [] if finding is None else [finding, *finding.more]:
+    if finding is None:
+        return None
+    for break_finding in [finding, *finding.more]:
         _specialize_break_finding(question, break_finding)
-    if finding is None or finding.row is None or question.rows[finding.row].extra.function_call is None:
+    if finding.row is None or question.rows[finding.row].extra.function_call is None:
         return finding
-    inner_finding = (
-        find_cause_in_function_call(question, finding.row)
-        if finding.cause in ("", "nondifferentiable", "not_recorded")
-        else None
-    )
+    if finding.cause not in ("", "nondifferentiable", "not_recorded"):
+        return finding
+    inner_finding = find_cause_in_function_call(question, finding.row)
     return finding if inner_finding is None or inner_finding.cause == "connected" else inner_finding
 
 
 def _specialize_break_finding(question: TensorFlowQuestion, finding: Finding) -> None:
-    """Change a finding in place to what TensorFlow calls it."""
+    """Replace the cause and the variant of a finding in place by the more specific ones of TensorFlow."""
     assert finding.row is not None
     row = question.rows[finding.row]
     tape_state, finding.detail = finding.detail, ""
@@ -283,7 +299,7 @@ def _specialize_break_finding(question: TensorFlowQuestion, finding: Finding) ->
 
 
 def _find_cause_of_unrecorded_row(question: TensorFlowQuestion, row: RecordedRow) -> str:
-    """Return why no tape recorded a row: recording was paused, its input was not watched, or the tape came later."""
+    """Return why no tape recorded a row: recording was paused, its input was not watched, or the tape began later."""
     inputs = [question.rows[index] for index in row.inputs]
     if any(input_row.kind == "operation" and input_row.tracked for input_row in inputs):
         return "recording_paused"
@@ -320,14 +336,11 @@ def find_operation_without_derivative(question: TensorFlowQuestion) -> Finding |
     """Find an operation on the tape that has no derivative for its input."""
     if not question.used_source_rows:
         return None
+    row: int | None = None
     if question.sweep is None:
-        row = next(
-            (row for row, _ in question.path if find_missing_gradient_cause(question.rows[row].extra.op or "Identity")),
-            None,
-        )
-        python_rows = [
-            row for row, _ in question.path if question.rows[row].op in PYTHON_OPS
-        ]  # TensorFlow may have raised an error
+        row = _find_path_row_without_gradient(question)
+        # TensorFlow may have raised an error in the Python function, so look at the values that it read.
+        python_rows = [path_row for path_row, _ in question.path if question.rows[path_row].op in PYTHON_OPS]
         escapes = [
             escape
             for python_row in python_rows
@@ -336,22 +349,27 @@ def find_operation_without_derivative(question: TensorFlowQuestion) -> Finding |
         ]
         if row is None and escapes:
             return build_escape_finding(question, escapes[0])
-    else:
-        row = (
-            None
-            if any(row in question.sweep.adjoints for row in question.used_source_rows)
-            else zero_nan.find_last_reached_row(question)
-        )
+    elif not any(source_row in question.sweep.adjoints for source_row in question.used_source_rows):
+        row = zero_nan.find_last_reached_row(question)
     if row is None:
         return None
-    untimely_finding = question.adapter.recording.entries[row].watched == "explicit" and _find_cause_of_untimely_row(
-        question, row
-    )
-    return untimely_finding or build_row_finding(question, "nondifferentiable", row)
+    if question.adapter.recording.entries[row].watched == "explicit":
+        untimely_finding = _find_cause_of_untimely_row(question, row)
+        if untimely_finding is not None:
+            return untimely_finding
+    return build_row_finding(question, "nondifferentiable", row)
+
+
+def _find_path_row_without_gradient(question: TensorFlowQuestion) -> int | None:
+    """Return the first row on the path whose operation has no gradient in TensorFlow."""
+    for row, _ in question.path:
+        if find_missing_gradient_cause(question.rows[row].extra.op or "Identity"):
+            return row
+    return None
 
 
 def find_cause_in_compiled_step(question: TensorFlowQuestion) -> Finding | None:
-    """Find the cause within a tf.function that contains the tape."""
+    """Find the cause within a ``tf.function`` that contains the tape."""
     log = question.adapter.log
     call_rows = [
         row
@@ -373,6 +391,7 @@ def find_cause_in_compiled_step(question: TensorFlowQuestion) -> Finding | None:
 
 
 def _list_source_outputs_of_call(question: TensorFlowQuestion, call_row: int) -> list[int]:
+    """Return which outputs of a call are the source."""
     entries = question.adapter.recording.entries
     return [
         entries[source_row].output
@@ -382,11 +401,14 @@ def _list_source_outputs_of_call(question: TensorFlowQuestion, call_row: int) ->
 
 
 def find_cause_in_function_call(question: TensorFlowQuestion, call_row: int) -> Finding | None:
-    """Find what breaks the path of the source within a call of a tf.function.
+    """Find the break on the source's path within a call of a ``tf.function``, by running the call again.
 
     Args:
         question: The question about the source.
-        row: The row of the call.
+        call_row: The row of the call.
+
+    Returns:
+        The finding, with `call_row` as its row. None if the call could not run again.
     """
     recording, dependent_rows = question.adapter.recording, {*question.descendants, *question.used_source_rows}
     entries, entry = recording.entries, recording.entries[call_row]
@@ -417,7 +439,7 @@ def find_cause_in_function_call(question: TensorFlowQuestion, call_row: int) -> 
 
 
 def find_escape(question: TensorFlowQuestion) -> Finding | None:
-    """Find a value that left, an array whose memory NumPy read, or a branch that Python chose by a value."""
+    """Find a value that left TensorFlow, an array whose memory NumPy read, or a branch that Python chose by a value."""
     if question.used_source_rows or not question.target_rows:
         return None
     memory_reads = [
@@ -444,7 +466,7 @@ def find_escape(question: TensorFlowQuestion) -> Finding | None:
 
 
 def is_returned_by_keras_loss(escape: Escape) -> bool:
-    """Return whether a value that left is in what a loss function that Keras was given returns."""
+    """Return whether a loss function that was passed to Keras returns a value computed from an escape."""
     statement = program_text.find_statement(escape.site)
     if not statement.enclosing_functions or statement.enclosing_functions[0] not in map_losses_to_prediction_names(
         program_text.read_program(statement.file), statement
@@ -457,17 +479,19 @@ def is_returned_by_keras_loss(escape: Escape) -> bool:
 
 
 def build_escape_finding(question: TensorFlowQuestion, escape: Escape) -> Finding:
-    """Return the finding for a value that left, in the words for the function that its line calls."""
+    """Build the finding for an escape, with the name of the function that its line calls."""
     if escape.method == "__bool__":
         return Finding("python_branch", escape.site, escape.row)
     keras_function = find_keras_numpy_function(program_text.find_statement(escape.site))
     detail = f"{keras_function}()" if keras_function else finding_sentences.describe_escape_method(escape.method)
-    variant = VARIANT_BY_KERAS_FUNCTION.get(keras_function, "") or "python" * (escape.method == "numpy_function")
+    variant = VARIANT_BY_KERAS_FUNCTION.get(keras_function, "")
+    if not variant and escape.method == "numpy_function":
+        variant = "python"
     return Finding("left_through_numpy", escape.site, escape.row, detail, variant)
 
 
 def find_keras_numpy_function(statement: program_text.Statement) -> str:
-    """Return the name of the function of Keras on a line that returns NumPy arrays; "" if there is none."""
+    """Return the name of the Keras function on a line that returns NumPy arrays; "" if the line calls none."""
     names = (program_text.find_last_name(call.func) for call in statement.calls)
     return next((name for name in names if name in VARIANT_BY_KERAS_FUNCTION), "")
 
@@ -476,7 +500,7 @@ def find_keras_numpy_function(statement: program_text.Statement) -> str:
 
 
 def find_replaced_source(question: TensorFlowQuestion) -> Finding | None:
-    """Find another object that was used: rebound, created again, copied, or equal."""
+    """Find another object that was used instead of the source: rebound, created again, copied, or equal."""
     if question.used_source_rows:
         return None
     variable_handle, copy_site = question.adapter.log.copied_tensors.get(question.source, (None, NOWHERE))
@@ -514,24 +538,23 @@ def find_replaced_source(question: TensorFlowQuestion) -> Finding | None:
 
 
 def _find_used_namesake(question: TensorFlowQuestion) -> Finding | None:
-    """Find a variable of the same name and shape, if the program no longer holds one of the two."""
+    """Find a variable with the source's name and shape, if the program no longer refers to one of the two."""
     handle, name = to_handle_or_value(question.source), find_variable_name(question.source) or ""
-    is_source_kept = not question.source_rows and question.adapter.is_named_or_in_layer(handle)
-    for row in question.list_leaves_besides_source() if not question.source_rows else ():
+    if question.source_rows:
+        return None
+    is_source_kept = question.adapter.is_named_or_in_layer(handle)
+    for row in question.list_leaves_besides_source():
         is_same_shape = row.kind == "variable" and tuple(row.shape) == tuple(question.source.shape)
         if is_same_shape and (row.name or "").rpartition("/")[2] == name.rpartition("/")[2]:
             is_copy = "/" in name and row.name == name
             if is_copy or not question.adapter.is_named_or_in_layer(row.get_object() if is_source_kept else handle):
-                call_stack, variant = (
-                    question.adapter.find_leaf_creation(row).call_stack or [row.site],
-                    "cloned" * is_copy,
-                )
+                call_stack = question.adapter.find_leaf_creation(row).call_stack or [row.site]
                 return Finding(
                     "wrong_object",
                     call_stack[-1],
                     row.index,
                     other_name=row.name or fill("a variable"),
-                    variant=variant,
+                    variant="cloned" if is_copy else "",
                 )
     return None
 
@@ -575,7 +598,7 @@ def find_uncalled_layer_of_source(question: TensorFlowQuestion) -> Finding | Non
 
 
 def find_zero_cause(question: TensorFlowQuestion) -> Finding | None:
-    """Find what made zeros, even within a function."""
+    """Find the operation that produced zeros, even within a function."""
     return _adjust_value_finding(question, zero_nan.find_cause_of_zero(question))
 
 
@@ -597,7 +620,7 @@ def _adjust_value_finding(question: TensorFlowQuestion, finding: Finding | None)
 
 
 def find_missing_tape(question: TensorFlowQuestion) -> Finding | None:
-    """Find a recording without any tape for the source."""
+    """Find a recording in which no tape recorded anything for the source."""
     log = question.adapter.log
     has_tape = (
         question.sweep is not None
@@ -610,12 +633,10 @@ def find_missing_tape(question: TensorFlowQuestion) -> Finding | None:
 
 
 def find_source_left_out_by_keras(question: TensorFlowQuestion) -> Finding | None:
-    """Find a variable that is not trainable, so that Keras did not ask for its gradient."""
-    return (
-        Finding("not_trainable", find_freezing_site_or_use(question), variant="left out")
-        if question.adapter.is_left_out_by_keras
-        else None
-    )
+    """Find a variable without a gradient because it is not trainable, so that Keras did not compute one."""
+    if not question.adapter.is_left_out_by_keras:
+        return None
+    return Finding("not_trainable", find_freezing_site_or_use(question), variant="left out")
 
 
 CHECKS = (
@@ -636,26 +657,36 @@ CHECKS = (
 
 
 def find_cause_even_without_target(question: TensorFlowQuestion) -> Finding:
-    """Return the first finding about a source; where there is no target, why that is so."""
-    if question.target is None:
-        return find_integer_source(question) or Finding(
-            "no_backward",
-            variant="inside"
-            if any(has_gradient_tape(call.graph) for call in question.adapter.log.function_calls if call.graph)
-            else "",
-        )
-    return run_checks(question)
+    """Return the first finding about a source, or the reason why the target is missing."""
+    if question.target is not None:
+        return run_checks(question)
+    integer_finding = find_integer_source(question)
+    if integer_finding is not None:
+        return integer_finding
+    calls = question.adapter.log.function_calls
+    has_tape_inside = any(has_gradient_tape(call.graph) for call in calls if call.graph)
+    return Finding("no_backward", variant="inside" if has_tape_inside else "")
 
 
 def run_checks(question: TensorFlowQuestion) -> Finding:
-    """Return what the first check finds that finds anything."""
-    return next((finding for check in CHECKS if (finding := check(question)) is not None), Finding("connected"))
+    """Return the finding of the first check that has one; a finding "connected" if no check has one."""
+    for check in CHECKS:
+        finding = check(question)
+        if finding is not None:
+            return finding
+    return Finding("connected")
 
 
 def build_named_question(
     recording: TensorFlowRecording, target: Any, source: Any, name: str = ""
 ) -> TensorFlowQuestion:
-    """Return a question with the name of its source.
+    """Build a question with the name of its source.
+
+    Args:
+        recording: The recording that contains the rows.
+        target: The target; None if no gradient was requested.
+        source: A tensor or a variable.
+        name: The name of the source; "" to find the name in the program.
 
     Raises:
         TypeError: If the source is neither a tensor nor a variable.
@@ -668,7 +699,7 @@ def build_named_question(
 
 
 def find_source_name(question: TensorFlowQuestion) -> str:
-    """Return what the program calls the source, without reading rows."""
+    """Return the program's name for the source, without reading rows."""
     return (
         find_access_path(question, to_handle_or_value(question.source))
         or find_variable_name(question.source)
@@ -677,22 +708,41 @@ def find_source_name(question: TensorFlowQuestion) -> str:
 
 
 def to_explanation(question: TensorFlowQuestion, finding: Finding) -> Explanation:
-    """Return the answer in words. The program's own rule that gives zeros does give a gradient."""
+    """Convert a finding to an explanation.
+
+    If the program's own derivative rule sends zeros, the gradient exists, so the explanation is connected.
+    """
     explanation = finding_sentences.to_explanation_with_fixes(question, finding, TEXT)
     explanation.connected |= (finding.cause, finding.variant) == ("custom_rule", "")
     return explanation
 
 
 def explain_gradient(recording: TensorFlowRecording, target: Any, source: Any) -> Explanation:
-    """Return why a gradient of TensorFlow is None, or what is wrong with it."""
+    """Return the explanation of one gradient: why it is None, or what is wrong with it.
+
+    Args:
+        recording: The recording of the block.
+        target: The target; None if no gradient was requested.
+        source: A tensor or a variable.
+
+    Raises:
+        TypeError: If the source is neither a tensor nor a variable.
+    """
     question = build_named_question(recording, target, source)
     return to_explanation(question, find_cause_even_without_target(question))
 
 
 def explain_last_gradient(recording: TensorFlowRecording, source: Any) -> Explanation:
-    """Return why the last backward pass that was asked for a source gave it no gradient, or what is wrong with it.
+    """Return the explanation of the source's gradient in the last backward pass that should compute it.
 
-    That pass may be in a function that was only traced, or one that TensorFlow refused.
+    That pass may have run in a function that was only traced, or TensorFlow may have refused it.
+
+    Args:
+        recording: The recording of the block.
+        source: A tensor or a variable.
+
+    Raises:
+        TypeError: If the source is neither a tensor nor a variable.
     """
     log, sweeps = recording.log, recording.sweeps
     source_sweeps, steps = filter_sweeps_by_source(sweeps, source)[-1:], replay_compiled_steps(recording)
@@ -702,25 +752,18 @@ def explain_last_gradient(recording: TensorFlowRecording, source: Any) -> Explan
     if last_steps and (not eager_sweeps or sweeps.index(eager_sweeps[0]) < last_steps[0].call.sweep_count):
         inner_recording = last_steps[0].recording
         sweep = (filter_sweeps_by_source(inner_recording.sweeps, source) or inner_recording.sweeps)[-1]
-        question = build_named_question(
-            inner_recording, inner_recording.entries[sweep.target[-1]].extra.tensor_or_handle, source
-        )
+        target = inner_recording.entries[sweep.target[-1]].extra.tensor_or_handle
+        question = build_named_question(inner_recording, target, source)
     else:
-        refused_sweep = (
-            log.refused_sweep
-            if log.refused_sweep is not None and log.refused_sweep.sweep_count == len(sweeps)
-            else None
-        )
-        latest_row = (
-            refused_sweep.row
-            if refused_sweep
-            else eager_sweeps[0].target[-1]
-            if eager_sweeps
-            else recording.find_last_target_row()
-        )
-        question = build_named_question(
-            recording, None if latest_row is None else recording.entries[latest_row].extra.tensor_or_handle, source
-        )
+        latest_row: int | None
+        if log.refused_sweep is not None and log.refused_sweep.sweep_count == len(sweeps):
+            latest_row = log.refused_sweep.row
+        elif eager_sweeps:
+            latest_row = eager_sweeps[0].target[-1]
+        else:
+            latest_row = recording.find_last_target_row()
+        target = None if latest_row is None else recording.entries[latest_row].extra.tensor_or_handle
+        question = build_named_question(recording, target, source)
     question.adapter.is_left_out_by_keras = (
         not source_sweeps and not source_steps and not getattr(source, "trainable", True)
     )

@@ -1,7 +1,7 @@
-"""A call of a ``tf.function``, opened: its Python runs again, line by line, for ``explain`` and for pictures.
+"""Open calls of a ``tf.function`` by running their Python function again, line by line, for ``explain`` and pictures.
 
-It runs with what the call was given, and its variables have the values that they had then. Afterwards they have their
-own again.
+The function receives its original arguments, and its variables have their original values. Afterwards the variables
+are restored.
 """
 
 from __future__ import annotations
@@ -34,14 +34,17 @@ if TYPE_CHECKING:
     from ..recording import RecordingEntry
     from .recording import TensorFlowRecording
 
-INSIDE_LIMIT = 16  # calls of one recording that a snapshot has the inside of
-INSIDE_ROW_LIMIT = 2_000  # rows of one inside that are shown
+INSIDE_LIMIT = 16  # A snapshot contains the insides of at most this many calls.
+INSIDE_ROW_LIMIT = 2_000  # At most this many rows of an inside are shown.
 
 
 class ReplayedCall(NamedTuple):
-    """What a call computed when it ran again, and its arguments by name.
+    """The result of running a call again.
 
-    It has no results where it raised: the rows before that are there.
+    Attributes:
+        recording: The recording of the run. After an error, it contains the rows before the error.
+        results: The tensors that the function returned; empty after an error.
+        arguments_by_name: The arguments by name.
     """
 
     recording: TensorFlowRecording
@@ -50,7 +53,13 @@ class ReplayedCall(NamedTuple):
 
 
 class RebuiltArguments(NamedTuple):
-    """What a call is given when it runs again: positional and named arguments, and whether some are made up."""
+    """The arguments with which a call runs again.
+
+    Attributes:
+        args: The positional arguments.
+        kwargs: The keyword arguments.
+        has_placeholders: Whether some elements are placeholders for values that are gone.
+    """
 
     args: tuple
     kwargs: dict
@@ -58,7 +67,12 @@ class RebuiltArguments(NamedTuple):
 
 
 class StepRerun(NamedTuple):
-    """A call of a compiled step, and the recording of it when it ran again."""
+    """A compiled step that was run again.
+
+    Attributes:
+        call: The original call.
+        recording: The recording of the run.
+    """
 
     call: FunctionCall
     recording: TensorFlowRecording
@@ -69,10 +83,17 @@ def replay_call(
 ) -> ReplayedCall | None:
     """Run a call again in a new recording.
 
-    Return None if it cannot run again, for example because only a summary of its arguments was kept. A tape goes
-    back from the results to the ``sources``, with the adjoints ``seeds``.
+    The program's variables, output and random numbers are not affected. If `sources` is given, a tape then computes the
+    gradients of the results with `seeds` as adjoints.
 
-    A tape goes back to the ``sources`` from the results, with the adjoints ``seeds``.
+    Args:
+        recording: The recording that contains the call.
+        call: The call.
+        sources: The tensors and handles to differentiate by; None to compute no gradient.
+        seeds: The adjoint of each result; None for a result without an adjoint.
+
+    Returns:
+        The replayed call. None if it cannot run again, for example because only a summary of its arguments was kept.
     """
     with recording.pause_watching():
         arguments = None if call.function is None else _rebuild_arguments(call)
@@ -114,11 +135,10 @@ def replay_call(
 
 @contextmanager
 def _suppress_side_effects() -> Iterator[None]:
-    """Run the block so that it prints nothing, writes no summary, and takes none of the program's random numbers."""
+    """Suppress prints and summaries in the block, and use random numbers that are separate from the program's."""
     eager_context = context.context()
-    random_state = (
-        {"_rng": Random("minitape")} if hasattr(eager_context, "_rng") else {}
-    )  # where the program has set a seed
+    # TensorFlow has this generator only after the program has set a seed.
+    random_state = {"_rng": Random("minitape")} if hasattr(eager_context, "_rng") else {}
     with (
         redirect_stdout(io.StringIO()),
         TemporaryAttributes(tf, print=lambda *texts, **options: None),
@@ -129,10 +149,10 @@ def _suppress_side_effects() -> Iterator[None]:
 
 
 def _rebuild_arguments(call: FunctionCall) -> RebuiltArguments | None:
-    """Return what a call is given when it runs again, or None if a tensor is gone.
+    """Return the arguments with which a call runs again, or None if a tensor is gone.
 
-    A dataset stays where it is: of one that Keras made of arrays there is another first batch, of others there are
-    numbers that are made up.
+    A dataset's iterator is not advanced. If Keras created the dataset from arrays, a new iterator provides a first
+    batch. For any other dataset, placeholder numbers are used.
     """
     has_placeholders = False
     flat_arguments = []
@@ -155,7 +175,7 @@ def _rebuild_arguments(call: FunctionCall) -> RebuiltArguments | None:
 
 
 def _is_keras_only_dataset(dataset: Any) -> bool:
-    """Return whether a dataset runs functions of Keras only: another one may do more than compute."""
+    """Return whether a dataset runs only functions of Keras, because other functions may have side effects."""
     pending, functions = [dataset], []
     while pending:
         current = pending.pop()
@@ -165,21 +185,17 @@ def _is_keras_only_dataset(dataset: Any) -> bool:
 
 
 def replay_compiled_steps(recording: TensorFlowRecording) -> list[StepRerun]:
-    """Run the compiled steps of a block again, one call of each function, and return them with their recordings."""
+    """Run the compiled steps of a block again, one call of each function, and return them with their recordings.
+
+    Steps without a backward pass are left out.
+    """
     log, calls_by_function = recording.log, dict[Any, list[FunctionCall]]()
     for call in log.function_calls:
-        if (
-            call.graph is None
-            or has_gradient_tape(call.graph)
-            or (not log.tape_history.tapes and is_replayable(call.graph))
-        ):
+        is_step = call.graph is None or has_gradient_tape(call.graph)
+        if is_step or (not log.tape_history.tapes and is_replayable(call.graph)):
             calls_by_function.setdefault(call.function, []).append(call)
-    for call in (
-        last_calls := [
-            _select_last_call_before_nan(recording, calls_of_function)
-            for calls_of_function in calls_by_function.values()
-        ]
-    ):
+    last_calls = [_select_last_call_before_nan(recording, calls) for calls in calls_by_function.values()]
+    for call in last_calls:
         if call not in log.replayed_calls:
             log.replayed_calls[call] = replay_call(recording, call)
     replays = ((call, log.replayed_calls[call]) for call in sorted(last_calls, key=log.function_calls.index))
@@ -189,7 +205,7 @@ def replay_compiled_steps(recording: TensorFlowRecording) -> list[StepRerun]:
 
 
 def _select_last_call_before_nan(recording: TensorFlowRecording, calls: Sequence[FunctionCall]) -> FunctionCall:
-    """Return the last of some calls, or the last before their variables were NaN."""
+    """Return the last call whose variables were finite before it ran, or the last call of all."""
     for call in reversed(calls):
         states = [recording.entries[row].value for _, row in call.variable_states]
         if all(state is None or state.is_all_finite for state in states):
@@ -198,7 +214,15 @@ def _select_last_call_before_nan(recording: TensorFlowRecording, calls: Sequence
 
 
 def find_replayed_step_of_source(recording: TensorFlowRecording, source: Any) -> tuple[TensorFlowRecording, Any] | None:
-    """Return the last compiled step that gave a source its gradient, run again, and the source; None where none did."""
+    """Run the compiled steps again, and find the last step that computed a gradient of a source.
+
+    Args:
+        recording: The recording that contains the steps.
+        source: The source.
+
+    Returns:
+        The recording of the step and the source, or None if no step computed the source's gradient.
+    """
     recordings = [
         inner_recording
         for _, inner_recording in replay_compiled_steps(recording)
@@ -208,7 +232,12 @@ def find_replayed_step_of_source(recording: TensorFlowRecording, source: Any) ->
 
 
 def filter_sweeps_by_source(sweeps: Iterable[BackwardPass], source: Any) -> list[BackwardPass]:
-    """Return those of some sweeps that were asked for the gradient of a source."""
+    """Return the sweeps that have a source among their sources.
+
+    Args:
+        sweeps: The backward passes to select from.
+        source: A tensor or a variable.
+    """
     handle = to_handle_or_value(source)
     return [sweep for sweep in sweeps if any(reference() is handle for reference, _ in sweep.source_results)]
 
@@ -218,8 +247,18 @@ def replay_call_of_row(
 ) -> ReplayedCall | None:
     """Run the call that a row stands for again.
 
-    Where tapes were there, or none is inside, a tape goes back with the adjoints that a sweep brought to the
-    results, or with ones if ``seeds_with_ones``.
+    If a tape tracked an input of the call, or the function contains no tape, a new tape differentiates the results by
+    the inputs. It uses the adjoints that `sweep` sent to the results.
+
+    Args:
+        recording: The recording that contains the row.
+        call_row: A row of the call's results.
+        sweep: The backward pass that provides the adjoints, or None.
+        seeds_with_ones: Use ones as the adjoint of the row if the sweep has no adjoints. A function without tapes is
+            then differentiated even if no tape tracked its inputs.
+
+    Returns:
+        The replayed call, or None if it cannot run again.
     """
     entry = recording.entries[call_row]
     inputs = [recording.entries[input_row] for input_row in entry.inputs]
@@ -239,9 +278,14 @@ def replay_call_of_row(
 
 
 def list_insides(recording: TensorFlowRecording, sweep: BackwardPass | None, row: int | None) -> list[InsideFields]:
-    """Return the insides of the first calls, or of the one at ``row``.
+    """Return the insides of the first calls, or of the call at one row.
 
-    Only calls that computed the same when they ran again have one.
+    A call has an inside only if it computed the same results when it was run again.
+
+    Args:
+        recording: The recording that contains the calls.
+        sweep: The backward pass that provides the adjoints, or None.
+        row: The row of the only call to open; None for the first calls.
     """
     call_rows = [
         entry.row
@@ -270,6 +314,6 @@ def _build_inside_of_call(
 
 
 def _matches_recorded_result(entry: RecordingEntry, replayed_result: Any) -> bool:
-    """Return whether a call that ran again gave the same result: random numbers are others now."""
+    """Return whether a replayed call returned the recorded result. A result that uses random numbers differs."""
     recorded_array, result_array = to_float_array(entry.value), np.asarray(replayed_result)
     return recorded_array is None or np.allclose(recorded_array, result_array, rtol=1e-4, atol=1e-6, equal_nan=True)

@@ -1,5 +1,7 @@
-"""What the graph of a ``tf.function`` says without a run: whether tapes compute gradients in it, what it changes, and
-whether it asks anybody for values.
+"""Analyze the graph of a ``tf.function`` without running it.
+
+The functions find out whether tapes compute gradients in the graph, which variables it changes, and whether it
+depends on values from outside.
 """
 
 from __future__ import annotations
@@ -8,21 +10,20 @@ from typing import Any
 
 from .operation_log import changes_variable
 
-TAPES_ATTRIBUTE, CHANGES_ATTRIBUTE = (
-    "_minitape_tapes",
-    "_minitape_changes",
-)  # what is known of a graph, as attributes of it
+# Results about a graph are stored in these attributes of the graph.
+TAPES_ATTRIBUTE, CHANGES_ATTRIBUTE = "_minitape_tapes", "_minitape_changes"
 READ_OPS = ("ReadVariableOp", "ResourceGather", "ResourceGatherNd")
-CONTROL_FLOW_SUFFIXES = ("While", "If", "Case", "Call")  # how the names of operations end that run other graphs
+# The names of operations that run other graphs end with these words.
+CONTROL_FLOW_SUFFIXES = ("While", "If", "Case", "Call")
 
 
 def list_graph_and_inner_graphs(graph: Any) -> list:
-    """Return a graph, and those that its operations run."""
+    """Return a graph, and the graphs that its operations run."""
     return [graph, *(function.graph for function in graph._functions.values())]
 
 
 def has_gradient_tape(graph: Any) -> bool:
-    """Return whether a tape computes a gradient in a graph, and remember it in the graph."""
+    """Return whether a tape computes a gradient in a graph. The result is stored in the graph."""
     result: bool | None = getattr(graph, TAPES_ATTRIBUTE, None)
     if result is None:
         graphs = list_graph_and_inner_graphs(graph)
@@ -33,7 +34,10 @@ def has_gradient_tape(graph: Any) -> bool:
 
 
 def find_changed_input_places(graph: Any) -> set[int]:
-    """Return the places of the inputs that are variables which a graph changes."""
+    """Return the positions of the graph's inputs that are handles of variables which the graph changes.
+
+    The result is stored in the graph.
+    """
     changed_places: set[int] | None = getattr(graph, CHANGES_ATTRIBUTE, None)
     if changed_places is None:
         outer_graph, *inner_graphs = list_graph_and_inner_graphs(graph)
@@ -43,22 +47,21 @@ def find_changed_input_places(graph: Any) -> set[int]:
         places = {id(tensor): place for place, tensor in enumerate(outer_graph.inputs)}
         places |= {id(value): places[id(inner_tensor)] for value, inner_tensor in outer_graph.captures}
         changed_places = set()
-        for op in (
-            op
-            for current_graph in (outer_graph, *inner_graphs)
-            for op in current_graph.get_operations()
-            if changes_variable(op.type)
-        ):
+        operations = [op for each_graph in (outer_graph, *inner_graphs) for op in each_graph.get_operations()]
+        for op in operations:
+            if not changes_variable(op.type):
+                continue
             handle = op.inputs[0]
-            while id(handle) in outer_tensors:  # the graph around it gave it
+            while id(handle) in outer_tensors:  # An inner graph captures the handle from the graph around it.
                 handle = outer_tensors[id(handle)]
-            changed_places |= {places[id(handle)]} if id(handle) in places else set()
+            if id(handle) in places:
+                changed_places.add(places[id(handle)])
         setattr(graph, CHANGES_ATTRIBUTE, changed_places)
     return changed_places
 
 
 def is_replayable(graph: Any) -> bool:
-    """Return whether a graph may run again unnoticed: it asks nothing outside, and changes only variables."""
+    """Return whether a graph may run again unnoticed: it reads nothing from outside and changes only variables."""
     return all(
         not op.op_def.is_stateful
         or changes_variable(op.type)

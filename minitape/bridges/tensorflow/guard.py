@@ -1,4 +1,4 @@
-"""What the bridge writes down must neither be seen as the program's, nor end the program."""
+"""Keep the bridge's own operations out of the recording, and its errors away from the program."""
 
 from __future__ import annotations
 
@@ -11,16 +11,28 @@ if TYPE_CHECKING:
 
 
 class SafeWriter:
-    """Writes for a recording. ``suspension_depth`` is more than 0 while what runs is not the program's."""
+    """Runs the actions that write a recording.
+
+    Attributes:
+        recording: The recording that is written.
+        suspension_depth: Greater than 0 while the code that runs is not part of the program.
+    """
 
     def __init__(self, recording: TensorFlowRecording) -> None:
+        """Create the writer of a recording."""
         self.recording, self.suspension_depth = recording, 0
 
     def run_safely(self, action: Callable, *arguments: Any) -> Any:
-        """Run an action that writes something down.
+        """Run an action that writes to the recording.
 
-        A mistake in it ends the recording, with a warning, and never the program. Returns None then, and while
-        writing is suspended.
+        An error in the action ends the recording with a warning, but never the program.
+
+        Args:
+            action: The function to call.
+            arguments: Its arguments.
+
+        Returns:
+            The result of the action. None after an error, and while writing is suspended.
         """
         if self.recording.internal_error is not None or self.suspension_depth:
             return None
@@ -35,7 +47,11 @@ class SafeWriter:
 
     @contextmanager
     def suspend_writing(self, is_suspended: bool = True) -> Iterator[None]:
-        """Write nothing of what runs in the block down."""
+        """Record nothing that runs in the block.
+
+        Args:
+            is_suspended: If False, the block is recorded as usual.
+        """
         self.suspension_depth += is_suspended
         try:
             yield

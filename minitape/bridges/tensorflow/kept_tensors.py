@@ -1,5 +1,6 @@
-"""What a recording of TensorFlow keeps: tensors that are shown later, and what explain asks about rows, tapes and
-variables.
+"""Define the objects that a TensorFlow recording keeps.
+
+These are the tensors that are shown later, and the facts about rows, tapes and variables that ``explain`` needs.
 """
 
 from __future__ import annotations
@@ -17,19 +18,21 @@ from ...recording.recorded_rows import TapeStateChange
 from ...recording.sites import Site
 from ..kept_values import KeptValue
 
-pause_recording = make_interrupt_safe(
-    record.stop_recording.__wrapped__
-)  # TensorFlow's, which ends at once where Ctrl-C comes
+# TensorFlow's stop_recording(), which resumes recording at once if Ctrl-C arrives.
+pause_recording = make_interrupt_safe(record.stop_recording.__wrapped__)
 
 
 class TensorFlowValue(KeptValue):
-    """A tensor, to be shown on demand. TensorFlow's tensors do not change."""
+    """A tensor that is shown on demand. TensorFlow's tensors do not change."""
 
     __slots__ = ("_released_tensor",)
 
     @property
     def tensor(self) -> Any:
-        """Return the tensor, also if only a summary is here and other code has it; else a ``tf.TensorSpec``."""
+        """Return the tensor, even if only a summary is kept here, as long as other code refers to the tensor.
+
+        Once the tensor is gone, its ``tf.TensorSpec`` is returned.
+        """
         if self.content is not None:
             return self.content
         reference, spec = self._released_tensor
@@ -42,73 +45,114 @@ class TensorFlowValue(KeptValue):
         return isinstance(self.tensor, tf.TensorSpec)
 
     def release_array(self) -> None:
-        if self.content is not None:  # Ctrl-C may have come after half of this
+        """Release the tensor, and keep only a weak reference to it and its ``tf.TensorSpec``."""
+        if self.content is not None:  # Ctrl-C may have interrupted an earlier release after its first half.
             self._released_tensor = weakref.ref(self.content), tf.TensorSpec(self.content.shape, self.content.dtype)
         super().release_array()
 
     def to_array(self) -> np.ndarray | None:
-        """Return its elements; None for what has none, such as a resource."""
+        """Return the elements of the tensor; None if it has no elements (a resource) or is gone."""
         tensor = self.tensor
         if isinstance(tensor, tf.IndexedSlices):
             with pause_recording():
                 tensor = tf.convert_to_tensor(tensor)
         if isinstance(tensor, tf.TensorSpec) or tensor.dtype in (tf.resource, tf.variant, tf.string):
             return None
-        return tensor._numpy()  # not .numpy(): that is where a program's values leave TensorFlow
+        return tensor._numpy()  # A call of .numpy() would be recorded as an escape of the program.
 
 
 class TensorFlowExtra:
-    """What explain asks about a row of TensorFlow: the row of a tensor's value or a variable's handle."""
+    """The facts about a row that only TensorFlow's checks need.
+
+    Attributes:
+        value_or_handle: The kept value of a tensor, or the handle of a variable.
+        cause: The cause for which no gradient passes the operation, or "".
+        op: TensorFlow's name of the operation, or "".
+        origin_rows: The target rows of a gradient that a tape returned.
+        is_watched_late: Whether a tape began to watch the row after it had been used.
+        function_call: The call of a ``tf.function``, if the row is one of its results.
+        call_stack: For a row that no tape recorded, its line and the calls that led to it.
+        row_count: How many rows existed when a gradient was returned; None for all other rows, whose number is the
+            count.
+    """
 
     __slots__ = "value_or_handle cause origin_rows op is_watched_late function_call row_count call_stack".split()
 
     def __init__(self, value_or_handle: Any, cause: str = "", op: str = "") -> None:
+        """Store the value or handle of a row, with the cause of its break and its operation."""
         self.value_or_handle, self.cause, self.op = value_or_handle, cause, op
         self.origin_rows: Sequence[int] = ()
-        self.is_watched_late = False  # watched after it was used
-        self.function_call: FunctionCall | None = None  # of a call of a tf.function
-        self.call_stack: Sequence[Site] = ()  # of what no tape recorded: its line, and the calls that led there
-        self.row_count: int | None = None  # how many rows were there, where that is not the row's own number
+        self.is_watched_late = False
+        self.function_call: FunctionCall | None = None
+        self.call_stack: Sequence[Site] = ()
+        self.row_count: int | None = None
 
     @property
     def tensor_or_handle(self) -> Any:
-        """Return what a sweep is asked for: the handle, or the tensor (:attr:`TensorFlowValue.tensor`)."""
-        return (
-            self.value_or_handle.tensor if isinstance(self.value_or_handle, TensorFlowValue) else self.value_or_handle
-        )
+        """Return the object that a sweep accepts as a source: the variable's handle, or the tensor.
+
+        If the tensor is gone, its ``tf.TensorSpec`` is returned (:attr:`TensorFlowValue.tensor`).
+        """
+        if isinstance(self.value_or_handle, TensorFlowValue):
+            return self.value_or_handle.tensor
+        return self.value_or_handle
 
 
 class TapeReference:
-    """What explain asks about a tape. While the program has the tape, ``kept_tensors`` is what it recorded: a sweep is
-    asked for their adjoints.
+    """The facts about a tape that ``explain`` needs.
+
+    Attributes:
+        tape_ref: A weak reference to the ``tf.GradientTape``.
+        kept_tensors: The tensors that the tape may have recorded, so that a sweep can compute their adjoints. They are
+            released with the tape.
     """
 
     __slots__ = ("tape_ref", "kept_tensors", "_watch_accessed_variables")
 
     def __init__(self, tape: Any) -> None:
+        """Refer to a tape without keeping it alive."""
         self.kept_tensors = kept_tensors = list[Any]()
         self.tape_ref = weakref.ref(tape, lambda _: kept_tensors.clear())
         self._watch_accessed_variables = tape._watch_accessed_variables
 
 
 class TapeHistory:
-    """When the tapes of a block began, ended and paused, and what they were told to watch."""
+    """Records when the tapes of a block began, ended and paused, and which values ``watch`` received.
+
+    Attributes:
+        tapes: The tapes that began in the block, in order.
+        state_changes: The events of all tapes, in order.
+        explicit_watches: For each call of ``tape.watch``, a weak reference to the value, and the tape.
+    """
 
     def __init__(self) -> None:
+        """Start without any tapes."""
         self.tapes: list[TapeReference] = []
         self.state_changes: list[TapeStateChange] = []
-        self.explicit_watches: list[tuple] = []  # (what was watched, by which tape)
+        self.explicit_watches: list[tuple] = []
         self._open_tapes: list[TapeReference] = []
-        self._tensors_before_block: list = []  # what a tape may have recorded that began before the block
+        self._tensors_before_block: list = []  # A tape that began before the block may have recorded these tensors.
 
     def find_or_build_reference(self, tape: Any) -> TapeReference:
-        """Return what is known of a tape; of an unknown one a new reference, which is not kept."""
-        return next(
-            (reference for reference in reversed(self.tapes) if reference.tape_ref() is tape), None
-        ) or TapeReference(tape)
+        """Return the reference of a tape. An unknown tape gets a new reference, which is not stored.
+
+        Args:
+            tape: The ``tf.GradientTape``.
+        """
+        for reference in reversed(self.tapes):
+            if reference.tape_ref() is tape:
+                return reference
+        return TapeReference(tape)
 
     def record_tape_event(self, event: str, tape: Any, row_count: int, call_stack: list[Site]) -> None:
-        """Record that a tape begins, ends, pauses, goes on, or is reset."""
+        """Record an event of a tape.
+
+        Args:
+            event: "begins", "ends", "pauses", "goes on" or "resets".
+            tape: The ``tf.GradientTape``.
+            row_count: How many rows exist.
+            call_stack: The statements that run, the outermost first.
+        """
         reference = self.find_or_build_reference(tape)
         if event == "begins":
             self.tapes.append(reference)
@@ -123,13 +167,19 @@ class TapeHistory:
             tensors.append(tensor)
 
     def release_tensors(self) -> None:
-        """Release all tensors when the block is over: no sweep is asked for anything more."""
+        """Release all tensors at the end of the block, because no sweep computes more adjoints."""
         for tensors in (self._tensors_before_block, *(tape.kept_tensors for tape in self.tapes)):
             tensors.clear()
 
 
 class OptimizerStep(NamedTuple):
-    """An optimizer changes variables: where, the identities of their handles, and when there were so many rows."""
+    """A step in which an optimizer changes variables.
+
+    Attributes:
+        site: The line of the step.
+        handle_ids: The identities of the handles of the variables that change.
+        row_count: How many rows existed before the step.
+    """
 
     site: Site
     handle_ids: set[int]
@@ -137,7 +187,13 @@ class OptimizerStep(NamedTuple):
 
 
 class ReturnedGradient(NamedTuple):
-    """A gradient that a tape gave back: it knows nothing of what it was computed from."""
+    """A gradient that a tape returned, and that is not connected to the values from which it was computed.
+
+    Attributes:
+        target_rows: The rows of the targets.
+        call_stack: The statements that ran, the outermost first.
+        row_count: How many rows existed.
+    """
 
     target_rows: list[int]
     call_stack: list[Site]
@@ -145,28 +201,43 @@ class ReturnedGradient(NamedTuple):
 
 
 class FunctionCall:
-    """A call of a ``tf.function``: what it takes to run it again."""
+    """A call of a ``tf.function``, with everything that is needed to run it again.
+
+    Attributes:
+        function: The ``tf.function``; None if the program called a graph directly.
+        arguments: The positional and keyword arguments, in which tensors are kept values.
+        call_stack: The statements that ran, the outermost first.
+        sweep_count: How many eager backward passes had run before the call.
+        graph: The graph that ran; None if tracing raised an error.
+        variable_states: The variables of the graph, each with the row of its state before the call.
+    """
 
     __slots__ = "function arguments call_stack sweep_count graph variable_states".split()
 
     def __init__(self, function: Any, arguments: Any, call_stack: Sequence[Site], sweep_count: int) -> None:
+        """Store a call whose graph and variables are not known yet."""
         self.function, self.arguments, self.call_stack = function, arguments, call_stack
-        self.sweep_count = sweep_count  # so many eager backward passes had run
-        self.graph: Any = None  # there is none where it raised while it was traced
-        self.variable_states: list[tuple[Any, int]] = []  # its variables, and the rows of their values
+        self.sweep_count = sweep_count
+        self.graph: Any = None
+        self.variable_states: list[tuple[Any, int]] = []
 
 
 class RowLimitReached(BaseException):
-    """A call that runs again has more rows than a recording takes; programs do not catch it."""
+    """Raised when a call that runs again exceeds the row limit of a recording.
+
+    It derives from `BaseException` so that programs do not catch it.
+    """
 
 
 def build_placeholder_tensor(spec: Any) -> Any:
-    """Build a tensor of a shape and dtype, with numbers that are made up.
+    """Build a tensor with a given shape and dtype and placeholder numbers.
 
-    Whole numbers, which may be classes, words or a mask, are zeros and ones.
+    Integers are zeros and ones, because they may be classes, words or a mask. Floats lie between 0.2 and 0.8.
+
+    Args:
+        spec: An object with a shape and a dtype, such as a ``tf.TensorSpec``. An unknown size becomes 2.
     """
     shape = [] if spec.shape.rank is None else [2 if size is None else size for size in spec.shape]
-    numbers = (
-        np.random.default_rng(0).uniform(0.2, 0.8, shape) if spec.dtype.is_floating else np.indices(shape).sum(0) % 2
-    )
-    return tf.constant(numbers, spec.dtype)
+    if spec.dtype.is_floating:
+        return tf.constant(np.random.default_rng(0).uniform(0.2, 0.8, shape), spec.dtype)
+    return tf.constant(np.indices(shape).sum(0) % 2, spec.dtype)

@@ -1,4 +1,4 @@
-"""The variables of a TensorFlow program, by the names that it has for them: ``gen.out.kernel``."""
+"""Find the variables of a TensorFlow program by their paths in the program, such as ``gen.out.kernel``."""
 
 from __future__ import annotations
 
@@ -19,13 +19,20 @@ from .operation_log import find_variable_name, to_handle_or_value
 if TYPE_CHECKING:
     from .recording import TensorFlowRecording
 
-DEPTH_LIMIT = 12  # how deep layers may be in layers
+DEPTH_LIMIT = 12  # More deeply nested containers are not searched.
 
 
 def find_model_variables(recording: TensorFlowRecording, model: Any) -> dict[str, Any] | None:
-    """Return the variables of a layer, model or module that are to be trained, by their names in the program.
+    """Return the trainable variables of a layer, model or module, by their paths in the program.
 
-    Others whose gradient was asked for are there, too. Returns None for any other object.
+    Other variables are included if the program requested their gradient.
+
+    Args:
+        recording: The recording of the program.
+        model: The layer, model or module.
+
+    Returns:
+        The variables by path; None if `model` is a different object.
     """
     if not isinstance(model, (tf.Module, tf.keras.layers.Layer)):
         return None
@@ -42,7 +49,10 @@ def find_model_variables(recording: TensorFlowRecording, model: Any) -> dict[str
 
 
 def collect_requested_handle_ids(recording: TensorFlowRecording) -> set[int]:
-    """Return the identities of the handles of the variables whose gradient the program asked for."""
+    """Return the identities of the handles of the variables whose gradient the program requested.
+
+    Gradients in compiled steps are included.
+    """
     recordings = [recording, *(inner_recording for _, inner_recording in replay_compiled_steps(recording))]
     returned_gradients = (pair for item in recordings for sweep in item.sweeps for pair in sweep.source_results)
     return {id(handle) for item, _ in returned_gradients if (handle := item()) is not None}
@@ -51,11 +61,18 @@ def collect_requested_handle_ids(recording: TensorFlowRecording) -> set[int]:
 def iter_variables_with_paths(
     container: Any, path: str, depth: int = 0, visited_ids: set[int] | None = None
 ) -> Iterator[tuple[str, Any]]:
-    """Yield the variables to train of a layer, a list or a dictionary, each after its path."""
+    """Yield the path and the variable for each variable of a layer, a list or a dictionary.
+
+    Args:
+        container: A layer, module, list, tuple, dictionary or variable. Other objects yield nothing.
+        path: The path of the container in the program.
+        depth: How many containers contain this container.
+        visited_ids: The identities of the objects that were visited.
+    """
     visited_ids = set() if visited_ids is None else visited_ids
     if id(container) in visited_ids or depth > DEPTH_LIMIT:
         return
-    if not isinstance(container, (list, tuple)):  # a new list may have the identity of an earlier one
+    if not isinstance(container, (list, tuple)):  # A new list may have the identity of an earlier list.
         visited_ids.add(id(container))
     if is_model_variable(container):
         yield path, container
@@ -67,20 +84,22 @@ def iter_variables_with_paths(
             yield from iter_variables_with_paths(element, f"{path}[{key!r}]", depth + 1, visited_ids)
     elif isinstance(container, (tf.Module, tf.keras.layers.Layer)):
         attributes = {name: value for name, value in vars(container).items() if name != "optimizer"}
-        for name in sorted(attributes, key=lambda name: name.startswith("_")):  # stable: in the order of the program
-            public_name = name if not name.startswith("_") else name.lstrip("_")
+        # Sorting is stable, so the attributes stay in the order of the program.
+        for name in sorted(attributes, key=lambda name: name.startswith("_")):
+            public_name = name.lstrip("_")
             if name == public_name or is_model_variable(attributes[name]):
                 yield from iter_variables_with_paths(attributes[name], f"{path}.{public_name}", depth + 1, visited_ids)
         if isinstance(container, tf.keras.layers.Layer):
             yield from iter_variables_with_paths(
                 list(getattr(container, "layers", ())), f"{path}.layers", depth + 1, visited_ids
             )
-            for layer in getattr(container, "_layers", ()):  # also what it has private names for, as an attention has
+            # Some layers, such as attention, refer to their inner layers only by private names.
+            for layer in getattr(container, "_layers", ()):
                 yield from iter_variables_with_paths(layer, f"{path}.{layer.name}", depth + 1, visited_ids)
 
 
 def is_model_variable(value: Any) -> bool:
-    """Return whether a value is a variable, and none that a layer keeps for itself.
+    """Return whether a value is a variable that is not internal to a layer, such as a moving average.
 
     >>> is_model_variable(tf.Variable(1)), is_model_variable(1.0)
     (True, False)
@@ -91,12 +110,15 @@ def is_model_variable(value: Any) -> bool:
 
 
 def is_float_variable(variable: Any) -> bool:
-    """Return whether a variable holds floats."""
+    """Return whether a variable contains floats."""
     return bool(tf.as_dtype(variable.dtype).is_floating)
 
 
 def collect_trained_sources(recording: TensorFlowRecording) -> dict[str, Any]:
-    """Return the variables to train that the block read or changed, by name."""
+    """Return the variables to train that the block read or changed, by name.
+
+    Sources for which a tape returned None are included, even if they are tensors.
+    """
     log, requested_handle_ids = recording.log, collect_requested_handle_ids(recording)
     read_variables = {
         key: candidate
@@ -116,9 +138,8 @@ def collect_trained_sources(recording: TensorFlowRecording) -> dict[str, Any]:
     )
     unconnected_by_id = {id(source): source for source in sources_without_gradient if hasattr(source, "dtype")}
     sources, named_handle_ids = dict[str, Any](), set[int]()
-    for name, value in sorted(
-        list_named_program_objects(), key=lambda item: isinstance(item[1], (list, tuple))
-    ):  # a place in one says little
+    # A position in a list is a poor name, so lists and tuples come last.
+    for name, value in sorted(list_named_program_objects(), key=lambda item: isinstance(item[1], (list, tuple))):
         if name.startswith("_") or isinstance(value, type):
             continue
         for path, variable in iter_variables_with_paths(value, name):
@@ -139,7 +160,15 @@ def collect_trained_sources(recording: TensorFlowRecording) -> dict[str, Any]:
 
 
 def read_weights_around_last_step(recording: TensorFlowRecording, source: Any) -> tuple[OptionalArray, OptionalArray]:
-    """Return the elements of a variable before and after its last step; None where there was none."""
+    """Return the elements of a variable before and after its last optimizer step.
+
+    Args:
+        recording: The recording that contains the step.
+        source: The variable.
+
+    Returns:
+        Two arrays, or (None, None) if no optimizer step changed the variable.
+    """
     key = id(to_handle_or_value(source))
     if not any(key in step.handle_ids for step in recording.log.optimizer_steps):
         return None, None
@@ -149,5 +178,5 @@ def read_weights_around_last_step(recording: TensorFlowRecording, source: Any) -
         current = np.asarray(source.value() if isinstance(source, tf.Variable) else source.value, np.float64)
     if not arrays or not np.array_equal(arrays[-1], current):
         arrays.append(current)
-    weights_before, weights_after = [None, None, *arrays][-2:]
-    return weights_before, weights_after
+    weights_before = arrays[-2] if len(arrays) > 1 else None
+    return weights_before, arrays[-1]

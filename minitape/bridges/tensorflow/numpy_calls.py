@@ -1,4 +1,4 @@
-"""NumPy reads the memory of TensorFlow's tensors unnoticed: the text of the program says where."""
+"""Find in the program's text where NumPy reads the memory of TensorFlow's tensors, which no callback reports."""
 
 from __future__ import annotations
 
@@ -7,30 +7,34 @@ import ast
 from ...explain.reasons import program_text
 from ...recording.sites import Site
 
-NUMPY_PACKAGES = ("numpy", "scipy", "sklearn", "math")  # packages that work on arrays of NumPy
+NUMPY_PACKAGES = ("numpy", "scipy", "sklearn", "math")
 
 
 def find_numpy_use_of_result(computed_at: Site) -> Site | None:
-    """Return the line on which NumPy, or a package that works on its arrays, is given what a line computed.
+    """Return the line that passes the result of another line to NumPy or to a package that works on its arrays.
 
-    Of a call of ``fit``, that is what it gives to a loss.
+    For a call of ``fit``, the results are the predictions that the call passes to a loss function.
+
+    Args:
+        computed_at: The line that computed the result.
+
+    Returns:
+        The line of the NumPy call, or None if the program has no such call.
     """
     start_statement = program_text.find_statement(computed_at)
     program = program_text.read_program(start_statement.file)
     modules = {name for name, module in program.imported_modules.items() if module.partition(".")[0] in NUMPY_PACKAGES}
-    prediction_names = (
-        map_losses_to_prediction_names(program, start_statement)
-        if start_statement.find_call("fit", "train_on_batch")
-        else {}
-    )
+    if not modules:
+        return None
+    prediction_names: dict[program_text.FunctionNode | None, str] = {}
+    if start_statement.find_call("fit", "train_on_batch"):
+        prediction_names = map_losses_to_prediction_names(program, start_statement)
     loss_statements = [
         candidate
         for candidate in program.statements
         if candidate.enclosing_functions and candidate.enclosing_functions[0] in prediction_names
     ]
-    for statement in (
-        [*loss_statements, *program_text.trace_value_to_statements(start_statement, [])] if modules else ()
-    ):
+    for statement in [*loss_statements, *program_text.trace_value_to_statements(start_statement, [])]:
         for call in statement.calls:
             is_numpy_function = (
                 program_text.find_root_name(call.func) in modules
@@ -49,9 +53,14 @@ def find_numpy_use_of_result(computed_at: Site) -> Site | None:
 def map_losses_to_prediction_names(
     program: program_text.ProgramText, near_statement: program_text.Statement
 ) -> dict[program_text.FunctionNode | None, str]:
-    """Return the functions that Keras is given as a loss, each with its name for a prediction.
+    """Return the functions that the program passes to Keras as a loss, each with its parameter for the prediction.
 
-    Losses near a statement are preferred. The prediction is their last parameter without a default.
+    The parameter for the prediction is the last parameter without a default. Losses of ``compile`` calls in the same
+    function as `near_statement` are preferred.
+
+    Args:
+        program: The text of the program.
+        near_statement: The statement that uses the losses.
     """
     compile_calls = [
         (statement, call) for statement in program.statements if (call := statement.find_call("compile")) is not None

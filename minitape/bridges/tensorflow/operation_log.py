@@ -1,5 +1,6 @@
-"""What TensorFlow says of an operation, a tensor or a variable: whether a gradient passes it, what it is called, and
-where it is.
+"""Read the properties of TensorFlow's operations, tensors and variables.
+
+The functions find out whether a gradient passes an operation, which name to show, and which line runs.
 """
 
 from __future__ import annotations
@@ -33,14 +34,14 @@ LABELS = {
     "Pow": "xʸ",
     "StridedSlice": "[ ]",
 }
-# operations whose later inputs say how, not what: their axes, shapes and places are not shown as rows
+# The later inputs of these operations are axes, shapes and positions, which are not shown as rows.
 OPS_WITH_PARAMETERS = set(
     "Sum Mean Max Min Prod All Any Reshape Tile Transpose ExpandDims StridedSlice Slice Pad PadV2 MirrorPad "
     "Fill BroadcastTo "
     "Cumsum Cumprod ArgMax ArgMin Split SplitV GatherV2 ReverseV2 OneHot ResourceGather Roll MatrixDiagV3 "
     "Squeeze EuclideanNorm".split()
 )
-# operations that say nothing of values
+# The results of these operations do not depend on the values of their inputs.
 SHAPE_OPS = {"Shape", "ShapeN", "Rank", "Size", "BroadcastGradientArgs", "VarIsInitializedOp"}
 _match_default_name = re.compile(r"(.*/)?[Vv]ariable(_\d+)?(:0)?").fullmatch
 
@@ -53,15 +54,20 @@ CUT_BY_CAUSE = {
 
 
 def find_variable_name(variable: Any) -> str | None:
-    """Return the name that a variable was given; None for a default one."""
+    """Return the name that the program gave a variable; None if it has TensorFlow's default name.
+
+    Args:
+        variable: A variable of TensorFlow or Keras.
+    """
     name = getattr(variable, "path", None) or getattr(variable, "name", None) or ""
     return None if not name or _match_default_name(name) else name.removesuffix(":0")
 
 
 def to_site_before_autograph(site: Site) -> Site:
-    """Return where the user wrote a line.
+    """Return the line that the user wrote for a line of a file that Autograph generated.
 
-    Autograph runs the functions that ``tf.map_fn`` and the like are given from files of its own.
+    Autograph runs the functions that are passed to ``tf.map_fn`` and similar functions from generated files. A line of
+    any other file is returned unchanged.
     """
     file, line = site
     if file is None or "__autograph_generated_file" not in file:
@@ -75,76 +81,84 @@ def to_site_before_autograph(site: Site) -> Site:
 
 
 class RunningLine:
-    """Where the program is, also while a call of a ``tf.function`` runs again."""
+    """Finds the line of the program that runs, even while a call of a ``tf.function`` runs again.
+
+    Attributes:
+        replayed_call: While a call runs again, the call stack of the original call, and the number of outer statements
+            that replay it. Otherwise None.
+        function_names: The names of the ``tf.function`` objects that run, if functions are opened.
+    """
 
     def __init__(self) -> None:
-        # of a call that is replayed: its call stack, and how many of the statements that run now are not its own
+        """Start outside of any replayed call and function."""
         self.replayed_call: tuple[Sequence[Site], int] | None = None
-        self.function_names: list[str] = []  # the tf.functions that run, where they are opened
+        self.function_names: list[str] = []
 
     def find_site(self) -> Site:
         """Return the line of the program that runs."""
         site = NOWHERE if self.replayed_call else to_site_before_autograph(find_user_site())
-        return site if site != NOWHERE else next(reversed(self.find_call_stack()), NOWHERE)
+        if site != NOWHERE:
+            return site
+        return next(reversed(self.find_call_stack()), NOWHERE)
 
     def find_call_stack(self) -> list[Site]:
-        """Return the line of the program that runs, and the calls that led there, the outermost first."""
+        """Return the line of the program that runs, and the calls that led to it, the outermost first."""
         outer_stack, skipped_count = self.replayed_call or ((), 0)
-        return [
-            *outer_stack,
-            *(
-                site
-                for site in map(to_site_before_autograph, find_user_call_stack()[skipped_count:])
-                if site != NOWHERE
-            ),
-        ]
+        inner_sites = map(to_site_before_autograph, find_user_call_stack()[skipped_count:])
+        return [*outer_stack, *(site for site in inner_sites if site != NOWHERE)]
 
     def list_open_scopes(self) -> list[str]:
-        """Return the open name scopes: Keras opens one for each layer."""
+        """Return the names of the open functions and name scopes. Keras opens a name scope for each layer."""
         name = context.context().scope_name or ""
         parts = (name.decode() if isinstance(name, bytes) else name).split("/")
         return [*self.function_names, *filter(None, parts)]
 
 
 def unwrap_keras_variable(value: Any) -> Any:
-    """Return TensorFlow's variable in one of Keras's; any other value itself."""
+    """Return the TensorFlow variable of a Keras variable; return any other value unchanged."""
     return getattr(value, "_value", value) if type(value).__module__.startswith("keras") else value
 
 
 def to_handle_or_value(value: Any) -> Any:
-    """Return the handle of a variable, TensorFlow's or Keras's; any other value itself."""
+    """Return the handle of a variable of TensorFlow or Keras; return any other value unchanged."""
     value = unwrap_keras_variable(value)
     return value.handle if isinstance(value, tf.Variable) else value
 
 
 def is_watched_by_open_tape(tensor: Any) -> bool:
-    """Return whether an open tape watches a tensor."""
+    """Return whether an open tape watches a tensor or a handle."""
     return bool(pywrap_tfe.TFE_Py_TapeSetShouldRecordBackprop([tensor]))
 
 
 def find_break_cause(op: str, result: Any) -> str:
-    """Return why no gradient passes an operation with this result; "" where one does."""
+    """Return the cause for which no gradient passes an operation, or "" if a gradient passes it.
+
+    Args:
+        op: TensorFlow's name of the operation.
+        result: The result of the operation; its dtype decides about casts and integers.
+    """
     if op in ("StopGradient", "PreventGradient"):
         return "stop_gradient"
     if op in SHAPE_OPS or is_dataset_op(op):
         return "nondifferentiable"
     if not (result.dtype.is_floating or result.dtype.is_complex or result.dtype in (tf.resource, tf.variant)):
         return "integer_dtype" if op == "Cast" else "nondifferentiable"
-    return find_missing_gradient_cause(op).replace("no_gradient_registered", "")
+    cause = find_missing_gradient_cause(op)
+    return "" if cause == "no_gradient_registered" else cause
 
 
 def changes_variable(op: str) -> bool:
-    """Return whether an operation gives a variable a new value."""
+    """Return whether an operation assigns a new value to a variable."""
     return op.startswith(
         ("Assign", "ResourceApply", "ResourceSparseApply", "ResourceScatter", "ResourceStridedSliceAssign")
     )
 
 
 def find_missing_gradient_cause(op: str) -> str:
-    """Return why TensorFlow has no gradient of an operation; "" where it has one.
+    """Return the cause for which TensorFlow has no gradient of an operation, or "" if it has one.
 
-    If TensorFlow says nothing about an operation, it raises an error when it is asked for the gradient. For the
-    others it gives None.
+    If nothing is registered for an operation ("no_gradient_registered"), TensorFlow raises an error when the program
+    requests the gradient. For an operation that is registered as not differentiable, TensorFlow returns None.
 
     >>> [find_missing_gradient_cause(op) for op in ("Greater", "DenseBincount", "Exp")]
     ['nondifferentiable', 'no_gradient_registered', '']
@@ -156,17 +170,17 @@ def find_missing_gradient_cause(op: str) -> str:
 
 
 def is_dataset_op(op: str) -> bool:
-    """Return whether an operation makes a dataset, whose elements are computed apart from the program."""
+    """Return whether an operation creates a dataset, whose elements are computed outside of the program."""
     return ("Dataset" in op or op == "MakeIterator") and not op.startswith("__")
 
 
 def is_custom_gradient_op(op: str) -> bool:
-    """Return whether this is a call of a function with a gradient of the program's own."""
+    """Return whether an operation is a call of a function with the program's own gradient."""
     return ":" in op
 
 
 def to_display_name(op: str) -> str:
-    """Return the name of an operation; of a call of a ``tf.function`` that of the function.
+    """Return the name of an operation that is shown; for a call of a ``tf.function``, the name of the function.
 
     >>> to_display_name("MatMul"), to_display_name("__inference_step_12"), to_display_name("__forward_step_12")
     ('MatMul', 'step', 'step')

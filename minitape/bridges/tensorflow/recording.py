@@ -1,4 +1,4 @@
-"""A block of TensorFlow that is recorded, and what asks about it."""
+"""Provide the recording of a block of TensorFlow code, and the functions `record` and `why`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 
 
 class TensorFlowRecording(FrameworkRecording):
-    """What a block of TensorFlow computed.
+    """The operations and gradients that TensorFlow computed in a block.
+
+    Attributes:
+        log: The log that writes the rows.
 
     >>> x = tensorflow.constant(3.0)
     >>> with record() as recording:
@@ -37,6 +40,7 @@ class TensorFlowRecording(FrameworkRecording):
     """
 
     def __init__(self) -> None:
+        """Create an empty recording with its log."""
         super().__init__("tensorflow")
         self.log = TensorFlowLog(self)
 
@@ -50,59 +54,80 @@ class TensorFlowRecording(FrameworkRecording):
         return last_explanation if explanation.connected and last_explanation.cause == "not_trainable" else explanation
 
     def filter_sweeps_by_source(self, source: Any, sweeps: list[BackwardPass]) -> list[BackwardPass]:
+        """Return the sweeps whose sources include `source`.
+
+        If no sweep has it, all sweeps are returned for a trainable source, and none for any other source.
+        """
         from .function_calls import filter_sweeps_by_source
 
         return filter_sweeps_by_source(sweeps, source) or (sweeps if getattr(source, "trainable", True) else [])
 
     def collect_trained_sources(self) -> dict[str, Any]:
+        """Return the variables to train that the block read or changed, by name."""
         from .model_variables import collect_trained_sources
 
         return collect_trained_sources(self)
 
     def find_model_sources(self, model: Any) -> dict[str, Any] | None:
+        """Return the trainable variables of a layer, model or module by path; None if `model` is a different object."""
         from .model_variables import find_model_variables
 
         return find_model_variables(self, model)
 
     def build_checked_run(self) -> CheckedRun:
+        """Return the rows, sweeps and optimizer steps that the checks for suspicions read."""
         from .suspects import build_checked_run
 
         return build_checked_run(self)
 
     def find_recording_of_compiled_step(self, source: Any) -> tuple[TensorFlowRecording, Any] | None:
+        """Return the recording of the last compiled step that computed a gradient of `source`.
+
+        The step is run again for this. Returns the recording and the source as a pair, or None if no step computed the
+        gradient.
+        """
         from .function_calls import find_replayed_step_of_source
 
         return find_replayed_step_of_source(self, source)
 
     def list_rows(self, source: Any) -> list[int]:
+        """Return all rows that stood for a tensor or a variable, in order."""
         return self.log.tensor_rows.list_rows(source)
 
     def read_weights_around_last_step(self, source: Any) -> tuple[OptionalArray, OptionalArray]:
+        """Return a variable's elements before and after its last optimizer step; (None, None) if it had no step."""
         from .model_variables import read_weights_around_last_step
 
         return read_weights_around_last_step(self, source)
 
     def find_target_row(self, sweep: BackwardPass) -> None:
-        return None  # a question finds the backward pass of its source itself
+        """Return None, because a question itself finds the backward pass of its source."""
 
     def list_insides(self, target: Any = None, row: int | None = None) -> list:
-        """Return the insides of calls of a ``tf.function``, whose graphs run again; see ``docs/bridges.md``."""
+        """Return the insides of calls of a ``tf.function``, whose Python functions are run again for this.
+
+        The format of an inside is documented in ``docs/bridges.md``.
+
+        Args:
+            target: The target whose last backward pass provides the adjoints; None for the last backward pass.
+            row: The row of the only call to open; None for the first calls of the recording.
+        """
         from .function_calls import list_insides
 
         return list_insides(self, self.find_last_sweep(target), row)
 
     def pause_watching(self) -> AbstractContextManager:
-        """Return a block in which nothing counts as the program's."""
+        """Return a context manager that excludes the operations in its block from the recording."""
         return TemporaryAttributes(self.log.patches, thread_id=None)
 
     def find_row(self, value: Any) -> int | None:
-        """Return the last row that stands for a tensor or a variable."""
+        """Return the last row that stands for a tensor or a variable, or None."""
         rows = self.log.tensor_rows.list_rows(value)
         return rows[-1] if rows else super().find_row(value)
 
     @property
     def leaves(self) -> Mapping[int, Any]:
-        """The tensors, by row."""
+        """The tensors that are still available, by row."""
         pairs = ((entry.row, entry.extra.tensor_or_handle) for entry in self.entries)
         return {
             row: SimpleNamespace(variable=None, tensor=tensor)
@@ -111,7 +136,8 @@ class TensorFlowRecording(FrameworkRecording):
         }
 
 
-STEP_ENDS = [(tensorflow.GradientTape, name) for name in ("gradient", "jacobian", "batch_jacobian")]  # of a step
+# A sampled step ends with one of these calls.
+STEP_ENDS = [(tensorflow.GradientTape, name) for name in ("gradient", "jacobian", "batch_jacobian")]
 STEP_ENDS.append((Function, "__call__"))
 
 
@@ -126,17 +152,25 @@ def record(
     every: int | None = None,
     first: int | None = None,
 ) -> AbstractContextManager:
-    """Watch the TensorFlow program in the block: its eager operations, and the gradients that tapes are asked for.
+    """Record the TensorFlow program in the block: its eager operations, and the gradients that tapes compute.
 
-    Recorded, a training step takes about twice as long. Two options record a few steps only, from one gradient to the
-    next, and let the others run as they are: such a block may stay in a training loop. ``first=5`` makes one recording
-    of the first five steps. ``every=100`` records the first and then each hundredth step. The last recording answers. A
-    step that is compiled as a whole, as in ``fit``, is one for ``first`` and ``every``.
+    A recorded training step takes about twice as long. The options `every` and `first` record only a few steps and let
+    the others run unchanged, so that such a block may stay in a training loop. A step lasts from one gradient to the
+    next. A step that is compiled as a whole, as in ``fit``, counts as one step. The last recording is the one that
+    ``explain`` uses.
 
-    A call of a ``tf.function`` is one row, which pictures open. With ``open_functions`` functions run eagerly in the
-    block, line by line: their operations are rows whose scope begins with the function's name, and a tape inside of
-    them is seen. That is another way to compute the same: the last bits may differ from those of the function as
-    TensorFlow compiled it. At most 20,000 rows are written; ``recording.left_out`` counts what came after them.
+    A call of a ``tf.function`` is one row, which pictures open. At most 20,000 rows are written. ``recording.left_out``
+    counts the operations that came after them.
+
+    Args:
+        open_functions: Run functions eagerly in the block, line by line. Their operations become rows whose scope
+            begins with the function's name, and tapes inside the functions are recorded. This computes the same result
+            in another way, so the last bits may differ from the compiled function's.
+        every: Record the first step and then every n-th step. ``every=100`` records each hundredth step.
+        first: Make one recording of the first steps. ``first=5`` records the first five.
+
+    Returns:
+        A context manager whose ``with`` statement provides the recording.
 
     >>> x = tensorflow.constant([1.0, 2.0])
     >>> with record() as recording:
@@ -159,10 +193,15 @@ def record(
 
 
 def why(loss: Any, model: Any = None) -> Any:
-    """Explain in one line why parts of a model have no gradient from a loss, or what is wrong with it.
+    """Explain in one line why parts of a model have no gradient from a loss, or why their gradient is wrong.
 
-    ``loss`` is a function that computes it; ``model`` is what ``recording.explain`` takes, and None stands for all that
-    the function used.
+    Args:
+        loss: A function without parameters that computes the loss.
+        model: An object that ``recording.explain`` accepts, such as a model or a variable. None stands for all
+            variables that the function used.
+
+    Returns:
+        The explanations, by the names of the model's parts.
 
     >>> w = tensorflow.Variable(2.0, name="w")
     >>> [answer.cause for answer in why(lambda: tensorflow.round(w)).values()]
@@ -171,12 +210,9 @@ def why(loss: Any, model: Any = None) -> Any:
     with record() as recording:
         with tensorflow.GradientTape() as tape:
             target = loss()
-        tape.gradient(
-            target,
-            (
-                [*tape.watched_variables()]
-                if model is None
-                else [*(recording._find_named_sources(model) or {}).values()]
-            ),
-        )
+        if model is None:
+            sources = [*tape.watched_variables()]
+        else:
+            sources = [*(recording._find_named_sources(model) or {}).values()]
+        tape.gradient(target, sources)
     return recording.explain(target=target, source=model)

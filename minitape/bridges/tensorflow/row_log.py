@@ -1,5 +1,6 @@
-"""The rows of a recording of TensorFlow: which row stands for which tensor or variable, and a new one for what was
-computed.
+"""Write the rows of a TensorFlow recording.
+
+The log adds a row for each result of an operation, and stores which tensors and variables the rows stand for.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ class RefusedSweep(NamedTuple):
     """A backward pass that TensorFlow refused.
 
     Attributes:
-        sweep_count: How many backward passes had run.
+        sweep_count: How many backward passes had run before.
         row: The row of its target.
     """
 
@@ -64,40 +65,63 @@ class RefusedSweep(NamedTuple):
 
 
 class TensorFlowLog:
-    """Writes the rows of a recording."""
+    """Writes the rows of a recording.
+
+    Attributes:
+        recording: The recording that is written.
+        entries: The rows of the recording.
+        running_line: The source of the line and the call stack that run now.
+        tape_history: The events of the block's tapes.
+        tensor_rows: The rows of tensors and variables.
+        creations: For each variable's handle, when and where in the block the variable was created.
+        custom_rules: The gradient function of each call of a ``tf.custom_gradient``, by the name of the operation.
+        assignments: For each assignment, the identity of the variable's handle, the row that was stored or None, the
+            line, and the number of rows at that time.
+        copied_tensors: For each tensor that was only used to fill a variable, the variable's handle and the line.
+        function_calls: The calls of ``tf.function`` objects, in order.
+        replayed_calls: The results of compiled steps that were run again, by call; None if a call could not run again.
+        original_values: In a call that runs again, the handles and values of variables before they change, by the
+            identity of their handle.
+        refused_sweep: The last backward pass that TensorFlow refused, or None.
+        patches: The patches of TensorFlow. They are inactive while ``explain`` computes something.
+        optimizer_steps: The steps of optimizers, in order.
+        applied_gradient_rows: During an optimizer's step, the row of the gradient for each variable, by the identity of
+            the variable's handle.
+    """
 
     def __init__(self, recording: TensorFlowRecording) -> None:
+        """Create the log of a recording."""
         self.recording, self.entries = recording, recording.entries
         self.running_line, self.tape_history = RunningLine(), TapeHistory()
         self.tensor_rows = TensorRows(recording, self.running_line, self.tape_history)
-        # of a variable's handle: as which of the block's variables it was created, and where
         self.creations: IdentityMap[Creation] = IdentityMap()
-        self.custom_rules: dict = {}  # the gradient function of each call of a tf.custom_gradient
-        # (a variable's handle, the row that was stored in it, where, at which row)
+        self.custom_rules: dict = {}
         self.assignments: list[tuple] = []
-        self.copied_tensors: IdentityMap[tuple[Any, Site]] = (
-            IdentityMap()
-        )  # tensors that were used for nothing but to fill a variable
-        self.function_calls: list[FunctionCall] = []  # of tf.functions
-        self.replayed_calls: dict[
-            FunctionCall, ReplayedCall | None
-        ] = {}  # what the compiled steps among them computed when they were replayed
-        self.original_values: dict[
-            int, tuple
-        ] = {}  # in a call that is replayed, variables before they change, by their handles
+        self.copied_tensors: IdentityMap[tuple[Any, Site]] = IdentityMap()
+        self.function_calls: list[FunctionCall] = []
+        self.replayed_calls: dict[FunctionCall, ReplayedCall | None] = {}
+        self.original_values: dict[int, tuple] = {}
         self.refused_sweep: RefusedSweep | None = None
-        self.patches = FrameworkPatches()  # asleep while explain computes something
+        self.patches = FrameworkPatches()
         self.optimizer_steps: list[OptimizerStep] = []
-        self.applied_gradient_rows: dict[
-            int, int
-        ] = {}  # a variable's handle -> the gradient that an optimizer changes it with
+        self.applied_gradient_rows: dict[int, int] = {}
 
     def on_tape_event(self, event: str, tape: Any) -> None:
-        """Record that a tape begins, ends, pauses, goes on, or is reset."""
+        """Record an event of a tape.
+
+        Args:
+            event: "begins", "ends", "pauses", "goes on" or "resets".
+            tape: The ``tf.GradientTape``.
+        """
         self.tape_history.record_tape_event(event, tape, len(self.entries), self.running_line.find_call_stack())
 
     def on_gradients_returned(self, gradients: Sequence, target_rows: list[int]) -> None:
-        """Remember the gradients that a tape returned, with their targets."""
+        """Remember the gradients that a tape returned, with their targets.
+
+        Args:
+            gradients: The gradients. Only tensors are remembered.
+            target_rows: The rows of the targets.
+        """
         call_stack = self.running_line.find_call_stack()
         for gradient in gradients:
             if isinstance(gradient, tf.Tensor):
@@ -106,7 +130,20 @@ class TensorFlowLog:
                 )
 
     def on_operation(self, op: str, inputs: Sequence, outputs: Sequence, function_call: Any = None) -> None:
-        """Write an operation that ran eagerly; ``function_call`` where it is the call of a ``tf.function``."""
+        """Record an operation that ran eagerly.
+
+        A read of a variable adds a row only for a new state, and an assignment is noted as an event. Constants, shapes
+        and datasets add no rows here. Constants enter the recording when an operation uses them.
+
+        Args:
+            op: TensorFlow's name of the operation.
+            inputs: Its input tensors and handles.
+            outputs: Its results.
+            function_call: The `FunctionCall` if the operation is the call of a ``tf.function``, otherwise None.
+
+        Raises:
+            RowLimitReached: If a call that runs again has too many rows.
+        """
         if op == "VarHandleOp":
             self.creations[outputs[0]] = Creation(len(self.creations), self.running_line.find_call_stack())
         if op == "ReadVariableOp":
@@ -122,7 +159,7 @@ class TensorFlowLog:
             or not outputs
             or all(tensor.dtype == tf.resource for tensor in outputs)
         ):
-            return  # constants enter when they are used
+            return  # A constant enters the recording when an operation uses it.
         if len(self.entries) >= ROW_LIMIT:
             self.recording.left_out += 1
             if self.recording.is_rerun:
@@ -150,8 +187,8 @@ class TensorFlowLog:
         call_id: int | None = None
         name = label = to_display_name(op)
         if function_call is not None:
-            name = "function"  # which pictures open
-        # of the operation alone, such as strided_slice
+            name = "function"  # Pictures open the rows with this name.
+        # Such a scope contains the operation alone, as for strided_slice.
         if scope and scope[-1].replace("_", "").lower() == label.lower():
             scope.pop()
         for output, tensor in enumerate(outputs):
@@ -181,7 +218,14 @@ class TensorFlowLog:
             call_id = row if call_id is None else call_id
 
     def on_jacobian(self, name: str, target: Any, sources: Sequence, results: Sequence) -> None:
-        """Write a Jacobian, which TensorFlow computes in one piece: one row for each source, and no backward pass."""
+        """Record a Jacobian, which TensorFlow computes in one piece: one row for each source, and no backward pass.
+
+        Args:
+            name: The name of the tape's method.
+            target: The target tensor.
+            sources: The sources.
+            results: The Jacobian for each source; None for an unconnected source.
+        """
         input_rows = [
             self.tensor_rows.find_or_add_row(target),
             *(row for source in sources for row in self.tensor_rows.list_rows(source)[-1:]),
@@ -189,20 +233,36 @@ class TensorFlowLog:
         self._record_operation(name, input_rows, [result for result in results if result is not None])
 
     def on_dataset_iterator_created(self, iterator: Any, dataset_inputs: Sequence) -> None:
-        """Write a row for an iterator over a dataset, whose elements are computed of these tensors and variables."""
+        """Record an iterator over a dataset as a row.
+
+        Args:
+            iterator: The resource of the iterator.
+            dataset_inputs: The tensors and variables from which the dataset's elements are computed.
+        """
         self._record_operation(
             "Dataset", [self.tensor_rows.find_or_add_row(tensor) for tensor in dataset_inputs], [iterator]
         )
         self.tensor_rows.current_rows[id(iterator)] = self.tensor_rows.list_rows(iterator)[-1]
 
     def on_custom_function(self, op: str, inputs: Sequence, outputs: Sequence) -> None:
-        """Write a call of a function with a gradient of the program's own."""
+        """Record a call of a function with the program's own gradient.
+
+        Args:
+            op: The name and the number of the call.
+            inputs: The input tensors of the call.
+            outputs: Its results.
+        """
         input_rows = [self.tensor_rows.find_or_add_row(tensor) for tensor in inputs]
-        with TemporaryAttributes(self.tensor_rows, is_recorded_later=True):  # the tape hears of it at its end
+        with TemporaryAttributes(self.tensor_rows, is_recorded_later=True):  # Tapes record the call when it ends.
             self._record_operation(op, input_rows, outputs)
 
     def on_function_call(self, function: Any, arguments: tuple) -> FunctionCall:
-        """Remember a call of a ``tf.function``, with its arguments."""
+        """Remember a call of a ``tf.function`` with its arguments, and return it.
+
+        Args:
+            function: The ``tf.function``.
+            arguments: The positional arguments and the keyword arguments, as a pair.
+        """
         kept_arguments = tf.nest.map_structure(
             lambda value: self.tensor_rows.keep_value(value) if isinstance(value, tf.Tensor) else value, arguments
         )
@@ -214,7 +274,11 @@ class TensorFlowLog:
     def record_states_before_graph_run(self, variables: Sequence, inputs: Sequence) -> list[tuple[Any, int]]:
         """Return the variables of a ``tf.function`` that is about to run, each with the row of its state.
 
-        They may have changed when it has run.
+        The rows are recorded before the run because the run may change the variables.
+
+        Args:
+            variables: The variables of the graph.
+            inputs: The input tensors and handles of the run.
         """
         for variable in variables:
             self.tensor_rows.register_variable(variable)
@@ -230,9 +294,9 @@ class TensorFlowLog:
         ]
 
     def fill_variable_without_value(self, variable: Any) -> None:
-        """Give a variable of a call that runs again a value, if it has none.
+        """Assign a placeholder value to a variable of a call that runs again, if the variable has no value.
 
-        It was made while the call was traced, and that raised.
+        Such a variable was created while the call was traced, and tracing raised an error.
         """
         with pause_recording():
             value = gen_resource_variable_ops.read_variable_op(variable.handle, variable.dtype)
@@ -241,15 +305,23 @@ class TensorFlowLog:
                 self.recording.has_placeholder_values = True
 
     def save_value_before_change(self, handle: Any) -> None:
-        """Save the value of a variable that is about to change, in a call that runs again."""
+        """Save the value of a variable that a call that runs again is about to change.
+
+        Args:
+            handle: The variable's handle.
+        """
         handle_data = resource_variable_ops.get_eager_safe_handle_data(handle)
         if id(handle) not in self.original_values:
-            with suppress(tf.errors.OpError), pause_recording():  # it may be new
+            with suppress(tf.errors.OpError), pause_recording():  # A new variable has no value to read.
                 dtype = tf.as_dtype(handle_data.shape_and_type[0].dtype)
                 self.original_values[id(handle)] = handle, gen_resource_variable_ops.read_variable_op(handle, dtype)
 
     def on_apply_gradients(self, gradients_with_variables: Sequence[tuple]) -> None:
-        """Remember the step of an optimizer that is about to change variables with gradients."""
+        """Remember the step of an optimizer that is about to change variables.
+
+        Args:
+            gradients_with_variables: Pairs of a gradient, which may be None, and a variable.
+        """
         gradient_rows = [
             (to_handle_or_value(variable), self.tensor_rows.list_rows(gradient)[-1:])
             for gradient, variable in gradients_with_variables
@@ -261,16 +333,17 @@ class TensorFlowLog:
         self.applied_gradient_rows = {id(handle): rows[0] for handle, rows in gradient_rows if rows}
 
     def note_variables_changed_by_graph(self, inputs: Sequence, graph: Any) -> None:
-        """Note which variables a ``tf.function`` has changed.
+        """Note which variables a run of a ``tf.function`` changed.
 
-        In a training step they are on no path of a gradient, and what is not trainable there an optimizer keeps
-        for itself.
+        In a training step, the values that it stores are not on the path of a gradient. Variables that are not
+        trainable are skipped there, because an optimizer keeps them for itself.
+
+        Args:
+            inputs: The input tensors and handles of the run.
+            graph: The graph that ran.
         """
-        changed_inputs, is_training_step, site = (
-            find_changed_input_places(graph),
-            has_gradient_tape(graph),
-            self.running_line.find_site(),
-        )
+        changed_inputs, is_training_step = find_changed_input_places(graph), has_gradient_tape(graph)
+        site = self.running_line.find_site()
         input_rows = [
             row
             for index, tensor in enumerate(inputs)
@@ -287,46 +360,56 @@ class TensorFlowLog:
             ]
 
     def on_assign(self, operation_inputs: Sequence) -> None:
-        """Note that a variable has a new value: its next use is another state."""
+        """Note that a variable has a new value, so that its next use is another state.
+
+        Args:
+            operation_inputs: The inputs of the assignment: the handle first, and the value last.
+        """
         handle = operation_inputs[0]
         assigned_value = operation_inputs[-1] if len(operation_inputs) > 1 else None
-        stored_rows = (
-            self.tensor_rows.list_rows(assigned_value)[-1:]
-            if assigned_value is not None and assigned_value.dtype != tf.resource
-            else []
-        )
+        stored_rows: list[int] = []
+        if assigned_value is not None and assigned_value.dtype != tf.resource:
+            stored_rows = self.tensor_rows.list_rows(assigned_value)[-1:]
         variable = self.tensor_rows.variables_by_handle.get(id(handle))
         previous_state_row = self.tensor_rows.current_rows.pop(id(handle), None)
         site = self.running_line.find_site()
-        self.assignments.append(
-            (
-                id(handle),
-                stored_rows[0] if stored_rows else self.applied_gradient_rows.get(id(handle)),
-                site,
-                len(self.entries),
-            )
-        )
+        stored_row = stored_rows[0] if stored_rows else self.applied_gradient_rows.get(id(handle))
+        self.assignments.append((id(handle), stored_row, site, len(self.entries)))
         if not stored_rows and isinstance(assigned_value, tf.Tensor):
             self.copied_tensors[assigned_value] = handle, site
         name = None if variable is None else find_variable_name(variable)
-        self.recording.events.append(
-            {"kind": "assign", "name": name or "variable", "line": site[1]}
-            | ({} if previous_state_row is None else {"from": previous_state_row})
-        )
+        event: dict[str, Any] = {"kind": "assign", "name": name or "variable", "line": site[1]}
+        if previous_state_row is not None:
+            event["from"] = previous_state_row
+        self.recording.events.append(event)
 
     def on_escape(self, tensor: Any, method: str) -> None:
-        """Record that a value leaves TensorFlow."""
+        """Record that a value leaves TensorFlow.
+
+        Args:
+            tensor: The tensor.
+            method: The method by which the value leaves, such as "numpy".
+        """
         if tensor.dtype not in (tf.resource, tf.variant):
             self.recording.record_escape(
                 self.tensor_rows.find_or_add_row(tensor), method, self.running_line.find_site()
             )
 
     def find_variable_creation(self, handle: Any) -> Creation:
-        """Return when among the block's variables one was created, and by which lines; -1 for an earlier one."""
+        """Return when and where in the block a variable was created; ``Creation(-1)`` if it existed before the block.
+
+        Args:
+            handle: The variable's handle.
+        """
         return self.creations.get(handle, Creation(-1))
 
     def on_watch(self, value: Any, tape: Any) -> None:
-        """Mark the rows of what ``tape.watch`` was given as sources."""
+        """Mark the rows of a value that the program passed to ``tape.watch`` as sources.
+
+        Args:
+            value: A tensor or a variable. Other objects are ignored.
+            tape: The ``tf.GradientTape``.
+        """
         variable, value = unwrap_keras_variable(value), to_handle_or_value(value)
         if not isinstance(value, tf.Tensor):
             return
@@ -334,7 +417,7 @@ class TensorFlowLog:
             self.tensor_rows.register_variable(variable)
         for row in self.tensor_rows.list_rows(value):
             entry = self.entries[row]
-            if entry.kind == "operation":  # from now on it counts as a source
+            if entry.kind == "operation":  # From now on, the result counts as a source.
                 entry.extra.is_watched_late = not entry.tracked and any(
                     row in later_entry.inputs for later_entry in self.entries[row + 1 :]
                 )

@@ -1,7 +1,7 @@
-"""The sentences of ``explain`` for TensorFlow: what each cause means, and what fixes it. The causes are those of
-``tape.explain``.
+"""The sentences of ``explain`` for TensorFlow: what each cause means, and how to fix it.
 
-{x} is what is asked about, {line} the place in brackets, {what} the operation, {other} another tensor's name.
+The causes are the causes of ``tape.explain``. In the templates, {x} is the source, {line} the place in brackets,
+{what} the operation, and {other} the name of another tensor.
 """
 
 from __future__ import annotations

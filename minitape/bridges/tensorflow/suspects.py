@@ -1,4 +1,4 @@
-"""Find wrong gradients in TensorFlow: the checks of all recordings, and the checks of its optimizers."""
+"""Find wrong gradients in TensorFlow, with the checks of all recordings and the checks for optimizers."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def build_checked_run(recording: TensorFlowRecording) -> CheckedRun:
 
 
 def collect_handle_ids_with_gradient(sweeps: Iterable[BackwardPass]) -> set[int]:
-    """Return the handles of the variables for which some sweeps returned a gradient."""
+    """Return the identities of the handles of the variables for which the sweeps returned a gradient."""
     return {
         id(handle)
         for sweep in sweeps
@@ -69,7 +69,7 @@ def collect_handle_ids_with_gradient(sweeps: Iterable[BackwardPass]) -> set[int]
 def check_unapplied_gradients(run: CheckedRun) -> Iterator[Suspicion]:
     """Find gradients that were computed several times and never changed a variable.
 
-    There was no step, the learning rate is 0, or the program computed a new tensor and dropped it.
+    Either the program took no step, or the learning rate is 0, or the program computed a new tensor and dropped it.
     """
     recording: TensorFlowRecording = run.recording
     steps, n = recording.log.optimizer_steps, len(run.sweeps)
@@ -86,13 +86,16 @@ def check_unapplied_gradients(run: CheckedRun) -> Iterator[Suspicion]:
             yield Suspicion("not_applied", lost_steps[key].site, {"n": n}, lost_steps[key].index, {key}, variant="lost")
         unchanged_keys -= lost_steps.keys()
         if unchanged_keys and not steps:
-            gc.collect()  # optimizers of earlier programs, or cells
+            gc.collect()  # Optimizers of earlier programs or cells must not count as living.
             if any(iter_living_instances(tf.keras.optimizers.Optimizer)):
                 yield Suspicion("not_applied", run.sweeps[-1].site, {"n": n}, source_keys=unchanged_keys)
 
 
 def _map_handle_ids_to_lost_steps(run: CheckedRun) -> dict[int, RecordedRow]:
-    """Return, by handle, the result of a variable and its gradient that is bound to a name nothing reads."""
+    """Return lost steps by the identity of the variable's handle.
+
+    A lost step is a row that was computed from the variable and its gradient, and bound to a name that nothing reads.
+    """
     gradient_rows, lost_steps = set[int](), dict[int, RecordedRow]()
     for row in run.rows:
         if row.extra.row_count is not None or not gradient_rows.isdisjoint(row.inputs):
@@ -112,7 +115,7 @@ def _map_handle_ids_to_lost_steps(run: CheckedRun) -> dict[int, RecordedRow]:
 
 
 def check_unoptimized_sources(run: CheckedRun) -> Iterator[Suspicion]:
-    """Find variables with a gradient that no optimizer holds, although steps were taken."""
+    """Find variables with a gradient that no optimizer manages, although optimizers took steps."""
     recording: TensorFlowRecording = run.recording
     steps, optimizers = recording.log.optimizer_steps, iter_living_instances(tf.keras.optimizers.Optimizer)
     optimized_handle_ids = {
@@ -123,16 +126,16 @@ def check_unoptimized_sources(run: CheckedRun) -> Iterator[Suspicion]:
     handle_ids_before_last_step = collect_handle_ids_with_gradient(
         sweep for sweep in run.sweeps if steps and sweep.row_count <= steps[-1].row_count
     )
-    missing_handle_ids = (
-        handle_ids_before_last_step & _collect_unchanged_handle_ids(run)
-    ) - optimized_handle_ids.union(*(step.handle_ids for step in steps))  # also by optimizers that no longer exist
+    # The steps include steps of optimizers that no longer exist.
+    optimized_handle_ids = optimized_handle_ids.union(*(step.handle_ids for step in steps))
+    missing_handle_ids = (handle_ids_before_last_step & _collect_unchanged_handle_ids(run)) - optimized_handle_ids
     if missing_handle_ids:
         sentence_fields = {"what": fill("an optimizer"), "steps": format_step_count(len(steps))}
         yield Suspicion("not_optimized", steps[-1].site, sentence_fields, source_keys=missing_handle_ids)
 
 
 def _collect_unchanged_handle_ids(run: CheckedRun) -> set[int]:
-    """Return the handles of the variables with a gradient whose value never changed."""
+    """Return the identities of the handles of the variables with a gradient whose value never changed."""
     unchanged = set()
     for key, variable in run.sources_with_gradient.items():
         leaf_rows = [row for row in run.find_source_rows(variable) if run.rows[row].kind != "operation"]
@@ -142,7 +145,7 @@ def _collect_unchanged_handle_ids(run: CheckedRun) -> set[int]:
 
 
 def _is_unchanged_by_steps(run: CheckedRun, variable: Any) -> bool:
-    """Return whether the optimizer steps did not change a variable."""
+    """Return whether more than two optimizer steps applied to a variable and the last step did not change it."""
     recording: TensorFlowRecording = run.recording
     value_before, value_after = recording.read_weights_around_last_step(variable)
     if value_before is None or value_after is None:

@@ -1,4 +1,4 @@
-"""Ask the sweeps of TensorFlow's tapes for more than the program asks, and keep what operations sent in them."""
+"""Request additional adjoints from the sweeps of TensorFlow's tapes, and keep the shares that operations send."""
 
 from __future__ import annotations
 
@@ -20,12 +20,22 @@ from .row_log import RefusedSweep, TensorFlowLog
 
 
 class SweepWatcher:
-    """Asks each sweep for the adjoints of what lies between, too, and writes it down."""
+    """Requests the adjoints between the target and its leaves from each sweep, and records them.
+
+    Attributes:
+        writer: The writer that keeps errors of the bridge away from the program.
+        recording: The recording that is written.
+        log: The log of the recording.
+        mark_rows_watched_by_now: Calls `TensorRows.mark_rows_watched_by_now` through the writer.
+        sweep_operations: The operations of the sweep that runs, as tuples of the operation, its inputs, adjoints and
+            shares.
+        wrappers: The functions to wrap, as tuples of the owner, the name and the handler.
+    """
 
     def __init__(self, writer: SafeWriter) -> None:
+        """Prepare to watch the sweeps of a writer's recording."""
         self.writer, self.recording, self.log = writer, writer.recording, writer.recording.log
         self.mark_rows_watched_by_now = partial(writer.run_safely, self.log.tensor_rows.mark_rows_watched_by_now)
-        # operations of the sweep that runs: (op, inputs, adjoints, shares)
         self.sweep_operations: list[tuple] = []
         self.wrappers = (
             (backprop, "_gradient_function", self._on_gradient_function),
@@ -34,8 +44,8 @@ class SweepWatcher:
         )
 
     def _on_wrap_backward(self, original: Any, functions: Any, graph: Any, backward: Any, outputs: Any) -> Any:
-        """Wrap the gradient of a ``tf.function`` so that what it sends to its inputs is kept."""
-        with self.writer.suspend_writing():  # it makes zeros for lists that a loop keeps
+        """Wrap the gradient function of a ``tf.function`` to keep the shares that it sends to its inputs."""
+        with self.writer.suspend_writing():  # TensorFlow creates zeros here for the lists that a loop keeps.
             backward_function, recorded_outputs = original(functions, graph, backward, outputs)
         name = functions._forward.cached_definition.signature.name
 
@@ -57,17 +67,16 @@ class SweepWatcher:
         sources_raw: Any = None,
         **options: Any,
     ) -> Any:
-        """Ask TensorFlow's sweep for the adjoints of what lies between, too."""
+        """Run TensorFlow's sweep with additional sources, the ancestors of the target, and record their adjoints."""
         raw_sources = sources if sources_raw is None else sources_raw
         self.mark_rows_watched_by_now()
         ancestors_to_ask_for = self.writer.run_safely(self._list_ancestors_to_ask_for, target)
         operations: list = []
         if not ancestors_to_ask_for:
-            with TemporaryAttributes(self, sweep_operations=operations):  # no code asks for it
+            with TemporaryAttributes(self, sweep_operations=operations):  # This sweep is not recorded.
                 return original(tape, target, sources, output_gradients, sources_raw=sources_raw, **options)
-        is_unrecorded = bool(
-            pywrap_tfe.TFE_Py_TapeSetIsEmpty()
-        )  # the sweep is not recorded: its operations are no rows
+        # If no other tape is open, the operations of the sweep do not become rows.
+        is_unrecorded = bool(pywrap_tfe.TFE_Py_TapeSetIsEmpty())
         extra_sources = [tensor for _, tensor in ancestors_to_ask_for]
         try:
             with self.writer.suspend_writing(is_unrecorded), TemporaryAttributes(self, sweep_operations=operations):
@@ -101,7 +110,7 @@ class SweepWatcher:
         return gradients[: len(sources)]
 
     def _list_ancestors_to_ask_for(self, targets: Sequence) -> list[tuple[int, Any]]:
-        """Return the ancestors of the targets that a sweep can be asked for: their rows and tensors."""
+        """Return the rows and tensors of the targets' ancestors that a sweep can compute adjoints for."""
         pending = [self.log.tensor_rows.find_or_add_row(target_tensor) for target_tensor in targets]
         ancestors: set[int] = set()
         while pending:
@@ -109,7 +118,7 @@ class SweepWatcher:
             if row not in ancestors:
                 ancestors.add(row)
                 pending += self.log.entries[row].inputs
-        # whose zeros have a wrong shape: ask no more than needed
+        # The zeros that EagerPyFunc sends have a wrong shape, so ask for no more adjoints than needed.
         has_python_op = any(self.log.entries[row].op == "EagerPyFunc" for row in ancestors)
         sources_by_row = [
             (row, self.log.entries[row].extra.tensor_or_handle)
@@ -134,7 +143,7 @@ class SweepWatcher:
         out_grads: Any,
         *extra_arguments: Any,
     ) -> Any:
-        """Keep what an operation of the sweep sends: TensorFlow's own function computes it."""
+        """Keep the shares of an operation in the sweep, which TensorFlow's own function computes."""
         shares = original(op_name, attrs, num_inputs, inputs, outputs, out_grads, *extra_arguments)
         if self.recording.internal_error is None:
             self.sweep_operations.append(
@@ -152,23 +161,15 @@ class SweepWatcher:
         operations: list,
         seeds: Any,
     ) -> None:
-        """Write the sweep down."""
+        """Record the sweep with its tape, its sources, its adjoints and its shares."""
         log = self.log
         target_rows = [row for target_tensor in target for row in log.tensor_rows.list_rows(target_tensor)[-1:]]
         sweep = self.recording.sweep(target_rows)
-        sweep.tape = next(
-            (
-                reference
-                for reference in reversed(log.tape_history.tapes)
-                if getattr(reference.tape_ref(), "_tape", None) is tape
-            ),
-            None,
-        )
-        sweep.row_count, sweep.site, sweep.call_stack = (
-            len(log.entries),
-            log.running_line.find_site(),
-            log.running_line.find_call_stack(),
-        )
+        tapes = reversed(log.tape_history.tapes)
+        matching_tapes = (reference for reference in tapes if getattr(reference.tape_ref(), "_tape", None) is tape)
+        sweep.tape = next(matching_tapes, None)
+        sweep.row_count = len(log.entries)
+        sweep.site, sweep.call_stack = log.running_line.find_site(), log.running_line.find_call_stack()
         sweep.source_results = [
             (weakref.ref(tensor), gradient is not None) for tensor, gradient in zip(sources, gradients, strict=False)
         ]
@@ -191,12 +192,22 @@ class SweepWatcher:
 
 
 class ShareRecorder:
-    """Writes what operations sent to their inputs in a sweep.
+    """Records the shares that operations sent to their inputs in a sweep.
 
-    TensorFlow names an operation and its adjoints, here is which row it is.
+    TensorFlow reports an operation by its name, inputs and adjoints. The recorder finds the row with these inputs and
+    adjoints.
+
+    Attributes:
+        log: The log of the recording.
+        sweep: The backward pass that receives the shares.
+        adjoints: The adjoint of each ancestor, by row.
+        waiting_rows_by_op: The rows of operations whose shares have not been recorded yet, by operation.
+        partial_sums: The sum of the shares that were sent so far, by row.
+        last_share_positions: The call and the index of the last share that was sent to each row.
     """
 
     def __init__(self, log: TensorFlowLog, sweep: BackwardPass, adjoints: dict) -> None:
+        """Prepare to record the shares of a sweep."""
         self.log, self.sweep, self.adjoints = log, sweep, adjoints
         self.waiting_rows_by_op: dict[str, list[int]] = {}
         for row in sorted(adjoints):
@@ -204,21 +215,29 @@ class ShareRecorder:
             if entry.kind == "operation" and entry.output == 0:
                 self.waiting_rows_by_op.setdefault(entry.extra.op, []).append(row)
         self.partial_sums: dict = {}
-        self.last_share_positions: dict[int, tuple] = {}  # where the last share of a row is
+        self.last_share_positions: dict[int, tuple] = {}
 
     def record_shares_of_sweep(self, operations: list[tuple]) -> None:
-        """Write the steps of a sweep down, in TensorFlow's order."""
+        """Record the steps of a sweep in TensorFlow's order.
+
+        Args:
+            operations: The operations of the sweep, as in `SweepWatcher.sweep_operations`.
+        """
         for op, inputs, adjoints, shares in operations:
             call_id = self._take_waiting_call(op, inputs, adjoints)
             if call_id is not None:
                 self._record_shares_of_call(call_id, shares)
-        for row, (call_id, index) in self.last_share_positions.items():  # the last sum is the adjoint itself
+        # The sum after the last share is the adjoint itself.
+        for row, (call_id, index) in self.last_share_positions.items():
             edges = self.sweep.edges[call_id]
             if row in self.sweep.adjoints:
                 edges[index] = edges[index]._replace(total=self.sweep.adjoints[row])
 
     def _take_waiting_call(self, op: str, inputs: Any, adjoints: list) -> int | None:
-        """Return the first row of the last call with these inputs and adjoints, and wait for it no more."""
+        """Return the first row of the last waiting call with these inputs and adjoints.
+
+        The call is removed from the waiting rows. Returns None if no call matches.
+        """
         waiting_rows = self.waiting_rows_by_op.get(op, [])
         for row in reversed(waiting_rows):
             if self._has_inputs_and_adjoints(row, inputs, adjoints):
@@ -251,16 +270,11 @@ class ShareRecorder:
                     total = tf.convert_to_tensor(previous_sum) + tf.convert_to_tensor(product)
             self.partial_sums[row] = total
             kept_product = self.log.tensor_rows.keep_value(product)
-            self.sweep.send(
-                call_id,
-                row,
-                port,
-                kept_product,
-                kept_product if previous_sum is None else self.log.tensor_rows.keep_value(total),
-            )
+            kept_total = kept_product if previous_sum is None else self.log.tensor_rows.keep_value(total)
+            self.sweep.send(call_id, row, port, kept_product, kept_total)
             self.last_share_positions[row] = call_id, len(self.sweep.edges[call_id]) - 1
 
 
 def register_current_gradient_function() -> None:
-    """Register the function that ``backprop`` has now with TensorFlow's sweep, which is no Python."""
+    """Register the present ``backprop._gradient_function`` with TensorFlow's sweep, which is written in C++."""
     pywrap_tfe.TFE_Py_RegisterGradientFunction(backprop._gradient_function)

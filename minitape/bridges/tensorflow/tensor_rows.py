@@ -1,4 +1,4 @@
-"""Which row of a recording stands for a tensor, or for a variable's present state."""
+"""Find the row that stands for a tensor, or for the present state of a variable."""
 
 from __future__ import annotations
 
@@ -18,54 +18,83 @@ if TYPE_CHECKING:
 
 
 class TensorRows:
-    """Knows the row of each tensor and variable, and writes a leaf for one that has none."""
+    """Maps tensors and variables to their rows, and adds a leaf for a value without a row.
+
+    Attributes:
+        recording: The recording that contains the rows.
+        entries: The rows of the recording.
+        running_line: The source of the line that runs now.
+        tape_history: The events of the block's tapes.
+        variables_by_handle: The variables of the program, by the identity of their handle.
+        returned_gradients: The gradients that tapes returned from sweeps that no other tape recorded.
+        is_recorded_later: Whether tapes are notified of the present operation only after it was seen, as for a call of
+            a ``tf.function``.
+        unsettled_rows: Rows that a tape may begin to watch after they were written.
+        current_rows: The row of the present state of each variable, by the identity of its handle.
+    """
 
     def __init__(self, recording: TensorFlowRecording, running_line: RunningLine, tape_history: TapeHistory) -> None:
-        self.recording, self.entries, self.running_line, self.tape_history = (
-            recording,
-            recording.entries,
-            running_line,
-            tape_history,
-        )
-        self.variables_by_handle: dict[int, tf.Variable] = {}  # by the identity of the handle
-        self.returned_gradients: IdentityMap[ReturnedGradient] = (
-            IdentityMap()
-        )  # what tapes gave back, in sweeps that no other tape recorded
-        # while a call of a tf.function is written: tapes hear of it, and of its variables, after it
+        """Create the map for a recording without rows."""
+        self.recording, self.entries = recording, recording.entries
+        self.running_line, self.tape_history = running_line, tape_history
+        self.variables_by_handle: dict[int, tf.Variable] = {}
+        self.returned_gradients: IdentityMap[ReturnedGradient] = IdentityMap()
         self.is_recorded_later = False
-        self.unsettled_rows: list[int] = []  # rows of which a tape may hear later
-        self.current_rows: dict[int, int] = {}  # by the identity of a handle, the row of its present state
-        self._rows_by_tensor: IdentityMap[list[int]] = IdentityMap()  # of a tensor or handle
-        self._kept_handles: list = []  # are kept: their identity stands for them
+        self.unsettled_rows: list[int] = []
+        self.current_rows: dict[int, int] = {}
+        self._rows_by_tensor: IdentityMap[list[int]] = IdentityMap()
+        self._kept_handles: list = []  # Handles stay alive here because their identities are used as keys.
         self._memory_budget = MemoryBudget()
 
     def list_rows(self, value: Any) -> list[int]:
-        """Return all rows that stood for a tensor or a variable, in order."""
+        """Return all rows that stood for a tensor or a variable, in order.
+
+        Args:
+            value: A tensor, a variable of TensorFlow or Keras, or a handle.
+
+        Returns:
+            The row numbers; empty if no row stands for the value.
+        """
         return self._rows_by_tensor.get(to_handle_or_value(value), [])
 
     def register_variable(self, variable: Any) -> None:
-        """Remember a variable of the program by its handle."""
+        """Remember a variable of the program by the identity of its handle."""
         self.variables_by_handle.setdefault(id(variable.handle), variable)
 
     def register_row(self, value: Any, row: int) -> None:
-        """Remember that a row stands for a tensor or a handle."""
+        """Remember that a row stands for a tensor or a handle.
+
+        Args:
+            value: The tensor or handle.
+            row: The row number.
+        """
         rows = self._rows_by_tensor.setdefault(value, [])
         if not rows and value.dtype == tf.resource:
             self._kept_handles.append(value)
         rows.append(row)
 
     def find_or_add_row(self, tensor: Any) -> int:
-        """Return the row of a tensor, or of a variable's present state; a new leaf where there is none."""
+        """Return the row of a tensor, or of a variable's present state. A value without a row becomes a new leaf.
+
+        Args:
+            tensor: A tensor or a variable's handle.
+        """
         if tensor.dtype == tf.resource:
             return self.find_or_add_state_row(tensor)
         rows = self.list_rows(tensor)
         return rows[-1] if rows else self._add_leaf_row(tensor)
 
     def find_or_add_state_row(self, handle: Any, value: Any = None) -> int:
-        """Return the row of a variable's present state; a new leaf where there is none."""
+        """Return the row of a variable's present state. A state without a row becomes a new leaf.
+
+        Args:
+            handle: The variable's handle.
+            value: The value that the program read; None to read the variable here.
+        """
         row = self.current_rows.get(id(handle))
         if row is not None:
-            if not self.entries[row].tracked:  # it may be used before a tape begins, and in its block
+            # A state may be used before a tape begins and again in the tape's block.
+            if not self.entries[row].tracked:
                 self.unsettled_rows.append(row)
             return row
         variable = self.variables_by_handle.get(id(handle))
@@ -83,7 +112,7 @@ class TensorRows:
             extra=TensorFlowExtra(handle),
             **self.read_dtype_and_shape(value),
         )
-        if not is_watched:  # a function may read it after this, and a tape hear of it then
+        if not is_watched:  # A function may read the variable later, and a tape watches it from then on.
             self.unsettled_rows.append(row)
         self.current_rows[id(handle)] = row
         self.register_row(handle, row)
@@ -112,11 +141,12 @@ class TensorRows:
         return row
 
     def mark_rows_watched_by_now(self) -> None:
-        """Mark the rows that tapes watch by now.
+        """Mark the unsettled rows that tapes watch by now as tracked.
 
-        Tapes hear of some results (those of a ``tf.function``, most of all) only after the operation was seen.
+        TensorFlow notifies tapes of some results, such as the results of a ``tf.function``, only after the callback
+        saw the operation.
         """
-        # no tape is asked here, such as while a layer of Keras makes its variables
+        # No tape is open, for example while a Keras layer creates its variables.
         if pywrap_tfe.TFE_Py_TapeSetIsEmpty():
             return
         for row in self.unsettled_rows:
@@ -129,7 +159,10 @@ class TensorRows:
         self.unsettled_rows = []
 
     def keep_value(self, tensor: Any) -> TensorFlowValue:
-        """Keep a tensor to be shown later."""
+        """Keep a tensor so that it can be shown later, and return its `TensorFlowValue`.
+
+        Large values are reduced to summaries when the memory budget is exceeded.
+        """
         value = TensorFlowValue(tensor)
         dense = tensor.values if isinstance(tensor, tf.IndexedSlices) else tensor
         if dense.dtype not in (tf.resource, tf.variant, tf.string):
@@ -138,13 +171,13 @@ class TensorRows:
         return value
 
     def keep_value_for_tapes(self, tensor: Any) -> TensorFlowValue:
-        """Keep a tensor to be shown later, and the tensor itself as long as a tape that records it."""
+        """Keep a tensor to be shown later, and keep the tensor itself as long as a tape that may record it."""
         if not pywrap_tfe.TFE_Py_TapeSetIsEmpty():
             self.tape_history.keep_tensor_for_open_tapes(tensor)
         return self.keep_value(tensor)
 
     def read_dtype_and_shape(self, tensor: Any) -> dict:
-        """Return the dtype and the shape of a tensor, as fields of a row; nothing for None."""
+        """Return the dtype and the shape of a tensor as fields of a row; an empty dictionary for None."""
         if tensor is None:
             return {}
         return {"dtype": tensor.dtype.name, "shape": tuple(tensor.shape) if tensor.shape.rank is not None else ()}

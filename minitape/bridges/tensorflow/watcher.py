@@ -1,5 +1,6 @@
-"""What a program does of TensorFlow inside the block: operations, tapes, reads of variables, values that leave,
-gradients.
+"""Watch a program's use of TensorFlow in the block.
+
+The watcher sees operations, tapes, reads of variables, escapes and gradients.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from tensorflow.python.eager import context, execute, record
 from tensorflow.python.eager.polymorphic_function.concrete_function import ConcreteFunction
 from tensorflow.python.eager.polymorphic_function.polymorphic_function import Function
 from tensorflow.python.framework import op_callbacks, ops
-from tensorflow.python.framework.tensor_util import constant_value  # by which TensorFlow looks at a value itself
+from tensorflow.python.framework.tensor_util import constant_value
 from tensorflow.python.ops import custom_gradient, resource_variable_ops, script_ops
 
 from ...engine.record.interrupt_safe import TemporaryAttributes
@@ -33,30 +34,42 @@ from .sweep_watcher import SweepWatcher, register_current_gradient_function
 if TYPE_CHECKING:
     from .recording import TensorFlowRecording
 
-STEP_ATTRIBUTE = "_minitape_step"  # an attribute of a tf.function in which tapes compute gradients
+# A tf.function in which tapes compute gradients has this attribute.
+STEP_ATTRIBUTE = "_minitape_step"
 EVENT_BY_METHOD = {"__enter__": "begins", "__exit__": "ends", "reset": "resets"}
 ESCAPE_METHODS = "numpy __array__ __float__ __int__ __bool__ __index__ __complex__".split()
 
 
 class TensorFlowWatcher(Watcher):
-    """Follows a program from the beginning of the block to its end."""
+    """Watches a program from the beginning of the block to its end.
+
+    Attributes:
+        recording: The recording that is written.
+        open_functions: Whether functions run eagerly, so that their operations become rows.
+        log: The log of the recording.
+        writer: The writer that keeps errors of the bridge away from the program.
+        sweep_watcher: The watcher of TensorFlow's backward passes.
+    """
 
     def __init__(self, recording: TensorFlowRecording, open_functions: bool = False) -> None:
+        """Prepare to watch a program; `start_watching` begins."""
         self.recording = recording
         self.open_functions = open_functions
         self.log: TensorFlowLog = recording.log
         self.writer = SafeWriter(recording)
         self.sweep_watcher = SweepWatcher(self.writer)
         self._custom_call_count = 0
-        self._running_custom_op: tuple[str, str] | None = None  # the tf.custom_gradient that runs
-        self._apply_depth = 0  # more than 0 in the step of an optimizer
-        self._function_call: FunctionCall | None = None  # the program's call of a tf.function, whose graph runs
+        # While a tf.custom_gradient runs, this holds the name of its operation and the name of its function.
+        self._running_custom_op: tuple[str, str] | None = None
+        self._apply_depth = 0  # It is greater than 0 during an optimizer's step.
+        # While the graph of a tf.function runs, these are the program's call and the concrete function.
+        self._function_call: FunctionCall | None = None
         self._running_function: Any = None
 
     # -- the block ---------------------------------------------------------------------------------
 
     def start_watching(self) -> None:
-        """Watch everything from now on."""
+        """Wrap TensorFlow's functions and register the callback, so that everything from here on is recorded."""
         patches = self.log.patches
         patches.activate_in_this_thread()
         patches.add_undo_action(self._remove_operation_callback)
@@ -84,7 +97,7 @@ class TensorFlowWatcher(Watcher):
             self._wrap_when_eager(owner, name, handler)
         self.log.patches.wrap_function(tape_class, "__enter__", self._on_tape_enter)
         register_current_gradient_function()
-        # where no one imported Keras, there is none
+        # Keras is patched only if the program imported it, because importing it here would be slow.
         if optimizers := sys.modules.get("keras.src.optimizers.base_optimizer"):
             self.log.patches.wrap_function(optimizers.BaseOptimizer, "apply", self._on_apply_gradients)
             self._wrap_when_eager(
@@ -95,21 +108,21 @@ class TensorFlowWatcher(Watcher):
             tf.config.run_functions_eagerly(True)
 
     def stop_watching(self) -> None:
-        """Put TensorFlow back as it was."""
+        """Restore TensorFlow and release the tensors that were kept for sweeps."""
         self.log.patches.undo_all()
         self.log.tape_history.release_tensors()
 
     def _remove_operation_callback(self) -> None:
-        """Watch operations no more."""
+        """Remove the callback for operations, even if Ctrl-C interrupted an earlier attempt."""
         if self._on_operation in context.context().op_callbacks:
             op_callbacks.remove_op_callback(self._on_operation)
-        elif not context.context().op_callbacks:  # Ctrl-C came after half of that
+        elif not context.context().op_callbacks:  # Ctrl-C interrupted an earlier removal after its first half.
             execute.execute = execute.quick_execute
 
     def _wrap_when_eager(self, owner: Any, name: str, handler: Any) -> None:
-        """Run ``handler(original, ...)`` in place of a function of TensorFlow's until the block ends.
+        """Call ``handler(original, ...)`` in place of a TensorFlow function until the block ends.
 
-        The function itself runs while a ``tf.function`` is traced.
+        While a ``tf.function`` is traced, the original function runs alone.
         """
 
         def call_handler_when_eager(original: Any, /, *args: Any, **kwargs: Any) -> Any:
@@ -123,39 +136,38 @@ class TensorFlowWatcher(Watcher):
     def _on_operation(
         self, op_type: str, inputs: Any, attrs: Any, outputs: Any, op_name: Any = None, graph: Any = None
     ) -> None:
-        if graph is None and self.log.patches.is_active_in_this_thread:  # not while a tf.function is traced
+        # While a tf.function is traced, the operation only becomes part of a graph.
+        if graph is None and self.log.patches.is_active_in_this_thread:
             op = op_type.decode() if isinstance(op_type, bytes) else op_type
             if self._apply_depth and not changes_variable(op):
                 return
             if self._running_custom_op and op != "ReadVariableOp":
                 return
             running_function = self._running_function if op.startswith("__") else None
-            if running_function is not None:  # what it keeps for its gradient comes behind its results
+            if running_function is not None:
+                # The values that the function keeps for its gradient follow its results.
                 outputs = outputs[: len(running_function.function_type.flat_outputs)]
-            elif self._running_function is None:  # inside of one no tape is open
+            elif self._running_function is None:  # Inside of a function no tape is open.
                 self.sweep_watcher.mark_rows_watched_by_now()
             self.writer.run_safely(self.log.on_operation, op, inputs, outputs, running_function and self._function_call)
 
     def _on_function_call(self, original: Any, tf_function: Any, /, *args: Any, **kwargs: Any) -> Any:
         """Follow a call of a ``tf.function``."""
         if self.open_functions:
-            with TemporaryAttributes(
-                self.log.running_line, function_names=[*self.log.running_line.function_names, tf_function._name]
-            ):
+            running_line = self.log.running_line
+            function_names = [*running_line.function_names, tf_function._name]
+            with TemporaryAttributes(running_line, function_names=function_names):
                 return original(tf_function, *args, **kwargs)
-        with TemporaryAttributes(
-            self, _function_call=self.writer.run_safely(self.log.on_function_call, tf_function, (args, kwargs))
-        ):
+        function_call = self.writer.run_safely(self.log.on_function_call, tf_function, (args, kwargs))
+        with TemporaryAttributes(self, _function_call=function_call):
             return original(tf_function, *args, **kwargs)
 
     def _on_graph_run(self, original: Any, concrete_function: Any, tensor_inputs: Any, captured_inputs: Any) -> Any:
         """Follow a run of the graph of a ``tf.function``."""
         graph, inputs = concrete_function.graph, [*tensor_inputs, *captured_inputs]
         call = self._function_call or FunctionCall(None, None, [], 0)
-        call.variable_states, call.graph = (
-            self.writer.run_safely(self.log.record_states_before_graph_run, graph.variables, inputs) or [],
-            graph,
-        )
+        variable_states = self.writer.run_safely(self.log.record_states_before_graph_run, graph.variables, inputs)
+        call.variable_states, call.graph = variable_states or [], graph
         if call.function is not None and has_gradient_tape(graph):
             setattr(call.function, STEP_ATTRIBUTE, True)
         with TemporaryAttributes(self, _function_call=call, _running_function=concrete_function):
@@ -167,9 +179,9 @@ class TensorFlowWatcher(Watcher):
     # -- what Python does while a graph is made ----------------------------------------------------
 
     def _on_custom_function(self, original: Any, rule: Any, args: Any, kwargs: Any) -> Any:
-        """Write a call of a function with the program's own gradient (``tf.custom_gradient``) as one row.
+        """Record a call of a function with the program's own gradient (``tf.custom_gradient``) as one row.
 
-        What it computes inside is no row.
+        The operations inside the function are not recorded.
         """
 
         @wraps(rule)
@@ -177,17 +189,17 @@ class TensorFlowWatcher(Watcher):
             result, self.log.custom_rules[op] = rule(*arguments, **keywords)
             return result, self.log.custom_rules[op]
 
-        if self._apply_depth or self._running_custom_op:  # an optimizer sums its gradients over replicas
+        # An optimizer sums its gradients over replicas with a custom gradient, which is not the program's.
+        if self._apply_depth or self._running_custom_op:
             return original(rule, args, kwargs)
         self._custom_call_count += 1
-        # one of TensorFlow's own is a function in what the program calls
-        function_name = (
-            rule.__qualname__.split(".<locals>")[-2:][0]
-            if is_minitape_or_library_file(rule.__code__.co_filename)
-            else rule.__name__
-        )
+        function_name = rule.__name__
+        if is_minitape_or_library_file(rule.__code__.co_filename):
+            # A rule of TensorFlow is often defined inside of the function that the program calls.
+            enclosing_names = rule.__qualname__.split(".<locals>")
+            function_name = enclosing_names[-2] if len(enclosing_names) > 1 else enclosing_names[0]
         op = f"{function_name.rpartition('.')[2]}:{self._custom_call_count}"
-        if self.open_functions:  # as in a graph, where a variable that is an argument is read before
+        if self.open_functions:  # A graph also reads a variable that is an argument before the call.
             args = tf.nest.map_structure(tf.convert_to_tensor, args, expand_composites=True)
         with TemporaryAttributes(self, _running_custom_op=(op, rule.__name__)):
             return original(call_rule, args, kwargs)
@@ -195,7 +207,7 @@ class TensorFlowWatcher(Watcher):
     def _on_record_operation(
         self, original: Any, name: str, outputs: Any, inputs: Any, backward: Any, *extra_arguments: Any
     ) -> Any:
-        """Keep what the program's own gradient function sends, of which TensorFlow tells its tapes."""
+        """Keep the shares that the program's own gradient function sends when a sweep calls it."""
         op, rule_name = self._running_custom_op or ("", None)
         if name != rule_name:
             return original(name, outputs, inputs, backward, *extra_arguments)
@@ -210,10 +222,10 @@ class TensorFlowWatcher(Watcher):
         return original(name, outputs, inputs, call_backward, *extra_arguments)
 
     def _on_jacobian(self, original: Any, tape: Any, target: Any, sources: Any, *args: Any, **kwargs: Any) -> Any:
-        """Write a Jacobian as one row.
+        """Record a Jacobian as one row.
 
-        TensorFlow computes all its rows at once, in a function of its own; without pfor it asks for one
-        gradient after the other.
+        TensorFlow computes all rows of the Jacobian at once, in a separate function. Without pfor, it computes one
+        gradient after the other, and these are recorded as usual.
         """
         if not kwargs.get("experimental_use_pfor", True):
             return original(tape, target, sources, *args, **kwargs)
@@ -226,15 +238,10 @@ class TensorFlowWatcher(Watcher):
         return results
 
     def _on_apply_gradients(self, original: Any, optimizer: Any, grads: Any, trainable_variables: Any = None) -> Any:
-        """Follow an optimizer's step: the variables have new states, and what it computes is no row."""
+        """Follow an optimizer's step, which gives variables new states. Its own operations are not recorded."""
         grads = list(grads)
-        gradients_with_variables = list(
-            zip(
-                grads,
-                optimizer._trainable_variables if trainable_variables is None else trainable_variables,
-                strict=False,
-            )
-        )
+        variables = optimizer._trainable_variables if trainable_variables is None else trainable_variables
+        gradients_with_variables = list(zip(grads, variables, strict=False))
         is_eager = tf.executing_eagerly()
         if is_eager:
             self.writer.run_safely(self.log.on_apply_gradients, gradients_with_variables)
@@ -250,21 +257,17 @@ class TensorFlowWatcher(Watcher):
             self.log.applied_gradient_rows = {}
 
     def _add_explanation_note(self, error: ValueError, gradients_with_variables: Sequence[tuple]) -> None:
-        """Add to an error of Keras's optimizer why it got no gradient."""
-        if (
-            hasattr(error, "add_note")
-            and gradients_with_variables
-            and all(gradient is None for gradient, _ in gradients_with_variables)
-        ):
-            # out of the function that is traced: tf.init_scope() would say that it is still inside of one
+        """Add the reason for missing gradients to an error that a Keras optimizer raised."""
+        has_no_gradient = all(gradient is None for gradient, _ in gradients_with_variables)
+        if hasattr(error, "add_note") and gradients_with_variables and has_no_gradient:
+            # The function is still being traced, and under tf.init_scope() TensorFlow would still report that.
             with tf.Graph().as_default(), context.eager_mode(), TemporaryAttributes(self.log.patches, thread_id=None):
-                if (
-                    explanation := self.writer.run_safely(self.recording.explain, gradients_with_variables[0][1])
-                ) is not None:
+                explanation = self.writer.run_safely(self.recording.explain, gradients_with_variables[0][1])
+                if explanation is not None:
                     error.add_note(f"minitape: {explanation}")
 
     def _on_execute(self, original: Any, context: Any, op: str, name: Any, *inputs: Any) -> Any:
-        """Run an operation with the values of variables, which TensorFlow would read unseen."""
+        """Run an operation with the values of variables, because TensorFlow would read variables without a callback."""
         if self.recording.is_rerun and changes_variable(op):
             self.log.save_value_before_change(inputs[0])
         return original(context, op, name, *map(_replace_variables_by_values, inputs))
@@ -283,7 +286,10 @@ class TensorFlowWatcher(Watcher):
         return result
 
     def _on_tape_enter(self, original: Any, tape: Any) -> Any:
-        """Follow the beginning of a tape's block, perhaps in a ``tf.function`` that is traced."""
+        """Follow the beginning of a tape's block.
+
+        In a ``tf.function`` that is being traced, only note in the graph that it contains a tape.
+        """
         if tf.inside_function():
             setattr(tf.compat.v1.get_default_graph(), TAPES_ATTRIBUTE, True)
             return original(tape)
@@ -308,7 +314,8 @@ class TensorFlowWatcher(Watcher):
 
     def _build_escape_handler(self, method: str) -> Callable:
         def on_escape(original: Any, tensor: Any, *args: Any, **kwargs: Any) -> Any:
-            caller = sys._getframe(3).f_code  # behind the two functions that stand in its place
+            caller = sys._getframe(3).f_code  # Two wrappers stand between this handler and its caller.
+            # TensorFlow reads values for itself in constant_value(), and libraries may test a tensor's truth value.
             asked_by_library = caller is constant_value.__code__ or (
                 method == "__bool__" and is_minitape_or_library_file(caller.co_filename)
             )
@@ -320,13 +327,13 @@ class TensorFlowWatcher(Watcher):
         return on_escape
 
     def _on_create_iterator(self, original: Any, iterator: Any, dataset: Any) -> Any:
-        """Follow a request for the elements of a dataset."""
+        """Follow the creation of an iterator over the elements of a dataset."""
         result = original(iterator, dataset)
         self.writer.run_safely(self._record_dataset_inputs, iterator._iterator_resource, dataset)
         return result
 
     def _record_dataset_inputs(self, iterator: Any, dataset: Any) -> None:
-        """Write of which tensors and variables the elements of a dataset, and of its input datasets, are computed."""
+        """Record the tensors and variables from which a dataset and its input datasets compute their elements."""
         tensors, variables, pending = list[Any](), self.log.tensor_rows.variables_by_handle, [dataset]
         while pending:
             current = pending.pop()
@@ -348,7 +355,7 @@ class TensorFlowWatcher(Watcher):
 
 
 def _replace_variables_by_values(argument: Any) -> Any:
-    """Return an argument of an operation with the values of variables in their place."""
+    """Return an argument of an operation in which every variable is replaced by its value."""
     if isinstance(argument, tf.Variable):
         return tf.convert_to_tensor(argument)
     is_list = isinstance(argument, (list, tuple)) and any(isinstance(item, tf.Variable) for item in argument)
