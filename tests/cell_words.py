@@ -1,8 +1,8 @@
-"""What of a notebook's cell is said in another language: its pieces, and the cell with their translations.
+"""Split the cells of a notebook into words to translate and everything else.
 
-In a cell of text each paragraph is translated by itself. In code it is the words for people: comments, and what is
-printed or drawn; a cell tagged "document" has a program of another author, which stays as it is. ``translate.py`` keeps
-the translations, and builds the notebooks.
+In a text cell, each paragraph is translated by itself. In code, only words for people are translated: comments, and
+texts that are printed or drawn. A cell with the tag "document" contains a program of another author and stays as it is.
+``translate.py`` keeps the translations and builds the notebooks.
 """
 
 from __future__ import annotations
@@ -18,41 +18,47 @@ from typing import TYPE_CHECKING, TypeAlias
 if TYPE_CHECKING:
     from minitape.engine.types import Object
 
-QUOTED_TAG = "document"  # the tag of a cell whose program is quoted
-# a lesson calls them with words
-SHOWING_CALLS = {
-    "print",
-    "predict",
-    "reveal",
-    "check",
-    "Plot",
-    "Moving",
-    "curve",
-    "line",
-    "points",
-    "draw",
-    "ValueError",
-}
-CODE_PATTERN = re.compile(r"\{[^{}]*\}|\w+[_.]\w+|\w+\(.*?\)")  # among words
-PROGRAM_BLOCK = re.compile(r"(```python\n)(.*)(```)", re.DOTALL)  # among paragraphs
+QUOTED_TAG = "document"
+"""The tag of a cell whose program is quoted."""
+SHOWING_CALLS = {*"print predict reveal check Plot Moving curve line points draw ValueError".split()}
+"""The functions that lessons call with words for people."""
+CODE_PATTERN = re.compile(r"\{[^{}]*\}|\w+[_.]\w+|\w+\(.*?\)")
+"""Code among words."""
+PROGRAM_BLOCK = re.compile(r"(```python\n)(.*)(```)", re.DOTALL)
+"""A paragraph that is a program."""
 
 
 def translate_cell(cell: Object, translations: dict[str, str]) -> str:
-    """The text of a cell with its words as they are `translations` in another language."""
+    """Return the text of a cell in another language.
+
+    Args:
+        cell: The cell of a notebook.
+        translations: The translation of each piece; pieces without one stay English.
+    """
     return "".join(translations.get(piece, piece) if is_words else piece for piece, is_words in iter_pieces(cell))
 
 
 def iter_pieces(cell: Object) -> Iterator[tuple[str, bool]]:
-    """The text of a cell in pieces, and which of them are words to translate. Together they are the text, but for what
-    is written in several pairs of quotes, which has one.
+    """Yield the text of a cell in pieces.
+
+    Together the pieces are the text, except that a text in several pairs of quotes gets one pair.
 
     >>> [piece for piece, words in iter_pieces({"cell_type": "code", "source": "y = x * x  # a square"}) if words]
     ['a square']
+
+    Args:
+        cell: The cell of a notebook.
+
+    Yields:
+        Each piece, and whether it consists of words to translate.
     """
     source = "".join(cell["source"])
     if cell["cell_type"] == "code":
         is_quoted = QUOTED_TAG in cell.get("metadata", {}).get("tags", ())
-        yield from [(source, False)] if is_quoted else _iter_code_pieces(source)
+        if is_quoted:
+            yield source, False
+        else:
+            yield from _iter_code_pieces(source)
         return
     for paragraph in re.split(r"(\n\n+)(?=(?:[^`]|`(?!``)|```.*?```)*\Z)", source, flags=re.DOTALL):
         code_block = PROGRAM_BLOCK.fullmatch(paragraph)
@@ -63,6 +69,7 @@ def iter_pieces(cell: Object) -> Iterator[tuple[str, bool]]:
 
 
 def is_valid_program(program: str) -> bool:
+    """Return whether a text is a Python program without syntax errors."""
     with suppress(SyntaxError):
         return bool(ast.parse(program))
     return False
@@ -77,11 +84,12 @@ def _iter_code_pieces(source: str) -> Iterator[tuple[str, bool]]:
     yield source[offset:], False
 
 
-QuotedWords: TypeAlias = tuple[int, int, str, str, str]  # where they begin and end, and they between their signs
+QuotedWords: TypeAlias = tuple[int, int, str, str, str]
+"""Words in a source: begin, end, the prefix before the words, the words, and the suffix after them."""
 
 
 def _iter_comments(source: str) -> Iterator[QuotedWords]:
-    """The comments of a program."""
+    """Yield the comments of a program."""
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type == tokenize.COMMENT:
             begin = _find_offset(source, *token.start)
@@ -90,12 +98,14 @@ def _iter_comments(source: str) -> Iterator[QuotedWords]:
 
 
 def _iter_quoted_words(source: str) -> Iterator[QuotedWords]:
-    """The words in quotes that a program prints, draws, asks or hands in, also where they have a name of their own
-    first, and those that say what a function does.
+    """Yield the quoted words of a program that a learner reads.
+
+    These are the texts that the program prints, draws, asks or hands in, even if a variable holds them first, and the
+    docstrings.
     """
     lines = source.splitlines(keepends=True)
     for node in (text for words in _iter_displayed_expressions(ast.parse(source)) for text in iter_text_nodes(words)):
-        bounds = (node.lineno, node.col_offset), (node.end_lineno or 0, node.end_col_offset)  # in bytes
+        bounds = (node.lineno, node.col_offset), (node.end_lineno or 0, node.end_col_offset)  # Columns count bytes.
         begin, end = (
             _find_offset(source, line, len(lines[line - 1].encode()[:column].decode())) for line, column in bounds
         )
@@ -122,11 +132,18 @@ def _iter_displayed_expressions(tree: ast.Module) -> Iterator[ast.AST]:
                     if get_name(name) in values_by_name
                     for text in iter_text_nodes(values_by_name[get_name(name)])
                 )
-                yield from (text for text in texts if " " in ast.unparse(text))  # one word alone may be a key
+                yield from (text for text in texts if " " in ast.unparse(text))  # A single word may be a key.
 
 
 def iter_named_values(tree: ast.AST) -> Iterator[tuple[str, ast.AST]]:
-    """The names of a program, and what they stand for: by assignment, in a loop, or as the default of an argument."""
+    """Yield the names of a program with their values.
+
+    Args:
+        tree: The syntax tree of the program.
+
+    Yields:
+        Each name with its value: the assigned value, the iterable of its loop, or the default of the argument.
+    """
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign):
             for target in node.targets:
@@ -143,22 +160,28 @@ def iter_named_values(tree: ast.AST) -> Iterator[tuple[str, ast.AST]]:
 
 
 def iter_text_nodes(expression: ast.AST) -> Iterator[ast.expr]:
-    """The texts in an expression, but for those by which something is looked up, compared or computed."""
+    """Yield the texts in an expression.
+
+    Texts that look something up, are compared, or are arguments of a method are left out.
+
+    Args:
+        expression: The syntax tree of the expression.
+    """
     if isinstance(expression, ast.JoinedStr) or (
         isinstance(expression, ast.Constant) and isinstance(expression.value, str)
     ):
         yield expression
-    elif (
-        isinstance(expression, ast.Call) and get_name(expression.func) == "get"
-    ):  # what it gives where nothing is found
-        yield from (text for part in expression.args[1:] for text in iter_text_nodes(part))
-    elif not (
-        isinstance(expression, (ast.Subscript, ast.Lambda, ast.Compare))
-        or isinstance(getattr(expression, "func", None), ast.Attribute)
-    ):
-        for part in ast.iter_child_nodes(expression):
-            yield from iter_text_nodes(part)
+        return
+    parts: list[ast.AST] = [*ast.iter_child_nodes(expression)]
+    is_method_call = isinstance(getattr(expression, "func", None), ast.Attribute)
+    if isinstance(expression, ast.Call) and get_name(expression.func) == "get":
+        parts = [*expression.args[1:]]  # The default of get() may be shown, but its key is not.
+    elif is_method_call or isinstance(expression, (ast.Subscript, ast.Lambda, ast.Compare)):
+        return
+    for part in parts:
+        yield from iter_text_nodes(part)
 
 
 def get_name(node: ast.AST) -> str:
+    """Return the name of a variable or an attribute; "" for other expressions."""
     return getattr(node, "id", getattr(node, "attr", ""))

@@ -1,4 +1,4 @@
-"""Fixtures that more than one folder of tests uses: a browser, and a running `minitape lab`."""
+"""Fixtures for several test folders: a browser, and a running `minitape lab`."""
 
 import functools
 import importlib.util
@@ -17,15 +17,15 @@ from pathlib import Path
 import pytest
 from processes import end_processes
 
-# Scripts that ask TensorFlow itself: nothing to collect for pytest.
+# These scripts contain no tests.
 collect_ignore_glob = ["repository/make_*.py", "oracle/make_*.py"]
-if importlib.util.find_spec("minitape.speed") is None:  # all else passes without the accelerators' folder
+if importlib.util.find_spec("minitape.speed") is None:  # All other tests pass without the accelerators.
     collect_ignore_glob += ["speed/*", "repository/test_layers.py", "cli/test_warmup.py"]
 
-PATIENCE = 300_000  # milliseconds until a page that shows nothing counts as broken, on a busy machine, too
+PATIENCE = 300_000
+"""Milliseconds to wait for a page, long enough for a busy machine."""
 REPOSITORY = Path(__file__).parents[1]
-# The files that take longest. They begin first, one with kernels or a browser beside the next, and what is left for the
-# end is short: the workers finish together.
+# The longest files begin first, so that only short ones are left at the end and all workers finish together.
 LONGEST_FILES = """
 widgets/test_jupyterlab.py notebooks/test_lessons.py cli/test_check.py oracle/test_oracle.py
 cli/test_lesson_in_browser.py course/test_translation.py widgets/test_page.py cli/test_wheel.py
@@ -34,31 +34,32 @@ course/test_report.py cli/test_save.py course/test_exercise_programs.py widgets/
 speed/test_compiled_cache.py widgets/test_phone.py explain/test_programs.py
 widgets/test_long.py speed/test_kernels.py benchmarks/test_benchmarks.py
 """.split()
-REQUIRE_PREFIX = "MINITAPE_REQUIRE_"  # a marker's variable says that what it needs is there
+REQUIRE_PREFIX = "MINITAPE_REQUIRE_"
+"""The prefix of the variables that promise the requirements of a marker."""
 PROMISE_VARIABLES = {
     "browser": f"{REQUIRE_PREFIX}BROWSER",
     "classroom": f"{REQUIRE_PREFIX}CLASS",
     "lite": f"{REQUIRE_PREFIX}LITE",
 }
-# Without windows of its own it needs two thirds of the time.
+# The headless shell comes first, because it takes only two thirds of the time.
 CHROMIUM_NAMES = "chromium-headless-shell chromium chromium-browser google-chrome google-chrome-stable chrome".split()
 ADDRESS = re.compile(r"http://\S+token=\S+")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """How many learners sign in to the hub of tests/cli/test_hub.py."""
+    """Add the option for the number of learners on the hub of tests/cli/test_hub.py."""
     parser.addoption("--learners", type=int, default=2, help="learners on the hub of tests/cli/test_hub.py (2 or more)")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the longest files first; all other tests stay in their order."""
+    """Move the longest files to the front; the order of all other tests stays the same."""
     position_by_file = {Path(__file__).parent / name: position for position, name in enumerate(LONGEST_FILES)}
     items.sort(key=lambda item: position_by_file.get(item.path, len(LONGEST_FILES)))
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item, call):
-    """Turn a skipped test into a failure where what it needs was promised (in `.ci/run`, and in CI)."""
+    """Turn a skipped test into a failure if the environment promised its requirements (as `.ci/run` and CI do)."""
     report = yield
     needed_variables = [variable for marker, variable in PROMISE_VARIABLES.items() if item.get_closest_marker(marker)]
     if report.skipped and needed_variables and all(map(os.environ.get, needed_variables)):
@@ -69,19 +70,19 @@ def pytest_runtest_makereport(item, call):
 
 @pytest.fixture(scope="session")
 def repository() -> Path:
-    """The folder that holds pyproject.toml."""
+    """Return the folder that contains pyproject.toml."""
     return REPOSITORY
 
 
 @pytest.fixture
 def nothing_has_left_yet(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Explanations look through the values that left to NumPy: each program starts without those of the ones before."""
+    """Start a program without the escapes of earlier programs, because explanations search the escaped values."""
     _clear_escapes(monkeypatch)
 
 
 @pytest.fixture(scope="module", autouse=True)
 def _nothing_left_in_other_files() -> Iterator[None]:
-    """And each file of tests without those of other files: which of them a worker ran before is chance."""
+    """Start each test file without the escapes of other files, because workers run the files in any order."""
     with pytest.MonkeyPatch.context() as patch:
         _clear_escapes(patch)
         yield
@@ -98,7 +99,7 @@ def _clear_escapes(patch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="session")
 def chromium() -> str:
-    """Path of the system's Chromium; the test is skipped where there is none."""
+    """Return the path of the system's Chromium; skip the test if it is not installed."""
     for name in CHROMIUM_NAMES:
         if path := shutil.which(name):
             return path
@@ -107,15 +108,16 @@ def chromium() -> str:
 
 @pytest.fixture(scope="session")
 def browser(chromium: str) -> Iterator:
-    """The system's Chromium, driven by Playwright."""
+    """Yield the system's Chromium, driven by Playwright."""
     from playwright.sync_api import Page, expect, sync_playwright
 
     expect.set_options(timeout=PATIENCE)
-    # One process draws all pages, so that what a page loads is compiled for the next ones, too.
+    # One process draws all pages, so that scripts are compiled only once.
     arguments = ["--renderer-process-limit=1"]
     arguments += ["--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1"]
-    arguments += ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
-    # A condition is asked for some times a second, and not before each frame, which makes the browser draw frames.
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        arguments += ["--no-sandbox"]
+    # Conditions are polled at intervals, because polling before each frame makes the browser draw frames.
     wait_for_function = functools.partialmethod(Page.wait_for_function, polling=50)
     with sync_playwright() as playwright, pytest.MonkeyPatch.context() as patch:
         patch.setattr(Page, "wait_for_function", wait_for_function)
@@ -125,13 +127,21 @@ def browser(chromium: str) -> Iterator:
 
 
 def open_guarded_context(browser, bypass_csp=True, served=True):
-    """A context that can reach this machine only, and the addresses of requests that would have left it.
+    """Open a browser context that can reach only this machine.
 
-    What tests evaluate in a page is not allowed by a page's own policy. A page that no server sends reads no files
-    either; what a server sends is kept for the next page.
+    The policy of a page would forbid the code that tests evaluate in it, so it is switched off by default.
+
+    Args:
+        browser: The browser.
+        bypass_csp: Ignore the content security policy of pages.
+        served: A server sends the pages, and their files are kept for the next page. Pages without a server cannot read
+            files.
+
+    Returns:
+        The context, and a list to which the addresses of forbidden requests are added.
     """
     size = {"width": 1400, "height": 900}
-    # a camera that glides takes away what leaves the pane: while a test looks at it
+    # A gliding camera would remove nodes that leave the pane while a test reads them.
     context = browser.new_context(viewport=size, bypass_csp=bypass_csp, reduced_motion="reduce")
     context.set_default_timeout(PATIENCE)
     blocked_urls: list[str] = []
@@ -144,7 +154,7 @@ def open_guarded_context(browser, bypass_csp=True, served=True):
             blocked_urls.append(request.url)
         return not is_allowed
 
-    if served:  # the browser itself finds no other machine; with a route it would load everything anew
+    if served:  # The resolver rules block other machines. A route would switch off the browser's cache.
         context.on("request", note_request)
     else:
         context.route("**/*", lambda route: route.abort() if note_request(route.request) else route.continue_())
@@ -153,30 +163,31 @@ def open_guarded_context(browser, bypass_csp=True, served=True):
 
 @pytest.fixture(scope="session")
 def _served(browser):
-    """The context of all pages that a server sends: JupyterLab is loaded and compiled once for all of them."""
+    """Yield the context for all pages from a server, so that JupyterLab is loaded and compiled only once."""
     yield from _yield_context(browser)
 
 
 @pytest.fixture(scope="session")
 def _without_server(browser):
-    """The context of all pages that no server sends: they have nothing to keep there, and a window costs more than such
-    a page.
+    """Yield the context for all pages without a server.
+
+    They store nothing that another page could see, and a window costs more time than such a page.
     """
     yield from _yield_context(browser, served=False)
 
 
 def _yield_context(browser, **options):
     context, blocked_urls = open_guarded_context(browser, **options)
-    context.new_page()  # the window stays open
+    context.new_page()  # This page keeps the window open.
     yield context, blocked_urls
     context.close()
 
 
 @pytest.fixture
 def page(browser, request) -> Iterator:
-    """A fresh page that can reach this machine only; a request that leaves it fails the test.
+    """Yield a fresh page that can reach only this machine; any other request fails the test.
 
-    Cookies and storage belong to a server's address: who needs fresh ones starts a server.
+    Cookies and storage belong to a server's address. A test that needs fresh ones must start its own server.
     """
     name = "_served" if "start_lab" in request.fixturenames else "_without_server"
     context, blocked_urls = request.getfixturevalue(name)
@@ -189,7 +200,7 @@ def page(browser, request) -> Iterator:
 
 @pytest.fixture
 def page_with_policy(browser) -> Iterator:
-    """Such a page in which the page's own policy counts."""
+    """Yield such a page whose own content security policy applies."""
     context, blocked_urls = open_guarded_context(browser, bypass_csp=False, served=False)
     yield context.new_page()
     context.close()
@@ -198,7 +209,10 @@ def page_with_policy(browser) -> Iterator:
 
 @pytest.fixture(scope="module")
 def new_page(_served) -> Iterator[Callable]:
-    """Opens such a page for several tests of a file, which a server sends: none leaves traces that another one sees."""
+    """Yield a function that opens such a page, for several tests of a file.
+
+    A server sends the page, and no test leaves traces that another one could see.
+    """
     context, blocked_urls = _served
     pages: list = []
     yield lambda: pages.append(context.new_page()) or pages[-1]
@@ -210,18 +224,18 @@ def new_page(_served) -> Iterator[Callable]:
 
 @pytest.fixture(scope="module")
 def start_lab() -> Iterator[Callable[..., str]]:
-    """Start `minitape lab FOLDER` as a newcomer would, and give back the address that it prints.
+    """Yield a function that starts `minitape lab FOLDER` and returns the address that it prints.
 
-    Every server that a test started is ended, with its kernels, with the file of tests.
+    All servers and their kernels are ended after the last test of the file.
     """
     servers: list[subprocess.Popen[str]] = []
     readers: list[threading.Thread] = []
 
     def start_server(folder: Path, *options: str) -> str:
-        with socket.create_server(("127.0.0.1", 0)) as probe:  # two workers must not both find 8888 free
+        with socket.create_server(("127.0.0.1", 0)) as probe:  # Two workers must not both find 8888 free.
             port = probe.getsockname()[1]
         command = [sys.executable, "-m", "minitape", "lab", str(folder), "--no-browser", f"--port={port}", *options]
-        workspaces = tempfile.mkdtemp()  # the notebooks that other tests, or a developer, had open stay away
+        workspaces = tempfile.mkdtemp()  # A fresh workspace does not reopen the notebooks of other sessions.
         environment = {**os.environ, "COLUMNS": "500", "NO_COLOR": "1", "JUPYTERLAB_WORKSPACES_DIR": workspaces}
         server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment)
         servers.append(server)
@@ -230,7 +244,7 @@ def start_lab() -> Iterator[Callable[..., str]]:
         for line in server.stdout:
             lines.append(line)
             if address := ADDRESS.search(line):
-                # Read on to the end, or a full pipe would stop the server.
+                # The output is read to the end, because a full pipe would block the server.
                 readers.append(threading.Thread(target=server.stdout.read))
                 readers[-1].start()
                 return address.group()
@@ -246,5 +260,5 @@ def start_lab() -> Iterator[Callable[..., str]]:
 
 @pytest.fixture(scope="module")
 def lab(start_lab, tmp_path_factory) -> str:
-    """Address, with its token, of one `minitape lab` on a fresh folder with all lessons."""
+    """Return the address, with its token, of a `minitape lab` in a fresh folder with all lessons."""
     return start_lab(tmp_path_factory.mktemp("lessons"))

@@ -1,4 +1,4 @@
-"""A notebook in a real JupyterLab: written, opened in a browser, and run there."""
+"""A notebook in a real JupyterLab that tests write, open in a browser and run."""
 
 import json
 import re
@@ -8,18 +8,27 @@ from typing import Any
 from playwright.sync_api import Error as PlaywrightError
 
 KERNEL_URL = re.compile(r"/api/(sessions|kernels)\b")
-GAVE_UP_MESSAGE = (
-    "[anywidget] Failed to initialize model."  # after two seconds; our widgets hear the kernel all the same
-)
+GAVE_UP_MESSAGE = "[anywidget] Failed to initialize model."
+"""The message of anywidget after two seconds. Our widgets receive the kernel's messages nevertheless."""
 
 
 def wait_for_frame(page: Any) -> None:
-    """Waits until what was changed is drawn: that is done once for each frame."""
+    """Wait until the last change is drawn, which happens once per frame.
+
+    Args:
+        page: The page of Playwright.
+    """
     page.evaluate("new Promise(requestAnimationFrame)")
 
 
 def write_notebook(path: Path, *cells: str | dict[str, Any], **metadata: Any) -> None:
-    """Writes a notebook of cells: of code, where only a text is given."""
+    """Write a notebook.
+
+    Args:
+        path: The file.
+        cells: The cells. A text stands for a code cell.
+        metadata: The metadata of the notebook, besides the kernel.
+    """
     empty_cell = {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": []}
     cell_nodes = [
         {"id": f"c{k}"} | (cell if isinstance(cell, dict) else empty_cell | {"source": cell})
@@ -30,12 +39,21 @@ def write_notebook(path: Path, *cells: str | dict[str, Any], **metadata: Any) ->
 
 
 class Notebook:
-    """One notebook, open in JupyterLab."""
+    """A notebook that is open in JupyterLab.
+
+    Attributes:
+        page: The page of Playwright.
+        errors: The errors that the page reported.
+        kernel_requests: The requests that changed a kernel, for the messages of failures.
+        file: The name of the notebook.
+        url: The address of the notebook in a separate workspace, with the token.
+    """
 
     def __init__(self, page: Any, address: str, name: str, opens: bool = True) -> None:
+        """Prepare a page for the notebook `name` on the server at `address`, and open it if `opens`."""
         self.page, self.errors, self.kernel_requests = page, [], []
-        page.set_default_timeout(90000)  # other tests may be running beside this one
-        # it lists the other sessions, so that no word of their names may be asked for
+        page.set_default_timeout(90000)  # Other tests may slow this one down.
+        # The dialog also lists other sessions, so only its title identifies it.
         dialog = page.locator("dialog.jp-Dialog").filter(has_text="Select Kernel")
         page.add_locator_handler(dialog, lambda: self.answer_dialog(dialog))
         page.on("pageerror", lambda error: self.note_error(str(error)))
@@ -53,50 +71,65 @@ class Notebook:
             self.open_page()
 
     def note_error(self, error: str) -> None:
-        """Keeps what went wrong in the page; that anywidget gave up waiting, on a busy machine, is no failure."""
+        """Record an error of the page, except that anywidget stopped waiting, which happens on a busy machine."""
         if not error.startswith(GAVE_UP_MESSAGE):
             self.errors.append(error)
 
     def note_kernel_request(self, request: Any) -> None:
-        """Keeps what the page changes of the server's kernels: a failure says it."""
+        """Record a request that changes a kernel or session, for the messages of failures."""
         if request.method != "GET" and KERNEL_URL.search(request.url):
             self.kernel_requests.append(
                 f"{request.method} {request.url.split('/api/')[1].split('?')[0]} {request.post_data or ''}"
             )
 
     def answer_dialog(self, dialog: Any) -> None:
-        """On a busy machine JupyterLab asks for the kernel; the button's accessible name is not the word on it."""
+        """Accept the dialog in which JupyterLab asks for a kernel, as it does on a busy machine.
+
+        The button is found by its class, because its accessible name differs from its label.
+        """
         self.kernel_requests.append("the dialog that asks for a kernel")
         dialog.locator("button.jp-mod-accept").click()
 
     def open_page(self) -> None:
+        """Open the notebook, and wait until its kernel is idle."""
         self.page.goto(self.url)
         self.page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status='idle']", timeout=300_000)
 
     def run_cell(self, cell: int) -> None:
-        """Runs a cell and waits for its end."""
+        """Run a cell, and wait until it has finished.
+
+        Args:
+            cell: The number of the cell among the code cells, from 0.
+        """
         earlier_prompt = self.read_prompt(cell)
-        for _ in range(30):  # a cell that is run before the kernel answers is not run at all, so it is tried again
+        for _ in range(30):  # JupyterLab ignores a run before the kernel is connected, so it is repeated.
             self.start_cell(cell)
             self.page.wait_for_timeout(100)
-            while not re.fullmatch(
-                r"\[( |\d+)\]:", current_prompt := self.read_prompt(cell)
-            ):  # it runs, or is being drawn anew
+            # While the cell runs or is redrawn, the prompt contains no number.
+            while not re.fullmatch(r"\[( |\d+)\]:", current_prompt := self.read_prompt(cell)):
                 self.page.wait_for_timeout(50)
             if current_prompt not in (earlier_prompt, "[ ]:"):
                 return
         raise AssertionError(f"cell {cell} does not run")
 
     def start_cell(self, cell: int) -> None:
-        """Runs a cell without waiting for it."""
+        """Run a cell without waiting for it."""
         self.page.locator(".jp-CodeCell .jp-InputArea-editor").nth(cell).click()
         self.page.keyboard.press("Shift+Enter")
 
     def read_prompt(self, cell: int) -> str:
+        """Return the prompt of a code cell, such as "[1]:"."""
         return self.page.locator(".jp-CodeCell .jp-InputPrompt").nth(cell).inner_text().strip()
 
     def wait_until(self, condition: str) -> None:
-        """Waits until an expression is true in the page; on the way out it says what the cells printed."""
+        """Wait until a JavaScript expression is true in the page.
+
+        Args:
+            condition: The expression.
+
+        Raises:
+            AssertionError: It was not true within five minutes. The message contains the outputs of all cells.
+        """
         try:
             self.page.wait_for_function(condition, timeout=300_000)
         except PlaywrightError as error:
@@ -106,7 +139,7 @@ class Notebook:
             ) from error
 
     def read_output(self, cell: int) -> str:
-        """What a cell printed, once it stands in the page: that may be after the cell's end."""
+        """Return the output of a code cell once the page shows it, which may be after the cell has finished."""
         self.wait_until(
             f"document.querySelectorAll('.jp-CodeCell')[{cell}]?.querySelector('.jp-OutputArea')?.textContent.trim()"
         )

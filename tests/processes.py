@@ -1,10 +1,14 @@
-"""Programs that tests start."""
+"""Processes that tests start."""
 
 import subprocess
 
 
 def end_processes(*processes: subprocess.Popen[str]) -> None:
-    """End processes that a test started, on a busy machine also by force: none outlives it."""
+    """End processes that a test started, by force after a minute, so that none outlives the test.
+
+    Args:
+        processes: The processes.
+    """
     for process in processes:
         process.terminate()
     for process in processes:

@@ -1,12 +1,14 @@
-"""The lessons in another language: gettext's files, and notebooks that are built from the English ones and from them.
+"""Synchronize the lessons in another language with the English ones.
 
     python -m tests.translate zh
 
-``notebooks/zh/texts`` has a file for each notebook, ``01.po``, and one each for `check`, `explain`, the picture and the
-command line. They are edited with Poedit, Weblate or any editor, as all the world's ``.po`` files are; the notebooks
-beside them are never edited by hand. This program brings both in step with the English texts: it takes up new texts,
-marks the translation of a changed one *fuzzy* with the English that it was made from, builds the notebooks, and says
-what is left to do. A folder that does not exist is begun. What of a cell is translated, ``cell_words.py`` says.
+``notebooks/zh/texts`` contains a gettext file for each notebook, such as ``01.po``, and one each for `check`,
+`explain`, the picture and the command line. They are edited with Poedit, Weblate or any other editor for ``.po`` files.
+The notebooks next to them are built and never edited by hand.
+
+This program adds new texts, and marks the translation of a changed text *fuzzy*, with the earlier English text. It then
+builds the notebooks and lists the remaining work. If the folder does not exist, it is created. ``cell_words.py``
+decides which parts of a cell are translated.
 """
 
 from __future__ import annotations
@@ -45,19 +47,29 @@ ROOT = Path(__file__).parents[1]
 VIEW = "widgets/frontend/src"
 PLAYGROUND = "widgets/frontend/playground"
 EXAMPLES = "minitape/cli/playground_page/examples"
-MAX_LISTED = 10  # new texts of a file that are listed
-# what this package calls with a text for people, and which of the arguments it is
+MAX_LISTED = 10
+"""The most new texts of a file that are listed one by one."""
 FIRST, THIRD = slice(1), slice(2, 3)
 SAYING_FUNCTIONS = {
     **dict.fromkeys(("say", "print_translated", "fill", "translate", "create_failure", "create_usage_error"), FIRST),
     "OperationFix": THIRD,
     "translate_column_names": slice(None),
 }
-COMMAND_DECORATORS = {"command", "group"}  # what makes a function one of them
+"""The functions that are called with texts for people, and the positions of these texts."""
+COMMAND_DECORATORS = {"command", "group"}
+"""The decorators of commands."""
 
 
 def synchronize_translation(english: Path, translation: Path) -> list[str]:
-    """Bring the files and notebooks of a translation in step with the English ones; give back what is left to do."""
+    """Update the files and notebooks of a translation from the English ones.
+
+    Args:
+        english: The folder of the English notebooks.
+        translation: The folder of the translation.
+
+    Returns:
+        The remaining work: texts to translate and notebooks to run.
+    """
     (translation / TEXTS_FOLDER).mkdir(parents=True, exist_ok=True)
     remaining_work, translations = [], {}
     for domain, texts in collect_texts_by_domain(english).items():
@@ -73,9 +85,8 @@ def synchronize_translation(english: Path, translation: Path) -> list[str]:
             read_json(path, MAX_NOTEBOOK_SIZE), old_notebook, translations[get_domain(path)], translation.name
         )
         _write_if_changed(target, json.dumps(new_notebook, indent=1, ensure_ascii=False, sort_keys=True) + "\n")
-        remaining_work += (
-            [f"{path.name}: {len(cells_to_run)} cells to run: minitape save {target}"] if cells_to_run else []
-        )
+        if cells_to_run:
+            remaining_work.append(f"{path.name}: {len(cells_to_run)} cells to run: minitape save {target}")
     return remaining_work
 
 
@@ -85,12 +96,21 @@ def _write_if_changed(file: Path, text: str) -> None:
 
 
 def get_domain(notebook: Path) -> str:
-    """The name of the file with the texts of a notebook: the lesson's number, or the page's name."""
+    """Return the name of the file with a notebook's texts: the number of the lesson, or the name of the page."""
     return notebook.stem.partition("_")[0]
 
 
 def update_catalog(file: Path, places_by_text: dict[str, list[str]], code: str) -> Catalog:
-    """Return the catalog of a file in a language, with these texts, each with the places where it is found."""
+    """Return the catalog of a file with new texts.
+
+    Args:
+        file: The ``.po`` file, which may be missing.
+        places_by_text: The places of each English text.
+        code: The language.
+
+    Returns:
+        The catalog, in which the translations of changed texts are fuzzy.
+    """
     from babel.messages import Catalog
     from babel.messages.pofile import read_po
 
@@ -112,7 +132,7 @@ def update_catalog(file: Path, places_by_text: dict[str, list[str]], code: str) 
 
 
 def _parse_previous_text(comments: list[str]) -> list[str]:
-    """What a fuzzy text was before, which Babel reads as comments only.
+    """Return the earlier English of a fuzzy text, which Babel reads only as comments.
 
     >>> _parse_previous_text(['| msgid "A text "', '| "of two lines"'])
     ['A text of two lines']
@@ -123,7 +143,10 @@ def _parse_previous_text(comments: list[str]) -> list[str]:
 
 
 def format_po_file(catalog: Catalog) -> str:
-    """A catalog as a file has it: what a fuzzy text was is above it, which Babel would break within its quotes."""
+    """Format a catalog as a ``.po`` file.
+
+    The earlier English of a fuzzy text is added above the text, because Babel would break it within its quotes.
+    """
     from babel.messages.pofile import normalize, write_po
 
     file = io.BytesIO()
@@ -136,30 +159,41 @@ def format_po_file(catalog: Catalog) -> str:
 
 
 def list_remaining_texts(catalog: Catalog) -> list[str]:
-    """List what a translator has to do in a catalog.
+    """List the remaining work for the translator of a catalog.
 
-    That is the texts that changed, with the English then and now, and those that are new, or how many.
+    Args:
+        catalog: The catalog.
+
+    Returns:
+        Each changed text with its English then and now; each new text, or only their number if there are many.
     """
     new = [f"new: {text.id!r}" for text in catalog if text.id and not text.string]
-    changed = [f"was {[*text.previous_id, text.id][0]!r}, is {text.id!r}" for text in catalog if text.id and text.fuzzy]
+    changed = [
+        f"was {next(iter(text.previous_id), text.id)!r}, is {text.id!r}" for text in catalog if text.id and text.fuzzy
+    ]
     return changed + (new if len(new) <= MAX_LISTED else [f"{len(new)} texts to translate"])
 
 
 def translate_notebook(
     english: Object, old_notebook: Object, translations: dict[str, str], code: str
 ) -> tuple[Object, list[str]]:
-    """Return a notebook in another language, and the cells of it that are to be run.
+    """Translate a notebook.
 
-    Outputs and attached pictures are those of `old_notebook`.
+    Args:
+        english: The English notebook.
+        old_notebook: The translated notebook as it was, which provides the outputs and attached pictures.
+        translations: The translation of each piece.
+        code: The language.
+
+    Returns:
+        The translated notebook, and the ids of its cells that must be run.
     """
     old_cells = {cell["id"]: cell for cell in old_notebook["cells"]}
     cells, cells_to_run = [], []
     for cell in english["cells"]:
         source = translate_cell(cell, translations)
-        new_cell, old_cell = (
-            {**cell, "source": source.splitlines(keepends=True)},
-            old_cells.get(cell["id"], {"source": ""}),
-        )
+        new_cell = {**cell, "source": source.splitlines(keepends=True)}
+        old_cell = old_cells.get(cell["id"], {"source": ""})
         if old_cell.get("attachments", {}).keys() == cell.get("attachments", {}).keys():
             new_cell |= {name: part for name, part in old_cell.items() if name == "attachments"}
         if cell["cell_type"] == "code":
@@ -173,7 +207,14 @@ def translate_notebook(
 
 
 def collect_texts_by_domain(english: Path) -> dict[str, dict[str, list[str]]]:
-    """The texts to translate, by file; each with the places where it is found."""
+    """Collect the texts to translate.
+
+    Args:
+        english: The folder of the English notebooks.
+
+    Returns:
+        The places of each text, by file and text.
+    """
     texts_by_domain: dict[str, dict[str, list[str]]] = {}
     for path in sorted(english.glob("*.ipynb")):
         domain = get_domain(path)
@@ -189,7 +230,7 @@ def collect_texts_by_domain(english: Path) -> dict[str, dict[str, list[str]]]:
         "explain": collect_said_texts("minitape/common", "minitape/explain", "minitape/bridges")
         + _collect_explain_texts()
         + _collect_bridge_texts(),
-        # the words of the view in the browser are those of the Chinese file
+        # The texts of the browser's view are listed in the Chinese file.
         "picture": collect_said_texts("minitape/picture", "widgets/minitape_widgets")
         + [(text, VIEW) for text in load_translations("picture", "zh")],
         "cli": collect_said_texts("minitape/cli"),
@@ -202,7 +243,7 @@ def collect_texts_by_domain(english: Path) -> dict[str, dict[str, list[str]]]:
 
 
 def _collect_playground_texts() -> list[tuple[str, str]]:
-    """What the page of the playground says, and the words of its examples."""
+    """Collect the texts of the playground's page, and the words of its examples."""
     script = "".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / PLAYGROUND).glob("*.ts")))
     texts = [(text, PLAYGROUND) for text in re.findall(r'\bt\("((?:[^"\\]|\\.)*)"', script)]
     for path in sorted((ROOT / EXAMPLES).glob("*.txt")):
@@ -212,7 +253,11 @@ def _collect_playground_texts() -> list[tuple[str, str]]:
 
 
 def collect_lesson_texts(lesson: str) -> list[str]:
-    """The texts of a lesson's answer key: what `check` may say of its exercises, and `reveal` of its predictions."""
+    """Collect the texts in a lesson's answer key: the hints and reasons of exercises and of predictions.
+
+    Args:
+        lesson: The number of the lesson, such as "01".
+    """
     texts = []
     for exercise in collect_exercises(lesson).values():
         texts += [
@@ -240,24 +285,24 @@ def collect_lesson_texts(lesson: str) -> list[str]:
 
 
 def _list_function_texts(function: Function | None) -> list[str]:
-    """The texts that a further look at a learner's function may give."""
+    """List the texts that an exercise's additional check of a learner's function may return."""
     if function is None:
         return []
-    constants = [
-        *function.__code__.co_consts,
-        *(
-            constant
-            for part in function.__code__.co_consts
-            if hasattr(part, "co_consts")
-            for constant in part.co_consts
-        ),
-    ]
+    constants = [*function.__code__.co_consts]
+    for part in function.__code__.co_consts:
+        if hasattr(part, "co_consts"):  # The part is the code of a nested function.
+            constants += part.co_consts
     return [text for text in constants if isinstance(text, str) and " " in text and text != function.__doc__]
 
 
 def collect_said_texts(*folders: str) -> list[tuple[str, str]]:
-    """The texts that the files of some folders give to the functions that say them, and the file of each: in the call
-    or by a name that stands for them.
+    """Collect the texts that files pass to translating functions, directly or by a name.
+
+    Args:
+        folders: The folders with the files, relative to the repository.
+
+    Returns:
+        Pairs of a text and its file.
     """
     texts = []
     for path in (path for folder in folders for path in sorted((ROOT / folder).rglob("*.py"))):
@@ -266,7 +311,7 @@ def collect_said_texts(*folders: str) -> list[tuple[str, str]]:
             (name, text) for name, value in iter_named_values(tree) if name for text in iter_text_nodes(value)
         ]
         for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
-            # a method of the same name says something else
+            # Methods of the same name have other meanings, so only calls by a plain name count.
             for argument in call.args[SAYING_FUNCTIONS.get(getattr(call.func, "id", ""), slice(0))]:
                 names = {get_name(node) for node in ast.walk(argument)}
                 texts_of_names = [text for name, text in named_texts if name in names and " " in ast.unparse(text)]
@@ -281,20 +326,18 @@ def collect_said_texts(*folders: str) -> list[tuple[str, str]]:
 
 
 def _iter_help_texts(tree: ast.AST) -> Iterator[str]:
-    """What ``--help`` says of the commands of a file, and of their options."""
+    """Yield the ``--help`` texts of the commands in a file and of their options."""
     for node in ast.walk(tree):
-        if (
-            isinstance(node, ast.FunctionDef)
-            and {get_name(getattr(decorator, "func", decorator)) for decorator in node.decorator_list}
-            & COMMAND_DECORATORS
-        ):
-            yield ast.get_docstring(node) or ""
+        if isinstance(node, ast.FunctionDef):
+            decorators = {get_name(getattr(decorator, "func", decorator)) for decorator in node.decorator_list}
+            if decorators & COMMAND_DECORATORS:
+                yield ast.get_docstring(node) or ""
         elif isinstance(node, ast.keyword) and node.arg == "help":
             yield from (str(text.value) for text in iter_text_nodes(node.value) if isinstance(text, ast.Constant))
 
 
 def _collect_explain_texts() -> list[tuple[str, str]]:
-    """The sentences that `explain` may say of a tape, from its tables."""
+    """Collect the sentences in the tables of `explain` for tapes."""
     tables = (
         cause_texts.TEXT,
         value_texts.VALUE_TEXTS,
@@ -308,11 +351,18 @@ def _collect_explain_texts() -> list[tuple[str, str]]:
 
 
 def _collect_bridge_texts() -> list[tuple[str, str]]:
-    """The same of the bridges' tables, which are read as text: no framework need be installed."""
+    """Collect the sentences in the tables of the bridges.
+
+    The tables are read as source code, so that no framework needs to be installed.
+    """
     texts = []
     for path in sorted([*ROOT.glob("minitape/[be]*/*texts.py"), *ROOT.glob("minitape/bridges/*/sentences.py")]):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            values = node.values if isinstance(node, ast.Dict) else [node.value] if isinstance(node, ast.Assign) else []
+            values: list[ast.expr] = []
+            if isinstance(node, ast.Dict):
+                values = node.values
+            elif isinstance(node, ast.Assign):
+                values = [node.value]
             for part in (part for value in values for part in getattr(value, "elts", [value])):
                 if isinstance(part, ast.Constant) and " " in str(part.value):
                     texts.append((str(part.value), path.relative_to(ROOT).as_posix()))
@@ -320,7 +370,7 @@ def _collect_bridge_texts() -> list[tuple[str, str]]:
 
 
 def main() -> None:
-    """Bring the language that is named in step; or say that it is none."""
+    """Update the language that the command line names, or exit with an error if it names none."""
     code = "".join(sys.argv[1:])
     if code == ENGLISH or not LANGUAGE_CODE.fullmatch(code):
         sys.exit(f"{code!r} names no language to translate into; give its code, such as de or pt-BR")

@@ -1,6 +1,8 @@
-"""`minitape check` runs each notebook in a new process of Python, which imports pytest and nbval: half of what a short
-notebook takes. Here that process comes from one that has imported them. What is checked is the same; the notebook's
-kernel is as new as ever. Tests that run the command `minitape` have all its processes.
+"""Run `minitape check` in processes that have already imported pytest and nbval.
+
+`minitape check` runs each notebook in a new Python process. Half of a short notebook's time is spent on imports. Here a
+fork server has done the imports. The checks are the same, and each notebook still gets a new kernel. Tests that run the
+command `minitape` itself use the normal processes.
 """
 
 import multiprocessing
@@ -17,12 +19,18 @@ PRELOADED = ["minitape.cli.nbval_recorder", "nbval.plugin", "jupyter_client.bloc
 
 
 class WarmProcess:
-    """A process of pytest, with what `minitape check` asks of it."""
+    """A process of pytest with the methods of `subprocess.Popen` that `minitape check` uses.
+
+    Attributes:
+        stdout: The output of the process, stderr included.
+        terminate: The method that terminates the process.
+    """
 
     def __init__(self, command, cwd, env, **_):
+        """Start pytest with the arguments in `command`."""
         context = multiprocessing.get_context("forkserver")
         context.set_forkserver_preload(PRELOADED)
-        vars(sys.modules["__main__"]).setdefault("__spec__", None)  # a shell that another test made may have left none
+        vars(sys.modules["__main__"]).setdefault("__spec__", None)  # The shell of another test may have removed it.
         read_end, write_end = context.Pipe(duplex=False)
         arguments = command[command.index("pytest") + 1 :]
         self._process = context.Process(target=run_pytest_in_process, args=(arguments, cwd, env, write_end))
@@ -33,14 +41,24 @@ class WarmProcess:
         self.terminate = self._process.terminate
 
     def poll(self):
+        """Return the exit code, or None while the process runs."""
         return self._process.exitcode
 
     def wait(self):
+        """Wait for the process, and return its exit code."""
         self._process.join()
         return self._process.exitcode
 
 
 def run_pytest_in_process(arguments, cwd, env, write_end):
+    """Run pytest in this process, which becomes like a fresh one.
+
+    Args:
+        arguments: The arguments of pytest.
+        cwd: The working folder.
+        env: All environment variables.
+        write_end: The pipe for stdout and stderr.
+    """
     os.dup2(write_end.fileno(), 1)
     os.dup2(write_end.fileno(), 2)
     os.chdir(cwd)
@@ -50,13 +68,13 @@ def run_pytest_in_process(arguments, cwd, env, write_end):
 
 
 def format_result_text(result):
-    """What `minitape check` says of one notebook, as plain text."""
+    """Return the lines that `minitape check` prints for one notebook, as plain text."""
     return "\n".join(line.plain for line in terminal_report.iter_result_lines(result))
 
 
 @pytest.fixture(scope="session", autouse=hasattr(os, "fork"))
 def warm_check():
-    """For each folder of tests that imports this: notebooks are checked in such processes."""
+    """Check notebooks in warm processes, in each test folder that imports this fixture."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(check_notebooks, "subprocess", SimpleNamespace(**vars(subprocess) | {"Popen": WarmProcess}))
         yield

@@ -1,30 +1,28 @@
-"""The command `minitape`: open the lessons, check notebooks, save them, start a new one, compile ahead.
+"""The command `minitape`, which opens lessons, checks and saves notebooks, and explains gradients.
 
-Only the console script imports this package, so that `import minitape` stays light; each command in turn imports what
-it needs when it is called, so that `minitape --help` answers at once.
+Only the console script imports this package, so that `import minitape` stays light. Each command imports its modules
+when it is called, so that `minitape --help` is fast.
 
 ``lab``, ``lesson_files``
-    the lessons, copied for a learner and opened in JupyterLab
+    copies the lessons for a learner and opens them in JupyterLab
 ``site``, ``site_folder``, ``lesson_pages``
-    the lessons as a site, with pictures that step
+    writes the lessons as a site, with pictures that step
 ``lite``, ``browser_python``, ``playground_page``
-    the lessons in JupyterLite, which runs them in the browser; the Python that it loads; the page on which one types a
-    program
+    writes a site with JupyterLite, which runs the lessons in the browser; its Python; the playground
 ``server``, ``contents_manager``
-    what minitape adds to a Jupyter server, also on a hub: how it hands out notebooks
+    extends a Jupyter server, also on JupyterHub, so that it serves minitape's notebooks correctly
 ``check_notebooks``, ``notebook_rules``, ``nbval_recorder``, ``kernel``
-    notebooks run under nbval, and what else must hold for them
+    runs notebooks under nbval and checks the other rules for notebooks
 ``save``, ``new_lesson``
-    notebooks read, run and written, never half; a new lesson
+    runs notebooks and writes them in one step; writes the skeleton of a lesson
 ``handins``, ``class_figures``, ``class_report``
-    what a class handed in, and how far it is
+    reads the hand-ins of a class and reports its progress
 ``nbgrader``, ``grading``
-    lessons as assignments with grades
+    exports lessons as assignments with grades
 ``explain_program``
-    a training program run under its framework's bridge
+    runs a training program under the bridge of its framework
 ``messages``, ``optional_packages``, ``terminal_report``
-    what the command says, in the user's language; which command to type for a package that is missing; what is shown on
-    the terminal
+    translates the messages; names the command that installs a missing package; formats output for the terminal
 """
 
 from __future__ import annotations
@@ -45,12 +43,11 @@ from minitape.common.atomic_write import open_replacement_file
 from .messages import CommandContext, convert_write_errors, create_usage_error, say
 from .optional_packages import describe_missing_package, require_packages
 
-# jsonschema, which nbformat checks notebooks with, compiles 38 grammars when it is imported and finds this package, and
-# that takes a second. They are for addresses in any script; the format of notebooks has no such field.
+# nbformat checks notebooks with jsonschema, which compiles 38 grammars if it finds this package. That takes a second.
+# The grammars are for addresses in any script, and the notebook format has no such field.
 sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 
-# Older versions of ipykernel bring a debugger that would write a warning of five lines to stderr whenever it is
-# imported.
+# The debugger of older ipykernel versions would write a warning of five lines to stderr at each import.
 os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
 
 LANGUAGE_OPTION = click.option(
@@ -61,17 +58,26 @@ CHECK_FAILED_CODE = 2
 
 
 class CommandGroup(click.Group):
-    """The commands, with their help in the user's language; where a package is missing, the error says what to type."""
+    """The group of all commands, with help in the user's language.
+
+    If a command needs a package that is not installed, the error names the command that installs it.
+    """
 
     context_class = CommandContext
 
-    # as click says it
+    # click defines the arguments.
     def __init__(self, *arguments: Any, **attributes: Any):
+        """Create the group with the arguments of `click.Group`, and translate its help."""
         super().__init__(*arguments, **attributes)
         self.help = say(inspect.cleandoc(self.help or ""))
 
     def add_command(self, cmd: click.Command, name: str | None = None) -> None:
-        """Add a command."""
+        """Add a command, and translate the help of the command and of its options.
+
+        Args:
+            cmd: The command.
+            name: The name of the command, if it is not `cmd.name`.
+        """
         cmd.context_class, cmd.help = CommandContext, say(inspect.cleandoc(cmd.help or ""))
         for option in cmd.params:
             if isinstance(option, click.Option):
@@ -79,7 +85,17 @@ class CommandGroup(click.Group):
         super().add_command(cmd, name)
 
     def invoke(self, ctx: click.Context) -> object:
-        """Call the command that is meant."""
+        """Call the command that the user typed.
+
+        Args:
+            ctx: The context of the group.
+
+        Returns:
+            The return value of the command.
+
+        Raises:
+            click.ClickException: A package that the command needs is not installed.
+        """
         try:
             return super().invoke(ctx)
         except ModuleNotFoundError as error:
@@ -127,7 +143,7 @@ def lab_command(
     language.
     """
     if not copy_only:
-        require_packages("jupyterlab")  # before anything is copied
+        require_packages("jupyterlab")  # This check comes before anything is copied.
     from .lab import LEARNER_FOLDER, copy_and_report_lessons, run_jupyterlab
 
     if not own:
@@ -271,7 +287,14 @@ def new_lesson_command(name: str, title: str | None) -> None:
 
 
 def quote_for_shell(path: Path) -> str:
-    """Return a path as it is typed in this system's shell, in quotes where it holds a blank."""
+    """Quote a path for this system's shell, if it needs quotes.
+
+    Args:
+        path: The path.
+
+    Returns:
+        The text to type, in the syntax of cmd.exe on Windows and of a POSIX shell elsewhere.
+    """
     return subprocess.list2cmdline([str(path)]) if os.name == "nt" else shlex.quote(str(path))
 
 

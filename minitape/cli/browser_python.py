@@ -1,5 +1,6 @@
-"""The Python of a site that runs in the reader's browser: Pyodide, the packages of a lesson and minitape. All are
-named in one lock file, so that the kernel has them when it starts and asks no index.
+"""The Python of a site that runs in the reader's browser: Pyodide, the lessons' packages and minitape.
+
+One lock file lists all packages, so that the kernel starts with them and queries no package index.
 """
 
 from __future__ import annotations
@@ -30,34 +31,46 @@ from .lesson_files import find_lesson_folders_by_language, find_lessons_folder, 
 from .messages import create_failure
 from .notebook_rules import SOLUTION, get_tags
 
-PYTHON_FOLDER = "pyodide"  # in a site
+PYTHON_FOLDER = "pyodide"
+"""The folder of Python in a site."""
 LOCK_FILE = "pyodide-lock.json"
 CORE_FILES = ("pyodide.mjs", "pyodide.asm.wasm", "python_stdlib.zip")
-LOADER_FILES = ("pyodide.asm.js", "pyodide.asm.mjs")  # a version of Pyodide has one of them
+LOADER_FILES = ("pyodide.asm.js", "pyodide.asm.mjs")
+"""The file that the first core file loads. Each version of Pyodide has exactly one of these."""
 CDN_URL = "https://cdn.jsdelivr.net/pyodide/v{version}/full/"
 PLAYGROUND_PACKAGES = ("numpy", "ml-dtypes", "minitape")
-"""What the playground loads."""
+"""The packages that the playground loads."""
 KERNEL_PACKAGES = "ipython micropip packaging traitlets typing-extensions".split()
-"""What the kernel needs of Pyodide's packages."""
+"""The packages of Pyodide that the kernel needs."""
 UNUSED_PACKAGES = "jedi parso prompt-toolkit wcwidth".split()
-"""What IPython asks for, and the kernel starts sooner without: its terminal, and jedi."""
-FRONT_END_PACKAGES = "ipywidgets anywidget psygnal comm".split()  # what live pictures need of the index
-# of minitape: the site has the lessons as files
+"""Dependencies of IPython for its terminal and its completion. The kernel starts faster without them."""
+FRONT_END_PACKAGES = "ipywidgets anywidget psygnal comm".split()
+"""The packages from the package index that live pictures need."""
 EXCLUDED_FOLDERS = "lessons cli __pycache__ .ipynb_checkpoints".split()
+"""Folders of minitape that the wheel does not need. The site contains the lessons as files."""
 
-Lock: TypeAlias = dict[str, Any]  # of Pyodide's JSON
+# The lock file is JSON that Pyodide defines.
+Lock: TypeAlias = dict[str, Any]
+"""Pyodide's lock file, or its packages by name."""
 
 
 def write_browser_python(
     target_folder: Path, pyodide_folder: Path | None, pyodide_version: str, offline: bool, kernel_wheels: Iterable[Path]
 ) -> list[str]:
-    """Write what a site needs of Python, `kernel_wheels` among it, to `target_folder`.
+    """Write the Python files of a site.
 
-    Returns the packages that a notebook's kernel loads. Pyodide comes from `pyodide_folder`, which holds a
-    distribution, else from its CDN: with `offline` it is copied into the site, without it the reader's browser fetches
-    it there.
+    Args:
+        target_folder: The folder to write to. Its old content is deleted.
+        pyodide_folder: A folder with a distribution of Pyodide. If it is None, Pyodide comes from its CDN.
+        pyodide_version: The version of Pyodide on the CDN.
+        offline: Copy Pyodide from the CDN into the site. Otherwise the reader's browser fetches it from the CDN.
+        kernel_wheels: The wheels of JupyterLite's kernel, which are copied.
 
-    Raises click.ClickException where Pyodide cannot be had or lacks a package.
+    Returns:
+        The packages that the kernel of a notebook loads.
+
+    Raises:
+        click.ClickException: Pyodide is unavailable or lacks a package.
     """
     shutil.rmtree(target_folder, ignore_errors=True)
     target_folder.mkdir(parents=True)
@@ -91,23 +104,30 @@ def write_browser_python(
             write_file(target_folder / entry["file_name"], content)
         else:
             entry["file_name"] = base_url + entry["file_name"]
-    for name in (*CORE_FILES, _find_loader_file_name(pyodide_folder, base_url)) if is_copied else ():
-        write_file(target_folder / name, _read_pyodide_file(pyodide_folder, base_url, name))
+    if is_copied:
+        for name in (*CORE_FILES, _find_loader_file_name(pyodide_folder, base_url)):
+            write_file(target_folder / name, _read_pyodide_file(pyodide_folder, base_url, name))
     write_file(target_folder / LOCK_FILE, json.dumps(lock, separators=(",", ":")))
     return loaded_packages
 
 
 def list_core_file_urls(loader_url: str) -> list[str]:
-    """List the addresses of the files with which Python starts, where that of the first one is ``loader_url``.
+    """List the addresses of the files with which Python starts.
 
     >>> list_core_file_urls("../pyodide/pyodide.mjs")
     ['../pyodide/pyodide.mjs', '../pyodide/pyodide.asm.wasm', '../pyodide/python_stdlib.zip']
+
+    Args:
+        loader_url: The address of the first file, ``pyodide.mjs``.
+
+    Returns:
+        The addresses, in the order of `CORE_FILES`.
     """
     return [loader_url.removesuffix(CORE_FILES[0]) + name for name in CORE_FILES]
 
 
 def _read_pyodide_file(pyodide_folder: Path | None, base_url: str, file_name: str) -> bytes:
-    """Read a file of Pyodide from its folder, or without one from the address that ``base_url`` begins."""
+    """Read a file of Pyodide from its folder; without a folder, download it from the address ``base_url``."""
     try:
         if pyodide_folder is not None:
             return read_bytes(pyodide_folder / file_name)
@@ -123,7 +143,7 @@ def _read_pyodide_file(pyodide_folder: Path | None, base_url: str, file_name: st
 
 
 def _find_loader_file_name(pyodide_folder: Path | None, base_url: str) -> str:
-    """Return the name of the file that `pyodide.mjs` loads next: it is another one since Pyodide 314."""
+    """Return the name of the file that `pyodide.mjs` loads next, which is different since Pyodide 314."""
     core_script = _read_pyodide_file(pyodide_folder, base_url, CORE_FILES[0])
     return LOADER_FILES[1] if LOADER_FILES[1].encode() in core_script else LOADER_FILES[0]
 
@@ -133,7 +153,7 @@ def _normalize_package_name(package_name: str) -> str:
 
 
 def _list_names_with_dependencies(lock_entries: Lock, package_names: Iterable[str]) -> list[str]:
-    """Return the names of these packages and of all that they need, sorted."""
+    """Return the sorted names of some packages and of all their dependencies."""
     resolved: dict[str, None] = {}
     pending = list(package_names)
     while pending:
@@ -145,9 +165,12 @@ def _list_names_with_dependencies(lock_entries: Lock, package_names: Iterable[st
 
 
 def _download_front_end_wheels(target_folder: Path) -> list[Path]:
-    """Download the wheels of what live pictures need, in the versions installed here: the site has their front ends."""
+    """Download the wheels that live pictures need.
+
+    Their versions are those installed here, because the site contains the matching front ends.
+    """
     requirements = [f"{name}=={version(name)}" for name in FRONT_END_PACKAGES]
-    # `--platform any` leaves out what was compiled
+    # `--platform any` excludes compiled wheels.
     command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--only-binary=:all:", "--platform", "any"]
     process = subprocess.run([*command, "-d", str(target_folder), *requirements], capture_output=True, text=True)
     if process.returncode:
@@ -156,9 +179,15 @@ def _download_front_end_wheels(target_folder: Path) -> list[Path]:
 
 
 def write_minitape_wheel(target_folder: Path) -> Path:
-    """Write a wheel of minitape to a folder, and return its path.
+    """Write a wheel of minitape with the files that this process runs.
 
-    It has the files that this process runs, and of the lessons the solutions alone.
+    Of the lessons, the wheel contains only the translated texts and the solutions.
+
+    Args:
+        target_folder: The folder to write to.
+
+    Returns:
+        The path of the wheel.
     """
     name = f"minitape-{minitape.__version__}"
     info_folder = f"{name}.dist-info"
@@ -177,27 +206,30 @@ def write_minitape_wheel(target_folder: Path) -> Path:
     wheel = target_folder / f"{name}-py3-none-any.whl"
     with zipfile.ZipFile(wheel, "w") as archive:
         for archive_path, content in files.items():
-            zip_entry = zipfile.ZipInfo(archive_path)  # of no particular time: the same files give the same wheel
+            zip_entry = zipfile.ZipInfo(archive_path)  # A fixed time makes the wheel reproducible.
             zip_entry.compress_type = zipfile.ZIP_DEFLATED
             archive.writestr(zip_entry, content)
     return wheel
 
 
 def _iter_archive_paths_and_files() -> Iterator[tuple[str, Path]]:
-    """Yield each file of minitape that belongs into the wheel: its path there, and where it lies."""
+    """Yield each file of minitape that belongs into the wheel, as (path in the wheel, path on disk)."""
     for name in ("minitape", "minitape_widgets"):
         package = Path(str(import_module(name).__file__)).parent
         for path in sorted(package.rglob("*")):
             parts = path.relative_to(package.parent).parts
             if path.is_file() and path.suffix not in (".pyi", ".pyc") and not set(parts) & set(EXCLUDED_FOLDERS):
                 yield "/".join(parts), path
-    for language, lessons_folder in find_lesson_folders_by_language().items():  # what is said in it
+    for language, lessons_folder in find_lesson_folders_by_language().items():
         for path in sorted((lessons_folder / TEXTS).glob("*.po")):
             yield f"minitape/lessons/{language}/{TEXTS}/{path.name}", path
 
 
 def _iter_solution_notebooks() -> Iterator[tuple[str, bytes]]:
-    """Yield path and content of notebooks with the folded solutions alone: `check` puts a wrong program beside one."""
+    """Yield notebooks that contain only the folded solutions, as (path, content).
+
+    `check` shows a wrong program next to its solution.
+    """
     for path in list_notebook_files(find_lessons_folder()):
         solution_cells = [cell for cell in read_json(path, MAX_NOTEBOOK_SIZE)["cells"] if SOLUTION in get_tags(cell)]
         notebook = {"cells": solution_cells, "metadata": {"language": ENGLISH}}
@@ -205,9 +237,9 @@ def _iter_solution_notebooks() -> Iterator[tuple[str, bytes]]:
 
 
 def _build_named_lock_entry(wheel_path: Path) -> tuple[str, Lock]:
-    """Return the name of a wheel's package, and its entry in the lock file.
+    """Return the name of a wheel's package and its entry in the lock file.
 
-    The site names all packages, so none needs another.
+    The entry lists no dependencies, because the site names all packages.
     """
     with zipfile.ZipFile(wheel_path) as archive:
         top_level_names = {name.split("/")[0].removesuffix(".py") for name in archive.namelist()}

@@ -44,7 +44,8 @@ if TYPE_CHECKING:
     from .notebook_rules import CellResult, Notebook
 
 VARIANTS = ("blank", "solved")
-PYTEST_RAN_CODES = (0, 1)  # all passed, some failed
+PYTEST_RAN_CODES = (0, 1)
+"""The exit codes of pytest after all tests passed, and after some failed."""
 PYTEST_OPTIONS = (
     *("--noconftest", "-p", "no:cacheprovider", "-p", "minitape.cli.nbval_recorder", "-p", "nbval.plugin"),
     *("--nbval", "--nbval-current-env", "--color=no", "--tb=short", "-q"),
@@ -53,13 +54,21 @@ PYTEST_OPTIONS = (
 
 @dataclass
 class CheckResult:
-    """What checking one notebook gave: `failure_reason` says why it could not be checked at all, `uncompared_cells`
-    which cells' outputs were not.
+    """The result of checking one notebook.
+
+    Attributes:
+        name: The path of the notebook.
+        findings: The problems that were found.
+        runs: The (cell, variant) pairs that ran.
+        cell_sources: The code of all cells.
+        uncompared_cells: The cells whose outputs were not compared with the saved ones.
+        seconds: How long the check took.
+        failure_reason: Why the notebook could not be checked; None if it could.
     """
 
     name: str
     findings: list[CheckFinding] = field(default_factory=list)
-    runs: set[tuple[int, str]] = field(default_factory=set)  # cell, variant
+    runs: set[tuple[int, str]] = field(default_factory=set)
     cell_sources: list[str] = field(default_factory=list)
     uncompared_cells: list[int] = field(default_factory=list)
     seconds: float = 0.0
@@ -67,20 +76,28 @@ class CheckResult:
 
     @property
     def exit_code(self) -> int:
-        """0 if nothing was found, 1 if something was, 2 if the notebook could not be checked."""
+        """0 if nothing was found, 1 if there are findings, 2 if the notebook could not be checked."""
         return 2 if self.failure_reason else int(bool(self.findings))
 
     @property
     def is_unsaved(self) -> bool:
-        """Whether the notebook is as JupyterLab leaves it while one writes: `minitape save` has not seen it since."""
+        """Whether the notebook was changed in JupyterLab and not saved by `minitape save` since."""
         return any(finding.rule in UNSAVED_RULES for finding in self.findings)
 
 
 def resolve_notebook_paths(named_paths: Sequence[Path], language: str | None = None) -> list[Path]:
-    """List the notebooks that a command's arguments name: a file itself, all of a folder, without arguments the lessons
-    in `language`.
+    """List the notebooks that the arguments of a command name.
 
-    Raises click.UsageError where a path does not exist, is no notebook, or a folder holds none.
+    Args:
+        named_paths: Notebooks, and folders that stand for all their notebooks. An empty list stands for the
+            course's lessons.
+        language: The language of the course's lessons; English if it is None.
+
+    Returns:
+        The notebooks in the given order, without duplicates.
+
+    Raises:
+        click.UsageError: A path does not exist or is not a notebook, or a folder contains no notebooks.
     """
     course_folder = find_lessons_folder(language, *named_paths[:1])
     if not named_paths:
@@ -102,16 +119,20 @@ def resolve_notebook_paths(named_paths: Sequence[Path], language: str | None = N
 
 
 def _select_useful_variants(notebook: Notebook, variants: Sequence[str]) -> Sequence[str]:
-    """Select the variants worth running: none without code, and of several the first one without exercises."""
+    """Select the variants that are worth running.
+
+    A notebook without code needs none. Without exercises, one variant is enough, because the others would be equal.
+    """
     if not any(cell.cell_type == "code" for cell in notebook.cells):
         return ()
     return variants if any(is_exercise(cell) for cell in notebook.cells) else variants[:1]
 
 
 class ProcessGroup:
-    """The processes in which notebooks run. After `terminate_all` there are none, and none begins."""
+    """The processes in which notebooks run. After `terminate_all`, no new process can start."""
 
     def __init__(self) -> None:
+        """Create a group without processes."""
         self._processes: list[subprocess.Popen[str]] = []
         self._is_terminated = False
         self._lock = threading.Lock()
@@ -119,9 +140,18 @@ class ProcessGroup:
     def start_process(
         self, command: list[str], working_folder: Path, environment: dict[str, str]
     ) -> subprocess.Popen[str]:
-        """Start a process in a folder, with its stderr in its stdout.
+        """Start a process whose stderr is part of its stdout.
 
-        Raises KeyboardInterrupt after `terminate_all`.
+        Args:
+            command: The program and its arguments.
+            working_folder: The working folder of the process.
+            environment: All environment variables of the process.
+
+        Returns:
+            The process.
+
+        Raises:
+            KeyboardInterrupt: `terminate_all` was called before.
         """
         with self._lock:
             if self._is_terminated:
@@ -139,7 +169,7 @@ class ProcessGroup:
             return process
 
     def terminate_all(self) -> None:
-        """End all of them."""
+        """Terminate all processes, and prevent new ones from starting."""
         with self._lock:
             self._is_terminated = True
             for process in self._processes:
@@ -153,8 +183,17 @@ def check_notebooks(
     cell_timeout: float = 120,
     on_checked: Callable[[], object] = lambda: None,
 ) -> list[CheckResult]:
-    """Check several notebooks, `job_count` at once; results come in the order of `paths`. Ctrl-C ends all of them.
-    `on_checked` is called after each notebook.
+    """Check several notebooks at once. Ctrl-C terminates all of their processes.
+
+    Args:
+        paths: The notebooks.
+        variants: How to run the exercises: "blank", "solved" or both.
+        job_count: How many notebooks run at once.
+        cell_timeout: How many seconds a cell may take.
+        on_checked: Called after each notebook.
+
+    Returns:
+        The results in the order of `paths`.
     """
     processes = ProcessGroup()
     with tempfile.TemporaryDirectory(prefix="minitape-check-") as scratch, ThreadPoolExecutor(job_count) as pool:
@@ -173,8 +212,9 @@ def check_notebooks(
 
 
 def _prepare_run_paths(paths: Sequence[Path], scratch_folder: Path) -> list[Path]:
-    """Return where each notebook is run: the course's own in a copy made here, so that an installed package stays as it
-    is.
+    """Return the path at which each notebook is run.
+
+    The course's own lessons run in copies, so that an installed package is not changed.
     """
     language_by_folder = {folder.resolve(): code for code, folder in find_lesson_folders_by_language().items()}
     language_by_lesson = {
@@ -194,10 +234,19 @@ def check_notebook(
     run_path: Path | None = None,
     processes: ProcessGroup | None = None,
 ) -> CheckResult:
-    """Check one notebook: look at what is saved, then run it in each variant and compare.
+    """Check one notebook: check its saved form, then run it in each variant and compare the outputs.
 
-    The solved variant is left out where the notebook has no exercises. `run_path` is the copy to run, if it is not
-    `path` itself. Neither file is changed. `processes` takes the processes that this starts.
+    The solved variant is skipped if the notebook has no exercises. No file is changed.
+
+    Args:
+        path: The notebook.
+        variants: How to run the exercises: "blank", "solved" or both.
+        cell_timeout: How many seconds a cell may take.
+        run_path: The copy to run, if it is not `path` itself.
+        processes: The group to which the new processes are added.
+
+    Returns:
+        The result. A notebook that cannot be read has a `failure_reason`.
     """
     processes = processes or ProcessGroup()
     result = CheckResult(str(path))
@@ -213,7 +262,7 @@ def check_notebook(
     ]
     result.findings.extend(check_saved_notebook(notebook))
     for variant in _select_useful_variants(notebook, variants):
-        for _ in range(2):  # a kernel that ends is tried again once: on a busy machine one may not start in time
+        for _ in range(2):  # A dead kernel is tried once more, because a busy machine may start one too slowly.
             cell_results = list(_run_and_iter_cell_results(run_path or path, variant, cell_timeout, result, processes))
             end_number = next(
                 (n for n, cell_result in enumerate(cell_results, 1) if has_kernel_died(cell_result)), None
@@ -227,16 +276,15 @@ def check_notebook(
 
 
 def _add_run_findings(cell_result: CellResult, notebook: Notebook, variant: str, check_result: CheckResult) -> None:
-    """Add to `check_result` what one cell's run shows, unless another variant showed the same."""
+    """Add the findings of one cell's run to `check_result`, except those that another variant showed already."""
     check_result.runs.add((cell_result["cell"], variant))
     known_findings = [
         replace(finding, variant=variant) for finding in check_result.findings if finding.cell == cell_result["cell"]
     ]
-    stderr_cells = {
-        finding.cell for finding in known_findings if finding.rule == "stderr"
-    }  # what it writes may name the process
+    has_known_stderr = any(finding.rule == "stderr" for finding in known_findings)
     for finding in check_cell_run(notebook, cell_result, variant):
-        if finding.rule == "stderr" and finding.cell in stderr_cells:
+        # Texts on stderr may differ between variants, because they may contain the process id.
+        if finding.rule == "stderr" and has_known_stderr:
             continue
         if finding.rule == "outputs-differ":
             finding = _merge_with_other_variant(finding, check_result)
@@ -245,9 +293,9 @@ def _add_run_findings(cell_result: CellResult, notebook: Notebook, variant: str,
 
 
 def _merge_with_other_variant(finding: CheckFinding, check_result: CheckResult) -> CheckFinding:
-    """Return the finding of an output that differs, with its reason if the same cell ran in another variant before.
+    """Return the finding for an output that differs, with a better reason if the cell also ran in another variant.
 
-    One that takes the place of that variant's finding removes it from `check_result`.
+    If the finding replaces the other variant's finding, that one is removed from `check_result`.
     """
     if all(variant == finding.variant for cell, variant in check_result.runs if cell == finding.cell):
         return finding
@@ -267,9 +315,9 @@ def _merge_with_other_variant(finding: CheckFinding, check_result: CheckResult) 
 def _run_and_iter_cell_results(
     path: Path, variant: str, cell_timeout: float, check_result: CheckResult, processes: ProcessGroup
 ) -> Iterator[CellResult]:
-    """Run a notebook under nbval in a process of its own; yield what each code cell sends, as it comes.
+    """Run a notebook under nbval in a separate process, and yield the result of each code cell as it arrives.
 
-    Where pytest ends in another way than with passed or failed tests, its words become `check_result.failure_reason`.
+    If pytest ends with an unexpected exit code, its output becomes the `failure_reason` of `check_result`.
     """
     output_lines: deque[str] = deque(maxlen=30)
     with tempfile.TemporaryDirectory(prefix="minitape-run-") as folder:
@@ -282,17 +330,8 @@ def _run_and_iter_cell_results(
             NOTEBOOK_VARIABLE: str(notebook_path),
             "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
         }
-        command = [
-            sys.executable,
-            "-P",
-            "-m",
-            "pytest",
-            f"--rootdir={scratch}",
-            "-c",
-            str(settings_file),
-            *PYTEST_OPTIONS,
-        ]
-        command += [f"--nbval-cell-timeout={cell_timeout}", "."]
+        command = [sys.executable, "-P", "-m", "pytest", f"--rootdir={scratch}", "-c", str(settings_file)]
+        command += [*PYTEST_OPTIONS, f"--nbval-cell-timeout={cell_timeout}", "."]
         process = processes.start_process(
             command, notebook_path.parent, prepare_kernel_environment(scratch) | variables
         )

@@ -1,4 +1,4 @@
-"""What a class did, in figures: of each exercise and of each learner."""
+"""The figures of a class, for each exercise and for each learner."""
 
 from __future__ import annotations
 
@@ -14,24 +14,38 @@ from .handins import ExerciseRecord, HandIn
 
 @dataclass(frozen=True)
 class CommonWrongAnswer:
-    """A wrong answer: the hint that it got, and how many learners gave it."""
+    """A wrong answer of several learners.
+
+    Attributes:
+        answer: The answer as text.
+        hint: The hint that it got.
+        learner_count: How many learners gave it.
+    """
 
     answer: str
     hint: str
     learner_count: int
 
     def __str__(self) -> str:
+        """Return the answer, how often it was given, and its hint, as in `8.0 (3x) That is y.`."""
         return f"{self.answer} ({self.learner_count}x) {self.hint}"
 
 
 @dataclass(frozen=True)
 class ExerciseFigures:
-    """How a class did with one exercise. `first_try_count`, `later_try_count`, `stuck_count` and `untried_count` add up
-    to the number of learners.
+    """The results of a class in one exercise.
 
-    `first_try_count` counts those who were right at their first try, `later_try_count` all others who solved it,
-    `stuck_count` those who answered and are not right yet. `median_tries` and `median_minutes` are medians over those
-    who solved it, None where no file says it.
+    The four counts add up to the number of learners.
+
+    Attributes:
+        name: The name of the exercise.
+        first_try_count: The learners who were right at their first try.
+        later_try_count: The other learners who solved it.
+        stuck_count: The learners who answered but were never right.
+        untried_count: The learners who did not answer.
+        median_tries: The median over those who solved it. None if no file contains the number of tries.
+        median_minutes: The median over those who solved it. None if no file contains times.
+        commonest_wrong_answer: The wrong answer that most learners gave, or None.
     """
 
     name: str
@@ -45,13 +59,21 @@ class ExerciseFigures:
 
     @property
     def solved_count(self) -> int:
-        """How many solved it."""
+        """The number of learners who solved it."""
         return self.first_try_count + self.later_try_count
 
 
 @dataclass(frozen=True)
 class LearnerFigures:
-    """What one learner did: exercises solved by lesson, and over all of them."""
+    """The results of one learner.
+
+    Attributes:
+        learner: The name of the learner.
+        solved_by_lesson: The number of solved exercises, by lesson.
+        tries: The number of answers to all exercises.
+        first_try_count: The exercises that were right at the first try.
+        minutes: The time that all exercises took.
+    """
 
     learner: str
     solved_by_lesson: dict[str, int]
@@ -61,13 +83,19 @@ class LearnerFigures:
 
     @property
     def solved_count(self) -> int:
-        """How many exercises are solved."""
+        """The number of solved exercises."""
         return sum(self.solved_by_lesson.values())
 
 
 @dataclass(frozen=True)
 class ClassFigures:
-    """A class: its lessons, with the names of their exercises, and the figures."""
+    """The results of a class.
+
+    Attributes:
+        exercises_by_lesson: The names of the exercises, by lesson.
+        by_exercise: The results in each exercise.
+        by_learner: The results of each learner.
+    """
 
     exercises_by_lesson: dict[str, list[str]]
     by_exercise: list[ExerciseFigures]
@@ -75,7 +103,14 @@ class ClassFigures:
 
 
 def compute_class_figures(hand_ins: Sequence[HandIn]) -> ClassFigures:
-    """Compute the figures of a class, over the lessons in which something was answered."""
+    """Compute the figures of a class over the lessons in which at least one exercise was answered.
+
+    Args:
+        hand_ins: The hand-ins of the learners.
+
+    Returns:
+        The figures, with the lessons sorted by name and the learners in the order of `hand_ins`.
+    """
     answered_names = {name for hand_in in hand_ins for name in hand_in.records}
     blank_names = {name for hand_in in hand_ins for name in hand_in.blank_exercises}
     started_lessons = {_get_lesson_of_exercise(name) for name in answered_names}
@@ -90,12 +125,15 @@ def compute_class_figures(hand_ins: Sequence[HandIn]) -> ClassFigures:
 
 
 def _get_lesson_of_exercise(exercise_name: str) -> str:
-    """Return the lesson of an exercise: the part of its name before the last dot."""
+    """Return the lesson of an exercise, which is the part of its name before the last dot."""
     return exercise_name.rpartition(".")[0]
 
 
 def _list_exercises_by_lesson(exercise_names: Iterable[str]) -> dict[str, list[str]]:
-    """Return lesson -> its exercises. The course's own are known; of others, those of `exercise_names`."""
+    """Return the exercises of each lesson.
+
+    All exercises of the course's own lessons are known. Other lessons get the exercises in `exercise_names`.
+    """
     names_by_lesson: dict[str, set[str]] = {}
     for name in exercise_names:
         names_by_lesson.setdefault(_get_lesson_of_exercise(name), set()).add(name)
@@ -106,7 +144,7 @@ def _list_exercises_by_lesson(exercise_names: Iterable[str]) -> dict[str, list[s
 
 
 def _build_exercise_sort_key(exercise_name: str) -> tuple[int, str]:
-    """Return what exercises of a lesson are sorted by: their number, then their name."""
+    """Return the sort key of an exercise in a lesson: its number, then its name."""
     number = exercise_name.rpartition(".")[2]
     return (int(number) if number.isdecimal() else 0, exercise_name)
 
@@ -128,13 +166,13 @@ def _compute_exercise_figures(exercise_name: str, hand_ins: Sequence[HandIn]) ->
 
 
 def _compute_median_of_known(values: Iterable[float | None]) -> float | None:
-    """Return the median of the values that are not None, or None without any."""
+    """Return the median of the values that are not None; None if all of them are."""
     known_values = [value for value in values if value is not None]
     return median(known_values) if known_values else None
 
 
 def _find_commonest_wrong_answer(records: Iterable[ExerciseRecord]) -> CommonWrongAnswer | None:
-    """Return the wrong answer that most learners gave; of several the first in alphabetical order."""
+    """Return the wrong answer that most learners gave. Of equally common ones, the first in alphabetical order wins."""
     wrong_answers = [pair for record in records for pair in record.wrong_answers.items()]
     counts = Counter(answer for answer, _ in wrong_answers)
     if not counts:

@@ -1,4 +1,4 @@
-"""`minitape class` on the terminal and as CSV."""
+"""The output of `minitape class`, on the terminal and as CSV."""
 
 from __future__ import annotations
 
@@ -23,7 +23,14 @@ _NUMBER_PATTERN = re.compile(r"[+-]?[\d.]+(?:e[+-]?\d+)?", re.IGNORECASE)
 
 
 def read_hand_ins_with_progress_bar(folders: Sequence[Path]) -> list[HandIn]:
-    """Read what lies in the folders, with a progress bar on stderr (none where stderr is no terminal)."""
+    """Read the hand-ins in some folders, with a progress bar if stderr is a terminal.
+
+    Args:
+        folders: The folders of a class or of single learners, see `find_hand_in_files_by_learner`.
+
+    Returns:
+        One hand-in for each learner, sorted by name.
+    """
     files_by_learner = find_hand_in_files_by_learner(folders)
     with create_progress_bar(Console(stderr=True)) as progress_bar:
         task = progress_bar.add_task("reading", total=len(files_by_learner))
@@ -31,10 +38,15 @@ def read_hand_ins_with_progress_bar(folders: Sequence[Path]) -> list[HandIn]:
 
 
 def print_class_figures(figures: ClassFigures, hand_ins: Sequence[HandIn]) -> None:
-    """Print the learners, the exercises, one line of summary, and the files that could not be read."""
+    """Print the tables of learners and exercises, the files that could not be read, and a summary in one line.
+
+    Args:
+        figures: The figures of the class.
+        hand_ins: The hand-ins, for the files that could not be read.
+    """
     console = Console(highlight=False)
     if not console.is_terminal:
-        console.width = sys.maxsize  # a program that reads it wants a row in a line
+        console.width = sys.maxsize  # A program reads the output, so each row must be one line.
     console.print(_build_learner_table(figures))
     if figures.by_exercise:
         console.print(_build_exercise_table(figures))
@@ -45,7 +57,7 @@ def print_class_figures(figures: ClassFigures, hand_ins: Sequence[HandIn]) -> No
 
 
 def format_class_summary(figures: ClassFigures) -> str:
-    """Say in one sentence how many learners and exercises there are, and how much is solved.
+    """Summarize a class in one sentence.
 
     >>> from minitape.cli.class_figures import LearnerFigures
     >>> format_class_summary(ClassFigures({}, [], [LearnerFigures("ann", {}, 0, 0, 0.0)]))
@@ -53,6 +65,12 @@ def format_class_summary(figures: ClassFigures) -> str:
 
     >>> format_class_summary(ClassFigures({"01": ["01.1", "01.2"]}, [], [LearnerFigures("ann", {"01": 1}, 3, 1, 4.0)]))
     '1 learner, 1 lesson, 2 exercises: 50% solved.'
+
+    Args:
+        figures: The figures of the class.
+
+    Returns:
+        The numbers of learners, lessons and exercises, and the share that is solved.
     """
     exercises = sum(map(len, figures.exercises_by_lesson.values()))
     solved = sum(learner.solved_count for learner in figures.by_learner)
@@ -71,10 +89,16 @@ def format_class_summary(figures: ClassFigures) -> str:
 
 
 def format_median(value: float | None) -> str:
-    """Format a median, as a dash where it is not known.
+    """Format a median with at most one decimal.
 
     >>> format_median(2.0), format_median(2.5), format_median(None)
     ('2', '2.5', '-')
+
+    Args:
+        value: The median.
+
+    Returns:
+        The text, or a dash if the value is None.
     """
     return "-" if value is None else f"{value:.1f}".removesuffix(".0")
 
@@ -135,7 +159,15 @@ def _build_exercise_table(figures: ClassFigures) -> Table:
 
 
 def format_class_csv(figures: ClassFigures, hand_ins: Sequence[HandIn]) -> str:
-    """Format a class as CSV: a row for each learner and exercise; what a file does not say stays empty."""
+    """Format the work of a class as CSV, with a row for each learner and exercise.
+
+    Args:
+        figures: The figures of the class, which list its lessons and exercises.
+        hand_ins: The hand-ins.
+
+    Returns:
+        The CSV with the header `CSV_COLUMNS`. Fields that are not in a learner's files stay empty.
+    """
     buffer = io.StringIO(newline="")
     writer = csv.writer(buffer)
     writer.writerow(CSV_COLUMNS)
@@ -146,14 +178,13 @@ def format_class_csv(figures: ClassFigures, hand_ins: Sequence[HandIn]) -> str:
                 row: list[object] = [hand_in.learner, lesson, name, int(record is not None and record.is_solved)]
                 if record is not None:
                     row += [record.tries, record.right_at, record.seconds, " | ".join(record.wrong_answers)]
-                writer.writerow(
-                    [_escape_spreadsheet_formula(cell) for cell in [*row, *[None] * (len(CSV_COLUMNS) - len(row))]]
-                )
+                row += [None] * (len(CSV_COLUMNS) - len(row))
+                writer.writerow(map(_escape_spreadsheet_formula, row))
     return buffer.getvalue()
 
 
 def _escape_spreadsheet_formula(cell: object) -> object:
-    """Return a cell that no spreadsheet takes for a formula.
+    """Put an apostrophe before a text that a spreadsheet would run as a formula. Numbers stay as they are.
 
     >>> [_escape_spreadsheet_formula(cell) for cell in ("=HYPERLINK(1)", "-1.0", 3)]
     ["'=HYPERLINK(1)", '-1.0', 3]

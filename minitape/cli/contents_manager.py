@@ -1,5 +1,6 @@
-"""How a Jupyter server that `server` was added to reads, writes and runs minitape's notebooks; it leaves all others
-alone.
+"""Reading, writing and running minitape's notebooks in a Jupyter server.
+
+`server` adds the classes of this module to a server. Other notebooks are not affected.
 """
 
 from __future__ import annotations
@@ -22,31 +23,41 @@ from .notebook_rules import LANGUAGE, WIDGET_VIEW
 if TYPE_CHECKING:
     from .notebook_rules import Notebook
 
-ContentsModel: TypeAlias = dict[str, Any]  # of a file or folder, as JupyterLab's server describes it
+# A model is JSON that Jupyter's server defines.
+ContentsModel: TypeAlias = dict[str, Any]
+"""A file or folder as Jupyter's server describes it."""
 PACKAGE_NAME = "minitape"
 STARTUP_FILE = Path(__file__).parents[1] / "course" / "startup.py"
 
 
 class NotebookContentsMixin:
-    """Put before a contents manager: minitape's notebooks come as JupyterLab can show them.
+    """A mixin for a contents manager, which serves minitape's notebooks in a form that JupyterLab can show.
 
-    A notebook comes with what its kernel will say of the language. JupyterLab notes that in a notebook that it opens,
-    and marks the notebook as changed where something else was written there. Lessons are saved without it, since it
-    names the version of Python.
+    A notebook is served with the language information of its kernel. JupyterLab writes that information into each
+    notebook that it opens, and marks the notebook as changed if another one was saved. Lessons are saved without it,
+    because it contains the version of Python.
 
-    A live widget comes only where the process that made it still runs: in the place of another one, also after a
-    restart of the kernel, JupyterLab would say "model not found". There the picture or the text that is saved beside
-    it is shown. minitape's widgets note when they were shown; another one was shown before it was saved.
+    A live widget is served only if the process that created it still runs. Otherwise JupyterLab would show "model not
+    found", even after a restart of the kernel. Then the saved picture or text of the widget is shown instead.
+    minitape's widgets record when they were shown. Other widgets count as shown when the notebook was saved.
 
-    A file is written beside the old one, which it then replaces. JupyterLab's own way empties the old one first and
-    keeps a copy of it meanwhile, so that a server that is ended then leaves an empty file and a hidden copy.
+    A file is written next to the old file, which it then replaces. JupyterLab itself empties the old file first and
+    keeps a copy meanwhile. A server that is stopped at that moment leaves an empty file and a hidden copy.
     """
 
     @contextmanager
-    # of str or bytes: as is said to who opens it
+    # The file contains str or bytes, depending on the mode.
     def atomic_writing(self, os_path: str, *args: Any, **kwargs: Any) -> Iterator[IO[Any]]:
-        """Open a file to write to. Where no file can be made next to it, it is written in JupyterLab's manner."""
-        manager: Any = super()  # the contents or session manager that this comes before
+        """Open a file for writing, which replaces the old file at the end of the block.
+
+        JupyterLab's own way is used if the file is not a notebook, or if no file can be created next to it.
+
+        Args:
+            os_path: The file.
+            args: Positional arguments for `open`.
+            kwargs: Keyword arguments for `open`.
+        """
+        manager: Any = super()  # The next class is a contents manager, which this mixin cannot name.
         folder = os.path.dirname(os.path.realpath(os_path))
         if manager.use_atomic_writing and os.access(folder, os.W_OK) and os_path.endswith(".ipynb"):
             with manager.perm_to_403(os_path), open_replacement_file(Path(os_path), *args, **kwargs) as file:
@@ -56,10 +67,16 @@ class NotebookContentsMixin:
                 yield file
 
     async def get(self, path: str, *arguments: object, **options: object) -> ContentsModel:
-        """Return the model of a file or folder that JupyterLab gets."""
-        manager: Any = super()  # the contents or session manager that this comes before
+        """Return the model of a file or folder, adapted if it is one of minitape's notebooks.
+
+        Args:
+            path: The path in the server.
+            arguments: Other positional arguments of the contents manager.
+            options: Other keyword arguments of the contents manager.
+        """
+        manager: Any = super()  # The next class is a contents manager, which this mixin cannot name.
         model: ContentsModel = await manager.get(path, *arguments, **options)
-        # a part of it is of another kind than in notebooks: JupyterLab bears that
+        # A malformed notebook is served as it is, because JupyterLab can show it.
         with suppress(AttributeError, KeyError, TypeError):
             if model["type"] == "notebook" and model["content"] and is_minitape_notebook(model["content"]):
                 metadata = model["content"]["metadata"]
@@ -71,31 +88,37 @@ class NotebookContentsMixin:
         return model
 
     async def _find_kernel_start_time(self, notebook_path: str) -> float:
-        """Return when the kernel of a notebook started: infinity where it has none, 0 where that is not known."""
-        server: Any = getattr(self, "parent", None)  # whatever made the manager
+        """Return when the kernel of a notebook started: infinity if it has no kernel, 0 if the time is unknown."""
+        server: Any = getattr(self, "parent", None)  # The parent is whatever created the manager.
         if server is None or not await server.session_manager.session_exists(notebook_path.strip("/")):
             return math.inf
         session = await server.session_manager.get_session(path=notebook_path.strip("/"))
         kernel = server.kernel_manager.get_kernel(session["kernel"]["id"])
         try:
             return psutil.Process(kernel.provisioner.pid).create_time()
-        except (AttributeError, psutil.Error):  # it runs on another machine, or has just ended
+        except (AttributeError, psutil.Error):  # The kernel runs on another machine, or has just ended.
             return 0.0
 
 
-class Notebooks(NotebookContentsMixin, AsyncLargeFileManager):  # type: ignore[misc]  # its own bases differ
-    """Jupyter's own contents manager with that."""
+class Notebooks(NotebookContentsMixin, AsyncLargeFileManager):  # type: ignore[misc]  # Its bases differ.
+    """Jupyter's own contents manager with the mixin."""
 
 
 class KernelAdviceMixin:
-    """Put before a session manager: the kernel of a notebook of minitape's gives advice with each NameError.
+    """A mixin for a session manager, which makes the kernels of minitape's notebooks add advice to each NameError.
 
-    It helps a learner who continues in the middle of a lesson the next day, before a cell imported minitape.
+    The advice helps learners who continue in the middle of a lesson the next day, before any cell has imported
+    minitape.
     """
 
     def get_kernel_env(self, path: str | None, name: str | None = None) -> dict[str, str]:
-        """Return the environment variables of a notebook's kernel; a startup file of the user's own is left there."""
-        manager: Any = super()  # the contents or session manager that this comes before
+        """Return the environment variables for the kernel of a notebook. A startup file that the user has set is kept.
+
+        Args:
+            path: The path of the notebook in the server.
+            name: The name of the session.
+        """
+        manager: Any = super()  # The next class is a session manager, which this mixin cannot name.
         variables: dict[str, str] = manager.get_kernel_env(path, name)
         if is_minitape_notebook_file(Path(variables["JPY_SESSION_NAME"])):
             variables.setdefault("PYTHONSTARTUP", str(STARTUP_FILE))
@@ -103,20 +126,29 @@ class KernelAdviceMixin:
 
 
 def is_minitape_notebook(notebook: Notebook) -> bool:
-    """Return whether a notebook names minitape in a cell, or is as `minitape save` left it: such as the glossary.
+    """Return whether a notebook uses minitape.
+
+    It does if a cell mentions minitape, or if the notebook was saved by `minitape save`, like the glossary.
 
     >>> is_minitape_notebook({"cells": [{"source": "import minitape as tf"}], "metadata": {}})
     True
     >>> language = {"name": "python", "version": "3"}
     >>> is_minitape_notebook({"cells": [{"source": "import numpy"}], "metadata": {"language_info": language}})
     False
+
+    Args:
+        notebook: The notebook as a dictionary.
     """
     has_name = any(PACKAGE_NAME in cell["source"] for cell in notebook["cells"])
     return has_name or notebook["metadata"].get("language_info") == LANGUAGE
 
 
 def is_minitape_notebook_file(path: Path) -> bool:
-    """Return whether a file is a notebook that names minitape. It need not be whole."""
+    """Return whether a file is a notebook that mentions minitape.
+
+    Args:
+        path: The file. It may be missing, and the notebook may be incomplete.
+    """
     try:
         return path.suffix == ".ipynb" and PACKAGE_NAME.encode() in read_bytes(path, MAX_NOTEBOOK_SIZE)
     except (OSError, ValueError):
@@ -124,7 +156,7 @@ def is_minitape_notebook_file(path: Path) -> bool:
 
 
 def _remove_stale_widget_views(notebook: Notebook, kernel_start_time: float, saved_time: float) -> None:
-    """Take older live views out of the outputs that can be shown without them."""
+    """Remove the live views that are older than the kernel, if their output can be shown without them."""
     for cell in notebook["cells"]:
         for output in cell.get("outputs", ()):
             shown_time = output.get("metadata", {}).get(WIDGET_VIEW, {}).get("shown", saved_time)

@@ -1,6 +1,4 @@
-"""``minitape explain train.py``: a training program that runs unchanged, and a report of what is wrong with its
-gradients.
-"""
+"""`minitape explain train.py`: run an unchanged training program, and report problems with its gradients."""
 
 from __future__ import annotations
 
@@ -22,12 +20,20 @@ from .messages import convert_write_errors, create_usage_error, say
 
 
 def find_runnable_module_spec(module_name: str) -> ModuleSpec:
-    """Find the module that ``python -m NAME`` runs: of a package its ``__main__``. The current folder comes first from
-    now on.
+    """Find the module that ``python -m NAME`` runs, which is the ``__main__`` of a package.
 
-    Raises click.UsageError where there is none.
+    The current folder becomes the first folder on Python's search path.
+
+    Args:
+        module_name: The name of a module or package, with dots.
+
+    Returns:
+        The spec of the module.
+
+    Raises:
+        click.UsageError: The module does not exist.
     """
-    sys.path.insert(0, os.getcwd())  # as Python does
+    sys.path.insert(0, os.getcwd())  # Python does the same for -m.
     try:
         spec = importlib.util.find_spec(module_name)
         if spec and spec.submodule_search_locations is not None:
@@ -47,9 +53,23 @@ def run_and_explain_program(
     recording_options: dict[str, int],
     answers_file: Path | None,
 ) -> int:
-    """Run the program, a file or a module, and report on its gradients; return the exit status.
+    """Run a program and report on its gradients.
 
-    The answers are also written as JSON to ``answers_file``, if there is one.
+    Args:
+        program: The path of a file, or the name of a module.
+        arguments: The arguments of the program.
+        is_module: `program` is the name of a module.
+        framework: "torch", "tensorflow" or "jax". If it is None, the framework is found by the program's imports.
+        recording_options: Which steps are recorded, as keyword arguments for `run_program`.
+        answers_file: The file to which the answers are also written as JSON, if any.
+
+    Returns:
+        The exit status: 1 if there are findings or the program raised an error, otherwise 0.
+
+    Raises:
+        click.UsageError: The program does not exist, or its framework cannot be found.
+        click.ClickException: The program is not valid Python, the framework is not installed, or `answers_file` cannot
+            be written.
     """
     spec = find_runnable_module_spec(program) if is_module else None
     path = Path(str(spec.origin) if spec else program)
@@ -67,7 +87,7 @@ def run_and_explain_program(
         )
     try:
         importlib.import_module(f"minitape.bridges.{framework_name}")
-    except ImportError as error:  # it says what to install
+    except ImportError as error:  # The message contains the command that installs the framework.
         raise click.ClickException(str(error)) from error
 
     shown_pages: list[ModelPage] = []
@@ -90,16 +110,10 @@ def run_and_explain_program(
     if not shown_pages:
         click.echo(f"\n{examination.page}", err=True)
         if "first" in recording_options and not examination.page.problems:
-            click.echo(
-                say(
-                    "Only the first steps were recorded, {n} at most; --steps N records N.",
-                    n=recording_options["first"],
-                ),
-                err=True,
-            )
+            note = "Only the first steps were recorded, {n} at most; --steps N records N."
+            click.echo(say(note, n=recording_options["first"]), err=True)
     if answers_file:
         with convert_write_errors(answers_file):
-            write_file(
-                answers_file, json.dumps({"program": program, "answers": examination.page.as_json()}, indent=1) + "\n"
-            )
+            answers = {"program": program, "answers": examination.page.as_json()}
+            write_file(answers_file, json.dumps(answers, indent=1) + "\n")
     return 1 if examination.page.problems or examination.error else 0

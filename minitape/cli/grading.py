@@ -1,8 +1,7 @@
-"""A step of nbgrader's grading, named in `nbgrader_config.py`: what was handed in without its grade cells gets them
-back.
+"""A step of nbgrader's grading that restores missing grade cells; `nbgrader_config.py` names it.
 
-A learner who hands in the notebook of `minitape-lessons`, instead of the one that was released, has answered the same
-exercises. Without this step nbgrader would give zero points for them, and say nothing.
+A learner may hand in the notebook of `minitape-lessons` instead of the released one. It contains the same exercises,
+but no grade cells. Without this step, nbgrader would silently give zero points for it.
 """
 
 from __future__ import annotations
@@ -23,16 +22,26 @@ RESTORED_NOTE = (
 
 
 class RestoredCells(OverwriteCells):
-    """Puts a missing grade cell behind the cell in which its exercise is answered, or at the end where there is
-    none.
+    """A preprocessor that restores missing grade cells.
+
+    A grade cell is inserted after the cell that answers its exercise, or at the end if no cell does.
     """
 
     def __init__(self, **options: object) -> None:
+        """Create the preprocessor with nbgrader's options, and switch on the restoring of cells."""
         super().__init__(**options)
         self.add_missing_cells, self.missing_cell_notification = True, RESTORED_NOTE
 
     def add_missing_grade_cells(self, nb: Notebook, resources: dict[str, dict[str, str]]) -> tuple[Notebook, object]:
-        """Put the missing grade cells into the notebook, and log a warning that names the learner."""
+        """Insert the missing grade cells into a notebook, and log a warning that names the learner.
+
+        Args:
+            nb: The notebook, which is changed.
+            resources: The resources of nbconvert, with the student's name.
+
+        Returns:
+            The notebook and the resources.
+        """
         source = self.gradebook.find_notebook(self.notebook_id, self.assignment_id)
         cells_by_name = {cell.name: cell for cell in source.source_cells}
         present_ids = {cell.metadata.nbgrader["grade_id"] for cell in nb.cells if utils.is_grade(cell)}
@@ -54,7 +63,7 @@ class RestoredCells(OverwriteCells):
 
 
 def _is_answer_cell_of_grade(cell: Cell, grade_id: str) -> bool:
-    """Return whether a learner's cell is the one that the grade cell ``grade_id`` grades."""
+    """Return whether a learner's cell contains the answer that the grade cell ``grade_id`` grades."""
     if cell.cell_type != "code":
         return False
     own_id = cell.metadata.get("nbgrader", {}).get("grade_id", "")

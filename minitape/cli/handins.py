@@ -1,6 +1,6 @@
-"""What learners handed in, for `minitape class`: progress files and returned notebooks, found and read.
+"""Finding and reading the hand-ins of a class: progress files and returned notebooks.
 
-Strangers wrote these files. They are read as JSON and nothing in them is run, imported or opened.
+The files may come from strangers. They are read as JSON, and nothing in them is run, imported or opened.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import islice, pairwise, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 PAUSE_SECONDS = 15 * 60
 """Seconds without an answer after which a learner counts as away."""
 MAX_EXERCISES = 1000
-"""In one file."""
+"""The most exercises that one file may contain."""
 MAX_TEXT_LENGTH = 200
 MAX_PATH_LENGTH = 4096
 MAX_VERDICT_LENGTH = 10_000
-"""Characters of what `check` said of one answer."""
+"""The number of characters that are read from the verdict on one answer."""
 _VERDICT_START = re.compile(r"^Exercise ", re.MULTILINE)
 _VERDICT_LINE = re.compile(rf"Exercise (\S{{1,{MAX_TEXT_LENGTH}}}): ({CORRECT}|{NOT_YET}|{NOT_ANSWERED})\.")
 _ANSWER_LINE = re.compile(r"^[ \t]*given: +(.*)$", re.MULTILINE)
@@ -42,9 +42,14 @@ _HINT_LINE = re.compile(r"^Hint: (.*)$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class ExerciseRecord:
-    """What a learner did with one exercise; None where the files do not say it.
+    """The work of a learner on one exercise. A field is None if the files do not contain it.
 
-    `wrong_answers` maps each wrong answer, as text, to the hint that it got.
+    Attributes:
+        is_solved: The exercise is solved.
+        tries: The number of answers.
+        right_at: The number of the first right answer, counted from 1.
+        seconds: The time that the exercise took, without pauses.
+        wrong_answers: The hint of each wrong answer, by the answer's text.
     """
 
     is_solved: bool
@@ -54,7 +59,14 @@ class ExerciseRecord:
     wrong_answers: dict[str, str] = field(default_factory=dict)
 
     def merge_with(self, other: ExerciseRecord) -> ExerciseRecord:
-        """Return this record together with that of another file about the same exercise of the same learner."""
+        """Merge this record with another record of the same exercise and learner.
+
+        Args:
+            other: The record from another file.
+
+        Returns:
+            A record that is solved if either one is. Its counts come from the record with more tries.
+        """
         fewer_tries, more_tries = sorted((self, other), key=lambda record: record.tries or 0)
         right_at = more_tries.right_at if more_tries.is_solved or more_tries.tries else fewer_tries.right_at
         seconds = more_tries.seconds if more_tries.seconds is not None else fewer_tries.seconds
@@ -69,8 +81,13 @@ class ExerciseRecord:
 
 @dataclass
 class HandIn:
-    """All that one learner handed in: the work on each exercise by its name, those left blank, and the files that could
-    not be read.
+    """All files that one learner handed in.
+
+    Attributes:
+        learner: The name of the learner.
+        records: The work on each exercise, by the exercise's name.
+        blank_exercises: The exercises that were left blank.
+        problems: The files that could not be read, as (path, reason).
     """
 
     learner: str
@@ -80,16 +97,23 @@ class HandIn:
 
 
 def find_hand_in_files_by_learner(folders: Sequence[Path]) -> dict[str, list[Path]]:
-    """Return learner's name -> the files of that learner.
+    """Find the hand-ins in some folders.
 
-    A folder with a progress file in it, or with a lesson under its own name, is one learner's. In any other each folder
-    is a learner's, and each file that lies there directly: `jane.json`, or `jane_01_the_first_tape.ipynb`.
+    A folder belongs to one learner if it directly contains a progress file, or a lesson under its own name. Otherwise
+    each folder in it belongs to a learner. A file that lies there directly also does: `jane.json` or
+    `jane_01_the_first_tape.ipynb`.
+
+    Args:
+        folders: The folders to search.
+
+    Returns:
+        The files of each learner, by the learner's name, sorted by name.
     """
     lessons = [path.stem for path in list_notebook_files(find_lessons_folder())]
     files_by_learner: dict[str, list[Path]] = {}
     learner_folders = []
     for folder in folders:
-        if _is_link_of_another_user(folder):  # it cannot be read, and that is said
+        if _is_link_of_another_user(folder):  # Reading the link fails later, which is reported as a problem.
             learner_folders.append((folder, [folder]))
             continue
         files = list(_iter_hand_in_files(folder))
@@ -97,25 +121,27 @@ def find_hand_in_files_by_learner(folders: Sequence[Path]) -> dict[str, list[Pat
             learner_folders.append((folder, files))
             continue
         for path in files:
-            folder_name, *nested_parts = path.relative_to(folder).parts
-            files_by_learner.setdefault(
-                folder_name if nested_parts else _extract_learner_name(path, [*lessons, "minitape-progress"]), []
-            ).append(path)
-    for name, (_, files) in zip(
-        _build_distinct_folder_names([folder for folder, _ in learner_folders]), learner_folders, strict=True
-    ):
+            learner, *nested_parts = path.relative_to(folder).parts
+            if not nested_parts:
+                learner = _extract_learner_name(path, [*lessons, "minitape-progress"])
+            files_by_learner.setdefault(learner, []).append(path)
+    folder_names = _build_distinct_folder_names([folder for folder, _ in learner_folders])
+    for name, (_, files) in zip(folder_names, learner_folders, strict=True):
         files_by_learner.setdefault(name, []).extend(files)
     return {sanitize_text(name): files_by_learner[name] for name in sorted(files_by_learner, key=str.casefold)}
 
 
 def _is_link_of_another_user(path: Path) -> bool:
-    """Return whether a path is a link that another user made: it may lead to the work of a third one."""
+    """Return whether a path is a link that another user created, because it may lead to the work of a third user."""
     user_id = getattr(os, "geteuid", lambda: None)()
     return user_id is not None and path.is_symlink() and path.lstat().st_uid != user_id
 
 
 def _iter_hand_in_files(folder: Path) -> Iterator[Path]:
-    """Yield the hand-ins below a folder, without JupyterLab's copies and without links, which may lead anywhere."""
+    """Yield the hand-ins below a folder, without hidden copies of JupyterLab.
+
+    Links are skipped, because they may lead anywhere.
+    """
     for parent, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith((".", "__")))
         for name in sorted(names):
@@ -127,7 +153,7 @@ def _iter_hand_in_files(folder: Path) -> Iterator[Path]:
 
 
 def _extract_learner_name(path: Path, lesson_names: Iterable[str]) -> str:
-    """Return the learner's part of a file's name: what comes before the lesson's.
+    """Return the part of a file name before the name of the lesson.
 
     >>> _extract_learner_name(Path("doe_jane_4711_01_the_first_tape-2.ipynb"), ["01_the_first_tape"])
     'doe_jane_4711'
@@ -137,7 +163,7 @@ def _extract_learner_name(path: Path, lesson_names: Iterable[str]) -> str:
 
 
 def _build_distinct_folder_names(folders: Sequence[Path]) -> list[str]:
-    """Return a name for each folder: the part of the path in which it differs from the others.
+    """Return a name for each folder: the part of its path that differs from the other paths.
 
     >>> _build_distinct_folder_names([Path("/home/ann/minitape-lessons"), Path("/home/bob/minitape-lessons")])
     ['ann', 'bob']
@@ -147,22 +173,28 @@ def _build_distinct_folder_names(folders: Sequence[Path]) -> list[str]:
     paths = [folder.absolute().parts for folder in folders]
     if len(paths) < 2:
         return [next(part for part in reversed(parts) if part != LEARNER_FOLDER) for parts in paths]
-    prefix_length, suffix_length = (
-        _count_common_leading_parts(paths),
-        _count_common_leading_parts([parts[::-1] for parts in paths]),
-    )
+    prefix_length = _count_common_leading_parts(paths)
+    suffix_length = _count_common_leading_parts([parts[::-1] for parts in paths])
     return ["/".join(parts[prefix_length : len(parts) - suffix_length]) or parts[-1] for parts in paths]
 
 
 def _count_common_leading_parts(paths: Sequence[tuple[str, ...]]) -> int:
-    """Count the parts that the paths share at the beginning."""
+    """Count the leading parts that all paths share."""
     return sum(1 for _ in takewhile(lambda parts: len(set(parts)) == 1, zip(*paths, strict=False)))
 
 
 def read_hand_ins(
     files_by_learner: dict[str, list[Path]], on_learner_read: Callable[[str], object] = lambda learner: None
 ) -> list[HandIn]:
-    """Read the files of each learner; `on_learner_read` is called after each learner."""
+    """Read the files of each learner.
+
+    Args:
+        files_by_learner: The files of each learner, see `find_hand_in_files_by_learner`.
+        on_learner_read: Called with the learner's name after each learner.
+
+    Returns:
+        One hand-in for each learner, in the same order. Files that cannot be read are listed in `problems`.
+    """
     hand_ins = []
     for learner, paths in files_by_learner.items():
         hand_in = HandIn(learner)
@@ -190,9 +222,9 @@ def _describe_read_error(error: Exception) -> str:
 
 
 def _read_exercise_records(path: Path) -> Mapping[str, ExerciseRecord | None]:
-    """Return exercise -> the record that one file shows, None for an exercise that was left blank.
+    """Return the records in one file by exercise; None for an exercise that was left blank.
 
-    Raises OSError and ValueError where it cannot be read.
+    Raises OSError or ValueError if the file cannot be read.
     """
     if _is_link_of_another_user(path):
         raise ValueError(say("is a link of the learner's own, which may lead to the work of another"))
@@ -208,7 +240,7 @@ def _read_exercise_records(path: Path) -> Mapping[str, ExerciseRecord | None]:
 
 
 def _convert_progress_to_records(progress: Progress) -> dict[str, ExerciseRecord]:
-    """Return exercise -> the record that a progress file shows.
+    """Return the records in a progress file, by exercise.
 
     >>> wrong = {"8.0": {"times": 1, "hint": "That is y."}}
     >>> exercises = {"01.1": {"tries": 2, "solved": True, "right_at": 2, "wrong": wrong}}
@@ -230,7 +262,7 @@ def _convert_progress_to_records(progress: Progress) -> dict[str, ExerciseRecord
 
 
 def _compute_exercise_durations(times_by_exercise: dict[str, list[int]]) -> dict[str, int]:
-    """Compute how many seconds each exercise took: from one answer to the next, without pauses."""
+    """Compute the seconds that each exercise took: the times from one answer to the next, without pauses."""
     answers = sorted(
         (answer_time, name) for name, exercise_times in times_by_exercise.items() for answer_time in exercise_times
     )
@@ -242,9 +274,9 @@ def _compute_exercise_durations(times_by_exercise: dict[str, list[int]]) -> dict
 
 
 def _convert_notebook_to_records(notebook: Notebook) -> dict[str, ExerciseRecord | None]:
-    """Return exercise -> the record that a notebook's saved outputs show: its last answer, None without one.
+    r"""Return the records in a notebook's saved outputs, by exercise; None for an exercise without an answer.
 
-    >>> said = "Exercise 01.1: not yet.\\n  given:    8.0\\n  expected: a number\\nHint: That is y."
+    >>> said = "Exercise 01.1: not yet.\n  given:    8.0\n  expected: a number\nHint: That is y."
     >>> cell = {"cell_type": "code", "outputs": [{"output_type": "stream", "text": said}]}
     >>> _convert_notebook_to_records({"cells": [cell]})
     {'01.1': ExerciseRecord(is_solved=False, tries=None, right_at=None, seconds=None, wrong_answers={'8.0': 'That is
@@ -255,36 +287,30 @@ def _convert_notebook_to_records(notebook: Notebook) -> dict[str, ExerciseRecord
         texts = ["".join(output.get("text", "")) for output in outputs]
     except (AttributeError, KeyError, TypeError) as error:
         raise ValueError(say("is not a notebook")) from error
+    english_texts = (translate_verdicts_to_english(strip_colors(text)) for text in texts)
+    verdicts = (verdict for text in english_texts for verdict in _iter_verdicts_in_output(text))
     records: dict[str, ExerciseRecord | None] = {}
-    for name, state, details in (
-        verdict
-        for text in texts
-        for verdict in _iter_verdicts_in_output(translate_verdicts_to_english(strip_colors(text)))
-    ):
+    for name, state, details in verdicts:
         earlier_record = records.setdefault(name, None)
         if state == NOT_ANSWERED:
             continue
         answer_line, hint_line = _ANSWER_LINE.search(details), _HINT_LINE.search(details)
         answer = answer_line[1] if answer_line else details.strip().partition("\n")[0]
-        wrong_answers = (
-            {sanitize_text(answer): sanitize_text(hint_line[1]) if hint_line else ""}
-            if state == NOT_YET and answer
-            else {}
-        )
-        record = ExerciseRecord(state == CORRECT, wrong_answers=wrong_answers)
-        records[name] = replace(
-            record, is_solved=record.is_solved or (earlier_record is not None and earlier_record.is_solved)
-        )
+        wrong_answers = {}
+        if state == NOT_YET and answer:
+            wrong_answers[sanitize_text(answer)] = sanitize_text(hint_line[1]) if hint_line else ""
+        was_solved = earlier_record is not None and earlier_record.is_solved
+        records[name] = ExerciseRecord(state == CORRECT or was_solved, wrong_answers=wrong_answers)
     return {sanitize_text(name): record for name, record in records.items()}
 
 
 def _iter_verdicts_in_output(output_text: str) -> Iterator[tuple[str, str, str]]:
-    """Yield each verdict of `check` in an output: exercise, verdict, and the lines below.
+    r"""Yield each verdict of `check` in an output as (exercise, verdict, lines below).
 
-    The time that this takes grows with the text only.
+    The running time is linear in the length of the text.
 
-    >>> list(_iter_verdicts_in_output("Exercise 01.1: not yet.\\n  given: 8.0\\nExercise 01.2: correct."))
-    [('01.1', 'not yet', '\\n  given: 8.0\\n'), ('01.2', 'correct', '')]
+    >>> list(_iter_verdicts_in_output("Exercise 01.1: not yet.\n  given: 8.0\nExercise 01.2: correct."))
+    [('01.1', 'not yet', '\n  given: 8.0\n'), ('01.2', 'correct', '')]
     """
     starts = [verdict_start.start() for verdict_start in _VERDICT_START.finditer(output_text)]
     for start, end in pairwise([*starts, len(output_text)]):
@@ -293,5 +319,13 @@ def _iter_verdicts_in_output(output_text: str) -> Iterator[tuple[str, str, str]]
 
 
 def sanitize_text(text: str, max_length: int = MAX_TEXT_LENGTH) -> str:
-    """Return a stranger's text in one line, without characters that steer a terminal, and at most `max_length` long."""
+    """Return a stranger's text as one line that is safe to print on a terminal.
+
+    Args:
+        text: The text.
+        max_length: The number of characters to keep.
+
+    Returns:
+        The text with a replacement character for each control character.
+    """
     return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in str(text)[:max_length])

@@ -1,4 +1,4 @@
-"""The surroundings in which notebooks are run by `check` and `save`: the same on every machine."""
+"""The environment in which `check` and `save` run notebooks, which is the same on every machine."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from minitape.common.atomic_write import write_file
 from minitape.common.translation import LANGUAGE_VARIABLES
 from minitape.course.progress import ENVIRONMENT_VARIABLE
 
-# a lesson speaks its own language
+# The user's language is dropped, because a lesson has its own language.
 DROPPED_VARIABLES = (
     *("PYTEST_ADDOPTS", "PYTEST_CURRENT_TEST", "PYTEST_PLUGINS", "PYTHONWARNINGS", "PYTHONSTARTUP"),
     LANGUAGE_VARIABLES[0],
@@ -23,7 +23,7 @@ FIXED_VARIABLES = {
     "JUPYTER_PLATFORM_DIRS": "1",
 }
 
-# Runs when a kernel starts. A `!command` that fails becomes an exception, where IPython would continue without a word.
+# A kernel runs this code when it starts. It turns a failing `!command` into an exception, which IPython would ignore.
 STARTUP_CODE = """\
 def _install():
     import subprocess
@@ -52,11 +52,15 @@ del _install
 
 
 def prepare_kernel_environment(scratch_folder: Path) -> dict[str, str]:
-    """Write a kernel's settings to `scratch_folder`, and return the environment variables with which it uses them.
+    """Write the settings of a kernel, and return the environment variables that select them.
 
-    Its history and the course's progress live there, too.
+    The user's own IPython settings and course progress are neither read nor written.
 
-    The user's own IPython settings and progress are neither read nor written.
+    Args:
+        scratch_folder: The folder for the settings, the history and the course's progress.
+
+    Returns:
+        All environment variables for the kernel.
     """
     startup = scratch_folder / "ipython" / "profile_default" / "startup"
     startup.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""`minitape lab`: the learner's copies, and JupyterLab on top of them."""
+"""`minitape lab`: copy the lessons for a learner, and open them in JupyterLab."""
 
 from __future__ import annotations
 
@@ -40,12 +40,21 @@ SETTINGS_FOLDER = Path(__file__).with_name("jupyterlab_settings")
 
 
 def copy_and_report_lessons(chosen_folder: Path | None, chosen_language: str | None) -> Path:
-    """Copy the missing lessons into `chosen_folder`, or the usual one; say on the terminal what was copied and kept;
-    return the folder.
+    """Copy the missing lessons to the learner's folder, and print which files were copied and kept.
 
-    The language is `chosen_language`, else that of the lessons there, else the system's. Two are never mixed in a
-    folder. Raises click.ClickException where the folder is a file, cannot be written, or has the
-    lessons in another language.
+    The language is the chosen one, otherwise the language of the lessons in the folder, otherwise the system's. A
+    folder never gets lessons in two languages.
+
+    Args:
+        chosen_folder: The folder that the user named, if any.
+        chosen_language: The language that the user named, if any.
+
+    Returns:
+        The folder.
+
+    Raises:
+        click.ClickException: The folder is a file, cannot be written, or contains the lessons in another language.
+        click.UsageError: The chosen language has no lessons.
     """
     find_lessons_folder(chosen_language)
     folder = chosen_folder or Path(LEARNER_FOLDER)
@@ -77,15 +86,22 @@ def copy_and_report_lessons(chosen_folder: Path | None, chosen_language: str | N
         print_translated("files left in {folder} as you had them: {count}", code, count=len(kept_names), folder=folder)
     if not chosen_language and {code, find_user_language()} != {ENGLISH}:
         commands = [
-            f"{say('English', code)}: minitape lab --language {code}" for code in find_lesson_folders_by_language()
+            f"{say('English', language)}: minitape lab --language {language}"
+            for language in find_lesson_folders_by_language()
         ]
-        with suppress(UnicodeEncodeError):  # the terminal cannot show it
+        with suppress(UnicodeEncodeError):  # The terminal may not be able to show the language's name.
             click.echo(" · ".join(commands))
     return folder
 
 
 def print_translated(text: str, language_code: str, /, **values: object) -> None:
-    """Say on the terminal in a language, or in English where the terminal cannot show it."""
+    """Print a text in a language, or in English if the terminal cannot show the language.
+
+    Args:
+        text: The English text, with the names of values in braces.
+        language_code: The language.
+        values: The values for the names in braces.
+    """
     try:
         click.echo(say(text, language_code, **values))
     except UnicodeEncodeError:
@@ -93,7 +109,18 @@ def print_translated(text: str, language_code: str, /, **values: object) -> None
 
 
 def run_jupyterlab(folder: Path, ip: str, port: int | None, opens_browser: bool | None, is_verbose: bool) -> NoReturn:
-    """Serve `folder` with JupyterLab, which opens the lesson last worked on, until Ctrl-C; does not return."""
+    """Serve a folder with JupyterLab until Ctrl-C. This function does not return.
+
+    Args:
+        folder: The folder. JupyterLab opens the lesson in which the learner answered last.
+        ip: The address to listen on.
+        port: The port to listen on; a free one if it is None.
+        opens_browser: Whether to open a browser; if it is None, one is opened if possible.
+        is_verbose: Show all of JupyterLab's messages.
+
+    Raises:
+        click.ClickException: The port is taken, or `ip` is not an address of this machine.
+    """
     notebook = find_notebook_to_open(folder)
     start_page = f"/lab/tree/{quote(notebook.name)}" if notebook else "/lab"
     port = find_free_port(ip, port)
@@ -117,17 +144,18 @@ def run_jupyterlab(folder: Path, ip: str, port: int | None, opens_browser: bool 
 
 
 def _release_idle_server_threads() -> None:
-    """Release the server's threads that wait for work: on a busy machine one is left, and Python would wait for it
-    for ever.
+    """Release the server's threads that wait for work.
+
+    On a busy machine such a thread may be left, and Python would wait for it forever.
     """
     for thread in threading.enumerate():
         if thread.name == "AnyIO worker thread" and hasattr(thread, "queue"):
-            with suppress(queue.Full):  # it still has work, and ends after that
+            with suppress(queue.Full):  # The thread still has work, and ends after it.
                 thread.queue.put_nowait(None)
 
 
 def _replace_unwritable_folders() -> None:
-    """Give Jupyter temporary folders where the home folder cannot be written, as in a container of any user."""
+    """Set temporary folders for Jupyter if the home folder cannot be written, as in a container of any user."""
     home = os.path.expanduser("~")
     if os.access(home, os.W_OK):
         return
@@ -142,7 +170,7 @@ def _replace_unwritable_folders() -> None:
 def _build_lab_arguments(
     folder: Path, ip: str, port: int, start_page: str, is_browser_opened: bool, is_verbose: bool
 ) -> list[str]:
-    """Build the command line for JupyterLab; nothing on it lets the server call out of this machine."""
+    """Build the command line for JupyterLab. With these settings, the server opens no connections to other machines."""
     arguments = [
         f"--ServerApp.root_dir={folder.absolute()}",
         f"--ServerApp.ip={ip}",
@@ -150,7 +178,7 @@ def _build_lab_arguments(
         "--ServerApp.port_retries=0",
         f"--ServerApp.open_browser={is_browser_opened}",
         "--ServerApp.answer_yes=True",
-        f"--ServerApp.jpserver_extensions={EXTENSION}=True",  # also where it was switched off for other servers
+        f"--ServerApp.jpserver_extensions={EXTENSION}=True",  # Other servers may have it switched off.
         f"--LabApp.default_url={start_page}",
         f"--LabApp.app_settings_dir={SETTINGS_FOLDER}",
         "--LabApp.extension_manager=readonly",
@@ -165,7 +193,7 @@ def _build_lab_arguments(
 
 
 def _can_encrypt_kernel_messages() -> bool:
-    """Return whether the messages of JupyterLab and the kernels can be encrypted with the packages installed."""
+    """Return whether the installed packages can encrypt the messages between JupyterLab and the kernels."""
     import zmq
     from jupyter_client.manager import KernelManager
 
@@ -173,9 +201,17 @@ def _can_encrypt_kernel_messages() -> bool:
 
 
 def find_free_port(ip: str, chosen_port: int | None) -> int:
-    """Find the port to serve on: `chosen_port`, or without one the first free port from 8888 up.
+    """Find the port to listen on.
 
-    Raises click.ClickException where `chosen_port` is taken, or `ip` is no address of this machine.
+    Args:
+        ip: The address to listen on.
+        chosen_port: The port that the user chose. If it is None, the first free port from 8888 up is used.
+
+    Returns:
+        The port.
+
+    Raises:
+        click.ClickException: `chosen_port` is taken, all ports are taken, or `ip` is not an address of this machine.
     """
     candidates = [chosen_port] if chosen_port else range(FIRST_PORT, FIRST_PORT + PORTS_TRIED)
     for port in candidates:
@@ -203,7 +239,7 @@ def find_free_port(ip: str, chosen_port: int | None) -> int:
 
 
 def can_open_browser() -> bool:
-    """Return whether a browser with a window can be opened from here; one for the terminal does not count."""
+    """Return whether a browser with a window can be opened. Browsers for the terminal do not count."""
     if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
         return False
     try:
@@ -214,7 +250,7 @@ def can_open_browser() -> bool:
 
 
 def _print_address_when_ready(ip: str, port: int, address: str, is_browser_opened: bool, folder: Path) -> None:
-    """Print the address once the server answers; JupyterLab itself says what went wrong if it never does."""
+    """Print the address once the server responds. If it never does, JupyterLab prints the reason itself."""
     timer, code = threading.Event(), detect_language(folder)
     while not _does_server_answer(_to_reachable_host(ip), port):
         timer.wait(0.2)
@@ -238,6 +274,6 @@ def _does_server_answer(host: str, port: int) -> bool:
 
 
 def _to_reachable_host(ip: str) -> str:
-    """Return the host by which a browser here reaches what listens on an address, as an URL has it."""
+    """Return the host for URLs by which a browser on this machine reaches a server that listens on an address."""
     host = "127.0.0.1" if ip in ANY_ADDRESS else ip
     return f"[{host}]" if ":" in host else host

@@ -1,4 +1,4 @@
-"""Where the lessons are, and how they are copied for a learner."""
+"""Finding the lessons, and copying them for a learner."""
 
 from __future__ import annotations
 
@@ -16,22 +16,29 @@ from minitape.course.progress import find_last_lesson
 from .messages import create_usage_error
 
 LEARNER_FOLDER = "minitape-lessons"
-"""The folder of a learner's lessons, where `minitape lab` gets no other name."""
+"""The folder of a learner's lessons if `minitape lab` is called without a folder."""
 
 
 class CopiedLessons(NamedTuple):
-    """The names of the files that were copied to a folder, and of those that were there already."""
+    """The result of copying lessons to a folder.
+
+    Attributes:
+        copied_names: The files that were copied, relative to the folder.
+        kept_names: The files that existed already and were not changed.
+    """
 
     copied_names: list[str]
     kept_names: list[str]
 
 
 def find_lesson_folders_by_language() -> dict[str, Path]:
-    """Return language -> the folder of the course's lessons in it.
+    """Find the folders of the course's lessons, inside the installed package or in the repository's `notebooks`.
 
-    They are inside an installed package, or in the repository's `notebooks`.
+    Returns:
+        The folder of each language, by its code.
 
-    Raises click.UsageError where neither exists.
+    Raises:
+        click.UsageError: Neither place exists.
     """
     for lessons_root in translation.LESSON_FOLDERS:
         if lessons_root.is_dir():
@@ -43,10 +50,17 @@ def find_lesson_folders_by_language() -> dict[str, Path]:
 
 
 def find_lessons_folder(language: str | None = None, other_lessons: object = None) -> Path:
-    """Find the folder of the course's lessons in a language, English where none is named.
+    """Find the folder of the course's lessons in a language.
 
-    Raises click.UsageError where there are none in it, or where a language is named although the user also named
-    `other_lessons`, which are not the course's.
+    Args:
+        language: The code of the language; English if it is None.
+        other_lessons: Lessons of the user, if the user named some. They exclude `language`.
+
+    Returns:
+        The folder.
+
+    Raises:
+        click.UsageError: The language has no lessons, or it was chosen together with `other_lessons`.
     """
     folder_by_language = find_lesson_folders_by_language()
     if language and other_lessons:
@@ -63,22 +77,42 @@ def find_lessons_folder(language: str | None = None, other_lessons: object = Non
 
 
 def list_notebook_files(folder: Path) -> list[Path]:
-    """List the notebook files in `folder`, in the order of their names; hidden ones are left out."""
+    """List the notebooks in a folder, without hidden files.
+
+    Args:
+        folder: The folder, which may be missing.
+
+    Returns:
+        The paths, sorted by name.
+    """
     return sorted(path for path in folder.glob("*.ipynb") if not path.name.startswith(".") and path.is_file())
 
 
 def get_lesson_prefix(path: Path) -> str:
-    """Return what the names of the exercises in a notebook of the course begin with; "" for pages without exercises.
+    """Return the prefix of the exercise names in a notebook of the course.
 
     >>> [get_lesson_prefix(Path(f"{name}.ipynb")) for name in ("05_persistent", "appendix_tensors", "glossary")]
     ['05', 'appendix', '']
+
+    Args:
+        path: The notebook.
+
+    Returns:
+        The prefix, such as "05". It is "" for pages without exercises.
     """
     lesson, _, topic = path.stem.partition("_")
     return lesson if topic else ""
 
 
 def find_notebook_to_open(folder: Path) -> Path | None:
-    """Find the notebook of the lesson in which the learner last answered, else the first; None without any."""
+    """Find the lesson in which the learner answered last.
+
+    Args:
+        folder: The learner's folder, which may contain a progress file.
+
+    Returns:
+        The notebook of that lesson. If it is not found, the first notebook, or None in an empty folder.
+    """
     notebooks = list_notebook_files(folder)
     last_name = find_last_lesson(folder)
     named_paths = ((path, re.sub(r"[\W_]+", "-", path.stem)) for path in notebooks)
@@ -89,11 +123,22 @@ def find_notebook_to_open(folder: Path) -> Path | None:
 
 
 def copy_missing_lessons(target_folder: Path, with_outputs: bool = False, language: str | None = None) -> CopiedLessons:
-    """Copy the lessons that are not yet in `target_folder`; return which were copied and which were left alone.
+    """Copy the lessons that are not yet in a folder.
 
-    A learner's notebook comes without outputs: below a question, they would be its answer. A file that exists is
-    never opened for writing. What a translation says stays with the minitape that runs.
-    Raises OSError where `target_folder` cannot be written.
+    An existing file is never opened for writing. The translated texts of the lessons are not copied, because they
+    belong to the installed minitape.
+
+    Args:
+        target_folder: The folder, which is created if needed.
+        with_outputs: Keep the outputs of the notebooks. Learners get none, because an output would answer the question
+            above it.
+        language: The language of the lessons; English if it is None.
+
+    Returns:
+        The names of the copied and of the kept files.
+
+    Raises:
+        OSError: `target_folder` cannot be written.
     """
     lessons_folder = find_lessons_folder(language)
     copied_names: list[str] = []
@@ -102,11 +147,13 @@ def copy_missing_lessons(target_folder: Path, with_outputs: bool = False, langua
         name = path.relative_to(lessons_folder)
         destination = target_folder / name
         destination.parent.mkdir(parents=True, exist_ok=True)
-        content = path.read_bytes() if with_outputs or path.suffix != ".ipynb" else _read_notebook_without_outputs(path)
-        is_kept = destination.exists()
-        if not is_kept:
+        is_unchanged = with_outputs or path.suffix != ".ipynb"
+        content = path.read_bytes() if is_unchanged else _read_notebook_without_outputs(path)
+        if destination.exists():
+            kept_names.append(str(name))
+        else:
             write_file(destination, content)
-        (kept_names if is_kept else copied_names).append(str(name))
+            copied_names.append(str(name))
     return CopiedLessons(copied_names, kept_names)
 
 
@@ -120,7 +167,7 @@ def _iter_lesson_files(lessons_folder: Path) -> Iterator[Path]:
 
 
 def _read_notebook_without_outputs(path: Path) -> bytes:
-    """Read a notebook, and return its bytes as they are before anyone ran it."""
+    """Read a notebook and return its bytes without outputs, as if no cell had run."""
     notebook = read_json(path, MAX_NOTEBOOK_SIZE)
     for cell in notebook["cells"]:
         if cell["cell_type"] == "code":

@@ -1,7 +1,7 @@
-"""Lessons as pages. Pictures that step or move do so there without a kernel; answers are never shown.
+"""Lessons as pages, on which pictures step or move without a kernel. The pages never show answers.
 
-A lesson is saved with what it prints and with still pictures. To get pictures that step, each lesson is run
-once more (``minitape_widgets.lesson_views``), in a process of its own.
+A lesson is saved with its outputs and with still pictures. To get pictures that step, each lesson is run once more by
+``minitape_widgets.lesson_views``, in a separate process.
 """
 
 from __future__ import annotations
@@ -30,42 +30,62 @@ from .notebook_rules import has_answers, is_code_folded, is_exercise
 if TYPE_CHECKING:
     from .notebook_rules import Cell
 
-Views: TypeAlias = dict[str, list[tuple[str, str]]]  # id of a cell -> the text of each view that it shows, and its file
+Views: TypeAlias = dict[str, list[tuple[str, str]]]
+"""The views that a lesson shows, as (text, file name), by cell id."""
 VIEW_TEMPLATE = '<iframe class="tapeview" src="{view}" loading="lazy" title="{title}"></iframe>'
 FOLDED_CODE_TEMPLATE = '<details class="code"><summary title="{title}">···</summary>\n\n{code}\n\n</details>'
 
 LESSON_LINK = re.compile(r"(\]\((?!\w+:)[^()\s]+)\.ipynb(?=(?:#[^()\s]*)?\))")
 CELL_LINK = re.compile(r"(\]\(([\w.-]+\.ipynb)#)cell-id=([\w-]+)(?=\))")
-CHOICE_SEPARATOR = "\n  - "  # of a prediction, in its text
+CHOICE_SEPARATOR = "\n  - "
+"""The text between the choices of a saved prediction."""
 CHOICE_LINE = re.compile(r"^  - (.*)$", re.MULTILINE)
-FILE_REFERENCE = re.compile(r"\]\((?!\w+:)([^()\s#]+)|\bsrc=[\"'](?!\w+:)([^\"'#]+)")  # what a text shows or links to
+FILE_REFERENCE = re.compile(r"\]\((?!\w+:)([^()\s#]+)|\bsrc=[\"'](?!\w+:)([^\"'#]+)")
+"""A reference to a file that a text shows or links to."""
 
 
 def link_lessons_to_pages(page_text: str) -> str:
-    """Return the text of a page with its links to lessons leading to their pages.
+    """Replace links to notebooks with links to their pages.
 
     >>> link_lessons_to_pages("A [tape](glossary.ipynb#tape) of [lesson 2](02_inside_the_tape.ipynb).")
     'A [tape](glossary.md#tape) of [lesson 2](02_inside_the_tape.md).'
+
+    Args:
+        page_text: The text of a page, as Markdown.
+
+    Returns:
+        The text with the new links.
     """
     return LESSON_LINK.sub(r"\1.md", page_text)
 
 
 def link_cells_to_headings(page_text: str, anchors_by_lesson: dict[str, dict[str, str]]) -> str:
-    """Return the text of a page with its links to cells leading to their headings: a page knows no cells.
-
-    `anchors_by_lesson` is notebook -> cell -> anchor, see `map_cells_to_heading_anchors`.
+    """Replace links to cells with links to headings, because a page has no cells.
 
     >>> link_cells_to_headings("一条[磁带](glossary.ipynb#cell-id=tape)", {"glossary.ipynb": {"tape": "磁带tape"}})
     '一条[磁带](glossary.ipynb#磁带tape)'
+
+    Args:
+        page_text: The text of a page, as Markdown.
+        anchors_by_lesson: The anchor of each cell, by notebook and cell id; see `map_cells_to_heading_anchors`.
+
+    Returns:
+        The text with the new links.
     """
     return CELL_LINK.sub(lambda link: link[1] + anchors_by_lesson.get(link[2], {}).get(link[3], link[3]), page_text)
 
 
 def map_cells_to_heading_anchors(cells: list[Cell]) -> dict[str, str]:
-    """Return cell -> the anchor by which a link finds the heading with which the cell begins.
+    r"""Return the anchors of the headings that begin a cell.
 
-    >>> map_cells_to_heading_anchors([{"id": "tape", "source": ["## 磁带（Tape）\\n", "它记录运算。"]}])
+    >>> map_cells_to_heading_anchors([{"id": "tape", "source": ["## 磁带（Tape）\n", "它记录运算。"]}])
     {'tape': '磁带tape'}
+
+    Args:
+        cells: The cells of a notebook.
+
+    Returns:
+        The anchor by which a link finds the heading, by cell id. Cells without a heading are missing.
     """
     heading_matches = {cell["id"]: re.match(r"#+ (.*)", "".join(cell["source"])) for cell in cells}
     return {
@@ -76,9 +96,13 @@ def map_cells_to_heading_anchors(cells: list[Cell]) -> dict[str, str]:
 
 
 def build_page_translator(lessons_folder: Path) -> Callable[..., str]:
-    """Return a function that translates what pages have around lessons into the language of `lessons_folder`.
+    """Return a function that translates the texts around a lesson.
 
-    It takes values for names in braces.
+    Args:
+        lessons_folder: The folder of the lessons, which decides the language.
+
+    Returns:
+        A function of an English text and of values for the names in braces.
     """
     return partial(_translate_page_text, detect_language(lessons_folder))
 
@@ -88,7 +112,14 @@ def _translate_page_text(language_code: str, text: str, **values: object) -> str
 
 
 def choose_page_folder(lessons_folder: Path) -> str:
-    """Return where the lessons of a folder lie among the pages: the course's own as in its repository."""
+    """Return the folder of the pages for some lessons.
+
+    Args:
+        lessons_folder: The folder of the lessons.
+
+    Returns:
+        `notebooks/CODE` for the course's own lessons, otherwise `lessons`.
+    """
     code = detect_language(lessons_folder)
     return f"notebooks/{code}" if lessons_folder.name == code else "lessons"
 
@@ -96,10 +127,19 @@ def choose_page_folder(lessons_folder: Path) -> str:
 def build_lesson_pages(
     lessons_folder: Path, extra_folder: Path, lab_command: str = "minitape lab", lite_url: str = ""
 ) -> dict[str, str]:
-    """Return path -> text of the pages of all lessons in `lessons_folder`.
+    """Build the pages of all lessons in a folder.
 
-    Their views, and the files that they show, are written below `extra_folder`. Each page says that `lab_command` runs
-    the lesson, and links to it in `lite_url`, a site that runs the lessons, if there is one.
+    Args:
+        lessons_folder: The notebooks.
+        extra_folder: The folder to which the views and the files of the lessons are written.
+        lab_command: The command that runs the lessons, which each page names.
+        lite_url: The address of a site that runs the lessons, to which each page links, or "".
+
+    Returns:
+        The text of each page, by path.
+
+    Raises:
+        click.ClickException: A lesson cannot be run, or it shows a view that is not saved in it.
     """
     page_folder = choose_page_folder(lessons_folder)
     lessons = list_notebook_files(lessons_folder)
@@ -129,7 +169,18 @@ def _copy_referenced_files(page_text: str, lessons_folder: Path, target_folder: 
 
 
 def run_lesson_for_views(lesson: Path, views_folder: Path) -> Views:
-    """Run a lesson where it lies, as `minitape check` does; write its views to `views_folder`, and list them."""
+    """Run a lesson in its own folder, as `minitape check` does, and write its views.
+
+    Args:
+        lesson: The notebook.
+        views_folder: The folder to write to. The views are in a subfolder with the name of the lesson.
+
+    Returns:
+        The text and the file name of each view, by cell id.
+
+    Raises:
+        click.ClickException: The lesson cannot be run.
+    """
     with tempfile.TemporaryDirectory() as scratch:
         environment = {**os.environ, "IPYTHONDIR": scratch, "MINITAPE_PROGRESS": str(Path(scratch, "progress.json"))}
         environment["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
@@ -150,7 +201,21 @@ def run_lesson_for_views(lesson: Path, views_folder: Path) -> Views:
 def build_lesson_page(
     lesson: Path, cells: list[Cell], views: Views, lab_command: str = "minitape lab", lite_url: str = ""
 ) -> str:
-    """Build the text of one page."""
+    """Build the page of one lesson.
+
+    Args:
+        lesson: The notebook.
+        cells: The cells of the notebook.
+        views: The views of the lesson, see `run_lesson_for_views`.
+        lab_command: The command that runs the lesson.
+        lite_url: The address of a site that runs the lesson, or "".
+
+    Returns:
+        The text of the page, as MyST Markdown.
+
+    Raises:
+        click.ClickException: The lesson shows a view that is not saved in it.
+    """
     page_blocks = []
     say = build_page_translator(lesson.parent)
     views_address = "../" * (choose_page_folder(lesson.parent).count("/") + 1) + f"views/{lesson.stem}"
@@ -160,7 +225,7 @@ def build_lesson_page(
         if has_answers(cell):
             continue
         if cell["cell_type"] == "markdown":
-            # JupyterLab's link to a heading keeps its capitals
+            # A link to a heading keeps capitals in JupyterLab, but not in a page.
             page_blocks.append(embed_attachments(cell, re.sub(r"\]\(#[\w-]+\)", lambda link: link[0].lower(), source)))
         elif cell["cell_type"] == "code":
             cell_views = [(plain_text, f"{views_address}/{name}") for plain_text, name in views.get(cell["id"], ())]
@@ -189,10 +254,17 @@ def build_lesson_page(
 
 
 def embed_attachments(cell: Cell, source: str) -> str:
-    """Return the text of a cell with the pictures that are attached to the cell.
+    """Embed the pictures that are attached to a cell.
 
     >>> embed_attachments({"attachments": {"a.png": {"image/png": "QUJD"}}}, "![a curve](attachment:a.png)")
     '<img alt="a curve" src="data:image/png;base64,QUJD">'
+
+    Args:
+        cell: The cell, with its attachments.
+        source: The text of the cell.
+
+    Returns:
+        The text, in which each attached picture is an HTML element that contains its data.
     """
 
     def format_picture(attachment: re.Match[str]) -> str:
@@ -205,14 +277,26 @@ def embed_attachments(cell: Cell, source: str) -> str:
 def iter_code_cell_blocks(
     cell: Cell, source: str, pending_views: list[tuple[str, str]], say: Callable[[str], str]
 ) -> Iterator[str]:
-    """Yield the blocks of a page for a cell of code and what it shows.
+    """Yield the blocks of a page for a code cell and its outputs.
 
-    The views that it shows are taken off the list `pending_views`. `say` gives a text in the lesson's language.
+    Args:
+        cell: The cell.
+        source: The code of the cell.
+        pending_views: The views of the cell as (text, address). Each view that is shown is removed from the list.
+        say: A function that translates a text into the lesson's language.
+
+    Yields:
+        Blocks of MyST Markdown and HTML.
     """
-    label = escape(say("Exercise: replace the ..."))
-    yield f'<div class="cell exercise" data-label="{label}">' if is_exercise(cell) else '<div class="cell code">'
+    if is_exercise(cell):
+        label = escape(say("Exercise: replace the ..."))
+        yield f'<div class="cell exercise" data-label="{label}">'
+    else:
+        yield '<div class="cell code">'
     block = f"`````python\n{source}\n`````"
-    yield FOLDED_CODE_TEMPLATE.format(code=block, title=say("The code of this cell")) if is_code_folded(cell) else block
+    if is_code_folded(cell):
+        block = FOLDED_CODE_TEMPLATE.format(code=block, title=say("The code of this cell"))
+    yield block
     for output in cell["outputs"]:
         data = output.get("data", {})
         html, plain = ("".join(data.get(kind, "")) for kind in ("text/html", "text/plain"))
@@ -225,7 +309,7 @@ def iter_code_cell_blocks(
             buttons = "".join(f'<button type="button">{escape(choice)}</button>' for choice in choices)
             yield f'<div class="output predict"><p>{escape(plain.partition(CHOICE_SEPARATOR)[0])}</p>{buttons}</div>'
         elif html:
-            compact_html = re.sub(r"\n\s*\n", "\n", html)  # an empty line would end it
+            compact_html = re.sub(r"\n\s*\n", "\n", html)  # An empty line would end the HTML block.
             yield f'<div class="output">{compact_html}</div>'
         elif markdown := "".join(data.get("text/markdown", "")):
             yield from ('<div class="output">', markdown, "</div>")

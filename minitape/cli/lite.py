@@ -1,4 +1,4 @@
-"""`minitape site --lite`: the lessons in JupyterLite, which runs them in the reader's browser, without a server."""
+"""`minitape site --lite`: the lessons in JupyterLite, which runs them in the reader's browser."""
 
 from __future__ import annotations
 
@@ -24,10 +24,12 @@ from .playground_page import get_playground_file_name, write_playground_pages
 from .server import LAB_EXTENSIONS
 from .site_folder import replace_site_folder
 
-CONFIG_FILE = "jupyter-lite.json"  # what JupyterLite writes into each site of its own
+CONFIG_FILE = "jupyter-lite.json"
+"""The configuration that JupyterLite writes into each site."""
 REQUIRED_PACKAGES = ("jupyterlite_core", "jupyterlite_pyodide_kernel", "ipywidgets", "anywidget")
 KERNEL_EXTENSION = "@jupyterlite/pyodide-kernel-extension"
-EXCLUDED_WHEEL = "widgetsnbextension"  # among the kernel's wheels: it belongs to a server
+EXCLUDED_WHEEL = "widgetsnbextension"
+"""A wheel of the kernel that only a Jupyter server needs."""
 SETTINGS_FOLDER = Path(__file__).with_name("jupyterlab_settings")
 PAGE_FILE = Path(__file__).with_name("site_settings") / "lite.html"
 LOADING_BAR_FILE = Path(__file__).with_name("site_settings") / "loading.js"
@@ -37,23 +39,32 @@ KERNEL_STARTER_FILE = Path(__file__).with_name("site_settings") / "kernel_python
 def write_lite_site(
     target_folder: Path, language_codes: Sequence[str] = (), offline: bool = False, pyodide_folder: Path | None = None
 ) -> int:
-    """Write JupyterLite with the course's lessons in these languages, and the playground, to `target_folder`.
+    """Write a site with JupyterLite, the course's lessons and the playground.
 
-    Returns how many notebooks it has. Pyodide is in `pyodide_folder`, or is fetched: see `write_browser_python`.
+    Args:
+        target_folder: The folder of the site. An older site in it is replaced.
+        language_codes: The languages of the lessons; English if it is empty.
+        offline: Copy Pyodide into the site, so that the reader's browser fetches nothing from other servers.
+        pyodide_folder: A folder with a distribution of Pyodide. If it is None, Pyodide comes from its CDN.
 
-    Raises ModuleNotFoundError where JupyterLite is missing, click.ClickException where `target_folder` holds something
-    else, JupyterLite cannot be built, or Pyodide cannot be had.
+    Returns:
+        The number of notebooks.
+
+    Raises:
+        ModuleNotFoundError: JupyterLite is not installed.
+        click.ClickException: `target_folder` contains other files, JupyterLite cannot be built, or Pyodide is
+            unavailable.
     """
     require_packages(*REQUIRED_PACKAGES)
     from jupyterlite_pyodide_kernel.constants import PYODIDE_CDN_URL, PYODIDE_VERSION
 
     folders = [find_lessons_folder(code) for code in dict.fromkeys(language_codes) or [None]]
-    serves_python = offline or pyodide_folder is not None  # Python lies in the site itself
+    serves_python = offline or pyodide_folder is not None
     with (
         replace_site_folder(target_folder) as new_folder,
         tempfile.TemporaryDirectory(prefix="minitape-lite-") as scratch,
     ):
-        # What needs the network comes first, and the wheels that belong to a server are left out.
+        # Downloads come first, because they may fail.
         wheels = [
             wheel
             for wheel in _find_kernel_extension_folder().rglob("*.whl")
@@ -62,11 +73,12 @@ def write_lite_site(
         packages = write_browser_python(
             Path(scratch, "python"), pyodide_folder, PYODIDE_VERSION, offline, sorted(wheels)
         )
-        loader_url = f"{f'../{PYTHON_FOLDER}' if serves_python else PYODIDE_CDN_URL}/{CORE_FILES[0]}"
+        python_url = f"../{PYTHON_FOLDER}" if serves_python else PYODIDE_CDN_URL
+        loader_url = f"{python_url}/{CORE_FILES[0]}"
         _build_jupyterlite(new_folder, Path(scratch), folders)
         shutil.move(Path(scratch, "python"), new_folder / PYTHON_FOLDER)
         _set_up_kernel_python(new_folder, packages, loader_url, serves_python)
-        lab_page = new_folder / "lab" / "index.html"  # says what it loads, until the first cell can run
+        lab_page = new_folder / "lab" / "index.html"  # This page shows a loading bar until the first cell can run.
         bar_script = read_text(LOADING_BAR_FILE).replace("{{files}}", json.dumps(list_core_file_urls(loader_url)))
         write_file(lab_page, read_text(lab_page).replace("</head>", f"<script>{bar_script}</script>\n</head>", 1))
         write_file(new_folder / "index.html", _build_front_page_html(folders))
@@ -77,7 +89,7 @@ def write_lite_site(
 
 
 def _find_kernel_extension_folder() -> Path:
-    """Find the folder of JupyterLite's kernel, as it is installed."""
+    """Find the folder of the installed JupyterLite kernel."""
     from jupyter_core.paths import jupyter_path
 
     return next(
@@ -88,38 +100,33 @@ def _find_kernel_extension_folder() -> Path:
 
 
 def _build_jupyterlite(target_folder: Path, scratch_folder: Path, lessons_folders: Sequence[Path]) -> None:
-    """Have JupyterLite write its site with these lessons to `target_folder`."""
+    """Build JupyterLite with the lessons in `target_folder`."""
+    contents_folder, overrides_file = scratch_folder / "contents", scratch_folder / "overrides.json"
     for lessons_folder in lessons_folders:
-        copy_missing_lessons(
-            scratch_folder / "contents" / detect_language(lessons_folder), language=detect_language(lessons_folder)
-        )
-    settings = [read_json(path) for path in sorted(SETTINGS_FOLDER.rglob("*.json"))]
-    write_file(
-        scratch_folder / "overrides.json",
-        json.dumps({key: value for settings_group in settings for key, value in settings_group.items()}),
-    )
+        code = detect_language(lessons_folder)
+        copy_missing_lessons(contents_folder / code, language=code)
+    overrides: dict[str, object] = {}
+    for path in sorted(SETTINGS_FOLDER.rglob("*.json")):
+        overrides.update(read_json(path))
+    write_file(overrides_file, json.dumps(overrides))
     command = [
         *(sys.executable, "-c", "from jupyterlite_core.app import main; main()", "build"),
-        *(
-            "--lite-dir",
-            str(scratch_folder),
-            "--contents",
-            str(scratch_folder / "contents"),
-            "--output-dir",
-            str(target_folder.absolute()),
-        ),
-        *("--settings-overrides", str(scratch_folder / "overrides.json"), "--apps", "lab", "--no-sourcemaps"),
+        *("--lite-dir", str(scratch_folder), "--contents", str(contents_folder)),
+        *("--output-dir", str(target_folder.absolute())),
+        *("--settings-overrides", str(overrides_file), "--apps", "lab", "--no-sourcemaps"),
         f"--FederatedExtensionAddon.extra_labextensions_path={LAB_EXTENSIONS}",
     ]
-    process = subprocess.run(
-        command, cwd=scratch_folder, capture_output=True, text=True
-    )  # where it keeps notes of its own
+    # JupyterLite writes its own cache to the working folder.
+    process = subprocess.run(command, cwd=scratch_folder, capture_output=True, text=True)
     if process.returncode:
         raise click.ClickException(f"JupyterLite cannot be built:\n{process.stdout}{process.stderr}")
 
 
 def _set_up_kernel_python(site_folder: Path, packages: list[str], loader_url: str, serves_python: bool) -> None:
-    """Let the kernel start with minitape: Pyodide loads all that the lock file names, and asks no index."""
+    """Configure the kernel so that it starts with minitape.
+
+    Pyodide loads all packages from the lock file and queries no package index.
+    """
     (worker,) = (site_folder / "extensions" / KERNEL_EXTENSION).rglob("comlink.worker.*.js")
     starter_config = json.dumps(
         {"loader": loader_url, "packages": packages, "kernel": f"../{worker.relative_to(site_folder).as_posix()}"}
@@ -132,13 +139,15 @@ def _set_up_kernel_python(site_folder: Path, packages: list[str], loader_url: st
     config["jupyter-config-data"]["litePluginSettings"][f"{KERNEL_EXTENSION}:kernel"] |= {
         "pyodideUrl": f"./{PYTHON_FOLDER}/{KERNEL_STARTER_FILE.name}",
         "disablePyPIFallback": serves_python,
-        "loadPyodideOptions": {"packages": [*packages, "jedi"]},  # as if it was there: it is not fetched
+        "loadPyodideOptions": {
+            "packages": [*packages, "jedi"]
+        },  # A package in this list counts as loaded, so jedi is not fetched.
     }
     write_file(site_folder / CONFIG_FILE, json.dumps(config, indent=2) + "\n")
 
 
 def _build_front_page_html(lessons_folders: Sequence[Path]) -> str:
-    """Build the site's first page: the lessons in each language, side by side."""
+    """Build the first page of the site, which lists the lessons of each language side by side."""
     columns = []
     for lessons_folder in lessons_folders:
         say, code = build_page_translator(lessons_folder), detect_language(lessons_folder)

@@ -1,4 +1,4 @@
-"""What the command says, in the user's language."""
+"""The messages of the command, in the user's language."""
 
 from __future__ import annotations
 
@@ -14,12 +14,26 @@ from ..picture.truncation import measure_width
 
 
 def say(text: str, language_code: str | None = None, /, **values: object) -> str:
-    """Return a text in the user's language, or in `language_code`, with `values` put in where it names them in braces.
-
-    It is in English where the terminal cannot show the user's language.
+    """Translate a text of the command.
 
     >>> say("saved {path}", path="a.ipynb")
     'saved a.ipynb'
+
+    Args:
+        text: The English text, with the names of values in braces.
+        language_code: The language; the user's own if it is None.
+        values: The values for the names in braces.
+
+    Returns:
+        The text in the language. It is in English if the terminal cannot show the user's language.
+
+    Args:
+        text: The English text, with the names of values in braces.
+        language_code: The language; the user's own if it is None.
+        values: The values for the names in braces.
+
+    Returns:
+        The text in the language. It is in English if the terminal cannot show the user's language.
     """
     translated = translation.say(text, translation.CLI, language_code, **values)
     try:
@@ -30,18 +44,41 @@ def say(text: str, language_code: str | None = None, /, **values: object) -> str
 
 
 def create_failure(text: str, /, **values: object) -> click.ClickException:
-    """Create the error for what could not be done, with a translated message."""
+    """Create the error for an action that failed.
+
+    Args:
+        text: The English message, with the names of values in braces.
+        values: The values for the names in braces.
+
+    Returns:
+        The error, with the translated message.
+    """
     return click.ClickException(say(text, **values))
 
 
 def create_usage_error(text: str, /, **values: object) -> click.UsageError:
-    """Create the error for what was typed, with a translated message."""
+    """Create the error for a wrong argument or option.
+
+    Args:
+        text: The English message, with the names of values in braces.
+        values: The values for the names in braces.
+
+    Returns:
+        The error, with the translated message.
+    """
     return click.UsageError(say(text, **values))
 
 
 @contextmanager
 def convert_write_errors(path: Path) -> Iterator[None]:
-    """Turn an OSError of what writes a file or a folder, in the block, into a click error that says so."""
+    """Convert an OSError that the block raises into a click error.
+
+    Args:
+        path: The file or folder that the block writes, for the message.
+
+    Raises:
+        click.ClickException: The block raised an OSError.
+    """
     try:
         yield
     except OSError as error:
@@ -49,21 +86,34 @@ def convert_write_errors(path: Path) -> Iterator[None]:
 
 
 def translate_column_names(*names: str) -> list[str]:
-    """Translate the names of a table's columns."""
+    """Translate the names of a table's columns.
+
+    Args:
+        names: The English names.
+
+    Returns:
+        The translated names.
+    """
     return [say(name) for name in names]
 
 
 class HelpText(click.HelpFormatter):
-    """The text of ``--help``, in lines as wide as the terminal also where each character takes the room of two."""
+    """Format the text of ``--help`` in lines that fit the terminal, even if characters are two columns wide."""
 
     def write_text(self, text: str) -> None:
-        """Write a text in lines."""
-        full_width, self.width = self.width, self.width // (1 + (measure_width(text) > len(text)))
+        """Write a text in lines, which are half as long if the text has wide characters.
+
+        Args:
+            text: The text, which is one paragraph.
+        """
+        full_width = self.width
+        if measure_width(text) > len(text):
+            self.width //= 2
         super().write_text(text)
         self.width = full_width
 
 
 class CommandContext(click.Context):
-    """What a command is called with."""
+    """The context of a command, which formats help with `HelpText`."""
 
     formatter_class = HelpText

@@ -1,7 +1,7 @@
-"""`minitape export --nbgrader`: a lesson as an assignment of nbgrader, which hands out, collects and grades it.
+"""`minitape export --nbgrader`: a lesson as an assignment that nbgrader distributes, collects and grades.
 
-Of each exercise the given part is kept. A grade cell is put behind it, which fails while the answer is wrong. The
-folded solutions stay in the teacher's version only.
+Each exercise keeps the given part. The grade cell after it fails while the answer is wrong. The folded solutions stay
+only in the teacher's version.
 """
 
 from __future__ import annotations
@@ -53,7 +53,14 @@ HIDDEN_TESTS_TEMPLATE = (
 
 @dataclass(frozen=True)
 class CheckCall:
-    """A call of `check` in an exercise's cell: the exercise's name, and the code of the answer."""
+    """A call of `check` in the cell of an exercise.
+
+    Attributes:
+        name: The name of the exercise.
+        answer: The code of the answer.
+        first_line: The first line of the call, counted from 1.
+        last_line: The last line of the call.
+    """
 
     name: str
     answer: str
@@ -62,19 +69,31 @@ class CheckCall:
 
 
 class ExportedLesson(NamedTuple):
-    """The notebook of an assignment, and how many exercises it has."""
+    """A lesson that was written as an assignment.
+
+    Attributes:
+        path: The notebook of the assignment.
+        exercise_count: The number of graded exercises.
+    """
 
     path: Path
     exercise_count: int
 
 
 def export_lesson(lesson: str, course_folder: Path, language: str | None = None) -> ExportedLesson:
-    """Write a lesson as an assignment to `course_folder`, nbgrader's folder; return its notebook and how many exercises
-    it has.
+    """Write a lesson as an assignment.
 
-    `lesson` is a number of the course's own, in a language, or a notebook.
-    Raises click.ClickException where it is neither, cannot be read, has no exercises, or where the assignment exists
-    already.
+    Args:
+        lesson: The number of a lesson of the course, or the path of a notebook.
+        course_folder: nbgrader's folder of the course.
+        language: The language of the course's lessons; English if it is None.
+
+    Returns:
+        The notebook of the assignment, and its number of exercises.
+
+    Raises:
+        click.ClickException: The lesson does not exist, cannot be read or has no exercises, or the assignment exists
+            already.
     """
     path = find_lesson_notebook(lesson, language)
     target = course_folder / "source" / path.stem / path.name
@@ -92,10 +111,20 @@ def export_lesson(lesson: str, course_folder: Path, language: str | None = None)
 
 
 def find_lesson_notebook(lesson: str, language: str | None = None) -> Path:
-    """Find the notebook that is meant: a file, or the number of a lesson of the course; the appendix has a word.
+    """Find the notebook of a lesson.
 
     >>> find_lesson_notebook("1").name
     '01_the_first_tape.ipynb'
+
+    Args:
+        lesson: The path of a notebook, the number of a lesson of the course, or "appendix".
+        language: The language of the course's lessons; English if it is None.
+
+    Returns:
+        The path of the notebook.
+
+    Raises:
+        click.UsageError: There is no such lesson.
     """
     notebook_path = lesson if Path(lesson).suffix == ".ipynb" and Path(lesson).is_file() else None
     folder = find_lessons_folder(language, notebook_path)
@@ -113,22 +142,29 @@ def find_lesson_notebook(lesson: str, language: str | None = None) -> Path:
 
 
 def write_settings_or_list_missing(course_folder: Path) -> str | None:
-    """Write nbgrader's settings where there are none; else return the lines that are missing in them, if some are."""
+    """Write nbgrader's settings if the course has none.
+
+    Args:
+        course_folder: nbgrader's folder of the course.
+
+    Returns:
+        The lines that existing settings lack. None if nothing is missing.
+    """
     path = course_folder / SETTINGS_FILE
-    if path.exists():
-        text = read_text(path)
-        missing_lines = [
-            line
-            for marker, line in (("code_stub", STUB_SETTING), ("RestoredCells", RESTORE_SETTING))
-            if marker not in text
-        ]
-        return "\n".join(missing_lines) or None
-    write_file(path, SETTINGS_TEXT)
-    return None
+    if not path.exists():
+        write_file(path, SETTINGS_TEXT)
+        return None
+    text = read_text(path)
+    markers = (("code_stub", STUB_SETTING), ("RestoredCells", RESTORE_SETTING))
+    missing_lines = [line for marker, line in markers if marker not in text]
+    return "\n".join(missing_lines) or None
 
 
 def _iter_assignment_cells(cells: list[Cell], notebook_name: str) -> Iterator[Cell]:
-    """Yield the assignment's cells. A lesson that brings its own answers keeps them hidden, in the grade cells."""
+    """Yield the cells of the assignment.
+
+    If a lesson brings its own answers, they are hidden in the grade cells.
+    """
     answer_cells = [cell for cell in cells if cell.cell_type == "code" and has_answers(cell)]
     answer_code = "\n\n".join(cell.source for cell in answer_cells)
     for cell_index, cell in enumerate(cells):
@@ -143,7 +179,7 @@ def _iter_assignment_cells(cells: list[Cell], notebook_name: str) -> Iterator[Ce
 def _iter_answer_and_grade_cells(
     exercise_cell: Cell, solution: str | None, answer_code: str, notebook_name: str
 ) -> Iterator[Cell]:
-    """Yield the cell for the answer, and a cell for the grade of each call of `check` in it."""
+    """Yield the cell for the answer, and a grade cell for each of its calls of `check`."""
     checks = list(iter_check_calls(exercise_cell.source))
     if solution is None or not checks:
         problem = "calls no check(NAME, ANSWER)" if solution is not None else "has no solution"
@@ -154,10 +190,10 @@ def _iter_answer_and_grade_cells(
             missing=say(problem),
         )
     answer_cell = copy.deepcopy(exercise_cell)
-    given_code, solved_code = (
-        _remove_check_calls(text, list(iter_check_calls(text))) if answer_code else text
-        for text in (exercise_cell.source, solution)
-    )
+    given_code, solved_code = exercise_cell.source, solution
+    if answer_code:
+        given_code = _remove_check_calls(given_code, list(iter_check_calls(given_code)))
+        solved_code = _remove_check_calls(solved_code, list(iter_check_calls(solved_code)))
     answer_cell.source = SOLVED_TEMPLATE.format(given=given_code, solution=solved_code)
     answer_cell.outputs, answer_cell.execution_count = [], None
     answer_cell.metadata["nbgrader"] = _build_nbgrader_metadata(
@@ -173,21 +209,35 @@ def _iter_answer_and_grade_cells(
 
 
 def _build_nbgrader_metadata(grade_id: str, is_grade: bool = False, is_solution: bool = False) -> dict[str, object]:
-    """Build what nbgrader keeps with a cell; the keys are its own words."""
+    """Build the metadata of a cell, whose keys nbgrader defines."""
     fields = {"grade_id": grade_id, "grade": is_grade, "locked": is_grade, "solution": is_solution, "task": False}
     return {**fields, "schema_version": 3, **({"points": 1} if is_grade else {})}
 
 
 def to_nbgrader_id(check_call: CheckCall) -> str:
-    """Return an exercise's name as nbgrader takes it."""
+    """Return the name of an exercise in the form that nbgrader accepts.
+
+    Args:
+        check_call: A call of `check` with the name.
+
+    Returns:
+        The name, with "-" in place of all characters except letters and digits.
+    """
     return "".join(char if char.isalnum() else "-" for char in check_call.name)
 
 
 def iter_check_calls(source: str) -> Iterator[CheckCall]:
-    """Yield the calls of `check` in a cell, each a statement of its own."""
+    """Yield the calls of `check` in a cell that are separate statements.
+
+    Args:
+        source: The code of the cell. A cell with a magic has no calls.
+
+    Yields:
+        The calls, in order.
+    """
     try:
         statements = ast.parse(source).body
-    except SyntaxError:  # a cell with a magic
+    except SyntaxError:  # The cell contains a magic.
         return
     for statement in statements:
         match statement:
@@ -197,6 +247,6 @@ def iter_check_calls(source: str) -> Iterator[CheckCall]:
 
 
 def _remove_check_calls(source: str, check_calls: list[CheckCall]) -> str:
-    """Return a cell's code without its calls of `check`: who is examined has no answers to compare with."""
+    """Remove the calls of `check` from a cell, because learners in an exam have no answers to compare with."""
     removed_lines = {line for check in check_calls for line in range(check.first_line, check.last_line + 1)}
     return "\n".join(line for n, line in enumerate(source.splitlines(), 1) if n not in removed_lines).rstrip()

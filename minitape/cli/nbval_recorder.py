@@ -1,7 +1,7 @@
-"""A pytest plugin for nbval: sends the parent process, cell by cell, what ran and what it printed.
+"""A pytest plugin for nbval that sends the result of each cell to the parent process.
 
-`minitape check` starts pytest with this plugin in a process of its own. Each code cell gives one line on standard
-output that starts with RECORD_MARK and holds a JSON object (see `_build_cell_result`).
+`minitape check` starts pytest with this plugin in a separate process. For each code cell, it prints one line on
+standard output. The line starts with RECORD_MARK and contains a JSON object (see `_build_cell_result`).
 """
 
 from __future__ import annotations
@@ -31,7 +31,11 @@ NOTEBOOK_VARIABLE = "MINITAPE_NOTEBOOK"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Give every cell its place in the notebook; in the solved variant, put the solutions in."""
+    """Set the place of each cell in the notebook. In the solved variant, replace the exercises with their solutions.
+
+    Args:
+        items: The items of pytest; nbval's cells are among them.
+    """
     cells = [item for item in items if isinstance(item, IPyNbCell)]
     cell_indexes = _list_code_cell_indexes(cells[0]) if cells else []
     for item in cells:
@@ -43,18 +47,24 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
-    """Leave out what lies beside the notebook. On pytest's command line its name could not hold every character."""
+    """Ignore the files next to the notebook.
+
+    The notebook is not named on pytest's command line, because some characters cannot be used there.
+
+    Args:
+        collection_path: A path that pytest would collect.
+    """
     notebook_path = Path(os.environ[NOTEBOOK_VARIABLE])
     return None if collection_path in (notebook_path, notebook_path.parent) else True
 
 
 def pytest_configure() -> None:
-    """Let nbval end with a kernel that ends."""
+    """Make nbval stop when its kernel dies."""
     _patch_nbval_await_reply()
 
 
 def _patch_nbval_await_reply() -> None:
-    """Let nbval notice a dead kernel within a second, where it would wait for the cell's whole time."""
+    """Make nbval notice a dead kernel within a second, instead of waiting until the cell times out."""
     original_await_reply = RunningKernel.await_reply
 
     def await_reply(kernel: RunningKernel, msg_id: str, timeout: float) -> None:
@@ -77,7 +87,10 @@ def _list_code_cell_indexes(item: IPyNbCell) -> list[int]:
 
 
 def _replace_exercise_by_solution(item: IPyNbCell) -> None:
-    """Replace an exercise's code by its solution; its saved output then no longer binds."""
+    """Replace the code of an exercise with its solution.
+
+    The saved output is then not compared, and neither is the output of a cell that follows answers.
+    """
     solution = find_solution_code(item.parent.nb.cells, item.place)
     if is_exercise(item.cell) and solution is not None:
         item.cell = nbformat.from_dict({**item.cell, "source": solution})
@@ -90,10 +103,15 @@ def _replace_exercise_by_solution(item: IPyNbCell) -> None:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Send what happened in a cell; a kernel that does not start is sent as the cell that could not run."""
+    """Send the result of a cell. If the kernel does not start, the cell gets that problem.
+
+    Args:
+        item: The item that ran.
+        call: The phase of the run: setup, call or teardown.
+    """
     report = yield
     if isinstance(item, IPyNbCell) and (call.when == "call" or report.failed):
-        # Past pytest's capture, which is in the place of sys.stdout.
+        # The line bypasses pytest's capture, which has replaced sys.stdout.
         print(RECORD_MARK + json.dumps(_build_cell_result(item, call)), file=sys.__stdout__, flush=True)
     return report
 

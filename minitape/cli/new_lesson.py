@@ -1,4 +1,4 @@
-"""`minitape new-lesson`: the skeleton of a lesson."""
+"""`minitape new-lesson`: write the skeleton of a lesson."""
 
 from __future__ import annotations
 
@@ -95,7 +95,15 @@ PROGRESS_TEMPLATE = 'progress("{name}")'
 
 
 def build_lesson_skeleton(lesson_name: str, title: str) -> Notebook:
-    """Build the skeleton as a notebook that has not run yet."""
+    """Build the skeleton of a lesson as a notebook that has not run yet.
+
+    Args:
+        lesson_name: The prefix of the exercise names.
+        title: The title of the lesson.
+
+    Returns:
+        The notebook.
+    """
     cells = [
         new_markdown_cell(INTRODUCTION_TEMPLATE.format(title=title)),
         new_code_cell(IMPORTS),
@@ -118,9 +126,18 @@ def build_lesson_skeleton(lesson_name: str, title: str) -> Notebook:
 
 
 def write_lesson_skeleton(file_name: str, title: str | None) -> Path:
-    """Write the skeleton to NAME.ipynb, run, with its outputs saved; give back its path.
+    """Write the skeleton to a new notebook, after running it.
 
-    Raises click.ClickException where the file exists already or cannot be written.
+    Args:
+        file_name: The path of the notebook. Its suffix may be missing.
+        title: The title of the lesson; if it is None, a title is made from the name.
+
+    Returns:
+        The path of the notebook.
+
+    Raises:
+        click.ClickException: The file exists already, its number is taken, its name has no letters or digits, or it
+            cannot be written.
     """
     path = Path(file_name if file_name.endswith(".ipynb") else f"{file_name}.ipynb")
     if path.exists():
@@ -146,6 +163,6 @@ def write_lesson_skeleton(file_name: str, title: str | None) -> Path:
 
 
 def _format_lesson_title(title_words: str) -> str:
-    """Return a title from the words of a file's name: `01 my topic` becomes `1. My topic`."""
+    """Return a title from the words of a file name, such as `1. My topic` from `01 my topic`."""
     number, topic = re.fullmatch(r"(\d*) ?(.*)", title_words).groups()  # type: ignore[union-attr]
     return ". ".join(part for part in (number.lstrip("0"), topic[:1].upper() + topic[1:]) if part) or title_words

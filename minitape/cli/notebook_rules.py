@@ -1,4 +1,4 @@
-"""What a notebook must look like: tags, exercises and their solutions, and the rules that nbval does not know."""
+"""The rules for notebooks: their tags, exercises and solutions, and the checks that nbval does not make."""
 
 from __future__ import annotations
 
@@ -20,12 +20,15 @@ EXERCISE = "exercise"
 SOLUTION = "solution"
 FOLLOWS_ANSWERS = "follows-answers"
 UNCHECKED = "nbval-ignore-output"
-LANGUAGE = {"name": "python"}  # all that a saved lesson says of its language
+LANGUAGE = {"name": "python"}
+"""The language information of a saved lesson, which contains no version."""
 OUTPUTS_DIFFER = "Cell outputs differ"
-DEATH_PATTERN = re.compile("kernel d(ied|ead)", re.IGNORECASE)  # in what nbval says
+DEATH_PATTERN = re.compile("kernel d(ied|ead)", re.IGNORECASE)
+"""The part of nbval's messages that reports a dead kernel."""
 NOT_REPEATABLE = "not-repeatable"
 DEPENDS_ON_ANSWERS = "depends-on-answers"
-UNSAVED_RULES = ("widget-state", "widget-view", "not-run", "run-order")  # what `minitape save` leaves in no notebook
+UNSAVED_RULES = ("widget-state", "widget-view", "not-run", "run-order")
+"""Rules that no notebook breaks after `minitape save`."""
 UNCOMPARED_TYPES = (WIDGET_VIEW, "image/png", "image/jpeg")
 
 REMEDIES = {
@@ -47,7 +50,7 @@ REMEDIES = {
     "timeout": "let the cell do less, or give it more time: --timeout SECONDS",
     "not-runnable": "run the notebook in JupyterLab up to this cell, and see what ends the kernel",
 }
-"""Rule -> what to do about it."""
+"""The advice for each rule."""
 
 _CODE_BLOCK = re.compile(r"^```python\n(.*?)\n?^```", re.DOTALL | re.MULTILINE)
 _ANSWERS_PATTERN = re.compile(r"\b(?:add_exercise|Exercise)\(")
@@ -57,13 +60,19 @@ _FIELD_PATTERN = re.compile(r"\{\w+\}")
 _COLOR_CODES = re.compile(r"\x1b\[[0-9;]*m")
 
 
-Notebook: TypeAlias = Any  # nbformat's, which has no types
-Cell: TypeAlias = Any  # the same
-Output: TypeAlias = Any  # the same
+Notebook: TypeAlias = Any  # nbformat has no type annotations.
+Cell: TypeAlias = Any  # nbformat has no type annotations.
+Output: TypeAlias = Any  # nbformat has no type annotations.
 
 
 class CellResult(TypedDict):
-    """What nbval's process sends of a cell that ran."""
+    """The result of a cell that ran, as nbval's process sends it.
+
+    Attributes:
+        cell: The index of the cell among all cells of the notebook.
+        outputs: The outputs of the run.
+        problem: The error message if the cell failed, OUTPUTS_DIFFER if its outputs are not the saved ones, or None.
+    """
 
     cell: int
     outputs: list[Output]
@@ -72,10 +81,15 @@ class CellResult(TypedDict):
 
 @dataclass(frozen=True)
 class CheckFinding:
-    """One thing that is wrong in a notebook.
+    """A problem in a notebook.
 
-    `cell` counts all cells of the notebook from 0, None where the whole notebook is meant. `saved` and `new` are the
-    outputs as text where they differ. `variant` is the run that showed it, None where no run was needed.
+    Attributes:
+        rule: The broken rule, a key of `REMEDIES`.
+        cell: The index of the cell among all cells, from 0. None if the whole notebook is meant.
+        message: The problem in the user's language.
+        saved: The saved outputs as text, if they differ from the new ones.
+        new: The new outputs as text.
+        variant: The run that showed the problem, "blank" or "solved". None if no run was needed.
     """
 
     rule: str
@@ -87,21 +101,39 @@ class CheckFinding:
 
 
 def get_tags(cell: Cell) -> list[str]:
-    """Return the tags of a cell."""
+    """Return the tags of a cell.
+
+    Args:
+        cell: The cell.
+
+    Returns:
+        The tags. The list is empty if the metadata is malformed.
+    """
     tags = cell.get("metadata", {}).get("tags", [])
     return tags if isinstance(tags, list) else []
 
 
 def is_grown_picture(output: Output) -> bool:
-    """Return whether an output is a picture that grew after its cell had run, which no run of the cell alone shows."""
+    """Return whether an output is a picture that grew after its cell had run.
+
+    A run of the cell alone cannot show such a picture.
+
+    Args:
+        output: The output of a cell.
+    """
     return bool(output.get("metadata", {}).get("minitape", {}).get("grown"))
 
 
 def is_output_compared(cell: Cell) -> bool:
-    """Return whether what a cell shows is compared with what is saved: nbval leaves out what a tag or comment names.
+    """Return whether the output of a cell is compared with the saved one.
+
+    nbval skips cells that have one of its tags or comments.
 
     >>> is_output_compared({"cell_type": "code", "metadata": {}, "source": "# NBVAL_SKIP"})
     False
+
+    Args:
+        cell: The cell. Text cells count as compared.
     """
     if cell["cell_type"] != "code":
         return True
@@ -112,10 +144,13 @@ def is_output_compared(cell: Cell) -> bool:
 
 
 def has_answers(cell: Cell) -> bool:
-    """Return whether a cell has the answers of exercises: outside a notebook only teachers may see it.
+    """Return whether a cell contains answers of exercises. Outside a notebook, only teachers may see them.
 
     >>> has_answers({"cell_type": "code", "source": "%time add_exercise(Exercise('a.1', expect=4.0))"})
     True
+
+    Args:
+        cell: A code cell, or a text cell that may have the tag `solution`.
     """
     if cell["cell_type"] == "code":
         return not is_exercise(cell) and bool(_ANSWERS_PATTERN.search("".join(cell["source"])))
@@ -123,19 +158,33 @@ def has_answers(cell: Cell) -> bool:
 
 
 def is_code_folded(cell: Cell) -> bool:
-    """Return whether JupyterLab shows three dots in the place of a cell's code."""
+    """Return whether JupyterLab shows three dots instead of a cell's code.
+
+    Args:
+        cell: The cell.
+    """
     return bool(cell.get("metadata", {}).get("jupyter", {}).get("source_hidden"))
 
 
 def is_exercise(cell: Cell) -> bool:
-    """Return whether a cell is one that a learner answers in."""
+    """Return whether a learner writes an answer in this cell.
+
+    Args:
+        cell: The cell. Exercises are code cells with the tag `exercise`.
+    """
     return cell["cell_type"] == "code" and EXERCISE in get_tags(cell)
 
 
 def find_solution_code(cells: Sequence[Cell], exercise_index: int) -> str | None:
-    """Find the code of the folded solution that follows the exercise cell, or None if there is none.
+    """Find the code of the folded solution that belongs to an exercise.
 
-    That is the one ```python block in the next cell tagged `solution`, before the next exercise.
+    Args:
+        cells: The cells of the notebook.
+        exercise_index: The index of the exercise's cell.
+
+    Returns:
+        The only ```python block in the next cell with the tag `solution`, before the next exercise. None if there is no
+        such cell, or if it does not have exactly one block.
     """
     for cell in cells[exercise_index + 1 :]:
         if is_exercise(cell):
@@ -147,7 +196,14 @@ def find_solution_code(cells: Sequence[Cell], exercise_index: int) -> str | None
 
 
 def check_saved_notebook(notebook: Notebook) -> Iterator[CheckFinding]:
-    """Yield what is wrong in a notebook as far as it can be seen without running it."""
+    """Check the rules that can be checked without running the notebook.
+
+    Args:
+        notebook: The notebook.
+
+    Yields:
+        The findings, in the order of the cells. A wrong run order comes last.
+    """
     if "widgets" in notebook.metadata:
         yield CheckFinding(
             "widget-state", None, say("widget state is saved in the notebook: save it with minitape save")
@@ -176,10 +232,9 @@ def check_saved_notebook(notebook: Notebook) -> Iterator[CheckFinding]:
 
 
 def _check_run_order(code_cells: Iterable[tuple[int, Cell]]) -> Iterator[CheckFinding]:
-    """Yield the first cell that shows that the notebook was not run once, from top to bottom."""
-    for expected, (cell_index, cell) in enumerate(
-        ((index, code_cell) for index, code_cell in code_cells if code_cell.source.strip()), 1
-    ):
+    """Yield a finding for the first cell whose number shows that the cells were not run once, from top to bottom."""
+    filled_cells = ((cell_index, cell) for cell_index, cell in code_cells if cell.source.strip())
+    for expected, (cell_index, cell) in enumerate(filled_cells, 1):
         if cell.execution_count is None:
             return
         if cell.execution_count != expected:
@@ -189,7 +244,16 @@ def _check_run_order(code_cells: Iterable[tuple[int, Cell]]) -> Iterator[CheckFi
 
 
 def check_cell_run(notebook: Notebook, cell_result: CellResult, variant: str) -> Iterator[CheckFinding]:
-    """Yield what one cell's run shows; `cell_result` is what the recorder sent."""
+    """Check the result of one cell's run.
+
+    Args:
+        notebook: The notebook.
+        cell_result: The result that the recorder sent.
+        variant: How the exercises were run: "blank" or "solved".
+
+    Yields:
+        The findings.
+    """
     cell_index = cell_result["cell"]
     cell, outputs = notebook.cells[cell_index], cell_result["outputs"]
     errors = collect_stderr(outputs)
@@ -212,7 +276,11 @@ def check_cell_run(notebook: Notebook, cell_result: CellResult, variant: str) ->
 
 
 def has_kernel_died(cell_result: CellResult) -> bool:
-    """Return whether the kernel ended in a cell, or did not start."""
+    """Return whether the kernel died in a cell, or did not start.
+
+    Args:
+        cell_result: The result of the cell.
+    """
     return bool(DEATH_PATTERN.search(cell_result["problem"] or ""))
 
 
@@ -221,7 +289,14 @@ def _is_stderr(output: Output) -> bool:
 
 
 def collect_stderr(outputs: Iterable[Output]) -> str:
-    """Return what a cell wrote to stderr."""
+    """Return the text that a cell wrote to stderr.
+
+    Args:
+        outputs: The outputs of the cell.
+
+    Returns:
+        The text without color codes; "" if the cell wrote nothing.
+    """
     return strip_colors("".join(output["text"] for output in outputs if _is_stderr(output)))
 
 
@@ -230,16 +305,15 @@ def _format_outputs_without_stderr(outputs: Iterable[Output]) -> str:
 
 
 def _explain_cell_problem(cell: Cell, cell_result: CellResult, variant: str) -> CheckFinding:
-    """Return the finding for a cell in which nbval, or the kernel, failed."""
+    """Return the finding for a cell in which nbval or the kernel reported a problem."""
     problem = cell_result["problem"] or ""
     saved, new = _format_outputs_without_stderr(cell.outputs), _format_outputs_without_stderr(cell_result["outputs"])
     error_outputs = [output for output in cell_result["outputs"] if output["output_type"] == "error"]
-    name, error_message = (
-        (error_outputs[-1]["ename"], strip_colors(error_outputs[-1]["evalue"])) if error_outputs else ("", "")
-    )
-    rule, message = "outputs-differ", say("this cell's output is not the saved one")
+    name, error_message = "", ""
+    if error_outputs:
+        name, error_message = error_outputs[-1]["ename"], strip_colors(error_outputs[-1]["evalue"])
     if problem == OUTPUTS_DIFFER:
-        pass
+        rule, message = "outputs-differ", say("this cell's output is not the saved one")
     elif name == "KeyboardInterrupt":
         rule, message = "timeout", say("this cell takes too long and was stopped")
     elif name == "CalledProcessError":
@@ -254,18 +328,28 @@ def _explain_cell_problem(cell: Cell, cell_result: CellResult, variant: str) -> 
 
 
 def _check_exercise_verdict(cell_index: int, outputs: list[Output], variant: str) -> Iterator[CheckFinding]:
-    """Check that an exercise says that it is not answered yet; with its solution, that this is correct."""
+    """Check that an exercise prints "not answered yet" while it is blank, and "correct" with its solution."""
     expected_word = CORRECT if variant == "solved" else NOT_ANSWERED
     text = format_outputs(outputs)
     verdict_words = _VERDICT_LINE.findall(translate_verdicts_to_english(text))
-    if not verdict_words or any(verdict_word != expected_word for verdict_word in verdict_words):
-        blank_message = "this exercise, left blank, should print 'not answered yet'"
-        message = say("the solution should print 'correct'" if variant == "solved" else blank_message)
-        yield CheckFinding("exercise", cell_index, message, new=text, variant=variant)
+    if verdict_words and all(verdict_word == expected_word for verdict_word in verdict_words):
+        return
+    message = "this exercise, left blank, should print 'not answered yet'"
+    if variant == "solved":
+        message = "the solution should print 'correct'"
+    yield CheckFinding("exercise", cell_index, say(message), new=text, variant=variant)
 
 
 def describe_cell(cell_sources: Sequence[str], cell_index: int | None) -> str:
-    """Describe a cell by its number, as counted from 1 over all cells, and its first line."""
+    """Describe a cell by its number and its first line.
+
+    Args:
+        cell_sources: The code of all cells.
+        cell_index: The index of the cell from 0; None stands for the whole notebook.
+
+    Returns:
+        A phrase in the user's language. Its numbers count from 1.
+    """
     if cell_index is None:
         return say("the notebook")
     line = next(iter(cell_sources[cell_index].strip().splitlines()), "")
@@ -274,7 +358,14 @@ def describe_cell(cell_sources: Sequence[str], cell_index: int | None) -> str:
 
 
 def format_outputs(outputs: Iterable[Output]) -> str:
-    """Format a cell's outputs as plain text, as far as they are compared."""
+    """Format the outputs of a cell as plain text.
+
+    Args:
+        outputs: The outputs.
+
+    Returns:
+        The parts that are compared, so pictures and widgets are missing.
+    """
     return "\n".join(part for output in outputs for part in _iter_output_texts(output))
 
 
@@ -287,15 +378,22 @@ def _iter_output_texts(output: Output) -> Iterator[str]:
         yield f"{output['ename']}: {strip_colors(output['evalue'])}"
     else:
         for mime, data in sorted(output.get("data", {}).items()):
-            if mime not in UNCOMPARED_TYPES:
-                yield ("" if mime == "text/plain" else f"[{mime}]\n") + str(data)
+            if mime in UNCOMPARED_TYPES:
+                continue
+            yield str(data) if mime == "text/plain" else f"[{mime}]\n{data}"
 
 
 def translate_verdicts_to_english(text: str) -> str:
-    """Return what `check` said, from any language of the lessons, with the words in English by which it is read.
+    r"""Translate the fixed words in verdicts of `check` to English, from any language of the lessons.
 
-    >>> translate_verdicts_to_english("练习 01.1：还不对。\\n  你的答案：8.0\\n提示：这是 y。")
-    'Exercise 01.1: not yet.\\n  given:    8.0\\nHint: 这是 y。'
+    >>> translate_verdicts_to_english("练习 01.1：还不对。\n  你的答案：8.0\n提示：这是 y。")
+    'Exercise 01.1: not yet.\n  given:    8.0\nHint: 这是 y。'
+
+    Args:
+        text: The output of a cell. Hints in it are not translated.
+
+    Returns:
+        The text, whose lines begin with the English words that are searched for.
     """
     for pattern, replacement in _list_english_replacements():
         text = pattern.sub(replacement, text)
@@ -304,23 +402,26 @@ def translate_verdicts_to_english(text: str) -> str:
 
 @functools.cache
 def _list_english_replacements() -> list[tuple[re.Pattern[str], str]]:
-    """List what a line of `check` begins with in each language, and what replaces it in English."""
+    """List (pattern, English replacement) pairs for the words that begin the lines of `check` in each language."""
     tables = [load_translations(CHECK, code) for code in find_lesson_folders_by_language()]
-    pairs = [
-        (_FIELD_PATTERN.split(texts[mark]), _FIELD_PATTERN.split(mark))
-        for texts in tables
-        for mark in MARKS
-        if texts.get(mark)
-    ]
-    return [
-        (
-            re.compile(r"^([ \t]*)" + "(.*?)".join(map(re.escape, translated_parts)), re.MULTILINE),
-            r"\1" + r"\2".join(english_parts),
-        )
-        for translated_parts, english_parts in pairs
-    ]
+    replacements = []
+    for texts in tables:
+        for mark in MARKS:
+            if not texts.get(mark):
+                continue
+            translated_parts, english_parts = _FIELD_PATTERN.split(texts[mark]), _FIELD_PATTERN.split(mark)
+            pattern = re.compile(r"^([ \t]*)" + "(.*?)".join(map(re.escape, translated_parts)), re.MULTILINE)
+            replacements.append((pattern, r"\1" + r"\2".join(english_parts)))
+    return replacements
 
 
 def strip_colors(text: str) -> str:
-    """Return a text without the terminal's color codes."""
+    """Remove the terminal's color codes from a text.
+
+    Args:
+        text: The text.
+
+    Returns:
+        The text without color codes.
+    """
     return _COLOR_CODES.sub("", text)

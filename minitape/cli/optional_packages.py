@@ -1,4 +1,4 @@
-"""The parts of minitape that are installed or not: which command to type for a package that is missing."""
+"""Packages that minitape can use but does not require, and the commands that install them."""
 
 from __future__ import annotations
 
@@ -14,21 +14,34 @@ EXTRAS = {
     "jupyterlite_core": "lite",
     "jupyterlite_pyodide_kernel": "lite",
 }
-"""Package -> the extra of minitape that brings it, where the course does not."""
+"""The extra of minitape that installs a package. All other packages belong to LAB_EXTRA."""
 
 
 def require_packages(*packages: str) -> None:
-    """Raise ModuleNotFoundError for the first of `packages` that is not installed, before any work has begun."""
+    """Check that all packages are installed, before any work begins.
+
+    Args:
+        packages: The import names of the packages.
+
+    Raises:
+        ModuleNotFoundError: A package is not installed. The error is about the first one that is missing.
+    """
     for package in packages:
         if importlib.util.find_spec(package) is None:
             raise ModuleNotFoundError(f"No module named {package!r}", name=package)
 
 
 def describe_missing_package(package: str) -> str:
-    """Say what to type where a package is missing that the core of minitape does without.
+    """Return a message that names a missing package and the command that installs it.
 
     >>> print(describe_missing_package("furo"))
     this needs the package furo, which is not installed. Type: pip install "minitape[docs]"
+
+    Args:
+        package: The import name of the package.
+
+    Returns:
+        The translated message.
     """
     message = 'this needs the package {package}, which is not installed. Type: pip install "minitape[{part}]"'
     return say(message, package=package, part=EXTRAS.get(package, LAB_EXTRA))

@@ -1,4 +1,4 @@
-"""The page of the playground: an editor beside the live picture, and Python in the reader's browser."""
+"""The playground page: an editor next to the live picture, with Python in the reader's browser."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from .browser_python import LOCK_FILE, PLAYGROUND_PACKAGES, list_core_file_urls
 PAGE_FOLDER = Path(__file__).with_name("playground_page")
 EXAMPLES_FOLDER = PAGE_FOLDER / "examples"
 BUNDLE_FILE = "tapeview.js"
-PAGE_DOMAIN = "playground"  # and those of the picture are what the page says
+PAGE_DOMAIN = "playground"
+"""The domain of the page's own texts. The page also shows the texts of the picture."""
 PICTURE_DOMAIN = "picture"
 Fields: TypeAlias = dict[str, object]
 
@@ -27,10 +28,13 @@ Fields: TypeAlias = dict[str, object]
 def write_playground_pages(
     target_folder: Path, relative_python_folder: str, loader_url: str, language_codes: Iterable[str] = ()
 ) -> None:
-    """Write the playground to the folder `target_folder`: a page in English, and one in each language of these codes.
+    """Write the playground: a page in English and one in each other language.
 
-    `relative_python_folder` is where the lock file of the site's Python lies, seen from the page, and `loader_url` the
-    address of ``pyodide.mjs``.
+    Args:
+        target_folder: The folder to write to.
+        relative_python_folder: The folder with the lock file of the site's Python, relative to the page.
+        loader_url: The address of ``pyodide.mjs``.
+        language_codes: The languages of the pages.
     """
     target_folder.mkdir(parents=True, exist_ok=True)
     available_packages = read_json(target_folder / relative_python_folder / LOCK_FILE)["packages"]
@@ -63,26 +67,38 @@ def write_playground_pages(
             page = page.replace("{{" + placeholder + "}}", text)
         write_file(target_folder / name, page)
     write_file(target_folder / "playground.js", read_text(PAGE_FOLDER / "playground.js"))
-    bundle: Any = hooks.front_end_bundle  # a path, although most hooks are functions
+    bundle: Any = hooks.front_end_bundle  # This hook is a path, although most hooks are functions.
     write_file(target_folder / BUNDLE_FILE, read_text(bundle))
 
 
 def get_playground_file_name(language_code: str) -> str:
-    """Return the name of the playground's file in a language.
+    """Return the file name of the playground in a language.
 
     >>> get_playground_file_name("en"), get_playground_file_name("zh")
     ('index.html', 'zh.html')
+
+    Args:
+        language_code: The language. The English page is the index.
     """
     return f"{'index' if language_code == ENGLISH else language_code}.html"
 
 
 def build_content_security_policy(loader_url: str) -> str:
-    """Build the policy of the page: a program of a link that someone runs reaches this site and Pyodide's alone.
+    """Build the content security policy of the page.
+
+    A link may contain a program that a reader then runs. With this policy the program can reach only this site and
+    Pyodide's server.
 
     >>> "connect-src 'self' blob: data: https://cdn.example;" in build_content_security_policy("https://cdn.example/pyodide.mjs")
     True
     >>> "connect-src 'self' blob: data:;" in build_content_security_policy("../pyodide/pyodide.mjs")
     True
+
+    Args:
+        loader_url: The address of ``pyodide.mjs``.
+
+    Returns:
+        The policy, for a ``Content-Security-Policy`` element.
     """
     url_parts = urlsplit(loader_url)
     other_origin = f" {url_parts.scheme}://{url_parts.netloc}" if url_parts.netloc else ""
@@ -95,7 +111,15 @@ def build_content_security_policy(loader_url: str) -> str:
 
 
 def build_playground_example(program_path: Path, language_code: str = ENGLISH) -> Fields:
-    """Build an example in a language: its program, its title, and the picture that is shown before Python has come."""
+    """Build an example of the playground in a language.
+
+    Args:
+        program_path: The file with the program, whose first line is the title as a comment.
+        language_code: The language of the comments and of the picture.
+
+    Returns:
+        The title, the program, and the snapshot of the picture that is shown until Python is loaded.
+    """
     program = read_text(program_path)
     for english, translated in load_translations(PAGE_DOMAIN, language_code).items():
         program = program.replace(f"# {english}\n", f"# {translated}\n")
@@ -106,7 +130,7 @@ def build_playground_example(program_path: Path, language_code: str = ENGLISH) -
 
 @contextmanager
 def _use_language(language_code: str) -> Iterator[None]:
-    """Have what is said in the block said in a language."""
+    """Set the language of all messages in the block."""
     previous_language = os.environ.get(LANGUAGE_VARIABLES[0], "")
     os.environ[LANGUAGE_VARIABLES[0]] = language_code
     try:
@@ -116,5 +140,5 @@ def _use_language(language_code: str) -> Iterator[None]:
 
 
 def _dump_inert_json(value: object) -> str:
-    """Return JSON in which nothing can end a script element."""
+    """Return a value as JSON that cannot end a script element."""
     return json.dumps(value, allow_nan=False).replace("<", "\\u003c")

@@ -1,4 +1,4 @@
-"""`minitape save`: run a notebook and save it the way lessons are saved."""
+"""`minitape save`: run a notebook and save it in the form of the course's lessons."""
 
 from __future__ import annotations
 
@@ -43,11 +43,15 @@ KERNEL_SPEC = {"display_name": "Python 3 (ipykernel)", "language": "python", "na
 
 
 def run_and_save_notebook(path: Path, cell_timeout: float = 120) -> None:
-    """Run the notebook at `path` in a fresh kernel, and save it in place with its new outputs.
+    """Run a notebook in a fresh kernel, and save it in place with its new outputs.
 
-    Raises click.ClickException, and leaves the file as it was, where a cell fails (unless it is tagged
-    `raises-exception`), writes to stderr, or breaks a rule that `minitape check` would report, and where it cannot be
-    written.
+    Args:
+        path: The notebook.
+        cell_timeout: How many seconds a cell may take.
+
+    Raises:
+        click.ClickException: A cell fails without the tag `raises-exception`, a cell writes to stderr, `minitape check`
+            would report the notebook, or the file cannot be written. The file is then unchanged.
     """
     notebook = read_notebook(path)
     execute_notebook(notebook, path.absolute().parent, cell_timeout, str(path))
@@ -64,7 +68,17 @@ def run_and_save_notebook(path: Path, cell_timeout: float = 120) -> None:
 
 
 def read_notebook(path: Path) -> Notebook:
-    """Read and validate a notebook; raise click.ClickException where it cannot be read."""
+    """Read and validate a notebook.
+
+    Args:
+        path: The notebook.
+
+    Returns:
+        The notebook, converted to version 4 of the format.
+
+    Raises:
+        click.ClickException: It cannot be read or is not valid.
+    """
     try:
         notebook = nbformat.reads(read_text(path, MAX_NOTEBOOK_SIZE), as_version=4)
         nbformat.validate(notebook)
@@ -75,9 +89,16 @@ def read_notebook(path: Path) -> Notebook:
 
 
 def execute_notebook(notebook: Notebook, folder: Path, cell_timeout: float, notebook_name: str) -> None:
-    """Run all cells of `notebook` in `folder`; its outputs are replaced.
+    """Run all cells of a notebook, and replace its outputs.
 
-    Raises click.ClickException where a cell fails, takes longer than `cell_timeout` seconds, or ends the kernel.
+    Args:
+        notebook: The notebook, which is changed.
+        folder: The working folder of the kernel.
+        cell_timeout: How many seconds a cell may take.
+        notebook_name: The name of the notebook in error messages.
+
+    Raises:
+        click.ClickException: A cell fails, takes too long, or ends the kernel.
     """
     sources = [cell.source for cell in notebook.cells]
     started_cells: list[int] = []
@@ -99,7 +120,7 @@ def execute_notebook(notebook: Notebook, folder: Path, cell_timeout: float, note
         client = NotebookClient(
             notebook,
             km=manager,
-            timeout=math.ceil(cell_timeout),  # traitlets 5.14 takes whole numbers only
+            timeout=math.ceil(cell_timeout),  # traitlets 5.14 accepts only whole numbers.
             resources={"metadata": {"path": str(folder)}},
             store_widget_state=False,
             record_timing=False,
@@ -124,9 +145,9 @@ def execute_notebook(notebook: Notebook, folder: Path, cell_timeout: float, note
 
 
 def _run_in_interruptible_thread(task: Callable[[], object], on_interrupt: Callable[[], object]) -> None:
-    """Do `task`; Ctrl-C calls `on_interrupt`, which ends it.
+    """Run `task` in another thread. On Ctrl-C, call `on_interrupt`, which must end the task.
 
-    In the main thread nbclient would catch Ctrl-C, and fail.
+    In the main thread, nbclient would catch Ctrl-C and fail.
     """
     with ThreadPoolExecutor(1) as pool:
         future = pool.submit(task)
@@ -145,8 +166,13 @@ def _create_save_error(
 
 
 def clean_notebook(notebook: Notebook) -> None:
-    """Take out of an executed notebook what does not belong into a file: widgets, timings, this machine's versions. A
-    cell whose picture grew gets the tag by which nbval does not compare it.
+    """Remove everything from an executed notebook that does not belong into a file.
+
+    Widget states, timings and the versions of this machine are removed, and cells without an id get one. A cell whose
+    picture grew gets the tag that exempts it from nbval's comparison.
+
+    Args:
+        notebook: The notebook, which is changed.
     """
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     notebook.metadata.pop("widgets", None)
@@ -166,8 +192,9 @@ def clean_notebook(notebook: Notebook) -> None:
 
 
 def _choose_unused_cell_id(own_id: str | None, cell_number: int, used_ids: set[str]) -> str:
-    """Return a cell's own id if it has one, else one made from its place, and add it to `used_ids`, in which it was
-    not.
+    """Return a cell's own id, or a new one made from its number, and add it to `used_ids`.
+
+    A new id is also made if the cell's own id is used already.
     """
     name = own_id if own_id and own_id not in used_ids else f"cell-{cell_number:03d}"
     while name in used_ids:
@@ -177,7 +204,7 @@ def _choose_unused_cell_id(own_id: str | None, cell_number: int, used_ids: set[s
 
 
 def _strip_widget_view(output: Output) -> Output | None:
-    """Take the live widget view out of an output; return the output, or None if nothing is left."""
+    """Remove the live widget view from an output. Return the output, or None if nothing is left."""
     if "data" not in output:
         return output
     for field in ("data", "metadata"):
@@ -186,7 +213,7 @@ def _strip_widget_view(output: Output) -> Output | None:
 
 
 def _join_stream_outputs(outputs: Iterable[Output]) -> list[Output]:
-    """Return the outputs with neighboring pieces of one stream as one: where the kernel cuts a stream is chance."""
+    """Join neighboring outputs of the same stream, because the kernel splits a stream at random places."""
     joined_outputs: list[Output] = []
     for output in outputs:
         last_output = joined_outputs[-1] if joined_outputs else None
@@ -213,9 +240,14 @@ def _list_stderr_problems(notebook: Notebook) -> list[str]:
 
 
 def write_notebook(notebook: Notebook, path: Path) -> None:
-    """Write a notebook in one step, so that a crash leaves the old file or the new one.
+    """Write a notebook in one step, so that a crash leaves either the old file or the new one.
 
-    Raises click.ClickException where it cannot be written.
+    Args:
+        notebook: The notebook, which must be valid.
+        path: The file.
+
+    Raises:
+        click.ClickException: The file cannot be written.
     """
     nbformat.validate(notebook)
     text = nbformat.writes(notebook, version=nbformat.NO_CONVERT) + "\n"

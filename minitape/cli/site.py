@@ -1,4 +1,4 @@
-"""`minitape site`: lessons as pages with pictures that step, which need neither a kernel nor a network."""
+"""`minitape site`: lessons as web pages whose pictures step without a kernel or a network."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ from .site_folder import replace_site_folder
 
 REQUIRED_PACKAGES = ("sphinx", "myst_parser", "furo", "IPython", "anywidget")
 SETTINGS_FOLDER = Path(__file__).with_name("site_settings")
-LITE_FOLDER = "run"  # the folder of a site in which JupyterLite is
+LITE_FOLDER = "run"
+"""The folder of JupyterLite in a site."""
 CONTENTS_TEMPLATE = """
 ```{{toctree}}
 :hidden:
@@ -34,14 +35,20 @@ CONTENTS_TEMPLATE = """
 ```
 """
 PAGE_LINK = re.compile(r"\[([^\[\]]*)\]\(([^()\s#:]+\.md)(#[^()\s]*)?\)")
-SPHINX_OPTIONS = "-b html -W --keep-going -q -j 2".split()  # Sphinx's: each warning is an error
-SPHINX_LANGUAGES = {"zh": "zh_CN"}  # what Sphinx calls a language, where it is another code
+SPHINX_OPTIONS = "-b html -W --keep-going -q -j 2".split()
+"""Options that make Sphinx treat each warning as an error."""
+SPHINX_LANGUAGES = {"zh": "zh_CN"}
+"""Sphinx's code of each language whose code differs from ours."""
 
 
 @dataclass(frozen=True)
 class Edition:
-    """The pages of a site in one language: the lessons' folder, path -> text of each page, and where they lie in the
-    site, "" or such as "zh/".
+    """The pages of a site in one language.
+
+    Attributes:
+        lessons_folder: The folder of the lessons.
+        texts: The text of each page, by path.
+        root: The folder of the pages in the site, such as "zh/"; "" for the first edition.
     """
 
     lessons_folder: Path
@@ -50,12 +57,27 @@ class Edition:
 
 
 def format_toctree(title: str, *page_names: str) -> str:
-    """Format a part of the list of pages at the left."""
+    """Format one group of the page list at the left, as a Sphinx toctree.
+
+    Args:
+        title: The heading of the group.
+        page_names: The pages, without ".md".
+
+    Returns:
+        The toctree as MyST Markdown.
+    """
     return CONTENTS_TEMPLATE.format(title=title, pages="\n".join(page_names))
 
 
 def format_lesson_list(lessons_folder: Path) -> str:
-    """Format the lessons in their order, each with its time and its goals; then the pages beside them."""
+    """Format the list of lessons in their order, and below it the list of other pages.
+
+    Args:
+        lessons_folder: The notebooks. Durations and goals are found by the phrases of the folder's language.
+
+    Returns:
+        A Markdown list. Each item links to a page and shows the lesson's duration and goals, if they are given.
+    """
     say = build_page_translator(lessons_folder)
     goals_phrase, duration_phrase = (
         r"\s+".join(map(re.escape, text.split()))
@@ -63,29 +85,34 @@ def format_lesson_list(lessons_folder: Path) -> str:
     )
     goals_pattern = re.compile(goals_phrase + r"\s*((?:^- .*\n(?:^  .*\n)*)+)", re.MULTILINE)
     minutes_pattern = re.compile(duration_phrase.replace(r"\{n\}", r"(\d+)"))
-    rows: dict[bool, list[str]] = {True: [], False: []}
+    lesson_rows: list[str] = []
+    other_rows: list[str] = []
     for path in list_notebook_files(lessons_folder):
         cells = read_json(path, MAX_NOTEBOOK_SIZE)["cells"]
         text = "".join(cells[0]["source"]) + "\n" if cells else ""
         title = re.sub(r"^#\s*", "", text.partition("\n")[0]) or path.stem
-        text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)  # links of the lesson do not lead from here
+        text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)  # The targets of a lesson's links are relative to it.
         goals, minutes = goals_pattern.search(text), minutes_pattern.search(text)
         time = f" · {say('{n} minutes', n=minutes[1])}" if minutes else ""
-        goal_texts = (
-            [" ".join(goal.split()).rstrip(",;.，；。") for goal in re.split(r"^- ", goals[1], flags=re.MULTILINE)[1:]]
-            if goals
-            else []
-        )
+        goal_items = re.split(r"^- ", goals[1], flags=re.MULTILINE)[1:] if goals else []
+        goal_texts = [" ".join(goal.split()).rstrip(",;.，；。") for goal in goal_items]
         goals_line = f"\\\n  {say('; ').join(goal_texts)}" if goal_texts else ""
-        rows[bool(get_lesson_prefix(path))].append(
-            f"- [{title}]({choose_page_folder(lessons_folder)}/{path.stem}.md){time}{goals_line}"
-        )
-    heading = f"\n\n{say('Beside the lessons:')}\n\n" if rows[True] and rows[False] else ""
-    return "\n".join(rows[True]) + heading + "\n".join(rows[False])
+        row = f"- [{title}]({choose_page_folder(lessons_folder)}/{path.stem}.md){time}{goals_line}"
+        (lesson_rows if get_lesson_prefix(path) else other_rows).append(row)
+    heading = f"\n\n{say('Beside the lessons:')}\n\n" if lesson_rows and other_rows else ""
+    return "\n".join(lesson_rows) + heading + "\n".join(other_rows)
 
 
 def format_index_page(lessons_folder: Path, is_own: bool) -> str:
-    """Format the text of a site's first page."""
+    """Format the text of a site's first page.
+
+    Args:
+        lessons_folder: The folder of the lessons.
+        is_own: The lessons are the user's own, so the page does not have the course's title.
+
+    Returns:
+        The page as Markdown: a title, an introduction and the list of lessons.
+    """
     say = build_page_translator(lessons_folder)
     title = say("Lessons") if is_own else say("minitape: a course on automatic differentiation")
     text = say(
@@ -98,64 +125,66 @@ def format_index_page(lessons_folder: Path, is_own: bool) -> str:
 
 
 def format_lab_command(lessons_folder: Path, is_own: bool) -> str:
-    """Return the command that opens these lessons in JupyterLab."""
+    """Return the command that opens these lessons in JupyterLab.
+
+    Args:
+        lessons_folder: The folder of the lessons, which decides the language.
+        is_own: The lessons are the user's own, and not the course's.
+    """
+    if is_own:
+        return "minitape lab --own FOLDER"
     code = detect_language(lessons_folder)
-    return (
-        "minitape lab --own FOLDER" if is_own else "minitape lab" + (f" --language {code}" if code != ENGLISH else "")
-    )
+    return "minitape lab" if code == ENGLISH else f"minitape lab --language {code}"
 
 
 def link_editions(editions: Sequence[Edition]) -> None:
-    """Rewrite links to notebooks as links to their pages, in the same edition or else in another, and add to each page
-    links to it in other languages.
+    """Link the pages of all editions to each other.
+
+    Links to notebooks become links to their pages. A link to a page that only another edition has leads there. Each
+    page gets links to its translations below its title.
+
+    Args:
+        editions: The editions, whose `texts` are changed.
     """
     for current in editions:
         other_editions = [edition for edition in editions if edition is not current]
+        page_folder = choose_page_folder(current.lessons_folder)
         for page, text in current.texts.items():
-            counterparts = [
-                (
-                    other,
-                    page.replace(choose_page_folder(current.lessons_folder), choose_page_folder(other.lessons_folder)),
-                )
-                for other in other_editions
-            ]
-            links = [
-                _format_edition_link(
-                    current, page, other, counterpart, build_page_translator(other.lessons_folder)("English")
-                )
-                for other, counterpart in counterparts
-                if counterpart in other.texts
-            ]
-            title, line, remaining_text = text.partition("\n")
-            text = f"{title}\n\n{' · '.join(links)}\n{remaining_text}" if links and line else text
-            current.texts[page] = (
-                PAGE_LINK.sub(
-                    partial(_replace_link_to_other_edition, current, other_editions, page), link_lessons_to_pages(text)
-                )
-                if page.endswith(".md")
-                else text
-            )
+            links = []
+            for other in other_editions:
+                counterpart = page.replace(page_folder, choose_page_folder(other.lessons_folder))
+                if counterpart in other.texts:
+                    language_name = build_page_translator(other.lessons_folder)("English")
+                    links.append(_format_edition_link(current, page, other, counterpart, language_name))
+            title, newline, remaining_text = text.partition("\n")
+            if links and newline:
+                text = f"{title}\n\n{' · '.join(links)}\n{remaining_text}"
+            if page.endswith(".md"):
+                replace_link = partial(_replace_link_to_other_edition, current, other_editions, page)
+                text = PAGE_LINK.sub(replace_link, link_lessons_to_pages(text))
+            current.texts[page] = text
 
 
 def _replace_link_to_other_edition(
     current: Edition, other_editions: Sequence[Edition], page: str, link_match: re.Match[str]
 ) -> str:
-    """Return what replaces a link in a page: itself, or one to another edition where only that has the page."""
+    """Return the replacement of a link in a page.
+
+    It is a link to another edition if only that edition has the page, and otherwise the unchanged link.
+    """
     target = normpath(join(dirname(page), link_match[2]))
     other = next((edition for edition in other_editions if target in edition.texts), None)
-    return (
-        link_match[0]
-        if target in current.texts or other is None
-        else _format_edition_link(current, page, other, target, link_match[1], link_match[3] or "")
-    )
+    if target in current.texts or other is None:
+        return link_match[0]
+    return _format_edition_link(current, page, other, target, link_match[1], link_match[3] or "")
 
 
 def _format_edition_link(
     current: Edition, page: str, other: Edition, target_page: str, link_text: str, anchor: str = ""
 ) -> str:
-    """Format a link from a page of one edition to one of another.
+    """Format a link from a page of one edition to a page of another edition.
 
-    Sphinx, which makes one edition at a time, does not know it.
+    The link is HTML, because Sphinx builds one edition at a time and would report a link to another one as broken.
     """
     relative_root = "../" * (page.count("/") + current.root.count("/"))
     return (
@@ -167,18 +196,28 @@ def _format_edition_link(
 def write_lesson_site(
     target_folder: Path, own_lessons_folder: Path | None = None, language_codes: Sequence[str] = ()
 ) -> int:
-    """Write the site of the lessons in `own_lessons_folder`, or of the course's own in these languages, to
-    `target_folder`; return how many pages it has.
+    """Write the site of some lessons.
 
-    Raises click.ClickException where `target_folder` holds something else, there are no lessons, one cannot be run, or
-    a link is broken.
+    Args:
+        target_folder: The folder of the site. An older site in it is replaced.
+        own_lessons_folder: The user's own lessons, to write instead of the course's.
+        language_codes: The languages of the course's lessons; English if it is empty.
+
+    Returns:
+        The number of pages.
+
+    Raises:
+        click.ClickException: `target_folder` contains other files, there are no lessons, a lesson cannot be run, or a
+            link is broken.
+        click.UsageError: A language has no lessons, or languages were chosen for the user's own lessons.
+        ModuleNotFoundError: A package that writes sites is not installed.
     """
     require_packages(*REQUIRED_PACKAGES)
-    folders = (
-        [own_lessons_folder]
-        if own_lessons_folder and not language_codes
-        else [find_lessons_folder(code, own_lessons_folder) for code in dict.fromkeys(language_codes) or [None]]
-    )
+    if own_lessons_folder and not language_codes:
+        folders = [own_lessons_folder]
+    else:
+        codes = dict.fromkeys(language_codes) or [None]
+        folders = [find_lessons_folder(code, own_lessons_folder) for code in codes]
     if own_lessons_folder and not list_notebook_files(own_lessons_folder):
         raise click.ClickException(f"there are no notebooks in {own_lessons_folder}")
     with (
@@ -189,32 +228,31 @@ def write_lesson_site(
             Edition(lessons, {}, f"{detect_language(lessons)}/" if number else "")
             for number, lessons in enumerate(folders)
         ]
+        is_own = bool(own_lessons_folder)
         for edition in editions:
             say = build_page_translator(edition.lessons_folder)
-            edition.texts.update(
-                build_lesson_pages(
-                    edition.lessons_folder,
-                    get_extra_folder(Path(scratch), edition),
-                    format_lab_command(edition.lessons_folder, is_own=bool(own_lessons_folder)),
-                )
-            )
+            lab_command = format_lab_command(edition.lessons_folder, is_own)
+            extra_folder = get_extra_folder(Path(scratch), edition)
+            edition.texts.update(build_lesson_pages(edition.lessons_folder, extra_folder, lab_command))
             names = sorted(page.removesuffix(".md") for page in edition.texts)
-            edition.texts["index.md"] = format_index_page(
-                edition.lessons_folder, is_own=bool(own_lessons_folder)
-            ) + format_toctree(say("The lessons"), *names)
-        # a site of one's own has neither minitape's name nor its authors
-        own_settings = (
-            [f"-Dhtml_title={build_page_translator(own_lessons_folder)('Lessons')}", "-Dhtml_show_copyright=0"]
-            if own_lessons_folder
-            else []
-        )
+            index_page = format_index_page(edition.lessons_folder, is_own)
+            edition.texts["index.md"] = index_page + format_toctree(say("The lessons"), *names)
+        own_settings = []
+        if own_lessons_folder:  # The site of a user shows neither minitape's name nor its authors.
+            site_title = build_page_translator(own_lessons_folder)("Lessons")
+            own_settings = [f"-Dhtml_title={site_title}", "-Dhtml_show_copyright=0"]
         if not build_html_pages(editions, Path(scratch), new_folder, sphinx_settings=own_settings):
             raise click.ClickException("Sphinx ended with an error, see above")
     return sum(len(edition.texts) for edition in editions)
 
 
 def get_extra_folder(scratch_folder: Path, edition: Edition) -> Path:
-    """Return the folder of the files that the pages of an edition show or link to."""
+    """Return the folder for the files that the pages of an edition show or link to.
+
+    Args:
+        scratch_folder: The folder that is given to `build_html_pages`.
+        edition: The edition.
+    """
     return scratch_folder / "extra" / detect_language(edition.lessons_folder)
 
 
@@ -225,32 +263,37 @@ def build_html_pages(
     on_sources_written: Callable[[Edition, Path], object] = lambda edition, source: None,
     sphinx_settings: Sequence[str] = (),
 ) -> bool:
-    """Have Sphinx write pages of the texts of each edition, with the files in its `get_extra_folder`, to `html_folder`.
+    """Build the HTML pages of all editions with Sphinx.
 
-    Returns whether it found nothing wrong with them, which it says itself. `on_sources_written` is called with each
-    edition and the folder of its texts, to put other files there; `sphinx_settings` are options of Sphinx's.
+    Args:
+        editions: The editions. `link_editions` changes their texts.
+        scratch_folder: A temporary folder for the sources. It contains each edition's extra files, see
+            `get_extra_folder`.
+        html_folder: The folder to write to.
+        on_sources_written: Called with each edition and the folder of its texts, to add other files there.
+        sphinx_settings: More options for Sphinx.
+
+    Returns:
+        Whether Sphinx reported no warnings and no errors. Sphinx prints them itself.
     """
     from sphinx.cmd.build import build_main
 
     link_editions(editions)
     has_failed = False
     for number, edition in enumerate(editions):
-        source_folder, extra_folder, page_folder = (
-            scratch_folder / f"source{number}",
-            get_extra_folder(scratch_folder, edition),
-            choose_page_folder(edition.lessons_folder),
-        )
+        source_folder = scratch_folder / f"source{number}"
+        extra_folder = get_extra_folder(scratch_folder, edition)
+        page_folder = choose_page_folder(edition.lessons_folder)
         for page, text in edition.texts.items():
             path = source_folder / page
             path.parent.mkdir(parents=True, exist_ok=True)
             write_file(path, text)
-        if (extra_folder / page_folder).exists():  # files of the lessons: Sphinx looks for pictures beside the texts
+        if (extra_folder / page_folder).exists():  # Sphinx looks for a lesson's pictures next to its text.
             shutil.copytree(extra_folder / page_folder, source_folder / page_folder, dirs_exist_ok=True)
         on_sources_written(edition, source_folder)
         code = detect_language(edition.lessons_folder)
         options = ["-c", str(SETTINGS_FOLDER), "-d", str(scratch_folder / f"doctrees{number}"), *SPHINX_OPTIONS]
         options += [f"-Dlanguage={SPHINX_LANGUAGES.get(code, code)}", f"-Dhtml_extra_path={extra_folder}"]
-        has_failed |= bool(
-            build_main([*options, *sphinx_settings, str(source_folder), str(html_folder / edition.root)])
-        )
+        options += [*sphinx_settings, str(source_folder), str(html_folder / edition.root)]
+        has_failed |= bool(build_main(options))
     return not has_failed

@@ -1,5 +1,6 @@
-"""The folder that a site is written to: what is there stays until the new site is whole, and what is not the site's
-stays for good.
+"""The folder to which a site is written.
+
+The old site stays until the new one is complete. Files that do not belong to the site are never changed.
 """
 
 from __future__ import annotations
@@ -15,17 +16,26 @@ import click
 from ..common.atomic_write import write_file
 from ..common.read_data import read_text
 
-MANIFEST_FILE = ".minitape-site"  # it names, line by line, what the site has in its folder
-ALLOWED_FILE = "CNAME"  # and hidden files: what those who publish a site keep beside it
+MANIFEST_FILE = ".minitape-site"
+"""The file that lists the files and folders of the site, one in each line."""
+ALLOWED_FILE = "CNAME"
+"""A file that publishers keep next to a site. Hidden files are also allowed."""
 
 
 @contextmanager
 def replace_site_folder(target_folder: Path) -> Iterator[Path]:
-    """Yield a folder to make a site in, which then takes the place of the one in ``target_folder``.
+    """Yield an empty folder for a new site, which then replaces the site in ``target_folder``.
 
-    Nothing changes if that fails.
+    If the block fails, nothing changes.
 
-    Raises click.ClickException where ``target_folder`` holds files that are no site of minitape's.
+    Args:
+        target_folder: The folder of the site, which may be missing. Hidden files and CNAME in it are kept.
+
+    Yields:
+        The folder to write the new site to.
+
+    Raises:
+        click.ClickException: ``target_folder`` contains files that do not belong to a site of minitape.
     """
     site_names = {path.name for path in target_folder.iterdir()} if target_folder.exists() else set()
     if MANIFEST_FILE in site_names:

@@ -1,4 +1,4 @@
-"""What the commands show on the terminal: progress bars, and what `minitape check` found."""
+"""Terminal output of the commands: progress bars, and the findings of `minitape check`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,14 @@ LINE_STYLES = {"-": "red", "+": "green", "@": "cyan"}
 
 
 def create_progress_bar(console: Console) -> Progress:
-    """Create a progress bar, which a terminal shows, and nothing else does."""
+    """Create a progress bar that is shown only on a terminal and disappears at the end.
+
+    Args:
+        console: The console to draw on. If it is not a terminal, the bar draws nothing.
+
+    Returns:
+        The bar as a context manager, with a column each for description, bar, count and time.
+    """
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
 
@@ -32,7 +39,17 @@ def create_progress_bar(console: Console) -> Progress:
 def check_notebooks_with_progress_bar(
     paths: Sequence[Path], variants: Sequence[str], job_count: int, cell_timeout: float
 ) -> list[CheckResult]:
-    """Check notebooks with a progress bar on stderr (none where stderr is no terminal)."""
+    """Check notebooks, with a progress bar if stderr is a terminal.
+
+    Args:
+        paths: The notebooks.
+        variants: How to run the exercises: "blank", "solved" or both.
+        job_count: How many notebooks run at once.
+        cell_timeout: How many seconds a cell may take.
+
+    Returns:
+        The results in the order of `paths`.
+    """
     console = Console(stderr=True)
     with create_progress_bar(console) as progress_bar:
         task = progress_bar.add_task("checking", total=len(paths))
@@ -40,9 +57,13 @@ def check_notebooks_with_progress_bar(
 
 
 def warm_up_kernels(is_shared: bool = False) -> None:
-    """Compile the kernels with a progress bar, for all users of this Python if ``is_shared``.
+    """Compile the kernels with a progress bar on stderr, and print how long that took.
 
-    It says how long that took; click.ClickException says what is wrong.
+    Args:
+        is_shared: Compile for all users of this Python, in its own folder, and not for the current user only.
+
+    Raises:
+        click.ClickException: The kernels could not be compiled. The message contains the reason.
     """
     import time
 
@@ -58,18 +79,23 @@ def warm_up_kernels(is_shared: bool = False) -> None:
         problem = warm_up(
             lambda name, completed, total: progress_bar.update(task, completed=completed, total=total, description=name)
         )
-    if problem:  # the log says on stderr what, and how to fix it
+    if problem:  # The log has already described the problem and the fix on stderr.
         raise create_failure("the kernels are not ready: {error}. Long tapes work, and take longer.", error=problem)
     click.echo(say("kernels are ready ({seconds:.1f} s)", seconds=time.perf_counter() - start_time))
 
 
 def print_check_results(results: Sequence[CheckResult], is_quiet: bool = False) -> None:
-    """Print each finding with its notebook and cell, then one line of summary; if `is_quiet` nothing where all is
-    well.
+    """Print each finding with its notebook and cell, then the remedies, then a summary in one line.
+
+    Args:
+        results: The results of `check_notebooks`.
+        is_quiet: Print only notebooks with findings. Without findings, print nothing.
     """
     console = Console(highlight=False, soft_wrap=True)
     for result in results:
-        for line in iter_result_lines(result) if result.exit_code or not is_quiet else ():
+        if is_quiet and not result.exit_code:
+            continue
+        for line in iter_result_lines(result):
             console.print(line)
     if rules := dict.fromkeys(finding.rule for result in results for finding in result.findings):
         console.print(say("how to fix it"))
@@ -79,13 +105,11 @@ def print_check_results(results: Sequence[CheckResult], is_quiet: bool = False) 
     if is_quiet and not failed_count:
         return
     finding_count = sum(len(result.findings) for result in results)
-    outcome_template = (
-        "{findings} found in {wrong}"
-        if finding_count
-        else "{wrong} could not be checked"
-        if failed_count
-        else "all well"
-    )
+    outcome_template = "all well"
+    if finding_count:
+        outcome_template = "{findings} found in {wrong}"
+    elif failed_count:
+        outcome_template = "{wrong} could not be checked"
     summary_template = "{count} notebook checked: {told}" if len(results) == 1 else "{count} notebooks checked: {told}"
     outcome = say(outcome_template, findings=finding_count, wrong=failed_count)
     summary = say(summary_template, count=len(results), told=outcome)
@@ -93,13 +117,20 @@ def print_check_results(results: Sequence[CheckResult], is_quiet: bool = False) 
 
 
 def iter_result_lines(result: CheckResult) -> Iterator[Text]:
-    """Yield one notebook's result and findings, line by line."""
+    """Yield the lines for one notebook.
+
+    Args:
+        result: The result of the notebook.
+
+    Yields:
+        Its status, the cells that were not compared, and its findings. Each finding is followed by the difference
+        between the saved and the new output, if it has one.
+    """
     cell_count = len({cell for cell, _ in result.runs})
+    status = translate_column_names("ok", "failed", "broken")[result.exit_code]
+    status_style = "red" if result.exit_code else "green"
     yield Text.assemble(
-        (
-            f"{translate_column_names('ok', 'failed', 'broken')[result.exit_code]:6}",
-            "red" if result.exit_code else "green",
-        ),
+        (f"{status:6}", status_style),
         say(" {path}  ({cells} cells, {seconds:.1f} s)", path=result.name, cells=cell_count, seconds=result.seconds),
     )
     if result.uncompared_cells:
@@ -117,7 +148,15 @@ def iter_result_lines(result: CheckResult) -> Iterator[Text]:
 
 
 def describe_finding_place(finding: CheckFinding, result: CheckResult) -> str:
-    """Describe a finding's place: the cell, and that its solutions were put in where only that run showed it."""
+    """Describe the place of a finding.
+
+    Args:
+        finding: The finding.
+        result: The result that contains the finding.
+
+    Returns:
+        The cell, and a note if only the run with the solutions showed the finding.
+    """
     solved_note = say(" with the solutions") if finding.variant == "solved" else ""
     return describe_cell(result.cell_sources, finding.cell) + solved_note
 
@@ -125,30 +164,47 @@ def describe_finding_place(finding: CheckFinding, result: CheckResult) -> str:
 def _iter_difference_lines(finding: CheckFinding) -> Iterator[str]:
     if finding.saved is None and finding.new is None:
         return
-    saved, new = (
-        [
-            shorten_line_with_checksum(line, MAX_LINE_LENGTH)
-            for line in PICTURE_DATA.sub(_compute_picture_checksum, text or "").splitlines()
-        ]
-        for text in (finding.saved, finding.new)
-    )
-    yield from difflib.unified_diff(saved, new, *get_difference_labels(finding), lineterm="", n=2)
+    saved_lines = _split_into_short_lines(finding.saved)
+    new_lines = _split_into_short_lines(finding.new)
+    yield from difflib.unified_diff(saved_lines, new_lines, *get_difference_labels(finding), lineterm="", n=2)
+
+
+def _split_into_short_lines(output_text: str | None) -> list[str]:
+    """Split an output into lines, with checksums in place of pictures and of the ends of long lines."""
+    text = PICTURE_DATA.sub(_compute_picture_checksum, output_text or "")
+    return [shorten_line_with_checksum(line, MAX_LINE_LENGTH) for line in text.splitlines()]
 
 
 def get_difference_labels(finding: CheckFinding) -> tuple[str, str]:
-    """Return what the two texts of a finding are called."""
+    """Return the names of the two texts of a finding.
+
+    Args:
+        finding: The finding.
+
+    Returns:
+        "saved" and "new", or the names of two runs if the output varies between runs.
+    """
     if finding.rule == NOT_REPEATABLE:
         return say("one run"), say("another")
     return say("saved"), say("new")
 
 
 def _compute_picture_checksum(picture_match: re.Match[str]) -> str:
-    """Return what stands for the letters of a picture; the words beside it say what it shows."""
+    """Return a short checksum that replaces the encoded data of a picture in a difference."""
     return hashlib.sha256(picture_match[0].encode()).hexdigest()[:8]
 
 
 def shorten_line_with_checksum(line: str, max_length: int) -> str:
-    """Return a line cut to a length; what is cut stays recognizable by its checksum."""
+    """Shorten a line to about `max_length` characters.
+
+    Args:
+        line: The line.
+        max_length: The length. Lines up to this length stay as they are.
+
+    Returns:
+        The line. If it was shortened, it ends with its full length and a checksum, so that two different lines still
+        look different.
+    """
     if len(line) <= max_length:
         return line
     return f"{line[: max_length - 30]} ... ({len(line)} characters, {hashlib.sha256(line.encode()).hexdigest()[:8]})"

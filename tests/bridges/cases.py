@@ -1,4 +1,4 @@
-"""Programs with a mistake in them, and the same ones fixed; :mod:`torch_cases` says how they are written."""
+"""Programs with a mistake in them, and the same programs fixed; :mod:`torch_cases` describes their format."""
 
 import linecache
 import re
@@ -6,7 +6,8 @@ from types import CodeType
 
 CASE_PATTERN = re.compile(r"^#@ (\w+) (\w+)\n(.*?)(?=^#@|\Z)", re.M | re.S)
 
-SWEEP_OF_A_SQUARE = {  # of x * x at x = 3, of which a picture shows each share
+# The sweep of x * x at x = 3. A picture shows each of its shares.
+SWEEP_OF_A_SQUARE = {
     "target": [1],
     "sources": [0],
     "rest": 0,
@@ -19,43 +20,57 @@ SWEEP_OF_A_SQUARE = {  # of x * x at x = 3, of which a picture shows each share
     ]}],
 }  # fmt: skip
 
-# words of a sentence; code is between quotes, or has a sign between its words
+# The words of a sentence are separated by blanks. Code is quoted, or has other signs between its words.
 ENGLISH_PATTERN = re.compile(r"\b[a-z]{2,}(?: [a-z]+){2,}\b|\b(?:the|is|not|was|of|its|an|or) [a-z]+", re.IGNORECASE)
 CODE_PATTERN = re.compile(r"`[^`]*`|\w*[.\[(]\S*|\[[^\]]* for [^\]]*\]")
-JAX_ERROR_MARK = "它说："  # after it comes the error of JAX itself
+JAX_ERROR_MARK = "它说："
+"""The text before an error message of JAX itself."""
 CHINESE_PATTERN = re.compile("[\u4e00-\u9fff]")
 
 
 def find_english_sentences(answer: str) -> list[str]:
-    """The English sentences in an answer, or in a model's page, that is to be Chinese."""
+    """Find the English sentences in an answer, or in a model's page, that should be in Chinese.
+
+    Args:
+        answer: The Chinese answer. Code and the messages of JAX in it may be English.
+    """
     lines = [line for line in answer.splitlines() if not re.match(r"  \S+，代码第 \d+ 行：", line)]
     texts = (CODE_PATTERN.sub("", re.sub("`[^`]*`", "", line.partition(JAX_ERROR_MARK)[0])) for line in lines)
     return [words for line in texts for words in ENGLISH_PATTERN.findall(line)]
 
 
 def parse_programs_by_name(text: str) -> dict[str, tuple[str, str]]:
-    """Name -> (cause, text) of each program."""
+    """Parse a file of programs.
+
+    Returns:
+        The cause and the text of each program, by name.
+    """
     return {name: (cause, program) for name, cause, program in CASE_PATTERN.findall(text)}
 
 
 def compile_program(text: str, name: str) -> CodeType:
-    """The code of a program, whose lines can be read."""
+    """Compile a program, and register its source so that its lines can be read.
+
+    Args:
+        text: The program.
+        name: Its file name.
+    """
     linecache.cache[name] = len(text), None, text.splitlines(keepends=True), name
     return compile(text, name, "exec")
 
 
 def strip_fix_comments(text: str) -> str:
-    """A program as it was asked about."""
+    """Remove the marks and fixes from a program, as it is run for the question."""
     return re.sub(r"^ *#\+.*$| *#[!-].*$", "", text, flags=re.M)
 
 
 def list_blamed_line_numbers(text: str) -> list[int]:
-    """The line to blame, if there is one."""
+    """Return the numbers of the lines to blame: at most one."""
     return [number for number, line in enumerate(text.splitlines(), 1) if "#!" in line]
 
 
 def apply_fixes(text: str) -> str:
-    """The program after what the advice says."""
+    """Return a program with the changes that the advice recommends."""
     lines = []
     for line in text.splitlines():
         indent = re.match(" *", line)[0]

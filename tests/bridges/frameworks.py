@@ -1,4 +1,4 @@
-"""What differs between the frameworks where tests ask the same of all."""
+"""The differences between frameworks, for tests that check the same behavior in all of them."""
 
 import importlib
 import importlib.util
@@ -11,52 +11,76 @@ import pytest
 
 from .cases import compile_program, parse_programs_by_name
 
-PROGRAM_FILES = ("cases", "reports", "numbers")  # files of programs
+PROGRAM_FILES = ("cases", "reports", "numbers")
+"""The last parts of the names of the files that contain programs."""
 
 SENTENCE_MODULES = {"torch": "torch.sentences", "tensorflow": "tensorflow.sentences", "jax": "jax.sentences"}
 
 
 @dataclass(frozen=True)
 class Framework:
-    """How tests run the programs of a framework, and ask about them."""
+    """Run the programs of a framework, and explain their gradients.
+
+    Attributes:
+        name: The name of the module and of the bridge.
+        title: The name for people.
+        import_name: The name by which the programs use the module.
+        target_name: The variable that holds the target in the programs of the cases.
+        seed: Sets the framework's random seed, given the module.
+        gradient: Returns the gradient, given the namespace of a program that has run.
+        errors: The errors with which a program may end.
+        absent_causes: The causes for which the cases contain no program.
+    """
 
     name: str
-    title: str  # its name for people
-    import_name: str  # what its programs call it
-    target_name: str  # what the programs of the cases call the target
+    title: str
+    import_name: str
+    target_name: str
     seed: Callable[[Any], Any]
-    gradient: Callable[[dict[str, Any]], Any]  # of a program that has run
-    errors: tuple[type[Exception], ...] = ()  # in which a program may end
-    absent_causes: frozenset[str] = frozenset()  # causes for which no program stands in the cases
+    gradient: Callable[[dict[str, Any]], Any]
+    errors: tuple[type[Exception], ...] = ()
+    absent_causes: frozenset[str] = frozenset()
 
     @property
     def is_installed(self) -> bool:
+        """Whether the framework is installed."""
         return importlib.util.find_spec(self.name) is not None
 
     @property
     def module(self) -> Any:
+        """The framework's module. The test is skipped if it is not installed."""
         return pytest.importorskip(
             self.name, reason=f"{self.title} is not installed: pip install 'minitape[{self.name}]'"
         )
 
     @property
     def bridge(self) -> Any:
+        """The bridge of the framework."""
         assert self.module
         return importlib.import_module(f"minitape.bridges.{self.name}")
 
     @property
     def texts(self) -> dict[str, tuple[str, str]]:
+        """The message and the fix of each cause."""
         assert self.module
         return importlib.import_module(f"minitape.bridges.{SENTENCE_MODULES[self.name]}").TEXT
 
     @property
     def cases(self) -> dict[str, tuple[str, str]]:
-        """Name -> (cause, text); they can be read where the framework is not installed."""
+        """The cause and the text of each program. They can be read even if the framework is not installed."""
         files = (importlib.import_module(f"tests.bridges.{self.name}_{file_kind}") for file_kind in PROGRAM_FILES)
         return {name: case for file in files for name, case in parse_programs_by_name(file.CASES).items()}
 
     def run_program(self, text: str, name: str) -> dict[str, Any]:
-        """What a program left behind, whether it ended in an error or not."""
+        """Run a program, and return its namespace.
+
+        Args:
+            text: The program.
+            name: The file name under which the program is compiled.
+
+        Returns:
+            The namespace. If the program ended with an expected error, its "error" is that error.
+        """
         return self._run_code(text, name, {self.import_name: self.module, "nn": getattr(self.module, "nn", None)})
 
     def _run_code(self, text: str, name: str, names: dict[str, Any]) -> dict[str, Any]:
@@ -70,42 +94,55 @@ class Framework:
         return space
 
     def record_and_explain_program(self, text: str, name: str) -> tuple[dict[str, Any], Any, Any]:
-        """What a program left behind, its recording, and the answer about ``w``."""
+        """Record a program, and explain the gradient of ``w``.
+
+        Args:
+            text: The program.
+            name: The file name under which the program is compiled.
+
+        Returns:
+            The namespace of the program, the recording and the explanation.
+        """
         with self.bridge.record() as recording:
             space = self.run_program(text, name)
         return space, recording, self.explain_program(space, recording)
 
     def explain_program(self, space: dict[str, Any], recording: Any) -> Any:
-        """The answer about ``w``."""
-        target = space.get(self.target_name)  # none where the program ended before it
+        """Explain the gradient of ``w`` in a recording.
+
+        Args:
+            space: The namespace of the program.
+            recording: The recording of the program.
+        """
+        target = space.get(self.target_name)  # The program may have ended before the target.
         return recording.explain(space["w"]) if target is None else recording.explain(target, space["w"])
 
 
 class Jax(Framework):
-    """JAX's bridge takes a function and its arguments."""
+    """JAX, whose bridge records a function with its arguments."""
 
     def run_program(self, text: str, name: str) -> dict[str, Any]:
-        """With the names that programs of JAX use."""
+        """Run a program with the usual names of JAX's modules, and return its namespace."""
         module = self.module
         names = {"jax": module, "jnp": module.numpy, "lax": module.lax}
         return self._run_code(text, name, names)
 
     def record_and_explain_program(self, text: str, name: str) -> tuple[dict[str, Any], Any, Any]:
+        """Run a program, record its function ``loss``, and explain the gradient of ``w``."""
         space = self.run_program(text, name)
         recording = self.bridge.record(space["loss"], *space["args"], **space.get("options", {}))
         return space, recording, self.explain_program(space, recording)
 
     def explain_program(self, space: dict[str, Any], recording: Any) -> Any:
+        """Explain the gradient of ``w`` in a recording."""
         return recording.explain(recording.value, space["w"])
 
 
 def convert_to_dense(gradient: Any) -> Any:
-    """A gradient of TensorFlow that has rows of a table only, as a whole."""
-    return (
-        gradient
-        if gradient is None or not hasattr(gradient, "indices")
-        else pytest.importorskip("tensorflow").convert_to_tensor(gradient)
-    )
+    """Convert a gradient of TensorFlow to a dense tensor if it contains only some rows of a table."""
+    if gradient is None or not hasattr(gradient, "indices"):
+        return gradient
+    return pytest.importorskip("tensorflow").convert_to_tensor(gradient)
 
 
 FRAMEWORKS = [
@@ -120,7 +157,7 @@ FRAMEWORKS = [
 
 
 def list_all_cases() -> list[Any]:
-    """The programs of all frameworks."""
+    """Return the programs of all frameworks as parameters of tests."""
     return [
         pytest.param(framework, name, id=f"{framework.name}-{name}")
         for framework in FRAMEWORKS
@@ -129,7 +166,7 @@ def list_all_cases() -> list[Any]:
 
 
 def is_usable(gradient: Any) -> bool:
-    """Whether a gradient is one that can be used: there, finite, and not all zeros."""
+    """Return whether a gradient exists, is finite and is not all zeros."""
     if gradient is None:
         return False
     array = np.asarray(gradient)

@@ -1,4 +1,4 @@
-"""What the tests of the command line share: running it, and a small notebook to spoil."""
+"""Helpers for the tests of the command line: running it, and a small notebook to modify."""
 
 import os
 import subprocess
@@ -26,14 +26,22 @@ NotebookEdit = Callable[[nbformat.NotebookNode], object]
 
 
 def run_minitape(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    """Run `minitape` with these arguments in a process of its own."""
+    """Run `minitape` in a separate process.
+
+    Args:
+        arguments: The arguments of the command.
+        cwd: The working folder.
+
+    Returns:
+        The finished process, with its output as text.
+    """
     command = [sys.executable, "-m", "minitape", *map(str, arguments)]
     environment = {**os.environ, "NO_COLOR": "1", "COLUMNS": "120"}
     return subprocess.run(command, cwd=cwd, env=environment, text=True, capture_output=True, timeout=300, check=False)
 
 
 def build_small_notebook() -> nbformat.NotebookNode:
-    """A notebook with one of everything, not run yet."""
+    """Build a notebook with one cell of each kind, not run yet."""
     cells = [
         new_markdown_cell("# A small notebook"),
         new_code_cell("print([0.5, 1.5])"),
@@ -51,7 +59,7 @@ def build_small_notebook() -> nbformat.NotebookNode:
 
 @pytest.fixture(scope="session")
 def saved_notebook(tmp_path_factory) -> Path:
-    """The small notebook, saved as lessons are saved."""
+    """Return the path of the small notebook, as `minitape save` saves it."""
     path = tmp_path_factory.mktemp("small") / "small.ipynb"
     nbformat.write(build_small_notebook(), path)
     run_and_save_notebook(path)
@@ -60,7 +68,7 @@ def saved_notebook(tmp_path_factory) -> Path:
 
 @pytest.fixture
 def spoiled(saved_notebook: Path, tmp_path: Path) -> Callable[..., Path]:
-    """Write a copy of the small notebook after some edits, and give back its path."""
+    """Return a function that applies edits to a copy of the small notebook and returns the path of the copy."""
 
     def change_notebook(*edits: NotebookEdit) -> Path:
         notebook = nbformat.read(saved_notebook, as_version=4)

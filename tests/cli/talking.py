@@ -1,6 +1,6 @@
-"""Talking to a Jupyter server as a browser does: its REST interface, and the kernel's protocol over a websocket.
+"""Communicate with a Jupyter server as a browser does, by its REST interface and by the kernel's websocket protocol.
 
-Only the standard library and tornado are needed, which comes with Jupyter.
+Only the standard library and tornado are needed; tornado comes with Jupyter.
 """
 
 import asyncio
@@ -20,12 +20,28 @@ TIMEOUT_SECONDS = 120.0
 
 
 class ServerClient:
-    """What one learner's browser asks of the server at ``address``, which ends before ``/api``."""
+    """The browser of one learner.
+
+    Attributes:
+        address: The address of the server, without ``/api``.
+        headers: The headers of each request, with the token.
+    """
 
     def __init__(self, address: str, token: str):
+        """Create a client of the server at ``address``, without sending a request."""
         self.address, self.headers = address.rstrip("/"), {"Authorization": f"token {token}"}
 
     def fetch_text(self, path: str, body: Any = None, method: str | None = None) -> str:
+        """Send a request and return the response as text.
+
+        Args:
+            path: The path below the address.
+            body: The body of the request, which is sent as JSON.
+            method: The HTTP method, if it is neither GET nor, with a body, POST.
+
+        Raises:
+            urllib.error.HTTPError: The server reported an error, whose text is added as a note.
+        """
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(f"{self.address}/{path}", data, self.headers, method=method)
         try:
@@ -37,21 +53,28 @@ class ServerClient:
             raise
 
     def fetch_json(self, path: str, body: Any = None, method: str | None = None) -> Any:
+        """Send a request and return the response as JSON; see `fetch_text`."""
         return json.loads(self.fetch_text(path, body, method) or "null")
 
     def fetch_notebook(self, path: str) -> dict[str, Any]:
+        """Return the content of a notebook on the server."""
         return self.fetch_json(f"api/contents/{path}?content=1")["content"]
 
     def start_session(self, path: str) -> dict[str, Any]:
-        """The session of a notebook; its kernel is started where there is none."""
+        """Return the session of a notebook, and start its kernel if none runs."""
         kernel = {"name": "python3"}
         return self.fetch_json(
             "api/sessions", {"path": path, "name": path.rpartition("/")[2], "type": "notebook", "kernel": kernel}
         )
 
     def open_kernel(self, path: str) -> AbstractContextManager[Callable[[str], list[dict[str, Any]]]]:
-        """A function that runs code in the notebook's kernel, and gives back the outputs; the kernel ends with the
-        block.
+        """Open the kernel of a notebook for a block; it ends with the block.
+
+        Args:
+            path: The notebook on the server.
+
+        Returns:
+            A context manager for a function that runs code in the kernel and returns its outputs.
         """
 
         @contextmanager
@@ -65,11 +88,20 @@ class ServerClient:
         return run_session()
 
     def run_codes(self, kernel_id: str, codes: list[str]) -> list[list[dict[str, Any]]]:
-        """The outputs of each of some codes, which run one after the other."""
-        with ThreadPoolExecutor(1) as executor:  # a browser's event loop may be running in this thread
+        """Run some codes in a kernel, one after the other.
+
+        Args:
+            kernel_id: The id of the kernel.
+            codes: The codes.
+
+        Returns:
+            The outputs of each code.
+        """
+        with ThreadPoolExecutor(1) as executor:  # Playwright's event loop may be running in this thread.
             return executor.submit(asyncio.run, self.run_codes_async(kernel_id, codes)).result()
 
     async def run_codes_async(self, kernel_id: str, codes: list[str]) -> list[list[dict[str, Any]]]:
+        """Run some codes in a kernel; see `run_codes`."""
         address = self.address.replace("http", "ws", 1)
         request = HTTPRequest(
             f"{address}/api/kernels/{kernel_id}/channels?session_id={uuid.uuid4().hex}",
@@ -81,7 +113,7 @@ class ServerClient:
             return [await asyncio.wait_for(_run_code_in_kernel(socket, code), TIMEOUT_SECONDS) for code in codes]
         finally:
             socket.close()
-            while await socket.read_message() is not None:  # until the server has closed it, too
+            while await socket.read_message() is not None:  # The loop ends once the server has closed the connection.
                 pass
 
 
@@ -104,7 +136,7 @@ async def _run_code_in_kernel(socket: WebSocketClientConnection, code: str) -> l
     while True:
         reply = await socket.read_message()
         assert reply is not None, "the server closed the connection to the kernel"
-        if isinstance(reply, bytes):  # a widget's state, with its buffers
+        if isinstance(reply, bytes):  # The message is the state of a widget, with its buffers.
             continue
         reply = json.loads(reply)
         if reply["parent_header"].get("msg_id") != message_id:
@@ -117,7 +149,7 @@ async def _run_code_in_kernel(socket: WebSocketClientConnection, code: str) -> l
 
 
 def format_outputs_text(outputs: list[dict[str, Any]]) -> str:
-    """What outputs say, as text."""
+    """Return the text of outputs: their streams, tracebacks and results."""
     return "".join(
         output.get("text") or "\n".join(output.get("traceback", ())) or output.get("data", {}).get("text/plain", "")
         for output in outputs

@@ -1,8 +1,8 @@
-"""Answers that nobody wrote: right ones in other forms, and wrong ones that a program makes of the solution, as
-learners make them.
+"""Right and wrong answers that a program derives from a solution.
 
-Each kind is a slip that is known from classrooms: a line forgotten, a sign, a factor, one iteration too many, two
-things swapped, a name misspelled, the result of one example typed in, a slope from two values in place of a tape.
+The right answers have other forms. The wrong ones imitate learners: each kind is a mistake that is known from
+classrooms. Examples are a forgotten line, a wrong sign or factor, one iteration too many, and two swapped things.
+Others are a misspelled name, the hard-coded result of one example, and a slope from two values instead of a tape.
 """
 
 import ast
@@ -20,7 +20,16 @@ OTHER_OPERATORS = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Di
 def iter_changed_programs(
     program: str, is_chosen: Callable[[ast.AST], bool], change: Callable[[ast.AST], ast.AST | None]
 ) -> Iterator[str]:
-    """The program with one of its chosen parts changed, or left out, once for each of them."""
+    """Yield a program with one of its chosen nodes changed, once for each chosen node.
+
+    Args:
+        program: The program.
+        is_chosen: Whether a node of the syntax tree is changed.
+        change: Returns the new node for a copy of the old one, or None to remove it.
+
+    Yields:
+        The changed programs that have no syntax errors.
+    """
     for number in range(sum(map(is_chosen, ast.walk(ast.parse(program))))):
         tree = ast.parse(program)
         chosen_node = [node for node in ast.walk(tree) if is_chosen(node)][number]
@@ -32,18 +41,21 @@ def iter_changed_programs(
         try:
             changed_program = ast.unparse(ast.fix_missing_locations(ChangeOne().visit(tree)))
             ast.parse(changed_program)
-        except (SyntaxError, ValueError, IndexError):  # a block that is empty now
+        except (SyntaxError, ValueError, IndexError):  # The change has emptied a block.
             continue
         yield changed_program
 
 
 def build_call_matcher(name: str, argument_count: int) -> Callable[[ast.AST], bool]:
+    """Return a function that recognizes calls by the end of the function's name and the number of arguments."""
     return lambda node: (
         isinstance(node, ast.Call) and ast.unparse(node.func).endswith(name) and len(node.args) == argument_count
     )
 
 
 def build_result_wrapper(template: str) -> Callable[[ast.AST], ast.AST]:
+    """Return a function that wraps the value of a `return` statement in a template such as "-({})"."""
+
     def wrap_node(node: Any) -> ast.AST:
         return ast.parse(f"def f():\n return {template.format(ast.unparse(node.value))}").body[0].body[0]  # type: ignore[attr-defined]
 
@@ -51,22 +63,27 @@ def build_result_wrapper(template: str) -> Callable[[ast.AST], ast.AST]:
 
 
 def is_return(node: ast.AST) -> bool:
+    """Return whether a node is a `return` statement with a value."""
     return isinstance(node, ast.Return) and node.value is not None
 
 
 def is_operation(node: ast.AST) -> bool:
+    """Return whether a node is an operation with one of the four arithmetic operators."""
     return isinstance(node, ast.BinOp) and type(node.op) in OTHER_OPERATORS
 
 
 def replace_operator(node: Any) -> ast.AST:
+    """Return an operation with the inverse operator."""
     return ast.BinOp(node.left, OTHER_OPERATORS[type(node.op)](), node.right)
 
 
 def swap_arguments(node: Any) -> ast.AST:
+    """Return a call with its arguments in reverse order."""
     return ast.Call(node.func, node.args[::-1], node.keywords)
 
 
 def build_count_changer(amount: int) -> Callable[[Any], ast.AST]:
+    """Return a function that adds 1 to a call's first argument, or subtracts 1 if `amount` is negative."""
     return lambda node: ast.Call(
         node.func, [ast.BinOp(node.args[0], ast.Add() if amount > 0 else ast.Sub(), ast.Constant(1))], []
     )
@@ -77,6 +94,7 @@ def _is_number(node: ast.AST) -> bool:
 
 
 def is_statement(node: ast.AST) -> bool:
+    """Return whether a node is an assignment or a call whose result is not used."""
     return isinstance(node, (ast.Assign, ast.AugAssign)) or (
         isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
     )
@@ -87,7 +105,7 @@ def _is_tf_attribute(node: ast.AST) -> bool:
 
 
 def is_plain_call(node: ast.AST) -> bool:
-    """A call of something that was handed in, or of a helper."""
+    """Return whether a node calls a helper, or a function that the program received as an argument."""
     return (
         isinstance(node, ast.Call)
         and isinstance(node.func, ast.Name)
@@ -97,35 +115,41 @@ def is_plain_call(node: ast.AST) -> bool:
 
 
 def is_method_call(node: ast.AST) -> bool:
+    """Return whether a node calls a method, and not a function of `tf`."""
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and not _is_tf_attribute(node.func)
 
 
 def change_method_name(node: Any) -> ast.AST:
+    """Misspell the name of a method, and return the call."""
     node.func.attr += "s"
     return node
 
 
 def change_keyword_case(node: Any) -> ast.AST:
+    """Capitalize the name of a keyword argument, and return the argument."""
     node.arg = node.arg.capitalize()
     return node
 
 
 def add_numpy_call(node: Any) -> ast.AST:
+    """Add `.numpy()` to the value of an assignment, and return the assignment."""
     node.value = ast.Call(ast.Attribute(node.value, "numpy"), [], [])
     return node
 
 
 def replace_source_by_target(node: Any) -> ast.AST:
-    """The question to a tape about another source than the last: the target itself."""
+    """Return a call of `gradient` whose source is the target itself."""
     return ast.Call(node.func, [node.args[0], node.args[0]], node.keywords)
 
 
 def shift_last_argument(node: Any) -> ast.AST:
+    """Add 1 to the last argument of a call, and return the call."""
     node.args[-1:] = [ast.BinOp(argument, ast.Add(), ast.Constant(1.0)) for argument in node.args[-1:]]
     return node
 
 
 def iter_blocks(tree: ast.AST) -> Iterator[list[ast.stmt]]:
+    """Yield the non-empty blocks of statements in a syntax tree."""
     for node in ast.walk(tree):
         for block in (getattr(node, "body", None), getattr(node, "orelse", None)):
             if isinstance(block, list) and block:
@@ -133,7 +157,10 @@ def iter_blocks(tree: ast.AST) -> Iterator[list[ast.stmt]]:
 
 
 def can_swap(first: ast.stmt, second: ast.stmt) -> bool:
-    """Whether two lines may come in either order: none of them changes what the other one reads."""
+    """Return whether two statements may come in either order.
+
+    They may if neither changes a name that the other one reads.
+    """
     if isinstance(first, ast.FunctionDef):
         return True
     used_names, changed_names = [], []
@@ -146,14 +173,19 @@ def can_swap(first: ast.stmt, second: ast.stmt) -> bool:
 
 
 def iter_programs_with_moved_lines(program: str) -> Iterator[tuple[str, str]]:
-    """Lines in other places: two in the wrong order, the last of a block behind it, the one behind in the block,
-    a block without its tape, a loop that runs once.
+    """Yield a program with lines in wrong places, each with the kind of the mistake.
+
+    Two lines may be in the wrong order. The last line of a block may follow the block, or the line behind a loop may be
+    in the loop. A block may lack its tape, and a loop may run only once.
+
+    Args:
+        program: The program.
     """
     for number, block in enumerate(iter_blocks(ast.parse(program))):
         for line_index, statement in enumerate(block):
             for kind in ("order", "left the block", "into the block", "tape off", "no loop"):
                 tree = ast.parse(program)
-                lines = [*iter_blocks(tree)][number]
+                lines = list(iter_blocks(tree))[number]
                 has_next = line_index + 1 < len(lines)
                 if kind == "order" and has_next and not can_swap(statement, block[line_index + 1]):
                     lines[line_index], lines[line_index + 1] = lines[line_index + 1], lines[line_index]
@@ -175,7 +207,7 @@ def iter_programs_with_moved_lines(program: str) -> Iterator[tuple[str, str]]:
 
 
 def iter_programs_with_return_in_loop(program: str) -> Iterator[str]:
-    """The return that follows a loop, as the last line of its body."""
+    """Yield a program in which a `return` after a loop has become the last line of the loop."""
     tree = ast.parse(program)
     for body in [node.body for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]:
         if len(body) > 1 and isinstance(body[-2], ast.For) and isinstance(body[-1], ast.Return):
@@ -184,8 +216,15 @@ def iter_programs_with_return_in_loop(program: str) -> Iterator[str]:
 
 
 def iter_wrong_programs(program: str, blank: str, result: Any) -> Iterator[tuple[str, str]]:
-    """Of a program that is right: the kind of a slip, and the program with it. `result` is what it gives in the first
-    case.
+    """Yield wrong programs that are derived from a right one, each with the kind of the mistake.
+
+    Args:
+        program: The right program.
+        blank: The unfinished program that the exercise gives.
+        result: The result of the right program in the first case.
+
+    Yields:
+        The kind and the program.
     """
     program = program.rstrip()
     last = program.splitlines()[-1]
@@ -252,21 +291,26 @@ def iter_wrong_programs(program: str, blank: str, result: Any) -> Iterator[tuple
 
 
 def remove_decorators(node: Any) -> ast.AST:
+    """Remove the decorators from a function, and return the function."""
     node.decorator_list = []
     return node
 
 
 def list_right_programs(program: str) -> list[str]:
-    """A program that is right in three forms: as it is, with its result in a name of its own, and with other names and
-    words about it.
+    """Return a right program in three forms.
+
+    The forms are the program itself, the program with a variable for its result, and the program with other names and a
+    docstring.
+
+    Args:
+        program: The right program.
     """
     new_names: dict[str, str] = {}
     for node in ast.walk(ast.parse(program)):
         if isinstance(node, (ast.arg, ast.Name)) and not isinstance(getattr(node, "ctx", None), ast.Load):
             name = getattr(node, "arg", "") or getattr(node, "id", "")
-            new_names[name] = (
-                name if name.isupper() or name.startswith("__") or name in ("self", "tape", "value") else f"my_{name}"
-            )
+            is_kept = name.isupper() or name.startswith("__") or name in ("self", "tape", "value")
+            new_names[name] = name if is_kept else f"my_{name}"
 
     class Rename(ast.NodeTransformer):
         def visit_Name(self, node: ast.Name) -> ast.Name:
@@ -291,7 +335,7 @@ def list_right_programs(program: str) -> list[str]:
 
 
 def build_call_replacer(template: str) -> Callable[[Any], ast.AST]:
-    """The same call by another name, or with other words about it, as `template` has it."""
+    """Return a function that replaces a call by `template`, filled with the call's arguments."""
 
     def replace_node(node: Any) -> ast.AST:
         return ast.parse(template.format(*map(ast.unparse, node.args))).body[0].value  # type: ignore[attr-defined]
@@ -300,17 +344,25 @@ def build_call_replacer(template: str) -> Callable[[Any], ast.AST]:
 
 
 def make_persistent(node: Any) -> ast.AST:
+    """Add `persistent=True` to a call, and return the call."""
     node.keywords.append(ast.keyword("persistent", ast.Constant(True)))
     return node
 
 
 def build_tf_call_matcher(name: str) -> Callable[[ast.AST], bool]:
+    """Return a function that recognizes calls of a function of `tf` with one argument."""
     return lambda node: isinstance(node, ast.Call) and ast.unparse(node.func) == f"tf.{name}" and len(node.args) == 1
 
 
 def list_other_right_forms(program: str, result: Any) -> list[str]:
-    """A program that is right in other forms: a tape that is persistent, a variable for a constant, float64, results of
-    Python and NumPy, a Jacobian for a gradient. `result` is what it gives in the first case.
+    """Return a right program in further forms.
+
+    They use a persistent tape, a variable instead of a constant, float64, results of Python or NumPy types, or keyword
+    arguments.
+
+    Args:
+        program: The right program.
+        result: The result of the program in the first case.
     """
     is_tape = build_tf_call_matcher("GradientTape")
     kinds: list[tuple[Callable[[ast.AST], bool], Callable[[Any], ast.AST]]] = [
@@ -320,7 +372,7 @@ def list_other_right_forms(program: str, result: Any) -> list[str]:
     ]
     is_single = isinstance(result, (int, float)) and not isinstance(result, bool)
     wraps = ["float({})", "np.float64({})", "np.array({})", "({}) * 1.0"] if is_single else ["tuple({})", "list({})"]
-    if isinstance(result, dict):  # a variable is asked for
+    if isinstance(result, dict):  # The exercise asks for a variable.
         wraps = []
     is_numeric = isinstance(result, (list, tuple, np.ndarray)) and not any(element is None for element in result)
     is_numeric = is_numeric and len({np.shape(element) for element in result}) == 1
@@ -343,19 +395,28 @@ def list_other_right_forms(program: str, result: Any) -> list[str]:
 
 
 def to_keywords(node: Any) -> list[ast.keyword]:
+    """Return the two arguments of a call of `gradient` as keyword arguments."""
     return [ast.keyword("target", node.args[0]), ast.keyword("sources", node.args[1])]
 
 
 def iter_wrong_values(value: Any) -> Iterator[tuple[str, Any]]:
-    """Wrong answers near a value, each with its kind."""
+    """Yield wrong answers that resemble a right value, each with the kind of the mistake.
+
+    Args:
+        value: The right value.
+
+    Yields:
+        The kind and the wrong value.
+    """
     if isinstance(value, dict):
         for key in value:
             yield from ((kind, value | {key: other}) for kind, other in iter_wrong_values(value[key]))
         keys = list(value)
-        swapped = dict(zip(keys, [*value.values()][::-1], strict=True))
-        yield from [("swapped", swapped)] if swapped != value else []
+        swapped = dict(zip(keys, reversed(value.values()), strict=True))
+        if swapped != value:
+            yield "swapped", swapped
         yield "forgotten", {key: value[key] for key in keys[:-1]}
-        yield "wrong type", str(value)  # a list in the order of the names is as good as a dictionary
+        yield "wrong type", str(value)  # A list in the order of the names is accepted, so only a text is wrong.
         yield "unfinished", value | {keys[-1]: ...}
     elif isinstance(value, (list, tuple)) and value:
         for index, element in enumerate(value):
@@ -363,7 +424,8 @@ def iter_wrong_values(value: Any) -> Iterator[tuple[str, Any]]:
                 (kind, [*value[:index], other, *value[index + 1 :]]) for kind, other in iter_wrong_values(element)
             )
         yield "one more", [*value, value[-1] if value[-1] is None else 99]
-        yield from [("swapped", value[::-1])] if value[::-1] != value else []
+        if value[::-1] != value:
+            yield "swapped", value[::-1]
         yield "forgotten", list(value[:-1])
         yield from (
             ("wrong type", str(value)), ("wrong type", len(value)), ("nothing", []), ("unfinished", [*value[:-1], ...]),
@@ -371,11 +433,11 @@ def iter_wrong_values(value: Any) -> Iterator[tuple[str, Any]]:
     elif isinstance(value, bool):
         yield from (("negated", not value), ("wrong type", str(value)), ("None", None), ("unfinished", ...))
     elif isinstance(value, (int, float)):
-        yield from (
-            [("sign", -value), ("factor", 2 * value), ("half", value / 2), ("a power", float(value) ** 3 + 0.5)]
-            if value
-            else [("None for zero", None)]
-        )
+        if value:
+            yield from (("sign", -value), ("factor", 2 * value), ("half", value / 2))
+            yield "a power", float(value) ** 3 + 0.5
+        else:
+            yield "None for zero", None
         yield from (
             ("off by one", value + 1), ("off by one", value - 1), ("wrong type", str(value)), ("wrong type", [value]),
         )  # fmt: skip
@@ -394,7 +456,7 @@ def iter_wrong_values(value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def list_right_values(value: Any) -> list[Any]:
-    """A right answer in three forms."""
+    """Return a right answer in three forms, such as a Python number, a NumPy number and an array."""
     if isinstance(value, dict):
         return [
             value,

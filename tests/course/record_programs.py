@@ -1,5 +1,7 @@
-"""The programs of lesson 14 in their frameworks: ``python -m tests.course.record_programs torch`` writes anew what the
-lesson shows of one, where PyTorch is installed.
+"""Record the programs of lesson 14 in their frameworks.
+
+``python -m tests.course.record_programs torch`` rewrites the recording that the lesson shows. PyTorch must be
+installed.
 """
 
 import importlib
@@ -14,9 +16,16 @@ from minitape.explain.explanation import Explanation
 
 
 def record_program(name: str) -> JsonObject:
-    """Runs a program: the framework's version, what `explain` said, and the snapshot of the recording.
+    """Run a program under its framework's bridge.
 
-    Raises ImportError where the framework is not installed, or too old.
+    Args:
+        name: The name of the program, such as "torch".
+
+    Returns:
+        The version of the framework, the explanation and the snapshot of the recording.
+
+    Raises:
+        ImportError: The framework is not installed, or is too old.
     """
     module = name.partition("_")[0]
     framework = import_framework(module, FRAMEWORK_NAMES[name], (0, 0))
@@ -24,7 +33,7 @@ def record_program(name: str) -> JsonObject:
     text, file_name = register_program_source(name)
     namespace: dict[str, Any] = {"__name__": "__main__"}
     exec(compile(text, file_name, "exec"), namespace)
-    snapshot = eval("recording.snapshot()", namespace)  # there, where the names of the tensors are
+    snapshot = eval("recording.snapshot()", namespace)  # The snapshot finds the tensors' names in this namespace.
     why = convert_explanation_to_json(namespace["why"]) | {
         "others": [convert_explanation_to_json(other) for other in namespace["why"].others]
     }
@@ -32,6 +41,7 @@ def record_program(name: str) -> JsonObject:
 
 
 def convert_explanation_to_json(explanation: Explanation) -> JsonObject:
+    """Return the parts of an explanation that the lesson uses, without its other causes."""
     parts = {
         "cause": explanation.cause,
         "message": explanation.message,

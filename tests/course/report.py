@@ -1,7 +1,7 @@
-"""What `check` says of answers that a program made up, exercise by exercise.
+"""Report the feedback of `check` on answers that a program made up, exercise by exercise.
 
-Of each exercise right answers in three forms, and wrong ones of ten kinds and more (`made_up`); those of
-`test_exercise_programs` and `test_ways`, which people made up, are counted beside them.
+For each exercise, `made_up` creates right answers in three forms and wrong answers of at least ten kinds. The answers
+in `test_exercise_programs` and `test_ways`, which people made up, are also counted.
 """
 
 import ast
@@ -33,52 +33,56 @@ from minitape.course.lesson_13 import DISEASES
 BLANKS = {name: source.partition("\n\n\ncheck(")[0] for name, source, _ in list_exercise_cells()}
 ACCEPTED_CHANGES = {
     "05.5": ("step / tf.sign",),
-    "07.5": (
-        "!direction = tf.constant(direction)",
-        "direction)\n    direction",
-        "direction).numpy()",
-    ),  # a list is as good
-    "07.6": ("range(10 + 1)", "range(10 - 1)", "range(11)", "/ abs(", ".numpy()"),  # nobody needs the tenth halving
-    "08.6": ("tf.where(x > 0.0, x, 2.0)", "tf.where(x > 0.0, x, 10.0)"),  # any number that f can take
-    "09.2": ("tf.Variable(a).numpy()",),  # x is no source
-    "09.6": (
-        "range(500 + 1)",
-        "range(500 - 1)",
-        "range(501)",
-        "tf.Variable(1.0)",
-    ),  # how many steps, and from where, is free
-    "10.2": (
-        "penalty * x + 1.0",
-        "[f(x) + penalty * x]",
-    ),  # a constant has no slope; of one target in a list, it is the same
+    # A list works as well as a tensor.
+    "07.5": ("!direction = tf.constant(direction)", "direction)\n    direction", "direction).numpy()"),
+    # The tenth halving makes no difference.
+    "07.6": ("range(10 + 1)", "range(10 - 1)", "range(11)", "/ abs(", ".numpy()"),
+    # Any number that f accepts is right.
+    "08.6": ("tf.where(x > 0.0, x, 2.0)", "tf.where(x > 0.0, x, 10.0)"),
+    "09.2": ("tf.Variable(a).numpy()",),  # x is not a source.
+    # The number of steps and the start are free.
+    "09.6": ("range(500 + 1)", "range(500 - 1)", "range(501)", "tf.Variable(1.0)"),
+    # A constant has no slope, and a list of one target has the same gradient.
+    "10.2": ("penalty * x + 1.0", "[f(x) + penalty * x]"),
     "10.4": ("return y + 1.0", "return [y]", "k < times, lambda"),
-    "10.6": ("return abs(angle)",),  # no angle is negative
+    "10.6": ("return abs(angle)",),  # No angle is negative.
     "11.3": ("return [0.5 * upstream]",),
     "11.6": ("return [tf.where", "where(abs("),
-    "12.2": ("g / y", "g / x"),  # the way back is asked for in the next step
-    "12.5": ("[::-1]",),  # of one amount
-    "appendix.2": (".numpy()", "abs(x * mask)"),  # no tape is asked, and nothing is negative
+    "12.2": ("g / y", "g / x"),  # Only the next step asks for the backward pass.
+    "12.5": ("[::-1]",),  # The list has one element.
+    "appendix.2": (".numpy()", "abs(x * mask)"),  # No gradient is taken, and no number is negative.
     "appendix.3": ("(numbers).numpy()",),
 }
-"""Changes that leave a program right, by a piece of it, or after ! by what is gone."""
+"""Changes that leave a program right, by exercise: a text in the program, or after "!" a text that it lacks."""
 
 
 @dataclass
 class ExerciseReport:
-    """What was said of the answers to one exercise."""
+    """The feedback on the answers to one exercise.
+
+    Attributes:
+        name: The name of the exercise.
+        refused_answers: Right answers that were refused, with the feedback.
+        accepted_answers: Wrong answers that were accepted, with their kind and the feedback.
+        kind_counts: The number of wrong answers of each kind.
+        feedback_texts: The kind, the answer and the feedback of each wrong answer.
+        right_count: The number of right answers.
+    """
 
     name: str
-    refused_answers: list[str] = field(default_factory=list)  # right answers that were
-    accepted_answers: list[str] = field(default_factory=list)  # wrong answers that were
+    refused_answers: list[str] = field(default_factory=list)
+    accepted_answers: list[str] = field(default_factory=list)
     kind_counts: Counter[str] = field(default_factory=Counter)
-    feedback_texts: list[tuple[str, str, str]] = field(
-        default_factory=list
-    )  # a kind, an answer, and what was said of it
+    feedback_texts: list[tuple[str, str, str]] = field(default_factory=list)
     right_count: int = 0
 
 
 def build_variable_answers() -> tuple[list[Any], list[tuple[str, Any]]]:
-    """Right and wrong answers to the appendix's exercise 7."""
+    """Build right and wrong answers to exercise 7 of the appendix.
+
+    Returns:
+        The right answers, and the wrong answers with their kinds.
+    """
     create = tf.Variable
     wrong = [
         ("unfinished", ...), ("None", None), ("wrong type", [1.0, 2.0]), ("a tensor", tf.constant([1.0, 2.0])),
@@ -92,7 +96,11 @@ def build_variable_answers() -> tuple[list[Any], list[tuple[str, Any]]]:
 
 
 def build_explanation_answers() -> tuple[list[Any], list[tuple[str, Any]]]:
-    """Right and wrong answers to exercise 14.9."""
+    """Build right and wrong answers to exercise 14.9.
+
+    Returns:
+        The right answers, and the wrong answers with their kinds.
+    """
     w = tf.Variable(1.5, name="w")
     with tf.GradientTape(persistent=True) as tape:
         y = tf.round(w) ** 2
@@ -108,11 +116,18 @@ def build_explanation_answers() -> tuple[list[Any], list[tuple[str, Any]]]:
 
 
 def build_diagnosis_answers(exercise: Exercise) -> tuple[list[Any], list[tuple[str, Any]]]:
-    """Right and wrong diagnoses of a bed."""
-    word_pairs = (
-        [] if exercise.expect == "healthy" else [part.split(" in line ") for part in exercise.expect.split(", ")]
-    )
-    right = [(word, int(line)) for word, line in word_pairs]
+    """Build right and wrong diagnoses of a broken network.
+
+    Args:
+        exercise: An exercise of lesson 13.
+
+    Returns:
+        The right answers, and the wrong answers with their kinds.
+    """
+    right = []
+    if exercise.expect != "healthy":
+        word_pairs = [part.split(" in line ") for part in exercise.expect.split(", ")]
+        right = [(word, int(line)) for word, line in word_pairs]
     pairs = [(word, line) for word in DISEASES for line in range(1, 7)]
     wrong = [[pair] for pair in pairs if exercise.view and exercise.view([pair]) != exercise.expect]
     other_wrong = [
@@ -126,24 +141,28 @@ def build_diagnosis_answers(exercise: Exercise) -> tuple[list[Any], list[tuple[s
 
 
 def collect_answers(exercise: Exercise) -> tuple[list[Any], Iterator[tuple[str, Any]]]:
-    """Right answers, and wrong ones with their kinds; programs as texts."""
+    """Collect the answers to an exercise. Programs are given as texts.
+
+    Args:
+        exercise: The exercise.
+
+    Returns:
+        The right answers, and the wrong answers with their kinds.
+    """
     name = exercise.name
     if exercise.cases or exercise.trials:
         raw_result = result = exercise.expect(*exercise.cases[0]) if exercise.cases else None
-        result = (
-            result.get("holds")
-            if isinstance(result, dict)
-            else np.asarray(result).tolist()
-            if isinstance(result, np.ndarray)
-            else result
-        )
+        if isinstance(result, dict):
+            result = result.get("holds")
+        elif isinstance(result, np.ndarray):
+            result = result.tolist()
         programs_of_people = [("by people", program) for other, program, _ in WRONG if other == name]
         programs_of_people += [("formula", program) for other, program in FORMULAS.items() if other == name]
         programs_of_people += [
             ("differences", write_function_with_body(name, body)) for other, body in BY_HAND.items() if other == name
         ]
         wrong_texts = [*programs_of_people, *iter_wrong_programs(SOLUTIONS[name], BLANKS[name], result)]
-        if "class Tape" in SOLUTIONS[name]:  # the methods of a class may be in any order
+        if "class Tape" in SOLUTIONS[name]:  # The methods of a class may be in any order.
             wrong_texts = [(kind, text) for kind, text in wrong_texts if kind != "order"]
         right_forms = list_other_right_forms(SOLUTIONS[name].strip(), raw_result) if exercise.cases else []
         right = [
@@ -156,7 +175,7 @@ def collect_answers(exercise: Exercise) -> tuple[list[Any], Iterator[tuple[str, 
             for kind, text in wrong_texts
             if not _is_equally_right(name, text) and not _is_same_program(name, text)
         )
-    if name == "13.8":  # test_broken_networks has those that are cured
+    if name == "13.8":  # test_broken_networks checks the right answers.
         return [], ((kind, value) for kind, value in iter_wrong_values([1, 3, 4, 5, 6, 8, 9]))
     if name == "14.9":
         right, wrong = build_explanation_answers()
@@ -179,7 +198,7 @@ def _is_equally_right(name: str, text: str) -> bool:
 
 
 def _is_same_program(name: str, text: str) -> bool:
-    """Whether a program is the solution after all, as where 0.0 is made ten times as large."""
+    """Return whether a changed program is still the solution, for example if 0.0 was multiplied by ten."""
     return ast.dump(ast.parse(text)) == ast.dump(ast.parse(SOLUTIONS[name]))
 
 
@@ -191,7 +210,15 @@ def _is_same_after_view(exercise: Exercise, value: Any) -> bool:
 
 
 def build_report(exercise: Exercise, limit: int) -> ExerciseReport:
-    """What is said of an exercise's answers: one of each kind first, and no more than so many."""
+    """Build the report on the feedback for one exercise.
+
+    Args:
+        exercise: The exercise.
+        limit: The most wrong answers to check. One of each kind is always checked.
+
+    Returns:
+        The report.
+    """
     report = ExerciseReport(exercise.name)
     right, wrong = collect_answers(exercise)
     for candidate in right:
@@ -216,7 +243,7 @@ def _is_program(exercise: Exercise, candidate: Any) -> bool:
 
 
 def _can_be_handed_in(exercise: Exercise, candidate: Any) -> bool:
-    """False for a program whose cell ends with an error of its own, so that nothing is checked."""
+    """Return False for a program whose cell raises an error, so that `check` is never called."""
     try:
         return not _is_program(exercise, candidate) or define_function(candidate) is not None
     except Exception:
@@ -225,8 +252,6 @@ def _can_be_handed_in(exercise: Exercise, candidate: Any) -> bool:
 
 def _collect_feedback(exercise: Exercise, candidate: Any) -> str:
     with redirect_stdout(io.StringIO()):
-        return (
-            check_program(exercise.name, candidate)
-            if _is_program(exercise, candidate)
-            else count_try_and_build_feedback(exercise.name, candidate)
-        )
+        if _is_program(exercise, candidate):
+            return check_program(exercise.name, candidate)
+        return count_try_and_build_feedback(exercise.name, candidate)

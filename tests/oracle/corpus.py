@@ -1,19 +1,19 @@
-"""The cases of the oracle: how `cases/AREA.txt` is read.
+"""The cases of the oracle, and how `cases/AREA.txt` is read.
 
-A case file is plain text.  Lines before the first `==` are notes.  A case is
+A case file is plain text. Lines before the first `==` are notes. A case has this form:
 
     == name | option | option
-    code, with `tf` and `np` at hand
+    code, with `tf` and `np` available
 
-Every bare expression at the top level of the code is an observation: its value
-(or the class of the error that it raises) is compared with TensorFlow's, and the code goes
-on.  An error in any other statement ends the case, and is compared too.
+Every expression statement at the top level of the code is an observation. Its value, or the class of the error that it
+raises, is compared with TensorFlow's, and the code continues. An error in any other statement ends the case, and is
+also compared.
 
-Options
-    tol             numbers in the printed text may differ by 1e-5 relative
-    rtol=1e-3       relative tolerance of numbers (default depends on the dtype)
-    for a in x y z  one case per word; `$a` in name and code is replaced.
-                    `for a,b in x,1 y,2` replaces two; two `for` options multiply.
+The options are:
+    tol             numbers in the printed text may differ by 1e-5 (relative)
+    rtol=1e-3       relative tolerance of numbers (the default depends on the dtype)
+    for a in x y z  creates one case per word and replaces `$a` in name and code
+                    `for a,b in x,1 y,2` replaces two variables; two `for` options multiply
 """
 
 import hashlib
@@ -30,7 +30,14 @@ GOLDENS_FOLDER = ORACLE_FOLDER / "goldens"
 
 @dataclass(frozen=True)
 class Case:
-    """One program: where it is from, its text, and how its results are compared."""
+    """One program of the oracle.
+
+    Attributes:
+        area: The area, such as "tape/persistent".
+        name: The name of the case in its area.
+        code: The program.
+        options: The options for the comparison, by name.
+    """
 
     area: str
     name: str
@@ -39,12 +46,12 @@ class Case:
 
     @property
     def digest(self) -> str:
-        """Short hash of the code: a golden with another one is stale."""
+        """A short hash of the code. A golden with another hash is stale."""
         return hashlib.sha256(self.code.encode()).hexdigest()[:10]
 
 
 def list_areas() -> list[str]:
-    """Names of all areas, sorted: a folder for what the cases are about, and in it a file for each behaviour.
+    """Return the sorted names of all areas. Each area is a file, in a folder for its subject.
 
     >>> "tape/persistent" in list_areas()
     True
@@ -53,7 +60,17 @@ def list_areas() -> list[str]:
 
 
 def load_cases(area: str) -> list[Case]:
-    """All cases of an area in file order; ValueError if two have one name."""
+    """Read the cases of an area, in the order of the file.
+
+    Args:
+        area: The area, such as "tape/persistent".
+
+    Returns:
+        The cases, with all loops expanded.
+
+    Raises:
+        ValueError: Two cases have the same name.
+    """
     text = (CASES_FOLDER / f"{area}.txt").read_text(encoding="utf-8")
     cases = []
     for block in ("\n" + text).split("\n== ")[1:]:
@@ -67,13 +84,20 @@ def load_cases(area: str) -> list[Case]:
 
 
 def get_goldens(area: str) -> dict:
-    """What TensorFlow did, by the name of the case; empty where it has not run the area yet."""
+    """Return TensorFlow's record of each case, by name.
+
+    Args:
+        area: The area, such as "tape/persistent".
+
+    Returns:
+        The records; empty if TensorFlow has not run the area yet.
+    """
     return read_goldens(area.partition("/")[0]).get(area, {})
 
 
 @cache
 def read_goldens(folder: str) -> dict[str, dict]:
-    """The goldens of a folder by area: in its file each area has a line."""
+    """Return the goldens of a folder, by area and case. Their file has one line for each area."""
     path = GOLDENS_FOLDER / f"{folder}.jsonl"
     return dict(map(json.loads, path.read_text(encoding="utf-8").splitlines())) if path.exists() else {}
 

@@ -1,9 +1,9 @@
-"""Writes `goldens/FOLDER.jsonl`: what real TensorFlow does with every case, a line for each area.
+"""Write `goldens/FOLDER.jsonl`, the results of real TensorFlow in every case, with one line for each area.
 
     python make_goldens.py [AREA ...]         run with a Python that has TensorFlow
-    python make_goldens.py --check [AREA ...] run again and say what differs
+    python make_goldens.py --check [AREA ...] run again and print the differences
 
-Cases with a NameError, SyntaxError or AttributeError are listed: they are usually slips in the case.
+Cases with a NameError, SyntaxError or AttributeError are listed, because these are usually mistakes in the case.
 """
 
 import argparse
@@ -27,7 +27,12 @@ SLIP_ERRORS = ("NameError", "SyntaxError", "IndentationError", "AttributeError",
 
 
 def write_goldens(area: str, records: dict) -> None:
-    """Puts the records of an area in the place of its old ones, in the file of its folder."""
+    """Replace the records of an area in the file of its folder.
+
+    Args:
+        area: The area, such as "tape/persistent".
+        records: The record of each case, by name.
+    """
     folder = area.partition("/")[0]
     records_by_area = read_goldens(folder) | {area: records}
     lines = [
@@ -40,13 +45,18 @@ def write_goldens(area: str, records: dict) -> None:
 
 
 def find_error_of_the_case(record: dict) -> str:
-    """The first error in a record that looks like a mistake of the case itself, or ''."""
+    """Return the first error in a record that looks like a mistake of the case itself, or ""."""
     errors = [value["error"] for value in record.get("values", []) if isinstance(value, dict) and "error" in value]
     errors += [record["error"]] if "error" in record else []
     return next((name for (name,) in errors if name in SLIP_ERRORS), "")
 
 
 def main() -> int:
+    """Run TensorFlow on the areas that the command line names, and write or check their goldens.
+
+    Returns:
+        The exit status: 1 if the check found differences.
+    """
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("areas", nargs="*")
     parser.add_argument("--check", action="store_true", help="compare with the stored goldens, write nothing")

@@ -1,8 +1,8 @@
-"""Runs one case against a module spelled as TensorFlow and says what could be seen.
+"""Run a case on a module that is spelled like TensorFlow, and record everything that can be observed.
 
-`observe_case` gives a JSON-able record; `compare_records` says where two records differ.
-Nothing here imports TensorFlow or minitape: values are told apart by the names
-of their classes, so the same code looks at both.
+`observe_case` returns a record that can be stored as JSON, and `compare_records` lists the differences between two
+records. This module imports neither TensorFlow nor minitape. It distinguishes values by the names of their classes, so
+the same code observes both.
 """
 
 import ast
@@ -34,7 +34,7 @@ class CaseTimeout(BaseException):
 
 # ---------------------------------------------------------------- text
 def normalize_text(text: str) -> str:
-    """Drops kernel names, memory addresses, the folder of libraries and blanks at line ends from a text."""
+    """Remove kernel names, memory addresses, the folders of libraries and trailing blanks from a text."""
     text = re.sub(r"/\S+/(?=site-packages/)", "", text)
     text = re.sub(r"\{\{function_node [^}]*\}\} ?", "", text)
     text = re.sub(r"\{\{node ([^}]*)\}\}", r"{{node}}", text)
@@ -48,7 +48,12 @@ def normalize_text(text: str) -> str:
 
 # ---------------------------------------------------------------- values
 def describe_value(value, depth: int = 0):
-    """A JSON-able description of a value: kind, dtype, shape and elements."""
+    """Describe a value by its kind, dtype, shape and elements, in a form that can be stored as JSON.
+
+    Args:
+        value: Any value. Of a large array, only the first elements are described.
+        depth: The nesting depth of the value; elements deeper than 8 are omitted.
+    """
     if value is None or (isinstance(value, (bool, int, str)) and type(value) in (bool, int, str)):
         return value
     if type(value) is float:
@@ -106,11 +111,9 @@ def _describe_tensor(value, depth):
         array = value.numpy()
     except (AttributeError, NotImplementedError):
         return {"symbolic": _get_dtype_name(value), "shape": _list_sizes(value.shape)}
-    return {
-        "tensor": _describe_array(array)
-        if _get_dtype_name(value) not in ("resource", "variant")
-        else _get_dtype_name(value)
-    }
+    if _get_dtype_name(value) in ("resource", "variant"):
+        return {"tensor": _get_dtype_name(value)}
+    return {"tensor": _describe_array(array)}
 
 
 def _get_dtype_name(value) -> str:
@@ -201,7 +204,10 @@ def _limit_time(seconds):
 
 @contextlib.contextmanager
 def _capture_stderr(record, includes_process):
-    """Python's and, when wanted, the process's stderr: TensorFlow's `tf.print` writes past Python."""
+    """Record what is written to stderr during the block.
+
+    The stderr of the process is recorded only if `includes_process`, because TensorFlow's `tf.print` bypasses Python.
+    """
     if not includes_process:
         with contextlib.redirect_stderr(io.StringIO()):
             yield
@@ -218,7 +224,8 @@ def _capture_stderr(record, includes_process):
             record["stderr"] = process_stderr.read().decode() + python_stderr.getvalue()
 
 
-LOG_COUNTERS = (  # module and counter: what was said already is not said again, also where another case was told
+# A module that has logged a message does not log it again, even in another case, so its counter must be cleared.
+LOG_COUNTERS = (
     ("tensorflow.python.platform.tf_logging", "_log_counter_per_token"),
     (
         "tensorflow.python.eager.polymorphic_function.polymorphic_function",
@@ -229,7 +236,12 @@ LOG_COUNTERS = (  # module and counter: what was said already is not said again,
 
 
 def reset_state(tf, code: str = "keras") -> None:
-    """Seeds, eager mode and log counters as in a fresh process; name counters if the code says keras."""
+    """Reset seeds, eager mode and log counters to the state of a fresh process.
+
+    Args:
+        tf: The module.
+        code: The program that will run. If it contains "keras", name counters are also reset.
+    """
     random.seed(0)
     np.random.seed(0)
     with contextlib.suppress(Exception):
@@ -245,7 +257,16 @@ def reset_state(tf, code: str = "keras") -> None:
 
 
 def observe_case(tf, case: Case, seconds: float = 20.0) -> dict:
-    """Runs a case on module `tf`; gives printed text, values, errors, warnings and logs."""
+    """Run a case on a module.
+
+    Args:
+        tf: The module: TensorFlow or minitape.
+        case: The case.
+        seconds: The time limit.
+
+    Returns:
+        A record of the printed text, values, errors, warnings and logs. Empty parts are left out.
+    """
     reset_state(tf, case.code)
     record = {"values": []}
     filename = f"<{case.area}/{case.name}>"
@@ -291,12 +312,20 @@ def _run_statement(node, filename, namespace, record):
 
 # ---------------------------------------------------------------- comparing
 def compare_records(case: Case, actual: dict, expected: dict) -> list[str]:
-    """Lines saying where `actual` differs from `expected`; empty if it does not."""
+    """Compare two records of a case.
+
+    Args:
+        case: The case, whose options set the tolerances.
+        actual: The record of minitape.
+        expected: The record of TensorFlow.
+
+    Returns:
+        A description of each difference.
+    """
     rtol = float(case.options["rtol"]) if "rtol" in case.options else None
+    text_tolerance = (rtol or 1e-5) if "tol" in case.options else None
     differences = []
-    if not _is_same_text(
-        actual.get("printed", ""), expected.get("printed", ""), rtol or 1e-5 if "tol" in case.options else None
-    ):
+    if not _is_same_text(actual.get("printed", ""), expected.get("printed", ""), text_tolerance):
         differences.append(f"printed {actual.get('printed', '')!r}\n   want {expected.get('printed', '')!r}")
     if normalize_text(actual.get("stderr", "")) != normalize_text(expected.get("stderr", "")):
         differences.append(f"stderr {actual.get('stderr', '')!r}\n  want {expected.get('stderr', '')!r}")
@@ -316,7 +345,7 @@ def _select_error(record):
 
 
 def _compare_warnings(actual, expected):
-    # Keras' warning of gradients that do not exist is followed, in minitape, by the reason on lines of its own.
+    # minitape adds the reason, on separate lines, to Keras' warning that gradients do not exist.
     actual_warnings = [
         [kind, text.partition("\n")[0] if text.startswith("Gradients do not exist") else text]
         for kind, text in actual.get("warnings", [])
@@ -350,7 +379,9 @@ def _is_same_value(actual, expected, rtol=None):
     if isinstance(expected, dict) and "error" in expected:
         if not (isinstance(actual, dict) and "error" in actual):
             return False
-        return actual["error"][0] == expected["error"][0]  # the class; the words are minitape's own
+        return (
+            actual["error"][0] == expected["error"][0]
+        )  # Only the class is compared, because minitape's messages differ.
     if isinstance(expected, dict):
         if not isinstance(actual, dict) or actual.keys() != expected.keys():
             return False

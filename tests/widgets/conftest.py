@@ -1,4 +1,4 @@
-"""Programs to show, pages that show them, and cells that run in a real JupyterLab."""
+"""Programs to show, pages that show them, and the texts that the pages should contain."""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,13 +11,18 @@ from tests.jupyterlab_page import wait_for_frame
 
 
 def open_scope(name: str) -> Any:
-    """A block whose rows have this name, as those of a layer have it."""
+    """Return a context manager in which rows belong to a scope with this name, like the rows of a layer.
+
+    Args:
+        name: The name of the scope.
+    """
     module = tf.Module()
     module._open_name_scope = (*module._open_name_scope[:-1], name)
     return module.name_scope
 
 
 def square() -> tuple[Any, Any, Any]:
+    """Return (tape, target, source) of the square of a watched constant."""
     x = tf.constant(3.0)
     with tf.GradientTape() as tape:
         tape.watch(x)
@@ -26,6 +31,7 @@ def square() -> tuple[Any, Any, Any]:
 
 
 def accumulation() -> tuple[Any, Any, Any]:
+    """Return a program in which a value is used several times, so that shares add up."""
     a = tf.Variable(2.0, name="a")
     with tf.GradientTape() as tape:
         b = a * a
@@ -35,6 +41,7 @@ def accumulation() -> tuple[Any, Any, Any]:
 
 
 def broadcasting() -> tuple[Any, Any, Any]:
+    """Return a program in which the shares of a vector and a scalar are summed over broadcast axes."""
     w, b = tf.Variable([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], name="w"), tf.Variable([0.5, -0.5, 0.25], name="b")
     s = tf.Variable(2.0, name="s")
     with tf.GradientTape() as tape:
@@ -43,6 +50,7 @@ def broadcasting() -> tuple[Any, Any, Any]:
 
 
 def gathering() -> tuple[Any, Any, Any]:
+    """Return a program that reads one row of a table twice."""
     table = tf.Variable([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], name="table")
     with tf.GradientTape() as tape:
         y = tf.reduce_sum(tf.square(tf.gather(table, [0, 2, 2])))
@@ -50,6 +58,7 @@ def gathering() -> tuple[Any, Any, Any]:
 
 
 def states() -> tuple[Any, Any, Any]:
+    """Return a program in which a variable is assigned, and so has two states."""
     v = tf.Variable(1.0, name="v")
     with tf.GradientTape() as tape:
         y = v * 3.0
@@ -59,6 +68,7 @@ def states() -> tuple[Any, Any, Any]:
 
 
 def nested() -> tuple[Any, Any, Any]:
+    """Return the derivative of a gradient, taken by an outer tape."""
     x = tf.Variable(3.0, name="x")
     with tf.GradientTape() as outer:
         with tf.GradientTape() as inner:
@@ -68,6 +78,7 @@ def nested() -> tuple[Any, Any, Any]:
 
 
 def layers() -> tuple[Any, Any, Any]:
+    """Return a network of three layers."""
     weights = [tf.Variable(np.full((4, 4), 0.1 * (k + 1), np.float32), name=f"w{k}") for k in range(3)]
     x = tf.constant(np.linspace(-1, 1, 8).reshape(2, 4).astype(np.float32))
     with tf.GradientTape() as tape:
@@ -78,6 +89,7 @@ def layers() -> tuple[Any, Any, Any]:
 
 
 def cut() -> tuple[Any, Any, Any]:
+    """Return a program in which one factor passes no gradient."""
     x = tf.Variable(2.0, name="x")
     with tf.GradientTape() as tape:
         y = tf.stop_gradient(x * x) * x
@@ -85,7 +97,10 @@ def cut() -> tuple[Any, Any, Any]:
 
 
 def constants_first() -> tuple[Any, Any, Any]:
-    """Constants take no adjoint, so that the edges of a step are not those of the first inputs."""
+    """Return a program whose constants come first.
+
+    Constants receive no adjoint, so the edges of a step do not belong to the first inputs.
+    """
     v, c = tf.Variable([1.0, 2.0, 4.0], name="v"), tf.constant([3.0, 5.0, 7.0])
     with tf.GradientTape() as tape:
         y = tf.reduce_sum(c / v - 2.0 * v)
@@ -93,7 +108,7 @@ def constants_first() -> tuple[Any, Any, Any]:
 
 
 def custom() -> tuple[Any, Any, Any]:
-    """A gradient that is not the derivative, at a row whose input has another reader."""
+    """Return a program with a custom gradient that is not the derivative, at a row whose input has another consumer."""
 
     @tf.custom_gradient
     def clipped(a: Any) -> Any:
@@ -107,7 +122,10 @@ def custom() -> tuple[Any, Any, Any]:
 
 
 def custom_pair() -> tuple[Any, Any, Any]:
-    """Two results, of which the target depends on one, arrays, and a variable that the function reads."""
+    """Return a program whose custom gradient has two results.
+
+    The target depends on only one of them. The results are arrays, and the function also reads a variable.
+    """
     w = tf.Variable(3.0, name="w")
 
     @tf.custom_gradient
@@ -125,6 +143,7 @@ def custom_pair() -> tuple[Any, Any, Any]:
 
 
 def python_function() -> tuple[Any, Any, Any]:
+    """Return a program with a `py_function` that has two inputs and two results."""
     x, w = tf.Variable(2.0, name="x"), tf.Variable(3.0, name="w")
     with tf.GradientTape() as tape:
         z, u = tf.py_function(lambda a, b: (a * a + tf.sin(b), a * b), [x, w], [tf.float32, tf.float32])
@@ -133,7 +152,7 @@ def python_function() -> tuple[Any, Any, Any]:
 
 
 def custom_nested() -> tuple[Any, Any, Any]:
-    """The gradient of a custom gradient: what its function computes is recorded on the outer tape."""
+    """Return the derivative of a gradient through a custom gradient, whose operations the outer tape records."""
 
     @tf.custom_gradient
     def cube(a: Any) -> Any:
@@ -148,6 +167,7 @@ def custom_nested() -> tuple[Any, Any, Any]:
 
 
 def splitting() -> tuple[Any, Any, Any]:
+    """Return a program that splits an array in three and uses two of the parts."""
     m = tf.Variable([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], name="m")
     with tf.GradientTape() as tape:
         a, _, c = tf.split(m, 3)
@@ -156,7 +176,7 @@ def splitting() -> tuple[Any, Any, Any]:
 
 
 def cases() -> tuple[Any, Any, Any]:
-    """``where`` and ``maximum`` with one tensor in both places, and complex numbers."""
+    """Return a program with ``where`` and ``maximum``, one tensor in both branches, and complex numbers."""
     x, z = tf.Variable(1.5, name="x"), tf.Variable(1.0 + 2.0j, name="z", dtype=tf.complex64)
     with tf.GradientTape() as tape:
         y = tf.where(x > 1.0, x, x) * tf.maximum(x, 2.0) + tf.math.real(z * z)
@@ -170,7 +190,11 @@ PROGRAMS: dict[str, Callable[[], tuple[Any, Any, Any]]] = {f.__name__: f for f i
 
 
 def build_chain_snapshot(n: int) -> dict[str, Any]:
-    """A snapshot of a loop of n turns, with its sweep."""
+    """Return the snapshot of a loop, with its sweep.
+
+    Args:
+        n: The number of iterations.
+    """
     x, w = tf.Variable(1.0, name="x"), tf.Variable(0.999, name="w")
     with tf.GradientTape() as tape:
         y = x * w
@@ -180,7 +204,12 @@ def build_chain_snapshot(n: int) -> dict[str, Any]:
 
 
 def round_text(text: str, digits: int = 4) -> str:
-    """A number as the picture has it: with four digits, whole ones and short ones as they are."""
+    """Round a number as the picture does: to four digits, except that whole and short numbers stay as they are.
+
+    Args:
+        text: The number.
+        digits: The number of significant digits.
+    """
     if not any(mark in text for mark in ".e") or (len(text) <= 6 and digits == 4):
         return text
     number = float(text)
@@ -193,20 +222,31 @@ def round_text(text: str, digits: int = 4) -> str:
 
 
 def shorten_array(data: Any, digits: int) -> str:
-    """An array in a line, its numbers with so many digits."""
+    """Format an array on one line.
+
+    Args:
+        data: A number, a text, or nested lists of them.
+        digits: The number of digits of each number.
+    """
     if isinstance(data, list):
         return f"[{' '.join(shorten_array(element, digits) for element in data)}]"
-    return (
-        round_text(repr(data), digits).removesuffix("0")
-        if isinstance(data, float) and data == int(data)
-        else data
-        if isinstance(data, str)
-        else round_text(repr(data), digits)
-    )
+    if isinstance(data, str):
+        return data
+    text = round_text(repr(data), digits)
+    is_whole_float = isinstance(data, float) and data == int(data)
+    return text.removesuffix("0") if is_whole_float else text
 
 
 def format_short_value(value: dict[str, Any], max_length: int) -> str | None:
-    """A value in a line: a number, or an array of at most eight with as many digits as fit; None where it is longer."""
+    """Format a value on one line, with as many digits as fit.
+
+    Args:
+        value: The value in a snapshot: a number, or an array of at most eight elements.
+        max_length: The length of the text that fits.
+
+    Returns:
+        The text. None if the value is too long.
+    """
     if not isinstance(value.get("data"), list):
         candidates = (round_text(value["text"], digits) for digits in (4, 3, 2, 1))
         return next((text for text in candidates if len(text) <= max_length), None)
@@ -216,7 +256,16 @@ def format_short_value(value: dict[str, Any], max_length: int) -> str | None:
 
 
 def format_uniform_array(value: dict[str, Any], row: dict[str, Any], max_length: int) -> str | None:
-    """Of an array with one number everywhere its shape and that number; None where it has several, or no room."""
+    """Format an array whose elements are all equal, as its shape and the number.
+
+    Args:
+        value: The value in a snapshot.
+        row: The row in the snapshot.
+        max_length: The length of the text that fits.
+
+    Returns:
+        The text. None if the elements differ or the text does not fit.
+    """
     stats, data = value.get("stats"), np.ravel(value.get("data", []))
     distinct = {stats["min"], stats["max"]} if stats else set(data.tolist())
     if len(distinct) != 1 or (data.size < 2 and not stats) or isinstance((number := distinct.pop()), (bool, str)):
@@ -226,7 +275,16 @@ def format_uniform_array(value: dict[str, Any], row: dict[str, Any], max_length:
 
 
 def format_brief(value: dict[str, Any] | None, row: dict[str, Any], max_length: int = 18) -> str:
-    """What a node shows of a value: of an array that does not fit its shape, and what it is everywhere."""
+    """Format a value as a node shows it.
+
+    Args:
+        value: The value in a snapshot, or None.
+        row: The row in the snapshot.
+        max_length: The length of the text that fits.
+
+    Returns:
+        The value if it fits, otherwise the shape and the number of a uniform array, otherwise the shape.
+    """
     if value is None:
         return ""
     return (
@@ -237,7 +295,15 @@ def format_brief(value: dict[str, Any] | None, row: dict[str, Any], max_length: 
 
 
 def format_adjoint_size(value: dict[str, Any], max_length: int = 18) -> str:
-    """What stands for an adjoint: a number, a small array written out; of a larger one how large its numbers are."""
+    """Format an adjoint as an edge shows it.
+
+    Args:
+        value: The adjoint in a snapshot.
+        max_length: The length of the text that fits.
+
+    Returns:
+        The number or the small array itself. For a larger array, its only number or its largest absolute value.
+    """
     text = format_short_value(value, max_length)
     if text is not None or not isinstance(value.get("data"), list):
         return text or value["text"]
@@ -246,21 +312,19 @@ def format_adjoint_size(value: dict[str, Any], max_length: int = 18) -> str:
         return "NaN" if np.isnan(flat).any() else "inf"
     uniform_text = f"each {round_text(repr(float(flat[0]))).removesuffix('.0')}"
     largest = float(f"{np.abs(flat).max():.3g}")
-    return (
-        uniform_text
-        if len(set(flat)) == 1 and len(uniform_text) <= max_length
-        else f"±{round_text(repr(largest), 3).removesuffix('.0')}"
-    )
+    if len(set(flat)) == 1 and len(uniform_text) <= max_length:
+        return uniform_text
+    return f"±{round_text(repr(largest), 3).removesuffix('.0')}"
 
 
 def read_position(page: Any) -> str:
-    """Where a page stands, as its bar says it."""
+    """Return the position in the sweep, as the bar of a page shows it."""
     wait_for_frame(page)
     return page.locator(".mt-count").inner_text()
 
 
 def type_keys(page: Any, *keys: str) -> None:
-    """Presses keys, one after the other, and waits until what they change is drawn."""
+    """Press keys one after the other, and wait until their effect is drawn."""
     for key in keys:
         page.keyboard.press(key)
     wait_for_frame(page)
@@ -268,13 +332,13 @@ def type_keys(page: Any, *keys: str) -> None:
 
 @pytest.fixture(params=list(PROGRAMS))
 def program(request: pytest.FixtureRequest) -> tuple[Any, Any, Any]:
-    """(tape, target, sources) of one program of the corpus."""
+    """Return (tape, target, sources) of one program of the corpus."""
     return PROGRAMS[request.param]()
 
 
 @pytest.fixture
 def show(page: Any) -> Callable[[dict[str, Any]], Any]:
-    """Shows a snapshot in a page of its own; the page fails the test when it reports an error."""
+    """Yield a function that shows a snapshot in a page. An error in the page fails the test."""
     from minitape_widgets.saved_page import build_html_page as page_text
 
     errors: list[str] = []
