@@ -1,4 +1,4 @@
-"""Whose code asks: the frame whose names the answer uses."""
+"""Find the user's frame that asks a question. The answer uses the names of that frame."""
 
 from __future__ import annotations
 
@@ -13,35 +13,49 @@ from .translated_sentences import fill
 
 
 class _CurrentFrame:
-    frame: FrameType | None = None  # one that has ended, whose error is being looked at
+    """The frame that `use_asking_frame` sets.
+
+    Attributes:
+        frame: A frame that an error has already left; None if the frame that runs now is the one that asks.
+    """
+
+    frame: FrameType | None = None
 
 
 _current = _CurrentFrame()
 
 
 def find_asking_frame() -> FrameType | None:
-    """Find the innermost frame of the user's code, or the one that :func:`use_asking_frame` sets."""
+    """Return the innermost frame of the user's code, or the frame that :func:`use_asking_frame` sets."""
     return _current.frame or find_user_frame(sys._getframe(1))
 
 
 def list_asking_namespaces() -> list[dict]:
-    """List the variables of the code that asks: those of its function, then of its file; none if no program does."""
+    """Return the local and the global variables of the frame that asks; empty if no user code is running."""
     frame = find_asking_frame()
     return [] if frame is None else [frame.f_locals, frame.f_globals]
 
 
 def collect_asking_variables() -> dict:
-    """Collect the variables of the code that asks in one dictionary; those of its function hide those of its file."""
+    """Return the variables of the frame that asks, by name. Local variables hide global ones."""
     return {name: value for namespace in reversed(list_asking_namespaces()) for name, value in namespace.items()}
 
 
 def use_asking_frame(frame: FrameType) -> TemporaryAttributes:
-    """Let a frame be the one that asks, within a block: that of an error which has left it already."""
+    """Return a context manager under which the given frame counts as the one that asks.
+
+    Args:
+        frame: The frame, such as one that an error has already left.
+    """
     return TemporaryAttributes(_current, frame=frame)
 
 
 def warn_at_user_line(text: str) -> None:
-    """Issue a RuntimeWarning at the line of the user's code that runs now."""
+    """Issue a RuntimeWarning at the line of the user's code that is running.
+
+    Args:
+        text: The text of the warning.
+    """
     frame = find_user_frame(sys._getframe(1))
     if frame is None:
         warnings.warn(text, RuntimeWarning, stacklevel=3)
@@ -50,7 +64,11 @@ def warn_at_user_line(text: str) -> None:
 
 
 def format_place(filename: str | None, line: int) -> str:
-    """A place as a person says it: "cell [5], line 3" or "file.py, line 3"; "line 3" for the cell that runs now.
+    """Return a place for a reader: "file.py, line 3", "cell [5], line 3", or "line 3" in the running cell.
+
+    Args:
+        filename: The name of the file or notebook cell. If it is empty, only the line is shown.
+        line: The number of the line.
 
     >>> format_place("/home/me/train.py", 3)
     'train.py, line 3'
@@ -62,22 +80,29 @@ def format_place(filename: str | None, line: int) -> str:
 
 
 def format_bracketed_place(filename: str | None, line: int | None) -> str:
-    """Format a place in brackets, with a space before them; empty for no place.
+    """Return a place in brackets after a space; "" if `line` is None.
+
+    Args:
+        filename: The name of the file or notebook cell.
+        line: The number of the line.
 
     >>> format_bracketed_place("/home/me/train.py", 3), format_bracketed_place(None, None)
     (' (train.py, line 3)', '')
     """
-    return "" if line is None else fill(" ({place})", place=format_place(filename, line))
+    if line is None:
+        return ""
+    return fill(" ({place})", place=format_place(filename, line))
 
 
 def _find_cell_label(filename: str) -> str | None:
-    """The notebook cell behind a file name, empty for the one that runs now; None for a file."""
+    """Return the label of a notebook cell; "" for the running cell, and None for a file."""
     cells = map_cell_files_to_numbers()
     if filename not in cells:
         return None
     frame: FrameType | None = sys._getframe()
     running = ""
-    while frame is not None:  # the outermost frame that is a cell
-        running = frame.f_code.co_filename if frame.f_code.co_filename in cells else running
+    while frame is not None:  # The loop ends with the outermost frame that belongs to a cell.
+        if frame.f_code.co_filename in cells:
+            running = frame.f_code.co_filename
         frame = frame.f_back
     return "" if filename == running else fill("cell [{number}]", number=cells[filename])

@@ -1,8 +1,13 @@
-"""The sentences of `explain`: what each cause means, and what fixes it.
+"""The sentences of `explain`: what each cause means, and how to fix it.
 
-A key is a cause, or a cause and a kind of it (see ``reasons/tape_sentences.py``), which says the same as its cause
-where no other sentence stands there. In the sentences {x} is the source, {line} the place in brackets, {what} the
-operation or name, {code} the expression or the statement there, {instead} what to write for it.
+A key is a cause, or a cause and a variant (see ``reasons/tape_sentences.py``). A variant without a message has the
+message of its cause. The fields of the sentences are:
+
+* {x}: the source;
+* {line}: the place in brackets;
+* {what}: the operation or name;
+* {code}: the expression or the statement at that place;
+* {instead}: what to write in its place.
 """
 
 from __future__ import annotations
@@ -11,9 +16,16 @@ Texts = dict[str, tuple[str, str]]
 
 
 def parse_sentence_table(table: str) -> Texts:
-    """Parse a table with a key, a sentence and a fix in each paragraph.
+    r"""Parse a table with a key, a message and a fix in each paragraph.
 
-    >>> parse_sentence_table("late\\nIt was late.\\nFix: Begin\\nearlier.\\n\\nlate again\\nFix: Leave it.")
+    Args:
+        table: The paragraphs, separated by empty lines. The first line of a paragraph is its key, and the fix follows
+            "Fix:". Without a message, the message of the first word of the key applies.
+
+    Returns:
+        The message and the fix, by key.
+
+    >>> parse_sentence_table("late\nIt was late.\nFix: Begin\nearlier.\n\nlate again\nFix: Leave it.")
     {'late': ('It was late.', 'Begin earlier.'), 'late again': ('It was late.', 'Leave it.')}
     """
     texts: Texts = {}

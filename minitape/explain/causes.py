@@ -1,4 +1,4 @@
-"""List the causes of a missing or wrong gradient, and what all causes of one kind have in common.
+"""List the causes of a missing or wrong gradient, and the properties that all causes of one kind share.
 
 The names of the causes are the same for a tape, PyTorch, TensorFlow and JAX. To add a cause, add its name to a kind
 in `KINDS`, a sentence to the texts of each framework, and its edits to ``fixes/fix_table.py``.
@@ -15,10 +15,10 @@ class Kind(NamedTuple):
     Attributes:
         causes: The names of the causes, separated by spaces.
         blocks_path: Whether such a cause breaks one path, so that other paths may still carry a gradient.
-        path_cost: What a break of this kind adds to the cost of a path. The cheapest path is reported.
+        path_cost: The cost that a break of this kind adds to a path. The cheapest path is reported.
         has_gradient: Whether a gradient can exist in spite of such a cause.
-        is_discrete: Whether such an operation yields a truth value, an index or a count. A program that computes one
-            rarely means to send a gradient through it.
+        is_discrete: Whether such an operation yields a truth value, an index or a count. Programs rarely intend to
+            send a gradient through such values.
         repeats_cost: Whether each break in a chain of the same cause costs the whole `path_cost`.
     """
 
@@ -76,7 +76,7 @@ KINDS = {
     ),
 }
 KIND_NAMES = {cause: name for name, kind in KINDS.items() for cause in kind.causes.split()}
-# The name that a tape gives to a cause, and the name that the bridges give to it.
+# A tape's name of a cause, and the bridges' name of the same cause.
 BRIDGE_CAUSES = {
     "nondifferentiable_op": "nondifferentiable",
     "state": "variable_assign",
@@ -85,7 +85,10 @@ BRIDGE_CAUSES = {
 
 
 def find_kind_of_cause(cause: str) -> Kind:
-    """Return the kind of a cause. A cause that is not listed counts as an error.
+    """Return the kind of a cause. An unlisted cause counts as an error.
+
+    Args:
+        cause: The name of a cause.
 
     >>> find_kind_of_cause("stop_gradient").blocks_path, find_kind_of_cause("rebound").blocks_path
     (True, False)

@@ -1,4 +1,4 @@
-"""What fixes an error: a sentence for each pattern in the messages of TensorFlow, Python and minitape."""
+"""Advice on errors: a sentence for each pattern in the messages of TensorFlow, Python and minitape."""
 
 from __future__ import annotations
 

@@ -19,18 +19,30 @@ if TYPE_CHECKING:
     from ..engine.backward.tape import GradientTape
 
 
-MAX_OTHERS = 5  # the most further breaks in one answer
-FROZEN_CAUSES = ("requires_grad", "not_trainable")  # as the program has set it, and no finding
+MAX_OTHERS = 5  # How many further breaks one answer lists.
+FROZEN_CAUSES = ("requires_grad", "not_trainable")  # The program itself froze the source, so nothing is wrong.
 
 
 class Explanation:
-    """Why one gradient is None, or that it is not.
+    """The reason why one gradient is None, zero, not finite or wrong, or the answer that nothing is wrong.
 
-    ``connected`` says whether there is a gradient, be it zero or NaN; ``cause`` is one word, and ``kind`` the sort of
-    it, which is said in the same words in every framework; ``filename`` and ``line`` are the statement to blame (None
-    when there is no single one); ``message`` and ``fix`` are sentences; ``others`` are further breaks of the path, and
-    those of other paths, each an Explanation of its own. ``name`` is what the source is called, and ``patch`` the
-    line as it should be, where one line is enough: the line to blame, or the one that ``patch_line`` names.
+    Attributes:
+        connected: Whether there is a gradient, even if it is zero or NaN.
+        cause: The cause in one word. See :mod:`causes`.
+        kind: The group of the cause. It has the same name in every framework.
+        message: A sentence that states what happened.
+        fix: A sentence that states what to change; "" if there is nothing to change.
+        filename: The file of the statement to blame; None if no single statement is to blame.
+        line: The line of the statement to blame; None if no single statement is to blame.
+        code: The text of that line; "" if it is unknown.
+        others: The further breaks on the same path, and the breaks on other paths. Each is an Explanation.
+        name: The program's name for the source.
+        patch: The corrected line, if changing one line is enough. It replaces `line`, or `patch_line` if that is set.
+        patch_line: The line that `patch` replaces.
+        intended: Whether the program seems to leave the source untrained on purpose.
+        numbers: On the page of a whole model, the gradient's norm, its share of zeros, and the size of the update
+            compared with the weight. Otherwise None.
+        beside: Whether this explanation is among the `others` of an explanation and breaks a different path.
 
     >>> import minitape as tf
     >>> x = tf.constant(3.0)
@@ -53,23 +65,31 @@ class Explanation:
         others: list[Explanation] | None = None,
         connected: bool | None = None,
     ) -> None:
+        """Create an explanation; `connected` follows from the kind of the cause if it is not given."""
         self.connected = find_kind_of_cause(cause).has_gradient if connected is None else connected
         self.cause, self.message, self.fix = cause, message, fix
         self.filename, self.line = filename, line
         self.others = others or []
         self.name = ""
-        self.intended = cause in FROZEN_CAUSES  # the program does not train it, and means that, as far as it shows
-        self.numbers: Any = None  # of a model's page: the norm, the share of zeros, the update beside the weight
+        self.intended = cause in FROZEN_CAUSES
+        self.numbers: Any = None
         self.patch: str | None = None
         self.patch_line: int | None = None
         self._tape: GradientTape | None = None
         self._rows: list[int] = []
-        self.beside = False  # of one of ``others`` that it breaks another path, and not this one once more
+        self.beside = False
 
     def add_side_breaks(self, others: Iterable[Explanation]) -> Explanation:
-        """Add the breaks of other paths, and return this explanation.
+        """Add the breaks of other paths to `others`.
 
-        A line is named once; so is what a pause blocks, or what ran before the tape.
+        Each line is reported once. A second pause, or a second operation outside the block, is not reported if this
+        explanation already has that kind. At most `MAX_OTHERS` further breaks are kept.
+
+        Args:
+            others: The explanations of the other breaks. `beside` is set on each explanation that is added.
+
+        Returns:
+            This explanation.
         """
         known_places = {(explanation.filename, explanation.line) for explanation in (self, *self.others)}
         for other in others:
@@ -85,29 +105,35 @@ class Explanation:
 
     @property
     def kind(self) -> str:
-        """Which sort of cause it is: one of the words of :mod:`causes`."""
+        """The group of the cause, one of the keys of `causes.KINDS`."""
         return KIND_NAMES[self.cause]
 
     @property
     def code(self) -> str:
-        """The source line to blame, empty when there is none."""
+        """The text of the line to blame; "" if no line is to blame or its text is unknown."""
         lines = read_source_lines(self.filename or "")
-        return "" if self.line is None or self.line > len(lines) else lines[self.line - 1].strip()
+        if self.line is None or self.line > len(lines):
+            return ""
+        return lines[self.line - 1].strip()
 
     def build_group_key(self) -> Hashable:
-        """Build a key that is equal for two explanations that say the same of different variables."""
-        sentences = (
-            (f"{self.message} {self.fix}".replace(self.name, "") if self.name else self.message)
-            if self.line is None
-            else ""
-        )
+        """Return a key that is equal for explanations of different variables that have the same reason.
+
+        Explanations with a line are equal if cause and line are. Without a line, the sentences must be equal except
+        for the name of the variable.
+        """
+        sentences = ""
+        if self.line is None:
+            sentences = f"{self.message} {self.fix}".replace(self.name, "") if self.name else self.message
         return self.cause, self.filename, self.line, sentences, tuple(other.build_group_key() for other in self.others)
 
     def __repr__(self) -> str:
+        """Return the cause, the line and the message in one line."""
         place = "" if self.line is None else f" line={self.line}"
         return f"<Explanation {self.cause}{place}: {self.message}>"
 
     def __str__(self) -> str:
+        """Return the message, the line to blame, the fix and the further breaks, each on a line."""
         parts = [f"{self.cause}: {self.message}"]
         if self.line is not None:
             place = format_place(self.filename, self.line)
@@ -118,7 +144,7 @@ class Explanation:
         return "\n".join(parts)
 
     def _list_further_texts(self) -> list[str]:
-        """The further breaks, each with what fixes it; what fixes two of them is said once."""
+        """Return the further breaks, each with its fix. A fix that two breaks share appears once."""
         fixes = [self.fix]
         texts = []
         for other in self.others:
@@ -129,8 +155,9 @@ class Explanation:
         return texts
 
     def _repr_html_(self) -> str:
+        """Return the explanation as HTML for a notebook, with the tape's picture if it can be drawn."""
         color = "#2e7d32" if self.cause == "connected" else "#c62828"
-        # white on a colour of its own, so that it can be read on light and dark themes alike
+        # White text on a coloured background is readable in light and in dark themes.
         word = f"background:{color};color:#fff;border-radius:3px;padding:0 5px"
         rows = [f'<b style="{word}">{html.escape(self.cause)}</b> {html.escape(self.message)}']
         if self.line is not None:
@@ -147,7 +174,7 @@ class Explanation:
 
 
 def _render_picture(explanation: Explanation) -> str:
-    """The tape's picture with the break in red; empty where it cannot be drawn."""
+    """Return the tape's picture with the break in red; "" if it cannot be drawn."""
     if explanation._tape is None or explanation._tape.record is None or len(explanation._tape.record) > 200:
         return ""
     try:
@@ -159,7 +186,15 @@ def _render_picture(explanation: Explanation) -> str:
 
 
 def describe_remaining_breaks(answer: Explanation) -> str:
-    """Describe the line that breaks the path, too, or another path, so that the fix is not enough; "" if there is none.
+    """Return a sentence on another line that also blocks the gradient, so that the first fix is not enough.
+
+    A further break of the same path comes before a break of another path.
+
+    Args:
+        answer: The explanation whose `others` are searched.
+
+    Returns:
+        The sentence, or "" if no other line is to blame.
 
     >>> why = Explanation("detach", "", "", "a.py", 1, [Explanation("data", "", "", "a.py", 2)])
     >>> describe_remaining_breaks(why)
@@ -175,18 +210,16 @@ def describe_remaining_breaks(answer: Explanation) -> str:
     shown_break = break_by_side.get(False) or break_by_side.get(True)
     if shown_break is None or shown_break.line is None:
         return ""
-    place = format_place("" if shown_break.filename == answer.filename else shown_break.filename, shown_break.line)
-    return fill(
-        "Another path is blocked, too: see {place}."
-        if shown_break.beside
-        else "That alone is not enough: see {place}, too.",
-        place=place,
-    )
+    filename = "" if shown_break.filename == answer.filename else shown_break.filename
+    place = format_place(filename, shown_break.line)
+    if shown_break.beside:
+        return fill("Another path is blocked, too: see {place}.", place=place)
+    return fill("That alone is not enough: see {place}, too.", place=place)
 
 
 @contextmanager
 def warn_of_patch_errors() -> Iterator[None]:
-    """Warn of an error in the block instead of raising it: an explanation is worth giving without its patch.
+    """Turn an error in the block into a warning, because an explanation is useful even without its patch.
 
     >>> import warnings
     >>> with warnings.catch_warnings(record=True) as caught:
@@ -203,5 +236,10 @@ def warn_of_patch_errors() -> Iterator[None]:
 
 
 def warn_of_internal_error(description: str, error: Exception) -> None:
-    """Warn of a mistake of minitape's own that costs a part of an answer only."""
+    """Issue a warning about an error within minitape that costs only a part of an answer.
+
+    Args:
+        description: What failed, as the beginning of the sentence.
+        error: The error.
+    """
     warnings.warn(f"{description}, which is a mistake of minitape's own: {error!r}", stacklevel=3)

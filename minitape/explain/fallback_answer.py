@@ -1,4 +1,4 @@
-"""An answer where explain itself failed, or of which only a word is known."""
+"""Build an answer if explain itself failed, or if only the name and the type of the source are known."""
 
 from __future__ import annotations
 
@@ -12,12 +12,22 @@ from .translated_sentences import fill
 def build_fallback_explanation(
     sentence_key: str, source: object, tape: GradientTape | None, detail: str = "", error: Exception | None = None
 ) -> Explanation:
-    """Build an explanation from the sentences of a key, where nothing is known of the source but its name."""
+    """Build an explanation if nothing is known of the source except its name.
+
+    Args:
+        sentence_key: A key of `cause_texts.TEXT`: a cause, or a cause and a variant.
+        source: The source of the gradient.
+        tape: The tape, or None.
+        detail: What the sentence calls ``what``, such as the name of a type.
+        error: The error by which explain failed, if it did. The message mentions it.
+    """
     bound_names = (
         name for name, value in collect_asking_variables().items() if value is source and name.isidentifier()
     )
     own_name = getattr(source, "name", "")
-    name = next(bound_names, "") or (own_name if isinstance(own_name, str) else "") or fill("the source")
+    if not isinstance(own_name, str):
+        own_name = ""
+    name = next(bound_names, "") or own_name or fill("the source")
     message, fix = (fill(text, x=name, what=detail, watched="") for text in TEXT[sentence_key])
     answer = Explanation(sentence_key.partition(" ")[0], message, fix)
     answer.name, answer._tape = name, tape
@@ -29,7 +39,16 @@ def build_fallback_explanation(
 
 
 def explain_non_tensor_source(source: object, tape: GradientTape | None) -> Explanation:
-    """Explain a source that is neither a tensor nor a variable."""
-    is_layer = hasattr(source, "trainable") and hasattr(source, "value")
-    kind = "layer" if is_layer else "model" if hasattr(source, "trainable_variables") else "plain"
+    """Build an explanation of a source that is neither a tensor nor a variable.
+
+    Args:
+        source: The source: a Keras variable, a model or any other object.
+        tape: The tape, or None.
+    """
+    if hasattr(source, "trainable") and hasattr(source, "value"):
+        kind = "layer"
+    elif hasattr(source, "trainable_variables"):
+        kind = "model"
+    else:
+        kind = "plain"
     return build_fallback_explanation(f"wrong_object {kind}", source, tape, type(source).__name__)

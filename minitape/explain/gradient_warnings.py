@@ -1,4 +1,4 @@
-"""What ``explain`` says without being asked: in warnings, and in notes on errors that a gradient of None leads to."""
+"""Explain gradients of None without a question: in warnings, and in notes on the errors that they lead to."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from .translated_sentences import fill
 if TYPE_CHECKING:
     from ..engine.types import TargetOrSource
 
-MAX_FRAMES = 40  # calls through which a tape is looked for
-MAX_SOURCES = 20  # sources that are explained
+MAX_FRAMES = 40  # How many callers are searched for a tape.
+MAX_SOURCES = 20  # How many sources are explained.
 _PLAIN_VALUE_TEXT = (
     "A plain {kind} is no tensor: it does not know what it was computed from. Pass the tensor itself, without "
     ".numpy(), float() or NumPy functions in between; of data make a tensor first, x = tf.constant(data), and watch it."
@@ -39,7 +39,13 @@ _TAPE_GONE_TEXT = (
 
 
 class NoneCall(NamedTuple):
-    """A call of ``gradient`` that returned None: its tape, the sources without a gradient, the frame with the tape."""
+    """A call of ``gradient`` that returned None for some sources.
+
+    Attributes:
+        tape: The tape whose ``gradient`` was called.
+        sources: The sources without a gradient.
+        frame: The frame that has the tape among its variables.
+    """
 
     tape: GradientTape
     sources: list[TargetOrSource]
@@ -47,7 +53,14 @@ class NoneCall(NamedTuple):
 
 
 def merge_repeated_answers(answers: list[Explanation]) -> list[tuple[Explanation, str]]:
-    """Return one answer for all that say the same of different variables, with a sentence on how many there are."""
+    """Merge explanations that have the same reason for different variables.
+
+    Args:
+        answers: The explanations.
+
+    Returns:
+        For each reason, one explanation and a sentence on how many more variables it holds for, or "".
+    """
     return [
         (group[0], fill(" The same holds for {n} more.", n=len(group) - 1) if group[1:] else "")
         for group in group_equal_explanations(answers)
@@ -55,35 +68,44 @@ def merge_repeated_answers(answers: list[Explanation]) -> list[tuple[Explanation
 
 
 def add_none_reasons(error: Exception, variables: Iterable[TargetOrSource] | None = None) -> Exception:
-    """Add a note to an error on why gradients (those of ``variables``) are None, and return it; its message stays.
+    """Add notes to an error on why some gradients are None. The message of the error does not change.
 
-    What is known is asked of the nearest tape among the callers' variables that gave None.
+    The reasons come from the nearest tape among the callers' variables whose ``gradient`` returned None.
+
+    Args:
+        error: The error that is about to be raised.
+        variables: The variables without a gradient; None if they are not known. If it is empty, the note explains how
+            a model comes to have no variables.
+
+    Returns:
+        The same error.
     """
-    with suppress(Exception):  # the error itself is what counts
+    with suppress(Exception):  # A failure here must not hide the error itself.
         wanted = None if variables is None else [unwrap_keras_variable(variable) for variable in variables]
         if wanted == []:
             error.add_note(fill(NO_SOURCES))
             return error
-        reasons = _list_reasons_of_none_call(
-            _find_call_that_gave_none(_list_frame_and_callers(sys._getframe(1)), wanted)
-        )
+        none_call = _find_call_that_gave_none(_list_frame_and_callers(sys._getframe(1)), wanted)
+        reasons = _list_reasons_of_none_call(none_call)
         for reason in reasons or ([] if wanted is None else [fill(_ENABLE_WARNINGS_TEXT)]):
             error.add_note(reason)
     return error
 
 
 def describe_none_reasons(variables: Iterable[TargetOrSource]) -> str:
-    """For a warning that some gradients are None: the reasons, each on a line of its own, or how to ask for them."""
+    """Return the reasons why the gradients of some variables are None, for the text of a warning.
+
+    Args:
+        variables: The variables whose gradients are None.
+
+    Returns:
+        One reason on each line. If no reason is known, a sentence on how to ask for one.
+    """
     try:
-        return "\n".join(
-            _list_reasons_of_none_call(
-                _find_call_that_gave_none(
-                    _list_frame_and_callers(sys._getframe(1)),
-                    [unwrap_keras_variable(variable) for variable in variables],
-                )
-            )
-            or [fill(_ENABLE_WARNINGS_TEXT)]
-        )
+        frames = _list_frame_and_callers(sys._getframe(1))
+        wanted = [unwrap_keras_variable(variable) for variable in variables]
+        reasons = _list_reasons_of_none_call(_find_call_that_gave_none(frames, wanted))
+        return "\n".join(reasons or [fill(_ENABLE_WARNINGS_TEXT)])
     except Exception:
         return fill(_ENABLE_WARNINGS_TEXT)
 
@@ -91,7 +113,17 @@ def describe_none_reasons(variables: Iterable[TargetOrSource]) -> str:
 def add_refusal_reason(
     error: Exception, tape: GradientTape, targets: list[TargetOrSource], sources: list[TargetOrSource]
 ) -> Exception:
-    """Add a note of its line to the error of an operation without a gradient, and return that; another one as it is."""
+    """Add a note with the line to the error of an operation that has no registered gradient.
+
+    Args:
+        error: The error. Only a LookupError gets notes.
+        tape: The tape whose ``gradient`` raised the error.
+        targets: The targets of that call.
+        sources: The sources of that call.
+
+    Returns:
+        The same error.
+    """
     if type(error) is LookupError:
         with suppress(Exception):
             answers = [
@@ -105,9 +137,14 @@ def add_refusal_reason(
 
 
 def add_none_reasons_from_frames(error: BaseException, frames: list[FrameType]) -> None:
-    """Add the reason to an error of Python's own that a None led to, or, where its tape is gone, how to ask for it.
+    """Add the reasons for a gradient of None to an error that Python raised because of that None.
 
-    ``frames`` are those that the error went through, the innermost first.
+    If the tape no longer exists, the note explains how to ask for the reason. If no gradient was None, nothing is
+    added.
+
+    Args:
+        error: The error.
+        frames: The frames that the error passed through, the innermost first.
     """
     none_call = _find_call_that_gave_none(frames, None)
     if none_call is not None:
@@ -119,7 +156,15 @@ def add_none_reasons_from_frames(error: BaseException, frames: list[FrameType]) 
 
 
 def add_non_tensor_note(error: Exception, value: object) -> Exception:
-    """Add a note to an error on a target or source that no tape can know, and return the error."""
+    """Add a note to an error about a target or source that is neither a tensor nor a variable.
+
+    Args:
+        error: The error.
+        value: The target or source.
+
+    Returns:
+        The same error.
+    """
     from .fallback_answer import explain_non_tensor_source
 
     with suppress(Exception):
@@ -132,15 +177,13 @@ def add_non_tensor_note(error: Exception, value: object) -> Exception:
 
 
 def _list_reasons_of_none_call(none_call: NoneCall | None) -> list[str]:
-    """List why the sources of a call have a gradient of None, in sentences; empty without a call."""
+    """Return, in sentences, why the sources of a call have no gradient; empty for None."""
     if none_call is None:
         return []
     last_call = none_call.tape.last_request
-    answers = (
-        []
-        if last_call is None
-        else explain_flat_sources(none_call.tape, last_call.targets, none_call.sources[:MAX_SOURCES])
-    )
+    if last_call is None:
+        return []
+    answers = explain_flat_sources(none_call.tape, last_call.targets, none_call.sources[:MAX_SOURCES])
     return [
         fill("A gradient is None: {answer}", answer=f"{answer}{suffix}")
         for answer, suffix in merge_repeated_answers(answers)
@@ -148,30 +191,30 @@ def _list_reasons_of_none_call(none_call: NoneCall | None) -> list[str]:
 
 
 def _list_frame_and_callers(frame: FrameType) -> list[FrameType]:
-    """List a frame and those that called it, the innermost first."""
+    """Return a frame and its callers, the innermost first."""
     return [outer_frame for outer_frame, _ in walk_stack(frame)][:MAX_FRAMES]
 
 
 def _find_call_that_gave_none(frames: list[FrameType], wanted_sources: list[TargetOrSource] | None) -> NoneCall | None:
-    """Find the nearest call that returned None for some sources, or, where any are meant, the last one that did so:
-    an error is about that None.
+    """Find the nearest call of ``gradient`` that returned None for some sources.
+
+    If `wanted_sources` is None, only the last such call counts, because the error is about its None.
     """
     for frame in frames:
         for tape in list(frame.f_locals.values()):
-            if (
-                isinstance(tape, GradientTape)
-                and tape.last_request
-                and (wanted_sources or tape is state.memory.last_none_tape())
-            ):
+            if not isinstance(tape, GradientTape) or not tape.last_request:
+                continue
+            if not wanted_sources and tape is not state.memory.last_none_tape():
+                continue
+            sources = [
+                source
+                for source, is_none in zip(tape.last_request.sources, tape.last_request.is_none, strict=True)
+                if is_none
+            ]
+            if wanted_sources is not None:
                 sources = [
-                    source
-                    for source, is_none in zip(tape.last_request.sources, tape.last_request.is_none, strict=True)
-                    if is_none
+                    source for source in sources if any(source is wanted_source for wanted_source in wanted_sources)
                 ]
-                if wanted_sources is not None:
-                    sources = [
-                        source for source in sources if any(source is wanted_source for wanted_source in wanted_sources)
-                    ]
-                if sources:
-                    return NoneCall(tape, sources, frame)
+            if sources:
+                return NoneCall(tape, sources, frame)
     return None

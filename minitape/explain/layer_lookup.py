@@ -1,7 +1,7 @@
-"""Which layer or module a variable belongs to: the nearest callable object that holds it.
+"""Find the layer or module to which a variable belongs: the nearest callable object that holds it.
 
-Objects are asked by their class. Python's collector would find who refers to a variable, but it looks into every object
-of every library for that, and with TensorFlow loaded the process can crash.
+Objects are selected by their class. ``gc.get_referrers`` could find the owner of a variable directly, but it visits
+every object of every library, and with TensorFlow loaded the process can crash.
 """
 
 from __future__ import annotations
@@ -19,31 +19,44 @@ if TYPE_CHECKING:
     from ..engine.types import Object, TargetOrSource
 
 _KERAS_MODULE = "minitape.tf.keras"
-_MAX_DEPTH = 4  # lists in lists which are looked into
-_MAX_ITEMS = 10_000  # what a container has at most that is looked into
+_MAX_DEPTH = 4  # How many levels of nested containers are searched.
+_MAX_ITEMS = 10_000  # Larger containers are not searched.
 
 
 def iter_living_instances(*classes: type) -> Iterator[Object]:
-    """The living objects of some classes. It reads their type: some objects warn when their ``__class__`` is read."""
+    """Return an iterator over the living instances of some classes and their subclasses.
+
+    Uses ``type`` instead of ``isinstance``, because some objects issue a warning when their ``__class__`` is read.
+
+    Args:
+        *classes: The classes.
+    """
     objects = gc.get_objects()
-    matching_classes = {
-        cls for cls in set(map(type, objects)) if issubclass(cls, classes)
-    }  # once for each class, not each object
+    # Each class is tested once, not once per object.
+    matching_classes = {cls for cls in set(map(type, objects)) if issubclass(cls, classes)}
     return (obj for obj in objects if type(obj) in matching_classes)
 
 
 class LayerOwners:
-    """The layers, modules and other callable objects that hold variables as attributes; all are looked for at once."""
+    """A map from variables to the layers, modules and other callable objects that hold them as attributes.
+
+    The first lookup searches all living objects once.
+    """
 
     def __init__(self) -> None:
-        self._owner_by_variable: dict[int, Object] | None = None  # by the identity of a variable
+        """Create the map without searching any object yet."""
+        self._owner_by_variable: dict[int, Object] | None = None  # The keys are identities of variables.
 
     def find_owner(self, variable: TargetOrSource) -> Object:
-        """The callable object that holds a variable; None when there is none."""
+        """Return the callable object that holds a variable; None if no object does.
+
+        Args:
+            variable: The variable.
+        """
         return self._map_variables_to_owners().get(id(variable))
 
     def _map_variables_to_owners(self) -> dict[int, Object]:
-        """Return the owner of each variable, by the variable's identity; all objects that live are looked at once."""
+        """Return the owner of each variable, by the variable's identity. Searches all living objects once."""
         if self._owner_by_variable is None:
             self._owner_by_variable, can_own = {}, dict[type, bool]()
             for obj in gc.get_objects():
@@ -59,7 +72,7 @@ class LayerOwners:
 
 
 def _iter_nested_values(value: Object, depth: int = 0) -> Iterator[Object]:
-    """Yield a value, or the values in nested lists and dictionaries; of a Keras variable the one that is behind it."""
+    """Yield a value, or the values in nested lists and dictionaries. Keras variables are unwrapped."""
     if not isinstance(value, (list, tuple, set, dict)):
         yield _unwrap_keras_variable(value)
     elif len(value) < _MAX_ITEMS and depth < _MAX_DEPTH:
@@ -68,7 +81,7 @@ def _iter_nested_values(value: Object, depth: int = 0) -> Iterator[Object]:
 
 
 def _is_owner_class(cls: type) -> bool:
-    """Whether objects of a class own what they hold: they are called, and are the user's, or Keras's."""
+    """Return whether instances of a class count as owners: they are callable, and the user or Keras defined it."""
     is_callable = any(isinstance(vars(base).get("__call__"), types.FunctionType) for base in cls.__mro__)
     module = cls.__module__ if isinstance(cls.__module__, str) else ""
     file = getattr(sys.modules.get(module), "__file__", None)
@@ -84,7 +97,11 @@ def _unwrap_keras_variable(value: Object) -> Object:
 
 
 def list_variables_of_owner(owner: Object) -> list[ResourceVariable]:
-    """The tf.Variables that an owner holds, its own and those of its parts."""
+    """Return the tf.Variables that an owner holds, directly or through its parts.
+
+    Args:
+        owner: A layer, a module or another object. Without a list ``variables``, only its attributes are read.
+    """
     values = getattr(owner, "variables", None)
     if not isinstance(values, (list, tuple)):
         values = list(getattr(owner, "__dict__", {}).values())

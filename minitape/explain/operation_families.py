@@ -1,4 +1,4 @@
-"""How operations of TensorFlow, and so those of a tape, make zeros of adjoints: families by the operations' names."""
+"""Families of operations by name: how the operations of TensorFlow and of minitape's tape make adjoints zero."""
 
 from __future__ import annotations
 
@@ -17,14 +17,17 @@ SELECTING_OPS = set(
 )
 PRODUCT_OPS = set("Mul MatMul BatchMatMulV2 Einsum Conv2D Prod RealDiv MulNoNan DivNoNan".split())
 CLASS_LOSS_OPS = {"SparseSoftmaxCrossEntropyWithLogits", "SoftmaxCrossEntropyWithLogits"}
-# of Keras, whose parts cancel
+# Keras layers within which shares can cancel.
 NORMALIZATION_LAYERS = {"layer_normalization", "batch_normalization", "group_normalization", "unit_normalization"}
 CANCELLING_OPS = {"Softmax", "LogSoftmax", "Sub"}
 
 
 def map_causes_to_ops(*families: AbstractSet[str]) -> dict[str, AbstractSet[str]]:
-    """The causes of zeros, each with the operations that make them so: steps, relus, curves, choices, products, and
-    what cancels.
+    """Map each cause of zeros to the operations that make zeros in that way.
+
+    Args:
+        *families: The names of the operations of six mechanisms, in this order: steps, relus, saturating functions,
+            selections, products, and operations whose shares cancel.
     """
     causes = "zero_derivative dead_relu saturated not_selected zero_factor zero_cancels".split()
     return dict(zip(causes, families, strict=True))
@@ -36,17 +39,30 @@ VARIANT_OF_POINT_OP = {"Abs": "point", "ReluGrad": "second", "Relu6Grad": "secon
 
 
 class OperationNames(NamedTuple):
-    """What a framework calls the operations that the checks of gradients that are there and wrong look for."""
+    """A framework's names of the operations that the checks in ``reasons/suspects.py`` look for.
 
-    compare_ops: Collection[str]  # of two values, element by element
-    loss_ops: Collection[str]  # of which the result is one number
-    sum_ops: Collection[str]  # of all elements
-    shape_ops: Collection[str]  # change no number
+    Attributes:
+        compare_ops: Operations that compare two values element by element, such as a difference.
+        loss_ops: Losses, which combine two values and return one number.
+        sum_ops: Sums and means over elements.
+        shape_ops: Operations that change no number.
+        add_ops: Additions and subtractions.
+        product_ops: Products and quotients.
+        activation_of_loss: The activation that a loss applies itself, by the name of the loss.
+        activation_names: The common name of an activation, by the name of its operation.
+        normalizing_ops: Operations whose result has a sum or mean that does not depend on the input.
+        saturating_ops: Activations that become flat for large inputs.
+    """
+
+    compare_ops: Collection[str]
+    loss_ops: Collection[str]
+    sum_ops: Collection[str]
+    shape_ops: Collection[str]
     add_ops: Collection[str]
     product_ops: Collection[str]
-    activation_of_loss: dict[str, str]  # losses, and what they apply themselves
-    activation_names: dict[str, str]  # operations, and what people call them
-    normalizing_ops: Collection[str]  # whose results have a sum or a mean that does not depend on the input
+    activation_of_loss: dict[str, str]
+    activation_names: dict[str, str]
+    normalizing_ops: Collection[str]
     saturating_ops: Collection[str]
 
 

@@ -1,7 +1,7 @@
-"""The sweep run once more, for itself: where an adjoint became zero, NaN or infinite.
+"""Rerun a sweep to find where an adjoint became zero, NaN or infinite.
 
-A call of a ``tf.function`` runs again as operations of a tape of its own: which of them is to blame can be asked of
-that.
+A call of a ``tf.function`` is rerun as single operations on a separate tape, so that the operation within the function
+can be blamed.
 """
 
 from __future__ import annotations
@@ -28,15 +28,21 @@ from ..recording.value_summary import ValueSummary
 if TYPE_CHECKING:
     from ..engine.types import Array, TargetOrSource
 
-MAX_ROWS = 20_000  # rows that are swept again at most
+MAX_ROWS = 20_000  # A longer recording is not swept again.
 RUN_EAGERLY_FIX = "Call tf.config.run_functions_eagerly(True) before it, and ask again: then the operation has a name."
 
 
 def build_unit_seeds(rules: TapeRules) -> dict[int, Array]:
-    """Build the adjoints that a sweep begins with: ones, by the row of a target."""
+    """Return the adjoints with which a sweep begins: an array of ones for the row of each differentiable target.
+
+    Args:
+        rules: The tape's rows, and which rows its adjoints reach.
+    """
     seeds: dict[int, Array] = {}
     for target in rules.targets:
-        for row in rules.tape._find_rows_of_value(target)[-1:] if target.dtype.differentiable else ():
+        if not target.dtype.differentiable:
+            continue
+        for row in rules.tape._find_rows_of_value(target)[-1:]:
             seeds[row] = np.ones(tuple(target.shape), target.dtype.as_numpy_dtype)[()]
     return seeds
 
@@ -44,9 +50,17 @@ def build_unit_seeds(rules: TapeRules) -> dict[int, Array]:
 def replay_sweep(
     rules: TapeRules, row_of_node: dict[Hashable, int], seeds: dict[int, Array], sources: Iterable[TargetOrSource]
 ) -> BackwardPass | None:
-    """Run the sweep from some seeds to the sources again; None where it cannot be run again.
+    """Run the sweep from some seeds to the sources again.
 
-    The rows of the result are those of explain, which ``row_of_node`` has.
+    Args:
+        rules: The tape's rows, and which rows its adjoints reach.
+        row_of_node: The row in `Question.rows` of each node, by the node's key. The result uses these rows.
+        seeds: The adjoint that the sweep begins with, by the row of a target.
+        sources: The sources of the gradient.
+
+    Returns:
+        The adjoints and shares of the sweep. None if no source is reachable, or if the recording has more than
+        `MAX_ROWS` rows. Also None if arrays are gone, or if Python code of the user would run a second time.
     """
     record, tape = rules.record, rules.tape
     wanted = {row for source in sources if source.dtype.differentiable for row in tape._find_rows_of_value(source)}
@@ -66,7 +80,7 @@ def replay_sweep(
         backward_pass.arrive(index_of_row[row], ValueSummary(adjoint))
     float_warnings = WARNINGS[OFF]
     try:
-        with suspend_recording(), redirect_stdout(StringIO()):  # a rule of the program's own may print
+        with suspend_recording(), redirect_stdout(StringIO()):  # A gradient function of the program may print.
             for row in sweep.iter_steps():
                 backward_pass.arrive(index_of_row[row], ValueSummary(sweep.get_adjoint(row)))
                 for input_row, share, total in sweep.edges:
@@ -80,7 +94,7 @@ def replay_sweep(
 
 
 def _can_replay_sweep(rules: TapeRules, reachable: bytearray, last_row: int) -> bool:
-    """Whether nothing of Python's would run a second time, and all arrays are there."""
+    """Return whether the sweep needs no py_function of the user, and all arrays that it reads still exist."""
     record = rules.record
     for call in record.calls:
         if call.row <= last_row and call.primitive.name == "py_function" and reachable[call.row]:
@@ -96,10 +110,16 @@ def _can_replay_sweep(rules: TapeRules, reachable: bytearray, last_row: int) -> 
 def replay_call_on_new_tape(
     rules: TapeRules, row: int
 ) -> tuple[GradientTape, list[TargetOrSource], list[TargetOrSource]] | None:
-    """Run the call at a row again on a tape of its own, and return that, the results and the inputs; None where it
-    cannot be run again.
+    """Run a call of a ``tf.function`` again on a separate tape.
 
-    Effects are not run again: what they gave is known.
+    Effects are not repeated, because their results are stored with the call.
+
+    Args:
+        rules: The rows of the original tape, and which rows its adjoints reach.
+        row: The row of the call.
+
+    Returns:
+        The tape, the results and the inputs. None if the row is not such a call, or if it cannot run again.
     """
     record = rules.record
     call = record.get_call(row)
@@ -114,5 +134,5 @@ def replay_call_on_new_tape(
             with GradientTape(persistent=True) as tape:
                 tape.watch([i for i in inputs if i.dtype.differentiable])
                 return tape, call.attrs["recording"].replay_rows(inputs, call.attrs["saved"]), inputs
-        except Exception:  # it ran once; a picture of it is not worth an error
+        except Exception:  # The call ran without an error before, and an explanation must not raise one.
             return None

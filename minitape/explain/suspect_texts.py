@@ -1,7 +1,7 @@
-"""The causes of gradients that are there and wrong: what the run shows, and what fixes it, in one table.
+"""A table of the causes of gradients that exist and are wrong: what the run shows, and how to fix it.
 
-{line} and {other} are places in brackets, {what} and {one} functions or shapes, the others numbers. A fix that reads
-otherwise in a framework has a text of its own there.
+{line} and {other} are places in brackets, {what} and {one} are functions or shapes, and the other fields are numbers.
+If the fix differs between frameworks, it is a dictionary with a text for each framework.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 FixText = str | dict[str, str]
 
 SUSPECT_TEXTS: dict[str, tuple[str, FixText]] = {
-    # cause, and a kind of it: (what the run shows, what fixes it)
+    # A key is a cause, or a cause and a variant. A value is a message about the run, and the fix.
     "broadcast": (
         "{what}{line} combines the shapes {one} and {two}, which broadcast to {result}: each of the {n} values meets "
         "all {n} of the other side.",
@@ -136,7 +136,15 @@ SUSPECT_TEXTS: dict[str, tuple[str, FixText]] = {
 
 
 def find_message_and_fix(cause: str, variant: str, framework: str) -> tuple[str, str]:
-    """Find what a sentence says the run shows, and what fixes it in the words of a framework.
+    """Return the sentences for a suspicion: what the run shows, and how to fix it.
+
+    Args:
+        cause: The cause of the suspicion.
+        variant: Which of the cause's sentences fits; "" for the ordinary one.
+        framework: The name of the framework's dialect: "torch", "tf" or "jax".
+
+    Returns:
+        The message and the fix, both with fields to fill in.
 
     >>> find_message_and_fix("broadcast", "", "jax")[1]
     'Give both the same shape: {x}.squeeze(-1) for the column, or {y}[:, None] for the row.'

@@ -1,6 +1,7 @@
-"""``tape.explain``: why a gradient is None, on which line, and what fixes it.
+"""Answer ``tape.explain``: why a gradient is None, on which line, and how to fix it.
 
-Nothing here may disturb the user's program: a mistake of explain's own ends in the most plausible cause, said plainly.
+Nothing here may disturb the user's program. If explain itself fails, the answer is the most plausible cause, and its
+message reports the failure.
 """
 
 from __future__ import annotations
@@ -26,9 +27,18 @@ if TYPE_CHECKING:
 
 
 def explain(tape: GradientTape, target: Structure, sources: Structure) -> Structure:
-    """One :class:`Explanation` for each source, in the structure of ``sources``; see ``GradientTape.explain``.
+    """Return one :class:`Explanation` for each source, in the structure of ``sources``; see ``GradientTape.explain``.
 
-    It never raises for what a program did: a mistake of its own ends in the most plausible cause.
+    Never raises because of an error in the user's program. If explain itself fails, the answer is the most plausible
+    cause.
+
+    Args:
+        tape: The tape that recorded the computation.
+        target: The target of the gradient: a tensor, a variable or a structure of them.
+        sources: The sources of the gradient: a tensor, a variable or a structure of them.
+
+    Returns:
+        An Explanation for a single source. For a structure, the same structure of Explanations, which prints as a page.
 
     >>> import minitape as tf
     >>> x, n = tf.Variable(3.0), tf.Variable(2)
@@ -44,17 +54,22 @@ def explain(tape: GradientTape, target: Structure, sources: Structure) -> Struct
     except Exception:
         targets, source_ends = [target], flat_sources
     answers = explain_flat_sources(tape, targets, source_ends)
-    return (
-        answers[0]
-        if len(flat_sources) == 1 and sources is flat_sources[0]
-        else to_explanation_page(nest.pack_sequence_as(sources, answers))
-    )
+    is_single_source = len(flat_sources) == 1 and sources is flat_sources[0]
+    if is_single_source:
+        return answers[0]
+    return to_explanation_page(nest.pack_sequence_as(sources, answers))
 
 
 def explain_flat_sources(
     tape: GradientTape, targets: list[TargetOrSource], sources: list[TargetOrSource]
 ) -> list[Explanation]:
-    """The explanations for a flat list of sources."""
+    """Return one explanation for each source of a flat list.
+
+    Args:
+        tape: The tape that recorded the computation.
+        targets: The flat targets. Keras variables are unwrapped.
+        sources: The flat sources. Keras variables are unwrapped.
+    """
     memory = state.memory
     was_running, memory.is_explaining = memory.is_explaining, True
     try:
@@ -66,6 +81,7 @@ def explain_flat_sources(
 def _explain_each_source(
     tape: GradientTape, targets: list[TargetOrSource], sources: list[TargetOrSource]
 ) -> list[Explanation]:
+    """Return one explanation for each source; a fallback replaces each one that fails."""
     plain_targets = [target for target in targets if not _is_tensor_or_variable(target)][:1]
     adapter = None
     if not plain_targets:
@@ -93,12 +109,17 @@ def _explain_each_source(
 
 
 def _is_tensor_or_variable(value: object) -> bool:
-    """Return whether a tape can know a value: a tensor or a variable."""
+    """Return whether a value is a tensor or a variable, which a tape can record."""
     return isinstance(value, Tensor) or hasattr(value, "_find_tape_rows")
 
 
 def guess_cause_after_failure(adapter: TapeAdapter | None, source: TargetOrSource) -> str:
-    """Return the most plausible cause when explain itself failed: "connected" or "independent"."""
+    """Return the most plausible cause if explain itself failed: "connected" or "independent".
+
+    Args:
+        adapter: The adapter of the tape; None if reading the tape failed.
+        source: The source of the gradient.
+    """
     with suppress(Exception):
         if adapter is not None and adapter.rules.is_connected(source):
             return "connected"
@@ -106,7 +127,12 @@ def guess_cause_after_failure(adapter: TapeAdapter | None, source: TargetOrSourc
 
 
 def warn(on: bool = True) -> None:
-    """Switch warnings on for the whole session: every gradient that is None says why, as a Python warning.
+    """Switch warnings about missing gradients on or off for the whole session.
+
+    While they are on, a Python warning explains every gradient that is None.
+
+    Args:
+        on: Whether to warn.
 
     >>> import warnings
     >>> import minitape as tf
@@ -124,7 +150,13 @@ def warn(on: bool = True) -> None:
 
 
 def warn_about_none(tape: GradientTape, targets: list[TargetOrSource], sources: list[TargetOrSource]) -> None:
-    """Warn of these sources, whose gradients are None: once for all that have the same reason."""
+    """Issue one RuntimeWarning for each reason why the gradients of some sources are None.
+
+    Args:
+        tape: The tape whose ``gradient`` returned None.
+        targets: The targets of that call.
+        sources: The sources whose gradients are None.
+    """
     from .gradient_warnings import merge_repeated_answers
 
     for answer, suffix in merge_repeated_answers(explain_flat_sources(tape, targets, sources)):

@@ -1,8 +1,7 @@
-"""Every sentence of an answer is filled in here, in the language of the lessons: ``texts/explain.po`` has the
-translations.
+"""Fill in every sentence of an answer, in the language of the lessons.
 
-What is given to `fill` is in English where it is used: causes and what fixes them in :mod:`cause_texts`
-and :mod:`value_texts`, and what an answer says beside them in the call itself.
+The templates are in English: the sentences of causes in :mod:`cause_texts` and :mod:`value_texts`, and all others in
+the call of `fill`. Their translations are in ``texts/explain.po``.
 """
 
 from __future__ import annotations
@@ -13,7 +12,11 @@ LESSON = "explain"
 
 
 def fill(template: str, /, **values: object) -> str:
-    """A sentence, or a part of one, with its values.
+    """Translate a template and fill in its values.
+
+    Args:
+        template: A sentence or a part of a sentence, in English, with fields in braces.
+        **values: The values of the fields.
 
     >>> fill("{file}, line {line}", file="train.py", line=3)
     'train.py, line 3'
@@ -22,6 +25,12 @@ def fill(template: str, /, **values: object) -> str:
 
 
 def format_range(low: float, high: float, number_format: str) -> str:
-    """A range of numbers, or the one number that it is."""
+    """Return a range of numbers as text; a single number if both ends look the same.
+
+    Args:
+        low: The lower end.
+        high: The upper end.
+        number_format: The format of both numbers, such as ".4g".
+    """
     texts = [format(low, number_format), format(high, number_format)]
     return texts[0] if texts[0] == texts[1] else fill("{low} to {high}", low=texts[0], high=texts[1])

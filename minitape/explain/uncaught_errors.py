@@ -1,8 +1,8 @@
-"""Errors as they are shown: with a sentence on what fixes them, and without minitape's own frames.
+"""Add advice to errors when they are shown, and hide minitape's own frames.
 
-Many errors are Python's own, ``0.1 * None`` or ``y.grad``: minitape is not asked then, so it looks when one is shown.
-A hook stands in front of the one that shows errors, ``sys.excepthook``; in IPython and Jupyter, which have another one,
-in front of that. Both do what they did before, with one note more. ``python -X dev`` shows all frames.
+Many errors are raised by Python itself, such as by ``0.1 * None`` or ``y.grad``. minitape does not run at that moment,
+so it adds its note when the error is shown. A hook runs before ``sys.excepthook``, and in IPython and Jupyter before
+their own handler. Otherwise both behave as before. ``python -X dev`` shows all frames.
 """
 
 from __future__ import annotations
@@ -22,15 +22,16 @@ from .error_texts import ADVICE, MISSING_NAME
 if TYPE_CHECKING:
     from ..engine.types import Object
 
-_OWN_MODULES = ("minitape.engine", "minitape.tf", "minitape.picture", "minitape.explain")  # a bridge's words are others
+# The bridges are not among them, because their users need another framework's names.
+_OWN_MODULES = ("minitape.engine", "minitape.tf", "minitape.picture", "minitape.explain")
 
 
 def install_error_hooks() -> None:
-    """Let each error that is shown say what fixes it, where minitape knows that, from now on."""
+    """Install the hooks that add advice to each error that is shown, if minitape has any for it."""
     previous_hook = sys.excepthook
     sys.excepthook = lambda kind, error, trace: previous_hook(kind, error, add_advice_and_hide_frames(error, trace))
     shell = find_ipython_shell()
-    if shell is not None and not shell.custom_exceptions:  # else another extension takes these errors
+    if shell is not None and not shell.custom_exceptions:  # Another extension may handle these errors already.
         shell.set_custom_exc((Exception,), _show_error_in_shell)
 
 
@@ -41,9 +42,16 @@ def _show_error_in_shell(
 
 
 def add_advice_and_hide_frames(error: BaseException, trace: Object) -> TracebackType | None:
-    """Add a note to an error on what fixes it, and return its traceback without minitape's frames.
+    """Add a note to an error on how to fix it, and remove minitape's frames from its traceback.
 
-    What is wrong in here must not hide the error itself.
+    An error in this function is suppressed, so that it cannot hide the user's error.
+
+    Args:
+        error: The error that is about to be shown. Its context is handled in the same way.
+        trace: The traceback of the error.
+
+    Returns:
+        The traceback without minitape's frames. With ``python -X dev`` all frames stay.
     """
     with suppress(Exception):
         links = [trace]
@@ -68,14 +76,16 @@ def add_advice_and_hide_frames(error: BaseException, trace: Object) -> Traceback
 
 
 def _find_advice_on_error(error: BaseException, is_own_error: bool) -> str:
-    """Find what fixes an error; "" for one that is not known.
+    """Return advice on how to fix an error, or "".
 
-    Known are attributes of minitape's objects, and what minitape, or Python for one of them, does not take.
+    There is advice for unknown attributes of minitape's objects, and for arguments that minitape does not accept. There
+    is also advice for Python operations that do not accept minitape's objects.
     """
     from .translated_sentences import fill
 
-    if isinstance(error, NameError):  # cells that are run out of order
-        return fill(MISSING_NAME) if find_ipython_shell() and "minitape.course" in sys.modules else ""
+    if isinstance(error, NameError):  # Learners often run the cells of a lesson out of order.
+        is_in_lesson = find_ipython_shell() and "minitape.course" in sys.modules
+        return fill(MISSING_NAME) if is_in_lesson else ""
     message, obj = str(error), getattr(error, "obj", None)
     if isinstance(error, AttributeError) and (isinstance(obj, Tensor) or type(obj).__module__.startswith(_OWN_MODULES)):
         names = [name for name in dir(obj) if name[0] != "_"]
@@ -88,7 +98,10 @@ def _find_advice_on_error(error: BaseException, is_own_error: bool) -> str:
 
 
 def _is_error_about_none(error: BaseException) -> bool:
-    """Whether an error of Python is about a None in place of a tensor; one about an attribute, if tensors have it."""
+    """Return whether Python raised an error because a value is None instead of a tensor.
+
+    An AttributeError counts if tensors or variables have the attribute.
+    """
     from ..engine.tensor.variable import ResourceVariable
 
     if isinstance(error, AttributeError):

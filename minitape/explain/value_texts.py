@@ -1,7 +1,13 @@
-"""The words for a gradient that is there, and zero or not finite: what happened at an operation, and what fixes that.
+"""Sentences for a gradient that exists and is zero or not finite: what happened at an operation, and how to fix it.
 
-In the sentences {x} is the source, {line} the place in brackets, {what} the operation, {other} what a leaf is called,
-{values} the numbers there; {functions} are those of the framework that fix it.
+The fields of the sentences are:
+
+* {x}: the source;
+* {line}: the place in brackets;
+* {what}: the operation;
+* {other}: the name of a leaf;
+* {values}: the numbers at the operation;
+* {functions}: the framework's functions that fix it.
 """
 
 from __future__ import annotations
@@ -9,9 +15,9 @@ from __future__ import annotations
 from .cause_texts import Texts, parse_sentence_table
 from .replayed_sweep import RUN_EAGERLY_FIX
 
-UNNAMED_TENSOR = "the tensor"  # one without a name
+UNNAMED_TENSOR = "the tensor"  # Stands for a tensor that has no name.
 
-# of every framework
+# Every framework uses these sentences.
 VALUE_TEXTS = parse_sentence_table(
     """
 dead_relu
@@ -88,7 +94,7 @@ The derivative of {what}{line} is infinite or NaN at its input{values}.
 Fix: Keep its input away from that point: {functions}
 """
 )
-# of a tape and of TensorFlow
+# minitape's own tape and TensorFlow use these sentences.
 TENSORFLOW_VALUE_TEXTS = parse_sentence_table(
     """
 zero_derivative
@@ -117,7 +123,7 @@ Fix: Look at its grad function: return the upstream gradient times the derivativ
 should pass unchanged.
 """
 )
-# about a step, and calls of functions
+# Only minitape's own tape uses these sentences, about calls of functions.
 TAPE_VALUE_TEXTS: Texts = {
     "zero_derivative function": ("The gradient of the tf.function that was called{line} is 0.", RUN_EAGERLY_FIX)
 } | parse_sentence_table(

@@ -1,18 +1,18 @@
-"""Recordings as they are read, in the same words for a tape, PyTorch, TensorFlow and JAX.
+"""Read recordings of minitape's tape, PyTorch, TensorFlow and JAX in the same terms.
 
-    ``recorded_rows``      a value that left, a share of an adjoint, a backward pass
-    ``value_summary``      the elements of a value, and what they are
-    ``sites``              places in the user's program, and the text that stands there
-    ``variable_names``     what the program's variables hold
-    ``memory_use``         the room that a recording takes
+    ``recorded_rows``      escapes, shares of adjoints and backward passes
+    ``value_summary``      the elements of a value, and whether they are zero or finite
+    ``sites``              lines of the user's program, and their text
+    ``variable_names``     the names and values of the program's variables
+    ``memory_use``         the memory that a recording keeps
 
-minitape's own tape becomes a recording when it is asked:
+minitape's own tape is converted to a recording when explain needs it:
 
-    ``tape_reachability``  which rows are on the tape, and which an adjoint reaches
-    ``value_graph``        its rows as a graph, with what breaks on the edges; ``graph_nodes`` the parts of that
+    ``tape_reachability``  which rows are on the tape, and which rows an adjoint reaches
+    ``value_graph``        its rows as a graph, with breaks on the edges; ``graph_nodes`` defines nodes and breaks
     ``function_bodies``    the edges into functions, loops and branches
     ``scalar_chains``      its long runs of scalar rows
-    ``value_origins``      where values came from that have no row
+    ``value_origins``      the origins of values that have no row
 
-A bridge writes its rows while a program runs (``bridges/recording.py``).
+A bridge writes its rows while the program runs (``bridges/recording.py``).
 """

@@ -1,7 +1,7 @@
-"""Into bodies: the rows of a ``tf.function``, of a loop, of a branch, as one call of them ran.
+"""Follow values into the bodies of functions, loops and branches, as one call ran them.
 
-Loops are walked as they are written, not turn by turn: what a turn is given was given to the loop, or is what a turn
-made.
+The body of a loop is visited once, not once per iteration. An input of an iteration is either an input of the loop or
+a result of an earlier iteration.
 """
 
 from __future__ import annotations
@@ -27,8 +27,12 @@ BODY_PRIMITIVES = ("function", "while", "cond")
 
 
 class EnclosingCall(NamedTuple):
-    """The call in whose body a node ran: its node, by row of the body the row outside, and of a loop by row the row
-    that is fed to the next turn.
+    """The call in whose body a node ran.
+
+    Attributes:
+        node: The node of the call.
+        outer_rows: For each fed row of the body, the row outside that provides it.
+        next_turn_rows: For each fed row of a loop body, the row of the body that provides it in the next iteration.
     """
 
     node: ValueNode
@@ -37,7 +41,14 @@ class EnclosingCall(NamedTuple):
 
 
 class FunctionBody(NamedTuple):
-    """The rows that a call runs, the one that computes a result, and how its inputs are called outside."""
+    """The rows that a call runs.
+
+    Attributes:
+        record: The recording of the body.
+        row: The row that computes the result in question; -1 if no result is in question.
+        outer_rows: For each fed row of the body, the row outside that provides it.
+        next_turn_rows: For each fed row of a loop body, the row of the body that provides it in the next iteration.
+    """
 
     record: Record
     row: int
@@ -46,35 +57,41 @@ class FunctionBody(NamedTuple):
 
 
 def find_call_on_tape(node: ValueNode) -> ValueNode:
-    """Find the call on the tape in which a node of a function ran; of a node of the tape return the node itself."""
+    """Return the call on the tape in which a node of a function ran. A node of the tape is returned itself.
+
+    Args:
+        node: The node.
+    """
     while node.enclosing_call is not None:
         node = node.enclosing_call.node
     return node
 
 
 def iter_bodies_of_call(call: Call, output_index: int | None) -> Iterator[FunctionBody]:
-    """Yield the bodies in which a call computes one of its outputs (None: all, by no row); none where nothing is known
-    of them.
+    """Yield the bodies in which a call computes one of its outputs.
+
+    Args:
+        call: The call of a function, loop or branch. For other calls, and if the tape has released the recording of
+            the function, nothing is yielded.
+        output_index: The number of the output. If it is None, all bodies are yielded, with -1 as the row.
     """
     recording: Object = call.attrs.get("recording")
-    if recording is not None:  # else gone with all that a released tape held
+    if recording is not None:
         yield _build_function_body(recording, call.inputs, output_index)
     elif call.primitive.name in BODY_PRIMITIVES[1:]:
         primitive: Object = call.primitive
-        for body, first_input in [*zip(primitive.bodies, primitive.first_inputs, strict=True)][
-            primitive.name == "while" :
-        ]:
+        is_loop = primitive.name == "while"
+        bodies = [*zip(primitive.bodies, primitive.first_inputs, strict=True)]
+        if is_loop:
+            del bodies[0]  # The first body of a loop is its condition.
+        for body, first_input in bodies:
             if output_index is None or output_index < len(body.results):
-                yield _build_function_body(
-                    body,
-                    _list_rows_fed_to_body(call, body, first_input),
-                    output_index,
-                    body.argument_count * (primitive.name == "while"),
-                )
+                fed_rows = _list_rows_fed_to_body(call, body, first_input)
+                yield _build_function_body(body, fed_rows, output_index, body.argument_count if is_loop else 0)
 
 
 def _list_rows_fed_to_body(call: Call, body: Object, first_feed_input: int) -> Sequence[int]:
-    """List the rows outside that are fed to a body: its arguments are the first inputs of a loop."""
+    """Return the rows outside that are fed to a body. The arguments of a loop body are the first inputs of the loop."""
     argument_count = body.argument_count
     return [
         *call.inputs[:argument_count],
@@ -85,6 +102,7 @@ def _list_rows_fed_to_body(call: Call, body: Object, first_feed_input: int) -> S
 def _build_function_body(
     recording: Object, input_rows: Sequence[int], output_index: int | None, carried_count: int = 0
 ) -> FunctionBody:
+    """Return the body of a recorded function; the first `carried_count` feeds are results of the last iteration."""
     feed_rows = [feed.row for feed in recording.feeds]
     next_turn_rows = dict(zip(feed_rows[:carried_count], recording.results, strict=False))
     outer_rows = dict(zip(feed_rows, input_rows, strict=False))
@@ -97,7 +115,11 @@ def _build_function_body(
 
 
 def find_loop_condition(call: Call) -> FunctionBody | None:
-    """The condition of a loop, which decides how many turns it takes; None for other calls."""
+    """Return the condition of a loop, which decides how many iterations run.
+
+    Args:
+        call: The call. If it is not a loop, the result is None.
+    """
     if call.primitive.name != "while":
         return None
     primitive: Object = call.primitive
@@ -107,7 +129,16 @@ def find_loop_condition(call: Call) -> FunctionBody | None:
 
 
 def iter_assignments_before(record: Record, variable: object, end_row: int) -> Iterator[tuple[Call, list[Call]]]:
-    """Yield the calls that assign to a variable before a row of a trace, each with the calls around it."""
+    """Yield the calls of a trace that assign to a variable before a row.
+
+    Args:
+        record: The recording of the trace.
+        variable: The variable.
+        end_row: The row before which the assignments ran.
+
+    Yields:
+        Each assigning call, with the calls of loops and branches around it, the outermost first.
+    """
     for event in record.events:
         if event.kind in ("assign", "assign_add", "assign_sub") and event.subject[0] is variable:
             assign_call = record.get_call(event.subject[2])
@@ -118,21 +149,31 @@ def iter_assignments_before(record: Record, variable: object, end_row: int) -> I
             ):
                 yield assign_call, []
     for call in record.calls:
-        for body in (
-            iter_bodies_of_call(call, None) if call.row < end_row and call.primitive.name in BODY_PRIMITIVES else ()
-        ):
+        if call.row >= end_row or call.primitive.name not in BODY_PRIMITIVES:
+            continue
+        for body in iter_bodies_of_call(call, None):
             for assign_call, outer_calls in iter_assignments_before(body.record, variable, len(body.record)):
                 yield assign_call, [call, *outer_calls]
 
 
 def find_variable_of_state_row(record: Record, row: int) -> ResourceVariable | None:
-    """Find the variable whose state is a row of a trace; None for other rows."""
+    """Return the variable whose state is a row of a trace; None if the row is not a state.
+
+    Args:
+        record: The recording of the trace.
+        row: The row.
+    """
     return next((variable for variable, state_rows in record.variables.values() if row in state_rows), None)
 
 
 def list_custom_gradient_passes(record: Record, call: Call) -> list[bool]:
-    """Return for each input of a custom gradient whether an adjoint passes to it."""
-    result_count = call.attrs.get("results", 0)  # in a function the results are inputs as well
+    """Return, for each input of a custom gradient, whether it receives a share.
+
+    Args:
+        record: The recording.
+        call: The call of the custom gradient.
+    """
+    result_count = call.attrs.get("results", 0)  # In a function, the results are the first inputs of the call.
     shares = compute_custom_gradient_shares(record, call)
     if shares is None:
         return [False] * result_count + [True] * (len(call.inputs) - result_count)
@@ -140,7 +181,15 @@ def list_custom_gradient_passes(record: Record, call: Call) -> list[bool]:
 
 
 def compute_custom_gradient_shares(record: Record, call: Call) -> list[Tensor | None] | None:
-    """Call a user's own gradient with adjoints of one, out of sight of every tape; return None where it fails."""
+    """Call the user's own gradient function with adjoints of ones. No tape records the call, and its prints are hidden.
+
+    Args:
+        record: The recording.
+        call: The call of the custom gradient.
+
+    Returns:
+        The share of each input; None if the gradient function raised an error.
+    """
     specs = [record.get_shape_and_dtype(row) for row in range(call.row, call.row + call.outputs)]
     unit_adjoints = [create_tensor(np.ones(shape, dtype)) for shape, dtype in specs]
     try:

@@ -1,4 +1,4 @@
-"""The parts of the graph of :mod:`value_graph`: values, the places of statements, and breaks."""
+"""Define the parts of the graph in :mod:`value_graph`: nodes for values, places in the program, and breaks."""
 
 from __future__ import annotations
 
@@ -26,45 +26,65 @@ if TYPE_CHECKING:
 
 
 class CodePlace:
-    """A line of the user's code; ``frames`` are the user's frames around it, innermost first."""
+    """A place in the user's code.
+
+    Attributes:
+        filename: The file of the innermost frame.
+        line: The line in that file.
+        frames: The user's frames as (code, offset) pairs, the innermost first.
+    """
 
     __slots__ = ("filename", "line", "frames")
 
     def __init__(self, frames: tuple[tuple[CodeType, int], ...]) -> None:
+        """Create the place of the innermost of some frames."""
         self.frames = frames
         self.filename, self.line = find_site_of_bytecode(*frames[0])
 
     @property
     def column(self) -> int:
-        """The column, -1 when it is not known."""
-        return -1 if (column := self.span[2]) is None else column
+        """The first column; -1 if it is unknown."""
+        column = self.span[2]
+        return -1 if column is None else column
 
     @property
     def span(self) -> tuple[int | None, ...]:
-        """The first and last line, the first and last column of what ran; of what is not known None."""
+        """The first line, last line, first column and last column of the expression that ran; None if unknown."""
         code, offset = self.frames[0]
         return next(islice(code.co_positions(), offset // 2, None), (None,) * 4)
 
     def copy_with_line(self, line: int) -> CodePlace:
-        """Return a copy of this place with another line, such as the first of its statement."""
+        """Return a copy of this place with another line, such as the first line of its statement.
+
+        Args:
+            line: The line of the copy.
+        """
         place = CodePlace(self.frames)
         place.line = line
         return place
 
     def iter_frame_sites(self) -> Iterator[tuple[str, int]]:
-        """Yield (file, line) of each frame, the innermost first."""
+        """Yield the (file, line) of each frame, the innermost first."""
         for frame in self.frames:
             yield find_site_of_bytecode(*frame)
 
 
 class PlacedSite(tuple[str | None, int | None]):
-    """File and line, with the place that they are of."""
+    """A (file, line) pair that also stores the exact place.
+
+    Attributes:
+        place: The place.
+    """
 
     place: CodePlace
 
 
 def to_site(place: CodePlace | None) -> Site:
-    """The file and line of a place; nowhere without one."""
+    """Return the (file, line) of a place, as a pair that stores the place.
+
+    Args:
+        place: The place. For None, the result is `NOWHERE`.
+    """
     if place is None:
         return NOWHERE
     site = PlacedSite((place.filename, place.line))
@@ -73,16 +93,24 @@ def to_site(place: CodePlace | None) -> Site:
 
 
 def build_call_stack(place: CodePlace | None) -> list[Site]:
-    """The statement at a place, and the calls that led there, the outermost first."""
-    return (
-        []
-        if place is None
-        else [to_site(CodePlace(place.frames[depth:])) for depth in reversed(range(len(place.frames)))]
-    )
+    """Return the statements that ran at a place, the outermost first.
+
+    Args:
+        place: The place. For None, the result is empty.
+    """
+    if place is None:
+        return []
+    return [to_site(CodePlace(place.frames[depth:])) for depth in reversed(range(len(place.frames)))]
 
 
 class Break(NamedTuple):
-    """Why no gradient passes an edge: the cause, where, and what is there (an operation's name, a variable ...)."""
+    """The reason why no gradient passes an edge.
+
+    Attributes:
+        cause: One of the causes in `explain.causes.KINDS`.
+        place: The place of the break, if it is known.
+        detail: A detail, such as the name of an operation or the dtype.
+    """
 
     cause: str
     place: CodePlace | None
@@ -90,7 +118,17 @@ class Break(NamedTuple):
 
 
 class ValueNode:
-    """A value: a row of a recording, or what is known of one outside of it."""
+    """A value: a row of a recording, or a value outside of all recordings.
+
+    Attributes:
+        key: The key that identifies the node in its graph.
+        record: The recording of the row; None for a value without a row.
+        row: The row; -1 for a value without a row.
+        origin: The origin of a leaf, or of a value without a row, if it is known.
+        tensor: The tensor, if it still exists.
+        variable: The variable whose state the value is, if there is one.
+        enclosing_call: The call in which the row ran, if it belongs to a tf.function, a loop or a branch.
+    """
 
     __slots__ = ("key", "record", "row", "origin", "tensor", "variable", "enclosing_call", "_edges")
 
@@ -103,15 +141,16 @@ class ValueNode:
         tensor: Tensor | None = None,
         variable: ResourceVariable | None = None,
     ) -> None:
+        """Create a node without edges."""
         self.key, self.record, self.row, self.origin = key, record, row, origin
         self.tensor, self.variable = tensor, variable
-        self.enclosing_call: EnclosingCall | None = None  # of a row inside a tf.function, a loop or a branch
+        self.enclosing_call: EnclosingCall | None = None
         self._edges: list[tuple[ValueNode, Break | None]] | None = None
 
     def find_recorded_place(self) -> CodePlace | None:
-        """Find the user's statement that wrote the row; of a leaf the first that used it.
+        """Return the user's statement that computed the row, or the first statement that used a leaf.
 
-        A value without a row has the statement that created it.
+        For a value without a row, returns the statement that created it. Returns None if the statement is unknown.
         """
         if self.record is not None:
             code_offset = self.record.find_site(self.row)
@@ -119,11 +158,11 @@ class ValueNode:
         return self.find_creation_place()
 
     def find_creation_place(self) -> CodePlace | None:
-        """Where a leaf, or a value outside of recordings, was made."""
+        """Return the place at which a leaf, or a value without a row, was created; None if it is unknown."""
         return find_origin_place(self.origin)
 
     def find_dtype(self) -> DType | None:
-        """The dtype of a value, None where it is unknown."""
+        """Return the dtype of the value; None if it is unknown."""
         if self.tensor is not None:
             return self.tensor.dtype
         if self.record is not None:
@@ -131,7 +170,7 @@ class ValueNode:
         return None
 
     def find_operation_name(self) -> str:
-        """Find the name of the operation that computed a row; empty for anything else."""
+        """Return the name of the operation that computed the row; "" for a leaf and for a value without a row."""
         if self.record is None:
             return ""
         op = self.record.read_integer_cells(self.row)[0]
@@ -141,45 +180,80 @@ class ValueNode:
         return "" if call is None else call.primitive.name
 
     def is_literal_number(self) -> bool:
-        """Return whether a node is a Python number that was written in the program: one row for all its uses."""
+        """Return whether the node is a number in the program's text. All uses of such a number share one row."""
         return self.record is not None and self.enclosing_call is None and self.record.is_python_number(self.row)
 
 
 def find_origin_place(origin: ValueOrigin | None) -> CodePlace | None:
-    """Where something was made, where that is known."""
+    """Return the place at which a value was created; None if it is unknown.
+
+    Args:
+        origin: The origin of the value, or None.
+    """
     return CodePlace(origin.stack) if origin is not None and origin.stack else None
 
 
 def find_variable_of_origin(origin: ValueOrigin | None) -> ResourceVariable | None:
-    """The variable whose state a value was, if it was one's."""
-    return origin.detail() if origin is not None and is_variable_state(origin) and origin.detail is not None else None
+    """Return the variable whose state a value is; None if it is not a state, or if the variable is gone.
+
+    Args:
+        origin: The origin of the value, or None.
+    """
+    if origin is None or not is_variable_state(origin) or origin.detail is None:
+        return None
+    return origin.detail()
 
 
 def find_current_array(value: Object) -> Array:
-    """Find the array that an array, tensor or variable holds now; None for anything else."""
+    """Return the array that an array, tensor or variable currently holds; None for any other object.
+
+    Args:
+        value: The object.
+    """
     value = getattr(value, "_state", value)
     return value if isinstance(value, np.ndarray) else getattr(value, "array", None)
 
 
 def is_variable_state(origin: ValueOrigin | None) -> bool:
-    """Whether an origin is the state of a variable."""
+    """Return whether an origin describes the state of a variable.
+
+    Args:
+        origin: The origin, or None.
+    """
     return origin is not None and origin.kind.startswith(("variable", "assign", "scatter"))
 
 
 def is_leaf(node: ValueNode) -> bool:
-    """Whether a node is no result of a recorded operation."""
+    """Return whether no recorded operation computed a node.
+
+    Args:
+        node: The node.
+    """
     return node.record is None or node.record.read_integer_cells(node.row)[0] == LEAF
 
 
 def find_operation_and_inputs(record: Record, row: int) -> tuple[Primitive | None, tuple[int, ...]]:
-    """Find (primitive, input rows) of the operation that wrote a row; None and no inputs for a leaf."""
+    """Return the operation that computed a row, and its inputs.
+
+    Args:
+        record: The recording.
+        row: The row.
+
+    Returns:
+        The primitive and the rows of its inputs. For a leaf, (None, ()).
+    """
     op, left, right, _ = record.read_integer_cells(row)
     call = record.get_call(row) if op < FIRST_CODE else build_elementwise_call(row, op, left, right)
     return (None, ()) if call is None else (call.primitive, call.inputs)
 
 
 def iter_operations_from_row(record: Record, start_row: int) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """Yield (row, input rows) of each operation from a row on."""
+    """Yield the row and the input rows of each operation, from a row to the end of a recording.
+
+    Args:
+        record: The recording.
+        start_row: The first row.
+    """
     for row in range(start_row, len(record)):
         primitive, inputs = find_operation_and_inputs(record, row)
         if primitive is not None:

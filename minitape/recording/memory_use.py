@@ -1,4 +1,4 @@
-"""The room that the values of a recording take."""
+"""Measure the memory that the values of a recording keep."""
 
 from __future__ import annotations
 
@@ -9,12 +9,18 @@ import numpy as np
 if TYPE_CHECKING:
     from ..engine.record.record import Record
 
-ROW_BYTES = 20  # four columns of int32 and a value in float32
-MAX_OPEN_ROWS = 2000  # rows of a recording that still grows: counting must not slow it down
+ROW_BYTES = 20  # A row consists of four int32 cells and a float32 value.
+MAX_OPEN_ROWS = (
+    2000  # The arrays of a longer recording are not counted while it grows, because that would slow it down.
+)
 
 
 def count_kept_bytes(record: Record, spans: list[list[int]]) -> int:
-    """How many bytes these rows hold: 20 for each, and what their large arrays take.
+    """Return the number of bytes that some rows keep: 20 for each row, plus the bytes of their arrays.
+
+    Args:
+        record: The recording.
+        spans: The (first, end) ranges of the rows. `end` is excluded.
 
     >>> import minitape as tf
     >>> x = tf.Variable(tf.zeros([500, 20]))

@@ -1,4 +1,4 @@
-"""Long runs of scalar rows, walked in one tight loop, so that a search meets only their ends."""
+"""Contract long runs of scalar rows, so that a search visits only the ends of each run."""
 
 from __future__ import annotations
 
@@ -9,15 +9,24 @@ from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
 if TYPE_CHECKING:
     from ..engine.record.record import Record
 
-LONG_RECORD = 20_000  # rows from which on runs of scalar rows are contracted
+LONG_RECORD = 20_000  # Runs of scalar rows are contracted only in recordings with more rows.
 
 _RULE_TEXTS: list[tuple[str, ...]] = [()] * FIRST_CODE + [p.texts[1:] for p in BY_CODE]
 
 
 class ScalarChains:
-    """The rows of one long recording as plain lists, and what a run of them is made of."""
+    """The rows of one long recording as plain lists, which can be searched quickly.
+
+    Attributes:
+        ops: The operation code of each row.
+        left: The first input of each row.
+        right: The second input of each row.
+        is_recorded: For each row, whether the tape recorded it.
+        excluded_rows: Rows that a search looks for, so that they do not belong to any run.
+    """
 
     def __init__(self, record: Record, spans: list[tuple[int, int]], excluded_rows: set[int]) -> None:
+        """Read the columns of a recording; `spans` are the ranges of rows that the tape recorded."""
         self.ops, self.left, self.right, *_ = record.read_columns()
         self.is_recorded = bytearray(len(self.ops))
         for first, last in spans:
@@ -25,16 +34,22 @@ class ScalarChains:
         self.excluded_rows = excluded_rows
 
     def is_contractible(self, row: int) -> bool:
-        """Whether a row is a scalar operation that the tape recorded, with a rule for each input."""
+        """Return whether a row is a scalar operation that the tape recorded and that has a rule for each input."""
         op = self.ops[row]
         return op >= FIRST_CODE and bool(self.is_recorded[row]) and "-" not in _RULE_TEXTS[op]
 
     def map_readers_to_outside_inputs(self, end_row: int) -> dict[int, set[int]]:
-        """Map rows of the run that ends in ``end_row`` to the rows outside the run that they read.
+        """Map the rows of a run to the rows outside the run that they read.
 
-        A row outside that several rows read counts for the first of them.
+        An outside row that several rows read is listed only for the first of them.
+
+        Args:
+            end_row: The last row of the run.
+
+        Returns:
+            The outside rows that each row reads. Rows that read no outside row are left out.
         """
-        lowest_readers: dict[int, int] = {}  # what is read from outside the run -> the lowest row that reads it
+        lowest_readers: dict[int, int] = {}  # For each outside row, the lowest row of the run that reads it.
         seen = bytearray(len(self.ops))
         waiting = [end_row]
         ops, left, right, is_contractible, excluded_rows = (

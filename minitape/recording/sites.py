@@ -1,4 +1,7 @@
-"""Where in the user's program something ran, (file, line), and the text that stands there."""
+"""Find the lines of the user's program on which something ran, and read their text.
+
+A `Site` is a (file, line) pair.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ NOWHERE: Site = (None, None)
 
 
 def find_user_call_stack() -> list[Site]:
-    """(file, line) of each of the user's statements that run, the outermost first.
+    """Return the (file, line) of each running statement of the user's code, the outermost first.
 
     >>> find_user_call_stack()[-1] == find_user_site()
     True
@@ -39,7 +42,13 @@ def find_user_call_stack() -> list[Site]:
 
 
 def find_user_site(depth: int = 2) -> Site:
-    """(file, line) of the user's innermost statement.
+    """Return the (file, line) of the innermost running statement of the user's code.
+
+    Args:
+        depth: The search begins `depth` - 1 frames above this function.
+
+    Returns:
+        The site; `NOWHERE` if no user code is running.
 
     >>> find_user_site()[0] is not None
     True
@@ -49,23 +58,28 @@ def find_user_site(depth: int = 2) -> Site:
 
 
 def find_last_return_site(function: Function) -> Site:
-    """(file, line) of a function's last return; nowhere for a function of a library.
+    """Return the (file, line) of a function's last return statement.
+
+    Args:
+        function: The function. Decorators that set ``__wrapped__`` are skipped.
+
+    Returns:
+        The site; `NOWHERE` for a function of a library or without bytecode.
 
     >>> find_last_return_site(find_last_return_site)
     (None, None)
     """
     code = getattr(inspect.unwrap(function), "__code__", None)
-    returns = (
-        []
-        if code is None or is_minitape_or_library_file(code.co_filename)
-        else [instruction for instruction in dis.get_instructions(code) if instruction.opname.startswith("RETURN")]
-    )
-    line = returns[-1].positions.lineno if returns and returns[-1].positions is not None else None
-    return NOWHERE if code is None or line is None else (code.co_filename, line)
+    if code is None or is_minitape_or_library_file(code.co_filename):
+        return NOWHERE
+    returns = [instruction for instruction in dis.get_instructions(code) if instruction.opname.startswith("RETURN")]
+    if not returns or returns[-1].positions is None or returns[-1].positions.lineno is None:
+        return NOWHERE
+    return code.co_filename, returns[-1].positions.lineno
 
 
 def map_cell_files_to_numbers() -> dict[str, int]:
-    """The file names of the notebook's cells, each with the number of its last execution; empty outside a notebook."""
+    """Return the number of the last execution of each notebook cell, by the cell's file name; empty outside IPython."""
     shell_module = sys.modules.get("IPython.core.interactiveshell")
     if shell_module is None:
         return {}
@@ -76,9 +90,16 @@ def map_cell_files_to_numbers() -> dict[str, int]:
 
 
 def read_source_lines(filename: str) -> list[str]:
-    """The text of a file, a notebook cell, or a statement typed at Python's prompt; empty when it is not known."""
+    """Return the lines of a file, of a notebook cell, or of a statement that was typed at Python's prompt.
+
+    Args:
+        filename: The file name that Python uses for the code.
+
+    Returns:
+        The lines with their line ends; empty if the text is unknown.
+    """
     lines = linecache.getlines(filename)
-    if not lines:  # newer versions of Python keep what was typed by its code, not by its name
+    if not lines:  # Newer versions of Python store typed statements by their code, not by a file name.
         typed_entries = getattr(linecache, "_interactive_cache", {}).values()
         lines = next((entry[2] for entry in typed_entries if entry[-1] == filename), [])
     return lines
@@ -86,26 +107,40 @@ def read_source_lines(filename: str) -> list[str]:
 
 @make_interrupt_safe
 def suppress_syntax_warnings() -> Iterator[None]:
-    """Suppress, within a block, what Python warns of in the user's text (``"\\d"``): it did so the first time."""
+    r"""Suppress Python's warnings about the user's text, such as about ``"\d"``, because they were shown before."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
 
 
 def read_line_at_site(site: Site) -> str:
-    """Read the text of the line at a site; empty when it is not known."""
+    """Return the text of the line at a site; "" if it is unknown.
+
+    Args:
+        site: The (file, line) pair.
+    """
     lines = read_source_lines(site[0] or "")
     return lines[site[1] - 1] if site[1] and site[1] <= len(lines) else ""
 
 
 def describe_line_of_row(record: Record, row: int) -> str:
-    """Describe the line of the user's statement that wrote a row: "file.py, line 3"."""
+    """Return the line of the statement that created a row, as in "file.py, line 3".
+
+    Args:
+        record: The recording.
+        row: The row.
+    """
     site = record.find_site(row)
     return "an unknown line" if site is None else "{}, line {}".format(*find_site_of_bytecode(*site))
 
 
 def find_site_of_bytecode(code: CodeType, offset: int) -> tuple[str, int]:
-    """Find (file name, line) of a bytecode offset."""
+    """Return the (file, line) of a bytecode instruction.
+
+    Args:
+        code: The code object.
+        offset: The offset of the instruction in bytes.
+    """
     cached = _line_tables.get(id(code))
     if cached is None or cached[0] is not code:
         if len(_line_tables) >= _MAX_CACHED_CODES:
@@ -117,7 +152,6 @@ def find_site_of_bytecode(code: CodeType, offset: int) -> tuple[str, int]:
     return code.co_filename, lines[index] if index >= 0 else code.co_firstlineno
 
 
-_MAX_CACHED_CODES = 64  # code objects whose lines are kept
-_line_tables: dict[
-    int, tuple[CodeType, list[int], list[int]]
-] = {}  # by identity: the hash of a long one takes its time
+_MAX_CACHED_CODES = 64  # How many code objects have a cached line table.
+# The keys are identities, because hashing a long code object is slow.
+_line_tables: dict[int, tuple[CodeType, list[int], list[int]]] = {}

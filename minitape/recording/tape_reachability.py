@@ -1,7 +1,7 @@
-"""A tape as a recording: the rules that say whether an adjoint arrives, and the rows, with what breaks on their edges.
+"""Read a tape as a recording: which rows are on the tape, and which rows an adjoint reaches.
 
-It is made when it is asked. Rows are in the order of time, as far as it is known: those of the table know their
-number, what ran outside of it a clock.
+The result is computed only when explain needs it. Rows of the table are ordered by their numbers, and values outside of
+the table by their clocks.
 """
 
 from __future__ import annotations
@@ -30,30 +30,50 @@ if TYPE_CHECKING:
 
 
 class BlockBegin(NamedTuple):
-    """The time at which a tape began to record, and the user's frames then."""
+    """The beginning of a tape's ``with`` block.
+
+    Attributes:
+        clock: The time.
+        frames: The user's frames at that time as (code, offset) pairs, the innermost first.
+    """
 
     clock: int
     frames: tuple[tuple[CodeType, int], ...]
 
 
-# of each scalar operation whether its first and its second input get something
+# For each scalar operation: whether its first and its second input receive a share.
 _PASSED_INPUTS = [(False, False)] * FIRST_CODE + [
     (p.texts[1] != "-", len(p.texts) > 2 and p.texts[2] != "-") for p in BY_CODE
 ]
 
 
 def unwrap_to_base_variable(value: Any) -> Any:
-    """Return the variable that is behind one of Keras, or behind a part of a variable; any other value itself."""
-    value = value._gradient_end() if hasattr(value, "_gradient_end") else value
+    """Return the variable behind a Keras variable, or behind a part of a variable.
+
+    Args:
+        value: The object. Any other object is returned unchanged.
+    """
+    if hasattr(value, "_gradient_end"):
+        value = value._gradient_end()
     return getattr(value, "_base", value)
 
 
 class TapeRules:
-    """The rules that say what is on a tape, and which rows the adjoints of its targets reach, without a sweep."""
+    """The rows that are on a tape, and the rows that the adjoints of its targets reach. No sweep is run.
+
+    Attributes:
+        tape: The tape.
+        targets: The targets of the gradient.
+        sources: The sources of the gradient.
+        graph: The values that the tape can reach, as a graph.
+        record: The recording of the tape.
+        target_nodes: The current node of each target.
+    """
 
     def __init__(
         self, tape: GradientTape, targets: list[TargetOrSource], sources: list[TargetOrSource] | None = None
     ) -> None:
+        """Create the graph of a tape, and find the nodes of the targets."""
         self.tape, self.targets, self.sources = tape, targets, sources or []
         self.graph = ValueGraph(tape)
         self.record = self.graph.record
@@ -62,11 +82,17 @@ class TapeRules:
 
     @cached_property
     def rows_on_tape(self) -> bytearray:
-        """For each row whether it is on the tape."""
+        """For each row of the recording, whether it is on the tape."""
         return mark_rows_on_tape(self.tape) if len(self.record) else bytearray()
 
     def is_connected(self, source: TargetOrSource) -> bool:
-        """Whether an adjoint reaches the source: the answer is that of ``gradient``."""
+        """Return whether an adjoint reaches a source, so that ``gradient`` does not return None.
+
+        If the last call of ``gradient`` had the same targets and this source, returns the result of that call.
+
+        Args:
+            source: A tensor or variable.
+        """
         last_answer = self._was_connected_in_last_call(source)
         if last_answer is not None:
             return last_answer
@@ -76,7 +102,10 @@ class TapeRules:
         )
 
     def _was_connected_in_last_call(self, source: TargetOrSource) -> bool | None:
-        """Return whether the last call of ``gradient`` returned one for the source; None if it was about others."""
+        """Return whether the last call of ``gradient`` found a gradient for a source; None if it had other targets.
+
+        Also returns None if the source was not among the sources of that call.
+        """
         last = self.tape.last_request
         if last is None or len(last.targets) != len(self.targets):
             return None
@@ -93,7 +122,7 @@ class TapeRules:
 
     @cached_property
     def reached_rows(self) -> bytearray:
-        """For each row whether the adjoint of a target arrives there."""
+        """For each row of the recording, whether the adjoint of a target reaches it."""
         reached = bytearray(len(self.record))
         rows = [
             target_row
@@ -108,7 +137,7 @@ class TapeRules:
         return reached
 
     def _mark_reached_in_chunk(self, first_row: int, end_row: int, reached: bytearray) -> None:
-        """Mark the inputs that adjoints reach from the rows in [first_row, end_row), from the last one on."""
+        """Mark the inputs that adjoints reach from the rows in [first_row, end_row), in reverse order."""
         record = self.record
         ops, left, right, calls, _, _ = record.read_columns(first_row, end_row)
         for row in range(end_row - 1, first_row - 1, -1):
@@ -130,35 +159,61 @@ class TapeRules:
                         reached[input_row] = 1
 
     def is_on_tape(self, node: ValueNode) -> bool:
-        """Whether a node is a row that is on the tape."""
+        """Return whether a node is a row that is on the tape.
+
+        Args:
+            node: The node.
+        """
         return node.record is self.record and bool(self.rows_on_tape[node.row])
 
     def was_watched(self, node: ValueNode) -> bool:
-        """Whether ``watch`` (or the reading of a variable) put a row on the tape."""
+        """Return whether ``watch``, or reading a variable, put a row on the tape.
+
+        Args:
+            node: The node of the row.
+        """
         return node.record is self.record and node.row in self.tape.watched
 
     def find_array(self, node: ValueNode) -> Array:
-        """The array of a value, None when it is gone."""
+        """Return the array of a value.
+
+        Args:
+            node: The node of the value.
+
+        Returns:
+            An array or number of the value's shape and dtype. None if it is gone, or if it belongs to a trace.
+        """
         if node.tensor is not None:
             value = getattr(node.tensor, "_value", None)
-            return None if isinstance(value, ArraySpec) else value  # of a function whose first run is over
-        return (
-            None if node.record is None or node.enclosing_call is not None else node.record.get_value_or_none(node.row)
-        )
+            return None if isinstance(value, ArraySpec) else value  # A tensor of a finished trace has only a shape.
+        if node.record is None or node.enclosing_call is not None:
+            return None
+        return node.record.get_value_or_none(node.row)
 
     def find_origin(self, source: TargetOrSource) -> ValueOrigin | None:
-        """The origin of a tensor or variable, as far as it is known."""
-        return convert_note_to_origin(
-            source._origin if isinstance(source, Tensor) else getattr(source, "_creation_origin", None)
-        )
+        """Return the origin of a tensor or variable; None if it is unknown.
+
+        Args:
+            source: The tensor or variable.
+        """
+        if isinstance(source, Tensor):
+            return convert_note_to_origin(source._origin)
+        return convert_note_to_origin(getattr(source, "_creation_origin", None))
 
     @property
     def block_begins(self) -> list[BlockBegin]:
-        """When and where the tape began to record."""
+        """The beginnings of the tape's ``with`` blocks, in the order of time."""
         return [BlockBegin(clock, frames) for event, _, clock, frames in self.tape.notes if event == "enter"]
 
     def find_last_use_before_target(self, source: TargetOrSource) -> CodePlace | None:
-        """Find the last statement under this tape, before the target, that computed something from a source."""
+        """Return the last statement under this tape, before the target, that computed something from a source.
+
+        Args:
+            source: The tensor or variable.
+
+        Returns:
+            The place of the statement; None if nothing was computed from the source.
+        """
         source_rows = self.tape._find_rows_of_value(source)
         target_row = next((node.row for node in self.target_nodes if node.record is self.record), len(self.record))
         derived_rows = set(source_rows)
@@ -166,22 +221,26 @@ class TapeRules:
             if row < target_row and not derived_rows.isdisjoint(inputs):
                 derived_rows.add(row)
         last_row = max(derived_rows.difference(source_rows), default=None)
-        return (
-            None if last_row is None else self.graph.find_or_add_row_node(self.record, last_row).find_recorded_place()
-        )
+        if last_row is None:
+            return None
+        return self.graph.find_or_add_row_node(self.record, last_row).find_recorded_place()
 
     @cached_property
     def escapes(self) -> list[EscapeNote]:
-        """The values that left, on this thread and on others, oldest first."""
+        """The notes on values that left TensorFlow, of all threads, the oldest first."""
         escapes = [*get_thread_escapes().notes]
         for thread_log in [*provenance.THREAD_ESCAPE_LOGS]:
             if thread_log is not state.memory.escapes:
-                with suppress(RuntimeError):  # that thread continues meanwhile
+                with suppress(RuntimeError):  # The other thread may append a note during the iteration.
                     escapes += thread_log.notes
         return sorted(escapes, key=lambda escape: escape.clock)
 
 
 def read_given_variable_name(variable: Any) -> str:
-    """The name that a variable was given; empty without one."""
+    """Return the name that the program gave to a variable; "" if the name is a default one.
+
+    Args:
+        variable: The variable, or None.
+    """
     name = getattr(variable, "name", None) or ""
     return "" if "ariable" in name else name.removesuffix(":0")

@@ -1,7 +1,7 @@
-"""All that happened to a value: rows of recordings, operations outside any tape, assignments, escapes.
+"""Build a graph of the history of values: rows of recordings, operations outside any tape, assignments, escapes.
 
-Nodes are made when a search comes to them. An edge leads from a value to one that it was computed from; where a
-gradient cannot pass, the edge carries a :class:`Break`.
+A node is created when a search reaches it. An edge leads from a value to a value that it was computed from. If no
+gradient can pass the edge, it carries a :class:`Break`.
 """
 
 from __future__ import annotations
@@ -36,19 +36,29 @@ if TYPE_CHECKING:
     from ..engine.table.primitives import Primitive, Rule
     from ..engine.types import TargetOrSource
 
-_calls_in_question: list[PythonCall] = []  # runs of py_functions that are being asked about
+_calls_in_question: list[PythonCall] = []  # The runs of py_functions that are being searched for a break.
 
 
 class ValueGraph:
-    """The values as one tape sees them."""
+    """The history of values from the view of one tape.
+
+    Attributes:
+        tape: The tape.
+        record: The recording of the tape.
+        nodes: The nodes that were created, by their keys.
+        target_keys: The keys of the target's nodes.
+        excluded_rows: The rows that a search looks for. A run of scalar rows is not contracted over them.
+        spans: The (first, end) ranges of the rows that the tape recorded.
+    """
 
     def __init__(self, tape: GradientTape) -> None:
+        """Create a graph without nodes."""
         self.tape = tape
         self.record = Record() if tape._record is None else tape._record
         self.nodes: dict[Hashable, ValueNode] = {}
-        self.target_keys: set[Hashable] = set()  # the targets
+        self.target_keys: set[Hashable] = set()
         self._chains: dict[Hashable, ScalarChains] = {}
-        self.excluded_rows: set[int] = set()  # the rows that a search looks for: no run is contracted over them
+        self.excluded_rows: set[int] = set()
         self._passes_by_call: dict[int, tuple[Call, list[bool]]] = {}
         spans = list(tape.spans)
         if tape._recording:
@@ -58,7 +68,11 @@ class ValueGraph:
     # -- nodes -------------------------------------------------------------------------------------
 
     def list_nodes_of_value(self, value: TargetOrSource) -> list[ValueNode]:
-        """List the nodes of a tensor, or of the states of a variable, the newest first."""
+        """Return the node of a tensor, or the nodes of a variable's states, the newest first.
+
+        Args:
+            value: The tensor or variable.
+        """
         if isinstance(value, Tensor):
             return [self.find_or_add_tensor_node(value)]
         state = getattr(value, "_state", None)
@@ -69,7 +83,11 @@ class ValueGraph:
         return nodes if current in nodes else [current, *nodes]
 
     def find_or_add_tensor_node(self, tensor: Tensor) -> ValueNode:
-        """The node of a tensor: its row in the tape's recording or in another one, else its origin."""
+        """Return the node of a tensor: a row of the tape's recording or of another one, or a value without a row.
+
+        Args:
+            tensor: The tensor.
+        """
         if (row := self.record.find_row(tensor)) is not None:
             return self.find_or_add_row_node(self.record, row)
         other_record, origin = tensor._record, find_origin(tensor)
@@ -80,7 +98,12 @@ class ValueGraph:
         )
 
     def find_or_add_row_node(self, record: Record, row: int) -> ValueNode:
-        """The node of a row."""
+        """Return the node of a row.
+
+        Args:
+            record: The recording.
+            row: The row.
+        """
         key = (id(record), row)
         node = self.nodes.get(key)
         if node is None:
@@ -89,13 +112,17 @@ class ValueGraph:
             if leaf is not None:
                 tensor, variable = leaf.tensor, leaf.variable
                 origin = convert_note_to_origin(leaf.origin) if tensor is None else find_origin(tensor)
-            elif record.trace is not None:  # a function's
+            elif record.trace is not None:  # In the trace of a function, a state has no leaf.
                 variable = find_variable_of_state_row(record, row)
             node = self.nodes[key] = ValueNode(key, record, row, origin, tensor, variable)
         return node
 
     def find_or_add_ref_node(self, ref: ValueRef) -> ValueNode:
-        """The node of a value that may be gone."""
+        """Return the node of a value that may no longer exist.
+
+        Args:
+            ref: The reference to the value.
+        """
         tensor = ref.tensor()
         if tensor is not None:
             return self.find_or_add_tensor_node(tensor)
@@ -107,29 +134,38 @@ class ValueGraph:
         return self._find_or_add_node(ValueNode(key, origin=origin, variable=find_variable_of_origin(origin)))
 
     def _find_or_add_node(self, node: ValueNode) -> ValueNode:
-        """Return the node that is known by the key of this one; else add this one."""
+        """Return the existing node with the same key. Otherwise, add this node and return it."""
         return self.nodes.setdefault(node.key, node)
 
     # -- edges -------------------------------------------------------------------------------------
 
     def list_input_edges(self, node: ValueNode) -> list[tuple[ValueNode, Break | None]]:
-        """List the nodes that a node was computed from, each with the break on its edge, if there is one."""
+        """Return the nodes that a node was computed from.
+
+        The result is cached. For a long recording of another tape it is empty, so that the search ends there.
+
+        Args:
+            node: The node.
+
+        Returns:
+            Each input node, with the break on its edge or None.
+        """
         if node._edges is None:
             if node.record is None:
                 node._edges = list(self._iter_origin_edges(node.origin))
             elif node.record is self.record or len(node.record) <= LONG_RECORD:
                 node._edges = list(self._iter_row_edges(node))
-            else:  # a long recording of another tape: a value that came from there stands for all behind it
+            else:
                 node._edges = []
         return node._edges
 
     def _is_in_unbroken_chain(self, node: ValueNode, op: int) -> bool:
-        """Whether a scalar row is in a long recording and nothing breaks there."""
+        """Return whether a scalar row belongs to a long recording and its edges have no breaks."""
         is_long = node.record is self.record and len(self.record) > LONG_RECORD
         return is_long and "-" not in BY_CODE[op - FIRST_CODE].texts[1:] and self.find_unrecorded_break(node) is None
 
     def _iter_chain_end_edges(self, node: ValueNode) -> Iterator[tuple[ValueNode, Break | None]]:
-        """Yield the ends of a long run of scalar rows, each with edges to its inputs outside the run."""
+        """Yield the nodes at which a long run of scalar rows reads rows outside the run."""
         record = self.record
         key = (id(record), frozenset(self.excluded_rows))
         chains = self._chains.get(key)
@@ -144,6 +180,7 @@ class ValueGraph:
     def _iter_row_edges(
         self, node: ValueNode, contract_chains: bool = True
     ) -> Iterator[tuple[ValueNode, Break | None]]:
+        """Yield the input nodes of a row, each with the break on its edge or None."""
         record = node.record
         assert record is not None
         op, left, right, _ = record.read_integer_cells(node.row)
@@ -174,13 +211,15 @@ class ValueGraph:
                 yield self.find_or_add_row_node(other_record, node.tensor._row), None
             return
         scope_break = None if node.enclosing_call is not None else self.find_unrecorded_break(node)
-        if op >= FIRST_CODE and "-" not in primitive.texts[1:] and record.trace is None:  # floats with slopes
+        if op >= FIRST_CODE and "-" not in primitive.texts[1:] and record.trace is None:
+            # Every input is a float and has a rule, so only the scope can break the edges.
             yield from ((self.find_node_in_same_run(node, row), scope_break) for row in inputs)
             return
         bodies = list(iter_bodies_of_call(call, node.row - call.row)) if primitive.name in BODY_PRIMITIVES else []
         if bodies:
             yield from ((self.find_body_output_node(node, call, body), scope_break) for body in bodies)
-            inputs = inputs[:1] if primitive.name == "cond" else ()  # what decides
+            # The first input of a cond decides which body runs.
+            inputs = inputs[:1] if primitive.name == "cond" else ()
             condition = find_loop_condition(call)
             if condition is not None:
                 yield (
@@ -189,37 +228,46 @@ class ValueGraph:
                 )
         for index, row in enumerate(inputs):
             input_node = self.find_node_in_same_run(node, row)
-            if record.trace is not None:  # before what the variable held when the function was called: that is older
+            if record.trace is not None:  # Assignments within the function are newer than the state at its call.
                 yield from self._iter_inner_assignment_edges(node, row)
             yield input_node, scope_break or self._find_operation_break(node, input_node, primitive, rules, index)
 
     def find_node_in_same_run(self, node: ValueNode, row: int) -> ValueNode:
-        """Return the node of another row, in the same recording or run of a function as ``node``."""
+        """Return the node of another row of the same recording and the same run of a function.
+
+        Args:
+            node: A node of that run.
+            row: The other row.
+        """
         record = node.record
         assert record is not None
-        return (
-            self.find_or_add_row_node(record, row)
-            if node.enclosing_call is None
-            else self.find_node_in_call(record, row, node.enclosing_call)
-        )
+        if node.enclosing_call is None:
+            return self.find_or_add_row_node(record, row)
+        return self.find_node_in_call(record, row, node.enclosing_call)
 
     def find_body_output_node(self, node: ValueNode, call: Call, body: FunctionBody) -> ValueNode:
-        """Return the node of the row in a body that computed this output of a call."""
-        return self.find_node_in_call(
-            body.record,
-            body.row,
-            EnclosingCall(self.find_node_in_same_run(node, call.row), body.outer_rows, body.next_turn_rows),
-        )
+        """Return the node of the row in a body that computed an output of a call.
+
+        Args:
+            node: A node of the run in which the call ran.
+            call: The call.
+            body: A body of the call. Its `row` computes the output.
+        """
+        call_node = self.find_node_in_same_run(node, call.row)
+        enclosing_call = EnclosingCall(call_node, body.outer_rows, body.next_turn_rows)
+        return self.find_node_in_call(body.record, body.row, enclosing_call)
 
     def _iter_inner_assignment_edges(self, node: ValueNode, row: int) -> Iterator[tuple[ValueNode, Break | None]]:
-        """Yield the edges to what the same function had assigned to the variable that a row of it reads.
+        """Yield edges to the values that the same function assigned to a variable before a row read it.
 
         The assignment may be in a loop or a branch.
         """
         record = node.record
         assert record is not None
         variable = find_variable_of_state_row(record, row)
-        for assign_call, outer_calls in iter_assignments_before(record, variable, row) if variable is not None else ():
+        if variable is None:
+            return
+        for assign_call, outer_calls in iter_assignments_before(record, variable, row):
             context_node = node
             for call, inner_call in zip(outer_calls, [*outer_calls, assign_call][1:], strict=True):
                 body = next(
@@ -236,7 +284,13 @@ class ValueGraph:
                 )
 
     def find_node_in_call(self, record: Record, row: int, enclosing_call: EnclosingCall) -> ValueNode:
-        """The node of a row of a function, as one call ran it; of what came from outside the node there."""
+        """Return the node of a row of a function, as one call ran it.
+
+        Args:
+            record: The recording of the function's body.
+            row: The row in that recording. For a fed row, the node outside that provides it is returned.
+            enclosing_call: The call.
+        """
         if row in enclosing_call.outer_rows and row not in enclosing_call.next_turn_rows:
             return self.find_node_in_same_run(enclosing_call.node, enclosing_call.outer_rows[row])
         leaf = record.leaves.get(row)
@@ -247,27 +301,38 @@ class ValueGraph:
         return node
 
     def _iter_loop_turn_edges(self, node: ValueNode) -> Iterator[tuple[ValueNode, Break | None]]:
-        """Yield the edges to the inputs of a turn of a loop: those of the loop, and the results of the turn before."""
+        """Yield the edges from a fed row of a loop: to the loop's input, and to the result of the last iteration."""
         enclosing_call, record = node.enclosing_call, node.record
         assert enclosing_call is not None and record is not None
         yield self.find_node_in_same_run(enclosing_call.node, enclosing_call.outer_rows[node.row]), None
         yield self.find_node_in_call(record, enclosing_call.next_turn_rows[node.row], enclosing_call), None
 
     def find_unrecorded_break(self, node: ValueNode) -> Break | None:
-        """Find the break of an operation that ran where this tape did not record; None where it did."""
+        """Return the break of an operation that this tape did not record; None if it did.
+
+        The tape may have been paused or reset, or its block may not have begun or already have ended.
+
+        Args:
+            node: The node of the operation.
+        """
         is_own_row = node.record is self.record
         if is_own_row and any(first <= node.row < end for first, end in self.spans):
             return None
-        for event, row, _, frames in reversed(self.tape.notes) if is_own_row else ():
-            if event == "reset" and node.row < row and frames:
-                return Break("outside_tape", CodePlace(frames), "reset")
-        is_paused = is_own_row and self.find_pause_around_row(node.row) is not None
-        return Break(
-            "recording_paused" if is_paused else "outside_tape", node.find_recorded_place(), node.find_operation_name()
-        )
+        cause = "outside_tape"
+        if is_own_row:
+            for event, row, _, frames in reversed(self.tape.notes):
+                if event == "reset" and node.row < row and frames:
+                    return Break("outside_tape", CodePlace(frames), "reset")
+            if self.find_pause_around_row(node.row) is not None:
+                cause = "recording_paused"
+        return Break(cause, node.find_recorded_place(), node.find_operation_name())
 
     def find_pause_around_row(self, row: int) -> Event | None:
-        """Find the event that began the ``stop_recording()`` around a row; None outside of one."""
+        """Return the event that began the ``stop_recording()`` block around a row; None outside of such blocks.
+
+        Args:
+            row: The row in the tape's recording.
+        """
         pause = None
         for event in self.record.events:
             if event.row > row:
@@ -284,11 +349,12 @@ class ValueGraph:
         rules: Sequence[object] | Rule | None,
         input_index: int,
     ) -> Break | None:
+        """Return why an operation passes no gradient to one of its inputs; None if it passes one."""
         name = primitive.name
         place, label = node.find_recorded_place(), primitive.label
         if name == "stop_gradient":
             return Break("stop_gradient", place, label)
-        if name.startswith("assign") or name == "slice_update":  # v[i].assign(x) makes v anew, and stores it
+        if name.startswith("assign") or name == "slice_update":  # v[i].assign(x) computes a new v and stores it.
             return Break("state", place, name)
         if "numpy_function" in name or name.startswith("py_func_") or name == "py_func":
             return Break("left_through_numpy", place, "tf.numpy_function")
@@ -300,9 +366,8 @@ class ValueGraph:
         input_dtype = input_node.find_dtype()
         if input_dtype is not None and not input_dtype.differentiable:
             return Break("integer_dtype", place, input_dtype.name)
-        needs_gradient = (
-            dtype is None or dtype.differentiable or node.key in self.target_keys
-        )  # else no adjoint ever comes as far as this
+        # An adjoint can reach only a float, or the target itself.
+        needs_gradient = dtype is None or dtype.differentiable or node.key in self.target_keys
         if rules is None and primitive.missing == "unregistered" and needs_gradient:
             return Break("no_gradient_registered", place, primitive.op)
         if callable(rules):
@@ -318,14 +383,15 @@ class ValueGraph:
         return self._find_break_in_py_function(node, place, input_index) if name == "py_function" else None
 
     def _find_break_in_py_function(self, node: ValueNode, place: CodePlace | None, input_index: int) -> Break | None:
-        """Find the break inside a ``tf.py_function``: it promises a gradient, which is zero then."""
+        """Return the break inside a ``tf.py_function``, whose rule then sends zeros; None if nothing breaks it."""
         record = node.record
         assert record is not None
         call = record.get_call(node.row)
-        # of a function's row the last run, while it is there
-        python_call: PythonCall | None = (
-            call.attrs["call"] if "call" in call.attrs else getattr(call.primitive, "last_run", lambda: None)()
-        )
+        python_call: PythonCall | None
+        if "call" in call.attrs:
+            python_call = call.attrs["call"]
+        else:  # A row of a function does not store its call, but its last run may still exist.
+            python_call = getattr(call.primitive, "last_run", lambda: None)()
         if (
             python_call is None
             or not hasattr(python_call, "tape")
@@ -333,7 +399,7 @@ class ValueGraph:
             or not python_call.inputs[input_index].dtype.differentiable
         ):
             return None
-        if python_call in _calls_in_question:  # the question of what left in it, and later, has come back to it
+        if python_call in _calls_in_question:  # A value that left in this run has led the search back to it.
             return None
         _calls_in_question.append(python_call)
         try:
@@ -347,9 +413,13 @@ class ValueGraph:
         return Break("left_through_numpy", place, "tf.py_function")
 
     def list_adjoint_passes_by_input(self, record: Record, call: Call) -> list[bool]:
-        """Return for each input of a call whether its rules pass an adjoint to it.
+        """Return, for each input of a call, whether its rules pass an adjoint to it.
 
-        A gradient of the user's own may return None: it is called once, out of sight of every tape.
+        A custom gradient of the program is called once to see for which inputs it returns None. No tape records that.
+
+        Args:
+            record: The recording.
+            call: The call.
         """
         rules = call.primitive.rules
         if rules is None:
@@ -357,18 +427,21 @@ class ValueGraph:
         if not callable(rules):
             return [rules[min(index, len(rules) - 1)] is not None for index in range(len(call.inputs))]
         cached = self._passes_by_call.get(id(call))
-        if cached is not None and cached[0] is call:  # a number may be that of a call that is gone
+        if cached is not None and cached[0] is call:  # The identity of a call that is gone can be reused.
             return cached[1]
         is_custom = call.primitive.name == "custom_gradient"
         recording = call.attrs.get("recording")
         if recording is not None and recording._gradient is not None:
             passes = [part is not None for part in recording._gradient.gradient_rows]
         else:
-            passes = list_custom_gradient_passes(record, call) if is_custom else [True] * len(call.inputs)
+            passes = [True] * len(call.inputs)
+            if is_custom:
+                passes = list_custom_gradient_passes(record, call)
         self._passes_by_call[id(call)] = call, passes
         return passes
 
     def _iter_origin_edges(self, origin: ValueOrigin | None) -> Iterator[tuple[ValueNode, Break | None]]:
+        """Yield the values from which a value without a row came, each with the break on its edge or None."""
         if origin is None:
             return
         place = find_origin_place(origin)
@@ -394,22 +467,34 @@ class ValueGraph:
             is_stopped = origin.kind == "op" and detail == "stop_gradient"
             yield input_node, Break("stop_gradient" if is_stopped else cause, place, detail)
 
-    # -- what stands for a value ------------------------------------------------------------------
+    # -- keys of values ---------------------------------------------------------------------------
 
     def list_keys_of_value(self, value: TargetOrSource) -> list[tuple[str, int]]:
-        """List the keys by which a search knows the nodes of a tensor or variable."""
+        """Return the keys that identify the nodes of a tensor or variable; see :meth:`iter_keys_of_node`.
+
+        Args:
+            value: The tensor or variable.
+        """
         if not isinstance(value, Tensor):
             return [("variable", id(getattr(value, "_base", value)))]
         row = self.record.find_row(value)
         return [("tensor", id(value))] + ([] if row is None else [("row", row)])
 
     def exclude_values_from_chains(self, *values: TargetOrSource) -> None:
-        """Keep the rows of some values out of the runs that a search of a long recording skips."""
+        """Exclude the rows of some values from the runs that a search of a long recording contracts.
+
+        Args:
+            *values: Tensors and variables.
+        """
         if len(self.record) > LONG_RECORD:
             self.exclude_rows_from_chains(row for value in values for row in self.tape._find_rows_of_value(value))
 
     def exclude_rows_from_chains(self, rows: Iterable[int]) -> None:
-        """Keep rows of scalars out of the runs that a search skips."""
+        """Exclude some scalar rows from the runs that a search contracts. Nodes that exist are discarded.
+
+        Args:
+            rows: The rows. Rows that are not scalar operations are ignored.
+        """
         new_rows = {row for row in rows if self.record.read_integer_cells(row)[0] >= FIRST_CODE} - self.excluded_rows
         if new_rows:
             self.excluded_rows |= new_rows
@@ -418,7 +503,11 @@ class ValueGraph:
             self.nodes.clear()
 
     def iter_keys_of_node(self, node: ValueNode) -> Iterator[tuple[str, int]]:
-        """Yield the keys that :meth:`list_keys_of_value` has for the tensor, the variable and the row of a node."""
+        """Yield the keys that :meth:`list_keys_of_value` returns for the tensor, the variable and the row of a node.
+
+        Args:
+            node: The node.
+        """
         if node.tensor is not None:
             yield "tensor", id(node.tensor)
         if node.variable is not None:

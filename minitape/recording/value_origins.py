@@ -1,4 +1,4 @@
-"""Where a value came from, read from the note that hangs on a tensor (:mod:`minitape.engine.record.provenance`)."""
+"""Read the origin of a value from the note on its tensor (:mod:`minitape.engine.record.provenance`)."""
 
 from __future__ import annotations
 
@@ -14,22 +14,35 @@ if TYPE_CHECKING:
 
 
 class ValueOrigin(NamedTuple):
-    """Where a value came from; what is noted often are plain tuples of these fields, which
-    :func:`convert_note_to_origin` reads.
+    """The operation or event that produced a value.
 
-    ``clock`` orders origins and escapes. ``kind`` is "op" (an operation outside any tape, ``detail`` its primitive),
-    "made" (zeros, random numbers, results of a library function), "constant" (``detail`` the escape of the NumPy value
-    it was made of, if known), "variable", "assign" or the like (``detail`` a weak reference to the variable),
-    "gradient" (``detail`` a weak reference to the source), "value" (the values of ``inputs`` decided about it, as a
-    mask's do; ``detail`` the operation), or "row" (a row of a recording that was released).
+    Frequent notes are plain tuples of these fields. :func:`convert_note_to_origin` converts them.
+
+    The kinds are:
+
+    * "op": an operation outside any tape. `detail` is its primitive.
+    * "made": zeros, random numbers, or results of a library function.
+    * "constant": a value from NumPy. `detail` is the escape of that value, if it is known.
+    * "variable", "assign" and similar kinds: the state of a variable. `detail` is a weak reference to the variable.
+    * "gradient": the result of a gradient call. `detail` is a weak reference to the source.
+    * "value": a value that the values of `inputs` decided, such as a mask. `detail` is the name of the operation.
+    * "row": a row of a recording that was released.
+
+    Attributes:
+        clock: The time. It orders origins and escapes.
+        kind: The kind of origin.
+        place: The user's frames in packed form.
+        packed_inputs: The values from which it was computed: for each, a weak reference to the tensor and its origin.
+            For a row, a (recording, row) pair stands in place of the origin.
+        detail: A detail that depends on the kind.
+        depth: The length of the chain of origins behind it.
     """
 
     clock: int
     kind: str
     place: Place
-    # what it was computed from: of each a weak reference, then its origin; of a row (recording, row)
     packed_inputs: tuple = ()
-    detail: Any = None  # what the kind says
+    detail: Any = None
     depth: int = 0
 
     @property
@@ -39,14 +52,18 @@ class ValueOrigin(NamedTuple):
 
     @property
     def inputs(self) -> tuple[ValueRef, ...]:
-        """The values it was computed from."""
+        """The values from which it was computed."""
         return tuple(
             _build_value_ref(*pair) for pair in zip(self.packed_inputs[::2], self.packed_inputs[1::2], strict=True)
         )
 
 
 def convert_note_to_origin(note: Note) -> ValueOrigin | None:
-    """Convert a note of origin, which may be a plain tuple, to a :class:`ValueOrigin`."""
+    """Return a note of origin as a :class:`ValueOrigin`.
+
+    Args:
+        note: A ValueOrigin, a plain tuple of its fields, or None.
+    """
     return ValueOrigin(*note) if type(note) is tuple else note
 
 
@@ -57,14 +74,25 @@ def _build_value_ref(tensor_ref: ref[Tensor], origin_note: Note) -> ValueRef:
 
 
 def find_origin(tensor: Tensor) -> ValueOrigin | None:
-    """Where a tensor came from, as far as it is noted on it."""
+    """Return the origin of a tensor; None if it has no note.
+
+    Args:
+        tensor: The tensor.
+    """
     return convert_note_to_origin(tensor._origin)
 
 
 class ValueRef(NamedTuple):
-    """A value that may be gone: the tensor if it still lives, its own origin, its place in a recording."""
+    """A reference to a value that may no longer exist.
 
-    tensor: Callable[[], Tensor | None]  # weak
+    Attributes:
+        tensor: A weak reference to the tensor.
+        origin: The origin of the value; None if it is a row of a recording.
+        record: A weak reference to the recording; None if the value is not a row.
+        row: The row in that recording, or -1.
+    """
+
+    tensor: Callable[[], Tensor | None]
     origin: ValueOrigin | None
     record: ref[Record] | None
     row: int

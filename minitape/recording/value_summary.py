@@ -1,4 +1,4 @@
-"""The elements of what was recorded, and what they are: all zero, all finite."""
+"""Summarize recorded values: their elements, and whether all of them are zero or finite."""
 
 from __future__ import annotations
 
@@ -9,11 +9,14 @@ import numpy as np
 if TYPE_CHECKING:
     from ..engine.types import Adjoint
 
-IGNORE_INVALID = np.errstate(invalid="ignore")  # memory that is not written yet may hold any NaN
+IGNORE_INVALID = np.errstate(invalid="ignore")  # Memory that was never written may contain a signaling NaN.
 
 
 class ValueSummary:
-    """The elements of a value, or of the several of one call.
+    """The elements of one value, or of all results of one call.
+
+    Attributes:
+        content: An array or number, a list of them for the results of a call, or None if the value is gone.
 
     >>> ValueSummary(np.zeros(3)).compute_zero_and_finite_flags()
     (True, True)
@@ -24,16 +27,17 @@ class ValueSummary:
     __slots__ = ("content", "_facts", "__weakref__")
 
     def __init__(self, content: Adjoint) -> None:
+        """Create a summary. Nothing is computed until it is needed."""
         self.content = content
         self._facts: tuple[bool, bool] | None = None
 
     def to_array(self) -> np.ndarray | None:
-        """Return its elements as one array; None for what has none, or has several arrays."""
+        """Return the elements as one array; None if the value is gone or consists of several arrays."""
         return None if isinstance(self.content, (tuple, list, type(None))) else np.asarray(self.content)
 
     @property
     def is_all_zero(self) -> bool:
-        """Whether there are elements, and all of them are known to be zero."""
+        """Whether all elements are known to be zero. It is False if there are no elements."""
         return self.compute_zero_and_finite_flags()[0]
 
     @property
@@ -42,7 +46,7 @@ class ValueSummary:
         return self.compute_zero_and_finite_flags()[1]
 
     def compute_zero_and_finite_flags(self) -> tuple[bool, bool]:
-        """Compute (there are elements, and all are zero; all are finite)."""
+        """Return (`is_all_zero`, `is_all_finite`). The result is cached."""
         if self._facts is None:
             contents = self.content if isinstance(self.content, (tuple, list)) else ()
             facts = [ValueSummary(content).compute_zero_and_finite_flags() for content in contents] or [
@@ -54,7 +58,14 @@ class ValueSummary:
 
 @IGNORE_INVALID
 def compute_array_zero_and_finite(array: np.ndarray | None) -> tuple[bool, bool]:
-    """Compute (there are elements, and all are zero; all are finite), as far as they are known.
+    """Return whether all elements of an array are zero, and whether all of them are finite.
+
+    Args:
+        array: The array; None if the elements are not known.
+
+    Returns:
+        Two truth values. The first one is False if there are no elements. For unknown elements, and for elements that
+        are not numbers, the result is (False, True).
 
     >>> compute_array_zero_and_finite(np.zeros(3)), compute_array_zero_and_finite(None)
     ((True, True), (False, True))
@@ -67,6 +78,13 @@ def compute_array_zero_and_finite(array: np.ndarray | None) -> tuple[bool, bool]
 
 @IGNORE_INVALID
 def to_float_array(value: ValueSummary | None) -> np.ndarray | None:
-    """Return the elements of a value in float64; None where they are gone, or are no numbers."""
+    """Return the elements of a value as float64.
+
+    Args:
+        value: The value, or None.
+
+    Returns:
+        An array of the value's shape. None if the elements are gone, or are not real numbers.
+    """
     array = None if value is None else value.to_array()
     return None if array is None or array.dtype.kind not in "biufV" else np.asarray(array, np.float64)

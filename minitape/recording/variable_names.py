@@ -1,4 +1,4 @@
-"""The names of the program's variables, for what they hold."""
+"""Read the names and the values of a program's variables."""
 
 from __future__ import annotations
 
@@ -6,7 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping
 
 
 def iter_public_names_and_values(namespaces: Iterable[Mapping[str, object]]) -> Iterator[tuple[str, object]]:
-    """Yield the names and values in these dictionaries, without names that begin with an underscore."""
+    """Yield the names and values in some namespaces, except names that begin with an underscore.
+
+    Args:
+        namespaces: Dictionaries of variables, such as ``f_locals`` and ``f_globals`` of a frame.
+    """
     for namespace in namespaces:
         for name, value in list(namespace.items()):
             if isinstance(name, str) and not name.startswith("_"):

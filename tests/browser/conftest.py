@@ -1,4 +1,4 @@
-"""The site that the tests of this folder open, and a browser that reaches nothing else."""
+"""A site for the tests of this folder, and a browser that can reach nothing else."""
 
 import functools
 import importlib.util
@@ -15,14 +15,16 @@ from .make_pyodide import build_pyodide
 
 
 class _Server(SimpleHTTPRequestHandler):
-    """Serves the site; files that are ``missing`` are ``refused``, ``gone`` or ``late``, that is, not before the event.
+    """Serve the site. Files that match ``missing`` fail in the way that ``failure_mode`` names.
 
-    A route of the browser's would not see what workers ask for through the page's service worker.
+    They are missing ("gone"), delayed until the event ``late`` is set ("late"), or their connection is closed ("").
+    Playwright's routes cannot do this, because they do not see the requests of workers through the service worker.
     """
 
     missing, failure_mode, late = (), "", threading.Event()
 
     def send_head(self):
+        """Send the headers of a file, unless the file is missing."""
         name = self.path.rpartition("/")[2].partition("?")[0]
         if not any(fnmatch(name, pattern) for pattern in self.missing):
             return super().send_head()
@@ -30,16 +32,16 @@ class _Server(SimpleHTTPRequestHandler):
             return self.send_error(404)
         if self.failure_mode == "late":
             self.late.wait()
-        self.close_connection = True  # without a word
+        self.close_connection = True  # The connection closes without a response.
         return None
 
     def log_message(self, *_):
-        """Nothing is said of requests."""
+        """Log nothing."""
 
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory):
-    """The address of a site that was made for this run."""
+    """Yield the address of a site that is built for this run."""
     if importlib.util.find_spec("jupyterlite_pyodide_kernel") is None:
         pytest.skip('no JupyterLite: pip install -e ".[lite]"')
     if shutil.which("npm") is None:
@@ -62,20 +64,23 @@ def site(tmp_path_factory):
 
 @pytest.fixture
 def missing():
-    """Takes files from the site, in one of three ways; ``missing()`` gives them back."""
+    """Yield a function that removes files from the site in one of three ways; ``missing()`` restores them."""
 
     def remove_files(*names, way=""):
         _Server.missing, _Server.failure_mode = names, way
-        _Server.late.set() if way != "late" else _Server.late.clear()
+        if way == "late":
+            _Server.late.clear()
+        else:
+            _Server.late.set()
 
     yield remove_files
     remove_files()
 
 
 def _yield_window_bound_to_site(browser, site):
-    """A browser's window with a storage of its own; nothing may leave the site."""
+    """Yield a browser window with its own storage. A request to another site fails the test."""
     context_window, escaped_urls = browser.new_context(viewport={"width": 1400, "height": 900}), []
-    context_window.set_default_timeout(300_000)  # milliseconds, on a busy machine
+    context_window.set_default_timeout(300_000)  # milliseconds
 
     def block_foreign_request(route):
         if route.request.url.startswith((site, "data:", "blob:")):
@@ -92,11 +97,11 @@ def _yield_window_bound_to_site(browser, site):
 
 @pytest.fixture(scope="module")
 def context(browser, site):
-    """The same window for all tests of a file."""
+    """Yield one window for all tests of a file."""
     yield from _yield_window_bound_to_site(browser, site)
 
 
 @pytest.fixture
 def fresh(browser, site):
-    """A window for one test: JupyterLab opens what was open in the one before."""
+    """Yield a window for one test, because JupyterLab reopens the notebooks of the last one."""
     yield from _yield_window_bound_to_site(browser, site)

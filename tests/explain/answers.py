@@ -1,8 +1,9 @@
-"""What `explain` answers to every case, of a tape and of the frameworks that are installed, in a file: after a change
-of the reasoning the differences can be counted, and read one by one.
+"""Write all answers of `explain` to a file, so that the effects of a change can be counted and read.
+
+The file contains the answers for tapes and for all frameworks that are installed.
 
     python -m tests.explain.answers before.json            writes the file
-    python -m tests.explain.answers before.json --compare  prints what has changed since
+    python -m tests.explain.answers before.json --compare  prints the changes since then
 """
 
 import argparse
@@ -22,22 +23,20 @@ AnswerTable = dict[str, dict[str, Any]]
 
 
 def collect_answers_by_program() -> AnswerTable:
-    """Collect the parts of each answer, by the name of a program and the number of its source."""
+    """Collect the parts of each answer, by the name of the program and the number of the source."""
     return {name: _to_answer_parts(answer) for name, answer in _iter_named_answers()}
 
 
 def _iter_named_answers() -> Iterator[tuple[str, Any]]:
     for case in CASES:
-        yield from (
-            (f"tape {case.name} {number}", answer)
-            for number, answer in enumerate(run_and_explain(case, early=False)[1])
-        )
+        for number, answer in enumerate(run_and_explain(case, early=False)[1]):
+            yield f"tape {case.name} {number}", answer
     for framework in FRAMEWORKS:
-        for name, (_, text) in framework.cases.items() if framework.is_installed else ():
-            yield (
-                f"{framework.name} {name}",
-                framework.record_and_explain_program(strip_fix_comments(text), f"<{name}>")[2],
-            )
+        if not framework.is_installed:
+            continue
+        for name, (_, text) in framework.cases.items():
+            _, _, answer = framework.record_and_explain_program(strip_fix_comments(text), f"<{name}>")
+            yield f"{framework.name} {name}", answer
 
 
 def _to_answer_parts(answer: Any) -> dict[str, Any]:
@@ -46,7 +45,15 @@ def _to_answer_parts(answer: Any) -> dict[str, Any]:
 
 
 def list_differences(earlier: AnswerTable, current: AnswerTable) -> list[tuple[str, str, Any, Any]]:
-    """List the program, the part of its answer, and what that was and is, of the programs that both have."""
+    """List the parts of answers that changed, in programs that both tables contain.
+
+    Args:
+        earlier: The answers by program, as they were.
+        current: The answers by program.
+
+    Returns:
+        The program, the part of the answer, and the old and the new value.
+    """
     return [
         (name, part, earlier[name][part], current[name][part])
         for name in earlier
@@ -57,6 +64,7 @@ def list_differences(earlier: AnswerTable, current: AnswerTable) -> list[tuple[s
 
 
 def main() -> None:
+    """Write or compare the answers, as the command line requests."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", type=Path)
     parser.add_argument("--compare", action="store_true")

@@ -1,4 +1,4 @@
-"""What the tests of explanations share."""
+"""Fixtures for the tests of explanations."""
 
 import pytest
 
@@ -7,8 +7,9 @@ from minitape.explain.reasons import program_text
 
 @pytest.fixture(autouse=True)
 def no_texts_of_other_programs(monkeypatch, nothing_has_left_yet):
-    """Texts that were read are kept, and who holds a variable is looked for among all objects that live, those texts
-    too.
+    """Start each test without cached program texts.
+
+    The search for the holders of a variable looks at all living objects, which would include the cached texts.
     """
     monkeypatch.setattr(program_text, "_programs", {})
     yield

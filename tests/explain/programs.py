@@ -1,17 +1,20 @@
-"""Programs with a gradient that is None, and what `explain` must say: the files in ``cases``, each named by what breaks
-the path.
+"""Programs with a gradient that is None, and the expected answers of `explain`.
 
-In ``inside`` it happens in a ``tf.function`` or on another path than an open one, in ``nonfinite`` a gradient is not
-finite.
-A case starts with ``#@ NAME | A; B|C | TARGET | SOURCE``, no blank line before it: the causes, one entry for each
-flattened source (``B|C``: both are right; ``A!``: and a line to write is proposed), and what is asked about. Its code
-follows, as a user would write it; it defines ``tape``, and ``target`` and ``source`` where the first line does not say
-them (``grads``, where it has taken the gradient itself).
-``#!`` marks the line to blame, ``#?`` one that is accepted as well; a mark may be bound to the number of a source
-(``#! 1``), to a cause (``#! :rebound``), or both (``#? 1:independent``).
-``#@ part A B`` are the causes of paths that are blocked next to an open one.
-``#@ says TEXT`` is what must be said of a gradient that is there and wrong; the lines for it are marked ``#! :says``.
-``#@ fix N: TEXT`` fixes the program: with TEXT as its line N (there may be several) every source has a gradient.
+The files in ``cases`` are named by the kind of break. In ``inside``, the break is in a ``tf.function``, or on another
+path than an open one. In ``nonfinite``, a gradient is not finite.
+
+A case starts with ``#@ NAME | A; B|C | TARGET | SOURCE``, without a blank line before it. The second field has the
+causes, one entry for each flattened source. ``B|C`` accepts both causes, and ``A!`` also expects a patch. The code of
+the program follows. It defines ``tape``. It also defines ``target`` and ``source`` if the first line does not name
+them, and ``grads`` if it has taken the gradient itself.
+
+These marks and lines are read:
+
+- ``#!`` marks the line to blame, and ``#?`` a line that is also accepted.
+- A mark may apply only to one source (``#! 1``), to one cause (``#! :rebound``), or to both (``#? 1:independent``).
+- ``#@ part A B`` lists the causes of paths that are blocked next to an open one.
+- ``#@ says TEXT`` is a text in the answer about a gradient that exists but is wrong. ``#! :says`` marks its lines.
+- ``#@ fix N: TEXT`` replaces line N of the program, and may be repeated. With all fixes, every source has a gradient.
 """
 
 import linecache
@@ -27,8 +30,18 @@ _FIX_PATTERN = re.compile(r"#@ fix (\d+): (.*)")
 
 @dataclass
 class Case:
-    """One program: ``causes[i]`` are the accepted causes of source i, ``list_accepted_lines(i, cause)`` the accepted
-    lines.
+    """One program with the expected answers.
+
+    Attributes:
+        name: The file and the name of the case, joined by "/".
+        causes: The accepted causes of each source.
+        code: The program, without marks.
+        marks: The marks as (line, "!" or "?", source number or None, cause or None).
+        fixes: The fixed text of each line that a fix replaces.
+        side_break_causes: The causes of blocked paths next to an open one; None if the case does not list them.
+        expected_text: The expected text about a wrong gradient, or None.
+        target_and_source: The expressions for the target and the source, if the first line names them.
+        has_patch: Whether a patch is expected, for each source.
     """
 
     name: str
@@ -42,7 +55,7 @@ class Case:
     has_patch: list[bool] = field(default_factory=list)
 
     def apply_fixes(self) -> str:
-        """The code with the lines of ``fixes`` in place of its own."""
+        """Return the code with all fixes applied."""
         lines = self.code.splitlines()
         for number, text in self.fixes.items():
             old_line = lines[number - 1]
@@ -50,7 +63,15 @@ class Case:
         return "\n".join(lines) + "\n"
 
     def list_accepted_lines(self, index: int, cause: str) -> set[int | None]:
-        """The lines that may be named for a source and a cause; None where no single line is to blame."""
+        """List the lines that an answer may name.
+
+        Args:
+            index: The number of the source.
+            cause: The cause that the answer gives.
+
+        Returns:
+            The line numbers. None among them means that an answer without a line is accepted.
+        """
         own_marks = [
             (line, mark)
             for line, mark, source_index, mark_cause in self.marks
@@ -65,7 +86,7 @@ class Case:
 
 
 def load_cases(folder: Path) -> list[Case]:
-    """All cases of a folder."""
+    """Read all cases in a folder."""
     cases: list[Case] = []
     for path in sorted(folder.glob("*.cases")):
         lines: list[str] = []
@@ -102,7 +123,16 @@ PREAMBLE = "import numpy as np\nimport math\nx = tf.Variable([0.3, 1.2])\n"
 
 
 def explain_program(body: str, before: str = "", after: str = ""):
-    """The answer for ``y`` and ``x`` of a program with ``body`` in its block."""
+    """Run a program and explain the gradient of ``y`` by ``x``.
+
+    Args:
+        body: The lines in the tape's block.
+        before: The lines before the block. They may use the variable ``x``, which exists already.
+        after: The lines after the block.
+
+    Returns:
+        The explanation.
+    """
     block = "".join(f"    {line}\n" for line in body.splitlines())
     with_block = f"with tf.GradientTape(persistent=True) as tape:\n{block}"
     text = f"{PREAMBLE}{before}\n{with_block}{after}\nwhy = tape.explain(y, x)\n"

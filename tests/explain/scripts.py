@@ -1,4 +1,4 @@
-"""Training scripts put together at random: one break on the path from ``u`` to the loss, and lines that only look."""
+"""Random training scripts, with one break on the path from ``u`` to the loss and lines without any effect on it."""
 
 import random
 from dataclasses import dataclass, field
@@ -9,20 +9,33 @@ FOLDER = Path(__file__).parent
 
 @dataclass
 class Piece:
-    """A break (with its name and causes) or a line that only looks: lines by the place where they stand."""
+    """A part of a script: a break, or lines that only look at values.
+
+    Attributes:
+        name: The name of the break; "" for lines that only look.
+        causes: The accepted causes of the break.
+        lines: The lines, by their place in the script.
+    """
 
     name: str = ""
     causes: list[str] = field(default_factory=list)
     lines: dict[str, list[str]] = field(default_factory=dict)
 
     def get_lines(self, place: str) -> list[str]:
-        """The lines for a place."""
+        """Return the lines for a place."""
         return self.lines.get(place, [])
 
 
 @dataclass
 class Script:
-    """A program that leaves ``tape``, ``target`` and ``source``, with what is to be said of it."""
+    """A program that defines ``tape``, ``target`` and ``source``, with the expected answer.
+
+    Attributes:
+        name: The break, the style and the number of the script.
+        code: The program.
+        causes: The accepted causes.
+        blamed_lines: The numbers of the lines that the answer may name.
+    """
 
     name: str
     code: str
@@ -31,7 +44,7 @@ class Script:
 
 
 def load_break_and_look_pieces() -> tuple[list[Piece], list[Piece]]:
-    """The breaks and the lines that only look, of ``scripts.txt``."""
+    """Read the breaks and the lines that only look from ``scripts.txt``."""
     pieces: list[Piece] = []
     for line in (FOLDER / "scripts.txt").read_text().splitlines():
         if line.startswith("@ "):
@@ -45,11 +58,12 @@ def load_break_and_look_pieces() -> tuple[list[Piece], list[Piece]]:
 
 BREAK_PIECES, LOOK_PIECES = load_break_and_look_pieces()
 _SCRIPT_STYLES = ("loop", "function", "class")
-_LOOP_ONLY_BREAKS = ("rebound", "pause")  # they name the tape, or bind u anew
+_LOOP_ONLY_BREAKS = ("rebound", "pause")
+"""Breaks that use the tape's name or rebind u, which only works in the loop itself."""
 
 
 def build_script(number: int) -> Script:
-    """A script; the same one for the same number."""
+    """Build a random script. The same number always gives the same script."""
     rng = random.Random(number)
     break_piece = BREAK_PIECES[number % len(BREAK_PIECES)]
     look_pieces = rng.sample(LOOK_PIECES, rng.randint(1, 5))
@@ -73,7 +87,7 @@ def build_script(number: int) -> Script:
 
 
 def _build_training_loop(style: str, body: list[str], look_lines: list[str], first_step_lines: list[str]) -> list[str]:
-    """The loop over two steps, with the loss in it, in a function, or in the method of a class."""
+    """Build the loop over two steps. The loss is in the loop, in a function, or in a method of a class."""
     lines = []
     if style == "function":
         lines = ["def loss_fn(x, w, u):", *_indent_lines(body), "    return loss"]

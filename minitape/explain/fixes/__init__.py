@@ -1,11 +1,11 @@
-"""Fixes of a program: a table of edits of its text, and a sentence for the operations that people ask about most.
+"""Fix the user's program: a table of edits of its text, and advice on the operations that people ask about most.
 
-``fix_table``              which edits fix which cause, and how a fix is offered
-``fault_site``             the statement to blame, as an edit sees it, and how text is put into its lines
-``edits``                  fixes of the line to blame
-``numeric_fixes``          fixes of a line that makes zeros, NaNs or steps, chosen by the recorded values
-``host_conversion_fixes``  a line that leaves for NumPy or Python, written with functions of the framework
-``block_fixes``            a block that is removed, and a watch that is added to one
+``fix_table``              the edits for each cause, and how a fix is offered
+``fault_site``             the statement to blame, as an edit reads it; replaces text in its lines
+``edits``                  edits of the line to blame
+``numeric_fixes``          edits of a line that makes zeros, NaNs or steps, selected by the recorded values
+``host_conversion_fixes``  rewrites a line that converts to NumPy or Python with functions of the framework
+``block_fixes``            removes a block, or adds a watch to one
 ``operation_advice``       a sentence about the operation to blame
-``dialects``               how each framework writes what these need
+``dialects``               how each framework writes the functions that fixes need
 """

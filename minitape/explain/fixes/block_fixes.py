@@ -1,4 +1,4 @@
-"""What fixes a program by what runs where: a watch that is added to a block, and a block that goes."""
+"""Fix a program by changing a block: add a watch to it, or remove it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,11 @@ from .fault_site import FaultSite, Fix, Plan
 
 
 def remove_block_naming(*names: str) -> Plan:
-    """Return a plan that removes the block or the decorator that names one of these: nothing is recorded under it."""
+    """Return a plan that removes the block or decorator under which nothing is recorded.
+
+    Args:
+        *names: The plan applies to the innermost enclosing block or decorated function that names one of these.
+    """
 
     def build_removal(fault: FaultSite) -> Fix | None:
         enclosing = fault.statement.find_enclosing_block(*names)
@@ -30,7 +34,15 @@ def remove_block_naming(*names: str) -> Plan:
 
 
 def add_watch(fault: FaultSite) -> Fix | None:
-    """``tape.watch(x)`` at the top of the block of the tape that is asked, where x exists before it."""
+    """Add ``tape.watch(x)`` at the top of the tape's block.
+
+    Args:
+        fault: The fault to fix.
+
+    Returns:
+        The fix. None if the block is unknown, or if its tape has no name. Also None if the block does not use the
+        source, binds the source itself, or watches it already.
+    """
     block = find_statement(fault.question.adapter.find_block_site())
     node: Any = block.node
     if not isinstance(node, ast.With) or block.file != fault.statement.file:

@@ -1,4 +1,7 @@
-"""How each framework writes what fixes need. No framework is imported for it: a program that is fixed has its own."""
+"""Describe how each framework writes the functions that fixes need.
+
+No framework is imported here, because a program that needs a fix has imported its framework already.
+"""
 
 from __future__ import annotations
 
@@ -9,19 +12,33 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Dialect:
-    """The functions of one framework."""
+    """The functions of one framework, as programs write them.
 
-    name: str  # the same for TensorFlow and for a tape
-    modules: dict[str, str]  # as programs mostly call a module -> the module
-    namespaces: tuple[str, ...]  # where functions of numbers are, as programs write it
-    stop_gradient: str  # the function through which no gradient passes; empty: the method detach
+    Attributes:
+        name: The name of the framework; "tf" for both TensorFlow and minitape.
+        modules: The framework's modules, by their usual names in programs.
+        namespaces: The places of its numeric functions.
+        stop_gradient: The function that no gradient passes; "" if programs use the method ``detach``.
+        sigmoid: The sigmoid function.
+        softmax: The softmax function.
+        squeeze_template: A template that turns the column ``{x}`` into a row.
+        renamed_functions: The functions that NumPy calls by another name, by NumPy's name.
+    """
+
+    name: str
+    modules: dict[str, str]
+    namespaces: tuple[str, ...]
+    stop_gradient: str
     sigmoid: str
     softmax: str
-    squeeze_template: str = "{x}.squeeze(-1)"  # a column as a row
-    renamed_functions: dict[str, str] = field(default_factory=dict)  # functions that have another name than NumPy's
+    squeeze_template: str = "{x}.squeeze(-1)"
+    renamed_functions: dict[str, str] = field(default_factory=dict)
 
     def find_equivalent_function(self, numpy_name: str) -> str:
-        """What does the same as NumPy's or math's function of this name; empty: nothing does.
+        """Return the framework's equivalent of a function of NumPy or ``math``, or "".
+
+        Args:
+            numpy_name: The name of NumPy's function, without the module.
 
         >>> [TAPE.find_equivalent_function(name) for name in ("exp", "mean", "spacing")]
         ['tf.exp', 'tf.reduce_mean', '']

@@ -1,4 +1,4 @@
-"""What fixes the line to blame: each edit says what should be in the place of a piece of its syntax, or None."""
+"""Edits of the line to blame. An edit returns the text that should replace a syntax node, or None."""
 
 from __future__ import annotations
 
@@ -35,7 +35,11 @@ TENSOR_MAKERS = (
 
 
 def unwrap_call(*names: str) -> Edit:
-    """``x`` for ``x.name()``, ``name(x)`` and ``x.name``."""
+    """Return an edit that replaces ``x.name()``, ``name(x)`` and ``x.name`` by ``x``.
+
+    Args:
+        *names: The names of functions, methods and attributes.
+    """
 
     def edit_node(fault: FaultSite, node: Any) -> Change:
         row, rows = fault.row, fault.question.rows
@@ -45,20 +49,26 @@ def unwrap_call(*names: str) -> Edit:
             if row is not None and (other.op, other.site, other.inputs) == (row.op, row.site, row.inputs)
         ]
         if equal_rows[1:] or any(is_call(n, *TENSOR_BUILDERS) and n is not node for n in fault.statement.nodes):
-            return None  # the line blocks another use on purpose; or it makes something anew of the value
+            return None  # The line cuts another use on purpose, or it builds a new tensor from the value.
         if isinstance(node, ast.Attribute) and node.attr in names and not is_module(fault, node.value):
             changes = [n for n in fault.statement.nodes if isinstance(n, ast.Attribute) and n.value is node]
             return None if changes or fault.statement.targets[:1] == [node] else unparse(node.value)
         receiver = find_call_operand(fault, node) if is_call(node, *names) else None
-        return (
-            None if receiver is None or any(argument is not receiver for argument in node.args) else unparse(receiver)
-        )
+        if receiver is None or any(argument is not receiver for argument in node.args):
+            return None
+        return unparse(receiver)
 
     return edit_node
 
 
 def set_keyword(name: str, value: object, *functions: str) -> Edit:
-    """``name=value`` in a call that says something else; with ``functions``, added to a call of those."""
+    """Return an edit that sets a keyword argument of a call.
+
+    Args:
+        name: The name of the keyword.
+        value: Its new value. If a call passes another value, that is replaced.
+        *functions: The functions whose calls get the keyword even if they do not pass it yet.
+    """
 
     def edit_node(fault: FaultSite, node: Any) -> Change:
         if not isinstance(node, ast.Call):
@@ -76,7 +86,11 @@ def set_keyword(name: str, value: object, *functions: str) -> Edit:
 
 
 def limit_to_only_candidate(edit: Edit) -> Edit:
-    """Offer an edit only where no other line of the block would be changed by it, too."""
+    """Return an edit that applies only if it would change no other node of the same block.
+
+    Args:
+        edit: The edit.
+    """
 
     def edit_only_candidate(fault: FaultSite, node: Any) -> Change:
         nearby_nodes = (
@@ -88,15 +102,32 @@ def limit_to_only_candidate(edit: Edit) -> Edit:
 
 
 def find_operand(fault: FaultSite, node: Any, names: tuple[str, ...]) -> ast.expr | None:
-    """x of ``name(x)`` and ``x.name()``, of ``a / x`` ("div") and of ``x ** 0.5`` ("pow")."""
+    """Return the operand of an operation: ``x`` in ``name(x)``, ``x.name()``, ``a / x`` and ``x ** 0.5``.
+
+    Args:
+        fault: The fault, for the names of its program.
+        node: The syntax node.
+        names: The names of the operations. A quotient is called "div", and a power "pow".
+
+    Returns:
+        The operand. None if the node is another operation, or a power with an exponent of 1 or more.
+    """
     if isinstance(node, ast.BinOp) and type(node.op).__name__.lower() in names:
-        is_integer_power = isinstance(node.op, ast.Pow) and re.fullmatch(r"[1-9][\d.]*", unparse(node.right))
-        return node.right if isinstance(node.op, ast.Div) else None if is_integer_power else node.left
+        if isinstance(node.op, ast.Div):
+            return node.right
+        if isinstance(node.op, ast.Pow) and re.fullmatch(r"[1-9][\d.]*", unparse(node.right)):
+            return None
+        return node.left
     return find_call_operand(fault, node) if is_call(node, *names) else None
 
 
 def replace_operand(operand_template: str, *names: str) -> Edit:
-    """Put the operand of an operation into a template: ``{x} + 1e-06``."""
+    """Return an edit that changes the operand of an operation.
+
+    Args:
+        operand_template: The new operand, with ``{x}`` for the old one, such as ``{x} + 1e-06``.
+        *names: The names of the operations; see `find_operand`.
+    """
 
     def edit_node(fault: FaultSite, node: Any) -> Change:
         operand_node = find_operand(fault, node, names)
@@ -106,13 +137,19 @@ def replace_operand(operand_template: str, *names: str) -> Edit:
 
 
 def repeat_where_around_operand(*names: str) -> Edit:
-    """``where`` also around what an operation takes that a where hides: ``where(m, f(where(m, x, 1.0)), 0.0)``."""
+    """Return an edit that repeats a ``where`` around the operand of an operation whose result it hides.
+
+    ``where(m, f(x), 0.0)`` becomes ``where(m, f(where(m, x, 1.0)), 0.0)``.
+
+    Args:
+        *names: The names of the operations; see `find_operand`.
+    """
 
     def edit_node(fault: FaultSite, node: Any) -> Change:
         operand_node = find_operand(fault, node, names)
         masks = [n for n in fault.statement.nodes if is_call(n, "where") and len(n.args) == 3]
         mask = next((n for n in masks if node in ast.walk(n)), None)
-        # the mask is of the shape of the norms, not of the vectors
+        # The mask has the shape of the norms, and not of the vectors.
         takes_vectors = is_call(node, "norm") and (node.keywords or node.args[1:])
         if mask is None or operand_node is None or takes_vectors or is_call(operand_node, "where"):
             return None
@@ -125,7 +162,11 @@ def repeat_where_around_operand(*names: str) -> Edit:
 
 
 def insert_line_before_use(line_template: str) -> Edit:
-    """Put a line before the statement that reads the source by its name."""
+    """Return an edit that inserts a line before a statement that reads the source by its name.
+
+    Args:
+        line_template: The line, with ``{x}`` for the name of the source.
+    """
 
     def edit_node(fault: FaultSite, node: Any) -> Change:
         if node is not fault.statement.node or not isinstance(node, SIMPLE_STATEMENTS):
@@ -138,7 +179,13 @@ def insert_line_before_use(line_template: str) -> Edit:
 
 
 def list_source_names(fault: FaultSite) -> list[str]:
-    """What the program calls the source: no name that is another object's where the question is asked."""
+    """Return the names by which the program reaches the source.
+
+    A name that holds another object in the frame that asks is left out.
+
+    Args:
+        fault: The fault.
+    """
     question = fault.question
     names = fault.names
     return [
@@ -150,7 +197,17 @@ def list_source_names(fault: FaultSite) -> list[str]:
 
 
 def make_source_leaf(fault: FaultSite, node: Any) -> Change:
-    """What is trained is computed first, and requires grad then; what the program goes on with keeps its gradient."""
+    """Make the source a leaf: compute it first, and call ``requires_grad_()`` afterwards. This is an `Edit`.
+
+    If the statement does not read the source itself, adds a line with ``retain_grad()`` instead.
+
+    Args:
+        fault: The fault with the statement to blame.
+        node: The syntax node to change.
+
+    Returns:
+        The new text; None if the edit does not apply to the node.
+    """
     name = next((name for name in list_source_names(fault) if fault.statement.bound_names == [name]), None)
     if name is None or not isinstance(node, ast.Assign):
         return None
@@ -162,22 +219,36 @@ def make_source_leaf(fault: FaultSite, node: Any) -> Change:
 
 
 def take_mean_of_return(fault: FaultSite, node: Any) -> Change:
-    """The mean of all that a function of JAX returns."""
-    mean = (
-        spell_path_for_program(fault, "jnp.mean")
-        if isinstance(node, ast.Return) and fault.dialect.name == "jax"
-        else None
-    )
+    """Take the mean of the value that a function returns, in a program of JAX. This is an `Edit`.
+
+    Args:
+        fault: The fault with the statement to blame.
+        node: The syntax node to change.
+
+    Returns:
+        The new text; None if the edit does not apply to the node.
+    """
+    if not isinstance(node, ast.Return) or fault.dialect.name != "jax":
+        return None
+    mean = spell_path_for_program(fault, "jnp.mean")
     mapped_functions = {
         unparse(n.args[0]) for statement in fault.statements for n in statement.calls if is_call(n, "vmap") and n.args
     }
-    if fault.statement.function_name in mapped_functions:  # it is one number for each example
+    if fault.statement.function_name in mapped_functions:  # vmap calls the function with single examples.
         return None
     return (node.value, f"{mean}({unparse(node.value)})") if mean and node.value is not None else None
 
 
 def replace_mask_by_where(fault: FaultSite, node: Any) -> Change:
-    """``jnp.where(m, x, 0.0)`` for ``x[m]`` that is summed, here or where it is read."""
+    """Replace ``x[m]`` by ``jnp.where(m, x, 0.0)`` if this statement or a later one sums it. This is an `Edit`.
+
+    Args:
+        fault: The fault with the statement to blame.
+        node: The syntax node to change.
+
+    Returns:
+        The new text; None if the edit does not apply to the node.
+    """
     is_mask = isinstance(node, ast.Subscript) and isinstance(node.slice, (ast.Compare, ast.Name))
     sums = [
         call
@@ -186,15 +257,21 @@ def replace_mask_by_where(fault: FaultSite, node: Any) -> Change:
         if is_call(call, "sum")
     ]
     can_mask = is_mask and sums and not re.search("exp|log|cos", "".join(map(unparse, sums)))
-    return (
-        f"{spell_path_for_program(fault, 'jnp.where')}({unparse(node.slice)}, {unparse(node.value)}, 0.0)"
-        if can_mask
-        else None
-    )
+    if not can_mask:
+        return None
+    return f"{spell_path_for_program(fault, 'jnp.where')}({unparse(node.slice)}, {unparse(node.value)}, 0.0)"
 
 
 def set_argnums(fault: FaultSite, node: Any) -> Change:
-    """``argnums=`` in the call that asks for the gradient, as the question has it."""
+    """Set ``argnums=`` in the call that computes the gradient to the argument of the question. This is an `Edit`.
+
+    Args:
+        fault: The fault with the statement to blame.
+        node: The syntax node to change.
+
+    Returns:
+        The new text; None if the edit does not apply to the node.
+    """
     if not is_call(node, *GRADIENT_FUNCTIONS):
         return None
     keywords = [
@@ -205,7 +282,17 @@ def set_argnums(fault: FaultSite, node: Any) -> Change:
 
 
 def set_trainable(fault: FaultSite, node: Any) -> Change:
-    """``True`` where ``requires_grad`` is set to False, of one thing and not of all in a loop."""
+    """Replace the False to which ``requires_grad`` or ``trainable`` is set by True. This is an `Edit`.
+
+    A statement in a loop stays, because it freezes many objects.
+
+    Args:
+        fault: The fault with the statement to blame.
+        node: The syntax node to change.
+
+    Returns:
+        The new text; None if the edit does not apply to the node.
+    """
     if fault.statement.enclosing_loops:
         return None
     if is_call(node, "requires_grad_") and node.args and unparse(node.args[0]) == "False":
@@ -215,7 +302,15 @@ def set_trainable(fault: FaultSite, node: Any) -> Change:
 
 
 def convert_source_to_float(fault: FaultSite, node: Any) -> Change:
-    """Floats for the whole numbers of the call that makes the source: ``2.0`` for ``2``, or another dtype."""
+    """Replace integers by floats in the call that creates the source: ``2`` by ``2.0``, or the dtype. An `Edit`.
+
+    Args:
+        fault: The fault with the statement to blame.
+        node: The syntax node to change.
+
+    Returns:
+        The new text; None if the edit does not apply to the node.
+    """
     makes_source = node is fault.call or {fault.source_path.partition("[")[0], fault.question.name} & set(
         fault.statement.bound_names
     )
@@ -235,7 +330,15 @@ def convert_source_to_float(fault: FaultSite, node: Any) -> Change:
 
 
 def format_variable_assignment(name: str, value: ast.expr, operator: ast.operator | None = None) -> str:
-    """A name given to a new value, written as a change of TensorFlow's variable; empty where that has none.
+    """Return an assignment to a name as a call of a method of a TensorFlow variable.
+
+    Args:
+        name: The name of the variable.
+        value: The value that the program binds to the name.
+        operator: The operator of an augmented assignment, or None.
+
+    Returns:
+        The call; "" if the operator is neither ``+=`` nor ``-=``.
 
     >>> format_variable_assignment("w", parse_expression("w - 0.1 * g"))
     'w.assign_sub(0.1 * g)'
@@ -251,34 +354,53 @@ def format_variable_assignment(name: str, value: ast.expr, operator: ast.operato
     ):
         operator, value = value.op, value.right
     if isinstance(operator, step_types):
-        return f"{name}.assign_{'sub' if isinstance(operator, ast.Sub) else 'add'}({unparse(value)})"
+        method = "assign_sub" if isinstance(operator, ast.Sub) else "assign_add"
+        return f"{name}.{method}({unparse(value)})"
+    if operator is not None:
+        return ""
     if is_call(value, "Variable") and value.args:
         value = value.args[0]
-    return "" if operator is not None else f"{name}.assign({unparse(value)})"
+    return f"{name}.assign({unparse(value)})"
 
 
 def update_instead_of_rebinding(fault: FaultSite, node: Any) -> Change:
-    """``x -= g`` for ``x = x - g``, or the variable's own assignment in TensorFlow."""
+    """Replace ``x = x - g`` by ``x -= g``, or in TensorFlow by ``x.assign_sub(g)``. This is an `Edit`.
+
+    Args:
+        fault: The fault with the statement to blame.
+        node: The syntax node to change.
+
+    Returns:
+        The new text; None if the edit does not apply to the node.
+    """
     if node is not fault.statement.node:
         return None
     if fault.replacement:
         return fault.replacement
     value, names = getattr(node, "value", None), fault.statement.bound_names
+    # For a tape, `fault.replacement` contains the assignment already.
     if not isinstance(value, ast.BinOp) or names != [unparse(value.left)] or fault.dialect is TAPE:
-        return None  # of a tape the words know it
+        return None
     sign = {ast.Sub: "-", ast.Add: "+"}.get(type(value.op))
-    is_tensorflow = fault.dialect.name == "tf"
-    return (
-        None
-        if sign is None
-        else format_variable_assignment(names[0], value)
-        if is_tensorflow
-        else f"{names[0]} {sign}= {unparse(value.right)}"
-    )
+    if sign is None:
+        return None
+    if fault.dialect.name == "tf":
+        return format_variable_assignment(names[0], value)
+    return f"{names[0]} {sign}= {unparse(value.right)}"
 
 
 def rebind_instead_of_updating(fault: FaultSite, node: Any) -> Change:
-    """A new tensor instead of a changed one: ``y = y + 1`` for ``y += 1``, a copy before an item is set."""
+    """Replace an in-place change by a new tensor: ``y += 1`` by ``y = y + 1``. This is an `Edit`.
+
+    If the statement sets an item, adds a line that clones the tensor first.
+
+    Args:
+        fault: The fault with the statement to blame.
+        node: The syntax node to change.
+
+    Returns:
+        The new text; None if the edit does not apply to the node.
+    """
     target: ast.expr
     if isinstance(node, ast.AugAssign):
         target = node.target
@@ -295,7 +417,15 @@ def rebind_instead_of_updating(fault: FaultSite, node: Any) -> Change:
 
 
 def reuse_tensor_for_copy(fault: FaultSite, node: Any) -> Change:
-    """The tensor itself, or ``torch.stack`` of several, for a new one that is made of their values."""
+    """Replace a new tensor of old values by the old tensor, or by ``torch.stack`` of several. This is an `Edit`.
+
+    Args:
+        fault: The fault with the statement to blame.
+        node: The syntax node to change.
+
+    Returns:
+        The new text; None if the edit does not apply to the node.
+    """
     stack_path, row = spell_path_for_program(fault, "torch.stack"), fault.row
     if (
         not is_call(node, "tensor", "as_tensor", "Variable", "FloatTensor", "Tensor")
@@ -304,7 +434,9 @@ def reuse_tensor_for_copy(fault: FaultSite, node: Any) -> Change:
     ):
         return None
     argument = node.args[0]
-    parts = getattr(argument, "elts", None) or ([argument.elt] if isinstance(argument, ast.ListComp) else [])
+    parts = getattr(argument, "elts", None) or []
+    if isinstance(argument, ast.ListComp):
+        parts = [argument.elt]
     if any(isinstance(n, ast.Constant) or strip_conversion(n) is not n for n in parts):
         return None
     inputs = [fault.question.rows[index] for index in (row.extra.origin_rows or row.inputs)] if row else []
@@ -314,7 +446,15 @@ def reuse_tensor_for_copy(fault: FaultSite, node: Any) -> Change:
 
 
 def squeeze_column(fault: FaultSite, node: Any) -> Change | None:
-    """The column of an operation that combines a column and a row, as a row."""
+    """Turn the column of an operation that combines a column and a row into a row. This is an `Edit`.
+
+    Args:
+        fault: The fault with the statement to blame.
+        node: The syntax node to change.
+
+    Returns:
+        The new text; None if the edit does not apply to the node.
+    """
     row: Any = fault.row
     columns = [side for side, row_index in enumerate(row.inputs[:2]) if len(fault.question.rows[row_index].shape) == 2]
     sides = find_operand_expressions(row.site, row.op)
@@ -323,14 +463,32 @@ def squeeze_column(fault: FaultSite, node: Any) -> Change | None:
 
 
 def clear_gradients_after_step(fault: FaultSite, node: Any) -> Change | None:
-    """``zero_grad()`` behind a step."""
+    """Add ``zero_grad()`` on a line after an optimizer step. This is an `Edit`.
+
+    Args:
+        fault: The fault with the statement to blame.
+        node: The syntax node to change.
+
+    Returns:
+        The new text; None if the edit does not apply to the node.
+    """
     is_statement = isinstance(fault.statement.node, ast.Expr) and node is fault.statement.node.value
     is_step = is_statement and is_call(node, "step") and isinstance(node.func, ast.Attribute) and not node.args
     return f"{unparse(node)}\n{unparse(node.func.value)}.zero_grad()" if is_step else None
 
 
 def sample_with_gradient(fault: FaultSite, node: Any) -> Change | None:
-    """A draw through which a gradient passes, where no block of the program's own has switched autograd off."""
+    """Replace ``sample`` by ``rsample``, which a gradient passes. This is an `Edit`.
+
+    It does not apply to discrete distributions, or in a block in which the program switches autograd off.
+
+    Args:
+        fault: The fault with the statement to blame.
+        node: The syntax node to change.
+
+    Returns:
+        The new text; None if the edit does not apply to the node.
+    """
     paused = fault.statement.find_enclosing_block("no_grad", "inference_mode")
     if not is_call(node, "sample") or not isinstance(node.func, ast.Attribute) or paused:
         return None

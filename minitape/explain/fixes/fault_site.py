@@ -1,4 +1,4 @@
-"""The statement to blame, as an edit sees it, and how text is put into the lines of its program."""
+"""Describe the statement to blame for edits, and replace text in the lines of its program."""
 
 from __future__ import annotations
 
@@ -24,8 +24,12 @@ _find_index_op = re.compile("(?i)embedding|gather|getitem|slice|index|take|one_?
 
 
 class Fix(NamedTuple):
-    """A line of a program, and what is in its place, which may be several; no text: nothing. With words of its own it
-    is no patch.
+    """The change of one line of a program.
+
+    Attributes:
+        line: The number of the line.
+        text: The lines that replace it; "" to delete it.
+        sentence: A sentence that describes the change, if `text` cannot be shown as a patch.
     """
 
     line: int
@@ -35,58 +39,70 @@ class Fix(NamedTuple):
 
 @dataclass
 class FaultSite:
-    """What is to blame: the cause and the statement, and of its operation what is known."""
+    """A cause, the statement to blame, and the operation in it.
+
+    Attributes:
+        question: The question that the finding answers.
+        cause: The cause, as the bridges name it.
+        statement: The statement to blame.
+        row: The recorded operation, if it is known.
+        call: The expression that ran the operation, if it is known.
+        replacement: The statement to write instead, if the sentence of the finding contains it.
+    """
 
     question: Question
     cause: str
     statement: Statement
-    row: RecordedRow | None = None  # the recorded operation
-    call: ast.expr | None = None  # its expression
-    replacement: str = ""  # the statement in its place, where the words know it
+    row: RecordedRow | None = None
+    call: ast.expr | None = None
+    replacement: str = ""
 
     @property
     def dialect(self) -> Dialect:
-        """How the framework writes it."""
+        """How the framework writes the functions that fixes need."""
         return self.question.adapter.dialect
 
     @cached_property
     def names(self) -> dict[str, Any]:
-        """The names of the program, and what they hold."""
+        """The names of the program, each with the value that it holds."""
         return dict(reversed([*self.question.adapter.list_names_and_values()]))
 
     @cached_property
     def source_path(self) -> str:
-        """How the program reaches the source."""
-        return (
-            find_access_path(self.question, self.question.adapter.to_handle(self.question.source)) or self.question.name
-        )
+        """The expression by which the program reaches the source, or the name of the source."""
+        handle = self.question.adapter.to_handle(self.question.source)
+        return find_access_path(self.question, handle) or self.question.name
 
     @property
     def program(self) -> ProgramText:
-        """The text of the program that it is in."""
+        """The text of the program that contains the statement: a file, or all cells of a notebook."""
         return read_program(self.statement.file)
 
     @property
     def statements(self) -> list[Statement]:
-        """The statements of its file."""
+        """The statements in the same file or cell."""
         return [statement for statement in self.program.statements if statement.file == self.statement.file]
 
     @property
     def lines(self) -> list[str]:
-        """The lines of its file."""
+        """The lines of the file or cell, without line ends."""
         return [line.rstrip("\n") for line in read_source_lines(self.statement.file)]
 
     def list_input_arrays(self) -> list[OptionalArray]:
-        """The elements of what the operation took; None where they are gone."""
+        """Return the elements of each input of the operation as float64; None for an input whose elements are gone."""
         return [to_float_array(self.question.rows[index].value) for index in (self.row.inputs if self.row else [])]
 
     def find_result_array(self) -> OptionalArray:
-        """The elements of what the operation gave; None where they are gone."""
+        """Return the elements of the operation's result as float64; None if they are gone."""
         return None if self.row is None else to_float_array(self.row.value)
 
     def find_reading_statements(self, *names: str) -> list[Statement]:
-        """The other statements that read what this one binds, or these names; of an attribute by any name of its
-        object.
+        """Return the other statements that read a name or attribute that this statement binds.
+
+        Attributes are compared by their last name, so that the name of their object does not matter.
+
+        Args:
+            *names: Further names that count as bound.
         """
         bound_names = {*names, *(find_last_name(target) or unparse(target) for target in self.statement.targets)}
         others = [statement for statement in self.program.statements if statement is not self.statement]
@@ -97,28 +113,46 @@ class FaultSite:
         ]
 
 
-Change = str | tuple[ast.AST, str] | None  # what is in a node's place, or in another's; None: nothing changes
-Edit = Callable[[FaultSite, Any], Change]  # of one piece of the statement's syntax
-Plan = Callable[[FaultSite], Fix | None]  # of the whole program
+# The text that replaces a node, or another node and the text that replaces that one; None if nothing changes.
+Change = str | tuple[ast.AST, str] | None
+# An edit receives one syntax node of the statement to blame and returns its change.
+Edit = Callable[[FaultSite, Any], Change]
+# A plan looks at the whole program and returns its fix.
+Plan = Callable[[FaultSite], Fix | None]
 
 
-# -- what is there ---------------------------------------------------------------------------------
+# -- reading the program ---------------------------------------------------------------------------
 
 
 def is_call(node: ast.AST | None, *names: str) -> TypeGuard[ast.Call]:
-    """Whether a node calls a function of one of these names."""
+    """Return whether a node is a call of a function or method with one of these last names.
+
+    Args:
+        node: The syntax node, or None.
+        *names: The names, without modules or objects.
+    """
     return isinstance(node, ast.Call) and find_last_name(node.func) in names
 
 
 def is_module(fault: FaultSite, node: ast.AST) -> bool:
-    """Whether an expression is a module, or a part of one: ``np``, ``tf.math``."""
+    """Return whether an expression is a module or a part of a module, such as ``np`` or ``tf.math``.
+
+    Args:
+        fault: The fault, for the names of its program.
+        node: The expression.
+    """
     root, _, suffix = unparse(node).partition(".")
     is_known = root in fault.program.imported_modules or root in fault.dialect.modules
     return "(" not in suffix and (is_known or isinstance(fault.names.get(root), ModuleType))
 
 
 def find_call_operand(fault: FaultSite, call: ast.AST | None) -> ast.expr | None:
-    """``x`` of ``f(x)``, ``module.f(x)``, ``x.f()`` and of a layer ``self.f(x)``."""
+    """Return the operand of a call: ``x`` in ``f(x)``, ``module.f(x)``, ``x.f()`` and ``self.f(x)``.
+
+    Args:
+        fault: The fault, for the names of its program.
+        call: The syntax node. For any node but a call, the result is None.
+    """
     if not isinstance(call, ast.Call):
         return None
     receiver = call.func.value if isinstance(call.func, ast.Attribute) else None
@@ -128,7 +162,15 @@ def find_call_operand(fault: FaultSite, call: ast.AST | None) -> ast.expr | None
 
 
 def spell_path_for_program(fault: FaultSite, path: str) -> str | None:
-    """``jnp.log`` as the program would write it; None where it does not know the module."""
+    """Return a function's path as the program would write it.
+
+    Args:
+        fault: The fault, for the names and imports of its program.
+        path: The path as most programs write it, such as ``jnp.log``.
+
+    Returns:
+        The path, possibly with the full name of the module. None if the program does not import the module.
+    """
     root, _, suffix = path.partition(".")
     module, imported = fault.dialect.modules.get(root, root), fault.program.imported_modules
     used_names = {
@@ -140,7 +182,11 @@ def spell_path_for_program(fault: FaultSite, path: str) -> str | None:
 
 
 def is_result_used_as_index(fault: FaultSite) -> bool:
-    """Return whether the operation's result says which elements are taken, by itself or by other whole numbers."""
+    """Return whether the operation's result is used as an index, directly or through other integers.
+
+    Args:
+        fault: The fault with the operation.
+    """
     rows, index_rows = fault.question.rows, {fault.row.index} if fault.row else set()
     for row in rows[min(index_rows, default=len(rows)) :]:
         if not index_rows.isdisjoint(row.inputs):
@@ -150,13 +196,20 @@ def is_result_used_as_index(fault: FaultSite) -> bool:
     return False
 
 
-# -- what is written -------------------------------------------------------------------------------
+# -- changing the program --------------------------------------------------------------------------
 
 
 def replace_node_in_line(fault: FaultSite, node: Any, text: str) -> Fix | None:
-    """Return the line with another text for one node, a statement or an expression.
+    """Replace a statement or an expression in its line.
 
-    None where the node has several lines, where nothing changes, or where the program would not parse any more.
+    Args:
+        fault: The fault, for the lines of its program.
+        node: The statement or expression.
+        text: The new text. It is put in brackets if an operation around it requires that.
+
+    Returns:
+        The changed line; "" if it became ``h = h``. None if the node spans several lines, if nothing changes, or if
+        the program could not be parsed afterwards.
     """
     lines = fault.lines
     line = lines[node.lineno - 1]
@@ -164,12 +217,14 @@ def replace_node_in_line(fault: FaultSite, node: Any, text: str) -> Fix | None:
         return None
     if isinstance(node, ast.expr):
         text = _add_needed_brackets(fault, node, text)
-    text = re.sub(r"'([^'\"\\]*)'", r'"\1"', text) if '"' in line and "'" not in line else text
+    if '"' in line and "'" not in line:
+        text = re.sub(r"'([^'\"\\]*)'", r'"\1"', text)
     prefix, suffix = line.encode()[: node.col_offset], line.encode()[node.end_col_offset :]
     indent = line[: len(line) - len(line.lstrip())]
     new_line = (prefix + text.replace("\n", "\n" + indent).encode() + suffix).decode()
     left, equals, right = new_line.strip().partition(" = ")
-    new_line = "" if equals and left == right and left.isidentifier() else new_line  # ``h = h`` goes
+    if equals and left == right and left.isidentifier():
+        new_line = ""
     try:
         ast.parse("\n".join([*lines[: node.lineno - 1], new_line, *lines[node.lineno :]]))
     except SyntaxError:
@@ -178,10 +233,10 @@ def replace_node_in_line(fault: FaultSite, node: Any, text: str) -> Fix | None:
 
 
 def _add_needed_brackets(fault: FaultSite, node: ast.expr, text: str) -> str:
-    """The text of an expression, in brackets where a part of the operation around it would take it apart."""
+    """Return the text of an expression, in brackets if the operation around it would otherwise split it."""
     try:
         parsed_node = parse_expression(text)
-    except SyntaxError:  # a part of a call: ``x, dim=0``
+    except SyntaxError:  # The text may be several arguments of a call, as in ``x, dim=0``.
         return text
     parents = (n for n in fault.statement.nodes for part in ast.iter_child_nodes(n) if part is node)
     splits_text = any(isinstance(n, _OPERATOR_NODES) or (isinstance(n, ast.Call) and n.func is node) for n in parents)
@@ -190,14 +245,22 @@ def _add_needed_brackets(fault: FaultSite, node: ast.expr, text: str) -> str:
 
 
 def apply_edit_to_statement(fault: FaultSite, edit: Edit) -> Fix | None:
-    """Return the line with the one node changed that an edit changes; None where that is none, or several."""
+    """Apply an edit to the one node of the statement that it can change.
+
+    If it can change several nodes, it changes the node that ran, or else the node that contains all others.
+
+    Args:
+        fault: The fault with the statement.
+        edit: The edit.
+
+    Returns:
+        The changed line. None if the edit changes no node, or if no changed node contains all others.
+    """
     changes = [(node, replacement) for node in fault.statement.nodes if (replacement := edit(fault, node)) is not None]
     changes = [change for change in changes if change[0] is fault.call] or changes
     if not changes or not all(other in ast.walk(changes[0][0]) for other, _ in changes):
         return None
     node, replacement = changes[0]
-    return (
-        replace_node_in_line(fault, node, replacement)
-        if isinstance(replacement, str)
-        else replace_node_in_line(fault, *replacement)
-    )
+    if isinstance(replacement, str):
+        return replace_node_in_line(fault, node, replacement)
+    return replace_node_in_line(fault, *replacement)

@@ -1,8 +1,8 @@
-"""Which edits fix which cause, and how a fix is offered: one table for a tape and for every framework.
+"""Map each cause to its edits, and add fixes to an answer. The table serves minitape's tape and every framework.
 
-An edit looks at one piece of the syntax of the statement to blame, and says what should be in its place, or None; a
-plan looks at the whole program. They are taken in turn, and the first that knows something is offered: as a patch where
-one line changes, and the program still parses with it.
+An edit receives one syntax node of the statement to blame, and returns the text that should replace it, or None. A plan
+looks at the whole program. They are tried in order, and the first result is the fix. It is offered as a patch if only
+one line changes and the program can still be parsed.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from .operation_advice import find_advice_for_fault
 _STEP_EDITS: list[Edit] = [number.pass_straight_through]
 _REENTRANT_EDIT = edit.set_keyword("use_reentrant", False, "checkpoint")
 
-EDITS: dict[str, list[Edit]] = {  # by cause
-    # not tracked
+EDITS: dict[str, list[Edit]] = {  # The keys are causes.
+    # The source is not tracked.
     "not_trainable": [edit.set_keyword("trainable", True), edit.set_trainable],
     "not_accessed_watched": [edit.set_keyword("watch_accessed_variables", True)],
     "requires_grad": [
@@ -36,10 +36,10 @@ EDITS: dict[str, list[Edit]] = {  # by cause
         edit.insert_line_before_use("{x}.requires_grad_()"),
     ],
     "non_leaf": [edit.make_source_leaf],
-    # whole numbers
+    # Integers have no gradient.
     "integer_dtype": [edit.convert_source_to_float, *_STEP_EDITS],
     "integer_cast": _STEP_EDITS,
-    # cut, paused, outside, kept in a variable
+    # The path is cut, paused, outside of the block, or stored in a variable.
     "stop_gradient": [edit.unwrap_call("stop_gradient")],
     "detach": [edit.unwrap_call("detach", "detach_")],
     "data": [edit.unwrap_call("data")],
@@ -47,18 +47,18 @@ EDITS: dict[str, list[Edit]] = {  # by cause
     "no_grad": [edit.update_instead_of_rebinding, edit.sample_with_gradient, _REENTRANT_EDIT],
     "unknown": [_REENTRANT_EDIT],
     "variable_assign": [edit.unwrap_call("Variable")],
-    # left
+    # The value left the framework.
     "left_torch": [edit.reuse_tensor_for_copy],
-    # another argument, a mask
+    # The gradient is by another argument, or a mask selects elements.
     "argnums": [edit.set_argnums],
     "boolean_index": [edit.replace_mask_by_where],
-    # no derivative, another object
+    # The operation has no derivative, or the source is another object.
     "nondifferentiable": _STEP_EDITS,
     "no_derivative": _STEP_EDITS,
     "zero_derivative": [*_STEP_EDITS, edit.sample_with_gradient],
     "wrong_object": [edit.unwrap_call("identity", "value", "read_value"), edit.update_instead_of_rebinding],
     "rebound": [edit.update_instead_of_rebinding],
-    # not finite
+    # A value or a derivative is not finite.
     "nan_forward": [
         edit.repeat_where_around_operand("log", "log2", "log10", "sqrt", "rsqrt", "div", "pow"),
         number.require_zero_input(edit.replace_operand("{x} + 1e-06", "log", "log2", "log10", "rsqrt", "reciprocal")),
@@ -70,10 +70,10 @@ EDITS: dict[str, list[Edit]] = {  # by cause
         number.exclude_tensorflow(edit.replace_operand("{x} + 1e-12", "norm", "vector_norm")),
         number.require_zero_input(edit.replace_operand("{x} + 1e-06", "pow")),
     ],
-    # a gradient that is used further, errors
+    # A gradient is used further without its graph, or an operation changes a value in place.
     "create_graph": [edit.limit_to_only_candidate(edit.set_keyword("create_graph", True, "grad", "backward"))],
     "in_place": [edit.rebind_instead_of_updating],
-    # there, and wrong
+    # The gradient exists and is wrong.
     "broadcast": [edit.squeeze_column],
     "in_part": [edit.unwrap_call("item", "detach", "stop_gradient"), edit.set_keyword("create_graph", True, "grad")],
     "not_applied": [edit.update_instead_of_rebinding],
@@ -96,17 +96,26 @@ PLANS: dict[str, list[Plan]] = {
 
 
 def find_first_fix(fault: FaultSite) -> Fix | None:
-    """The first fix that the tables have for a cause."""
+    """Return the first fix that an edit or a plan for the cause of a fault finds, or None."""
     edits = (apply_edit_to_statement(fault, edit) for edit in EDITS.get(fault.cause, []))
     plans = (plan(fault) for plan in PLANS.get(fault.cause, []))
     return next(filter(None, chain(edits, plans)), None)
 
 
 def add_fixes_to_answer(question: Question, finding: Finding, answer: Explanation) -> None:
-    """Add to an answer what to write on which line, and the patch, where that is enough."""
+    """Add fixes to an answer and to its further breaks.
+
+    Sets `Explanation.patch` if changing one line is enough, and extends `Explanation.fix`.
+
+    Args:
+        question: The question that the finding answers.
+        finding: The finding, with the further breaks in `more`.
+        answer: The explanation of the finding, with the explanations of the further breaks in `others`.
+    """
     breaks = [part for part in finding.more if not part.is_side_break]
     is_one_site = all(part.site == finding.site and part.cause != "outside_tape" for part in breaks)
-    is_one_block = answer.kind == "paused" and all(part.cause == finding.cause for part in breaks)  # one block goes
+    # Removing one block mends all breaks of the same pause.
+    is_one_block = answer.kind == "paused" and all(part.cause == finding.cause for part in breaks)
     answers = (answer, *answer.others)
     fixes = [
         _find_fix_and_set_sentence(question, part, explanation)
@@ -120,27 +129,28 @@ def add_fixes_to_answer(question: Question, finding: Finding, answer: Explanatio
             indent = fix.text[: len(fix.text) - len(fix.text.lstrip())]
             part.patch = "\n".join(line.removeprefix(indent) for line in fix.text.split("\n"))
             part.patch_line = fix.line
-        if question.adapter.dialect is not TAPE:  # its sentences say it
+        if question.adapter.dialect is not TAPE:  # The sentences of a tape contain the fix already.
             part.fix = join_sentences(part.fix, fix.sentence or format_fix_sentence(fix))
 
 
 def format_fix_sentence(fix: Fix) -> str:
-    """Format a fix as a sentence, for a reader who edits by hand.
+    """Return a fix as a sentence, for a reader who edits by hand.
+
+    Args:
+        fix: The fix.
 
     >>> format_fix_sentence(Fix(3, "    y = x")), format_fix_sentence(Fix(5, ""))
     ('Line 3 should be `y = x`.', 'Delete line 5.')
     """
     line = fill("line {line}", line=fix.line)
     code = fill("` and then `").join(line.strip() for line in fix.text.split("\n"))
-    return (
-        fill("{lines} should be `{code}`.", lines=line.capitalize(), code=code)
-        if code
-        else fill("Delete {lines}.", lines=line)
-    )
+    if not code:
+        return fill("Delete {lines}.", lines=line)
+    return fill("{lines} should be `{code}`.", lines=line.capitalize(), code=code)
 
 
 def _is_blamed_outside_block(question: Question, finding: Finding) -> bool:
-    """Whether a value left, or was stored, where the tape records nothing: another line there is not enough."""
+    """Return whether a value left or was stored outside the tape's block, so that changing that line is not enough."""
     if question.adapter.dialect is not TAPE or finding.cause not in ("left_through_numpy", "state"):
         return False
     block, statement = find_statement(question.adapter.find_block_site()), find_statement(finding.site)
@@ -154,13 +164,14 @@ def _is_blamed_outside_block(question: Question, finding: Finding) -> bool:
 
 
 def _find_fix_and_set_sentence(question: Question, finding: Finding, answer: Explanation) -> Fix | None:
-    """Find the line that fixes one break, and put a sentence about its operation into the answer."""
+    """Return the fix for one break, and set the answer's sentence about its operation if there is advice on it."""
     statement = find_statement(finding.site)
     if not statement or (answer.connected and answer.kind == "connected"):
         return None
     place = getattr(finding.site, "place", None)
     call = None if place is None else statement.find_expression(place.span)
-    blames_call = KIND_NAMES.get(finding.cause) == "left" and call is not None  # the expression tells more than the row
+    # If a value left, the expression that ran is more exact than the row.
+    blames_call = KIND_NAMES.get(finding.cause) == "left" and call is not None
     row = None if finding.row is None or blames_call else question.rows[finding.row]
     fault = FaultSite(
         question,

@@ -1,4 +1,4 @@
-"""A line that takes a value to NumPy or Python, written with the framework's functions."""
+"""Rewrite a line that converts a value to NumPy or Python with the framework's functions."""
 
 from __future__ import annotations
 
@@ -26,11 +26,12 @@ CONVERSION_NAMES = ("numpy", "float", "int", "item", "tolist")
 _TENSORFLOW_NAME_OF_METHOD = {"flatten": "reshape", "ravel": "reshape", "astype": "cast", "copy": "identity"}
 _TENSORFLOW_NAME_OF_METHOD |= {f: f for f in ("transpose", "reshape", "squeeze")}
 _TENSORFLOW_NAME_OF_METHOD |= {f: f"reduce_{f}" for f in ("mean", "sum", "max", "min")}
-# functions of NumPy that no gradient passes in another framework either, and those with other arguments
+# No gradient passes these functions of NumPy in any framework.
 FLAT_FUNCTIONS = [
     *STEP_FUNCTIONS,
     *"argmax argmin argsort nonzero searchsorted digitize around histogram bincount unique".split(),
 ]
+# These functions of NumPy have other arguments in PyTorch and TensorFlow.
 _DIFFERENT_FUNCTIONS = "vstack hstack concatenate tensordot inner outer normal uniform randn".split()
 _BUILTINS_FOR_TENSORS = "abs sum pow max min print float range zip enumerate isinstance repr bool list".split()
 _TENSOR_PACKAGES = ("minitape", "tensorflow", "keras", "torch", "jax", "functools")
@@ -40,7 +41,11 @@ _SAMPLE_TENSOR = from_array(np.ones(1, np.float32))
 
 
 def strip_conversion(node: Any) -> ast.expr:
-    """The tensor behind what takes it out: ``h`` of ``float(h)`` and ``h.detach().numpy()``; else the expression."""
+    """Return the tensor inside a conversion to NumPy or Python: ``h`` in ``float(h)`` or ``h.detach().numpy()``.
+
+    Args:
+        node: The expression. If it is not a conversion, it is returned unchanged.
+    """
     if not is_call(node, *CONVERSION_NAMES, "detach", "cpu") or node.keywords or unparse(node.func) == "int":
         return node
     is_method = isinstance(node.func, ast.Attribute)
@@ -50,12 +55,12 @@ def strip_conversion(node: Any) -> ast.expr:
 
 
 def _has_conversion(node: ast.AST) -> bool:
-    """Whether a value leaves in an expression."""
+    """Return whether an expression contains a conversion to NumPy or Python."""
     return any(strip_conversion(n) is not n for n in ast.walk(node))
 
 
 def _find_root_package(fault: FaultSite, function: ast.AST) -> str:
-    """The package whose function it is; empty where it is no module's."""
+    """Return the package that defines a function such as ``np.mean``; "" if it is not a function of a module."""
     root = unparse(function).partition(".")[0] if isinstance(function, ast.Attribute) else ""
     value = fault.names.get(root) if root else None
     module_name = value.__name__ if isinstance(value, ModuleType) else ""
@@ -63,8 +68,10 @@ def _find_root_package(fault: FaultSite, function: ast.AST) -> str:
 
 
 def _is_non_tensor_function(fault: FaultSite, node: ast.AST) -> bool:
-    """Whether something is a function that knows nothing of tensors: of Python's, of another library, of the program's
-    own that computes with NumPy; or a method of arrays alone.
+    """Return whether a function or method does not accept tensors.
+
+    Most built-in functions, functions of other libraries, and functions of the program that use NumPy do not accept
+    tensors. In TensorFlow, methods that only arrays have do not accept them either.
     """
     node = node.func if isinstance(node, ast.Call) else node
     functions = fault.program.definitions.get(find_last_name(node), [])
@@ -84,10 +91,18 @@ def _is_non_tensor_function(fault: FaultSite, node: ast.AST) -> bool:
 
 
 def convert_to_framework(fault: FaultSite, node: ast.AST) -> ast.expr | None:
-    """An expression that stays in the framework; None where it does, or where that cannot be written."""
+    """Rewrite an expression so that its value stays in the framework.
+
+    Args:
+        fault: The fault, for the dialect and the program.
+        node: The expression.
+
+    Returns:
+        The new expression. None if nothing leaves the framework, or if the expression cannot be rewritten.
+    """
     for part in ast.walk(node):
         if isinstance(part, _NESTED_NODES) and any(_convert_leaving_call(fault, n) is not None for n in ast.walk(part)):
-            return None  # another statement uses the parts
+            return None  # Other statements use the converted parts.
     converted = ast.fix_missing_locations(rewrite_tree(node, lambda n: _convert_leaving_call(fault, n)))
     makes_text = any(
         isinstance(n, (ast.JoinedStr, ast.Compare, ast.Mod)) or is_call(n, *FLAT_FUNCTIONS, "format", "predict")
@@ -100,7 +115,10 @@ def convert_to_framework(fault: FaultSite, node: ast.AST) -> ast.expr | None:
 
 
 def _convert_leaving_call(fault: FaultSite, node: ast.AST) -> ast.AST | None:
-    """What is in the place of a value that leaves, of a function of NumPy's, and of a tensor that is made anew."""
+    """Return the replacement of a conversion, of a call of NumPy, or of a call that builds a new tensor.
+
+    Returns None if the node stays as it is.
+    """
 
     def convert_part(part: Any) -> Any:
         return rewrite_tree(part, lambda n: _convert_leaving_call(fault, n))
@@ -111,34 +129,26 @@ def _convert_leaving_call(fault: FaultSite, node: ast.AST) -> ast.AST | None:
     function, inner = node.func, strip_conversion(node)
     if inner is not node:
         return convert_part(inner)
-    arguments, keywords = (
-        [convert_part(argument) for argument in node.args],
-        [convert_part(keyword) for keyword in node.keywords],
-    )
+    arguments = [convert_part(argument) for argument in node.args]
+    keywords = [convert_part(keyword) for keyword in node.keywords]
     if is_call(node, "predict") and isinstance(function, ast.Attribute):
         return ast.Call(convert_part(function.value), arguments, [])
     if is_tensorflow and isinstance(function, ast.Attribute) and _has_conversion(function.value):
         name = _TENSORFLOW_NAME_OF_METHOD.get(function.attr)
+        if not name:
+            return None
         shape = [parse_expression("[-1]")] if function.attr in ("flatten", "ravel") else arguments
-        return (
-            ast.Call(parse_expression(f"tf.{name}"), [convert_part(function.value), *shape], keywords) if name else None
-        )
+        return ast.Call(parse_expression(f"tf.{name}"), [convert_part(function.value), *shape], keywords)
     is_jax = fault.dialect.name == "jax"
     if is_call(node, *TENSOR_BUILDERS) and node.args and not is_jax:
         return _convert_tensor_builder(fault, node, arguments, keywords)
     name = find_last_name(function)
-    is_array_function = _find_root_package(fault, function) in ("numpy", "math") and name not in (
-        *FLAT_FUNCTIONS,
-        *([] if is_jax else _DIFFERENT_FUNCTIONS),
-    )
-    path = (
-        spell_path_for_program(
-            fault, fault.dialect.find_equivalent_function(unparse(function).partition(".")[2]) or "?"
-        )
-        if is_array_function
-        else None
-    )
-    if path is None or "?" in path:
+    excluded_names = FLAT_FUNCTIONS if is_jax else [*FLAT_FUNCTIONS, *_DIFFERENT_FUNCTIONS]
+    if name in excluded_names or _find_root_package(fault, function) not in ("numpy", "math"):
+        return None
+    equivalent = fault.dialect.find_equivalent_function(unparse(function).partition(".")[2])
+    path = spell_path_for_program(fault, equivalent) if equivalent else None
+    if path is None:
         return None
     extra_arguments = [ast.Constant(1)] if is_tensorflow and name == "dot" else []
     return ast.Call(parse_expression(path), [*arguments, *extra_arguments], keywords)
@@ -147,8 +157,10 @@ def _convert_leaving_call(fault: FaultSite, node: ast.AST) -> ast.AST | None:
 def _convert_tensor_builder(
     fault: FaultSite, node: ast.Call, arguments: list[Any], keywords: list[Any]
 ) -> ast.AST | None:
-    """What a call like ``constant(h.numpy())`` makes anew, as it is; of TensorFlow's a tensor, where it may be a list
-    or a variable.
+    """Return the argument of a call that builds a new tensor, such as ``constant(h.numpy())``, converted.
+
+    In TensorFlow, the argument is wrapped in ``tf.convert_to_tensor`` if it may be a list or a variable. Returns None
+    if the call stays as it is.
     """
     argument, converted = node.args[0], arguments[0]
     is_changed = unparse(converted) != unparse(argument)
@@ -165,8 +177,13 @@ def _convert_tensor_builder(
 
 
 def find_convertible_call_and_text(fault: FaultSite) -> tuple[ast.expr, str] | None:
-    """The outermost call in the statement to blame that can stay in the framework, and its new text; not inside of
-    another one that takes arrays alone.
+    """Return the outermost call in the statement to blame that can be rewritten, and its new text.
+
+    Args:
+        fault: The fault with the statement.
+
+    Returns:
+        The call and the text. None if no call can be rewritten, or if a call around it accepts only arrays.
     """
     calls = [n for n in fault.statement.nodes if isinstance(n, ast.Call)]
     for call in [n for n in calls if fault.call is None or fault.call in ast.walk(n)]:
@@ -177,13 +194,16 @@ def find_convertible_call_and_text(fault: FaultSite) -> tuple[ast.expr, str] | N
 
 
 def convert_line_to_framework(fault: FaultSite) -> Fix | None:
-    """The line with the framework's functions in place of those of NumPy and Python; None where it cannot be, or where
-    what reads its result may need an array.
+    """Rewrite the line to blame with the framework's functions instead of NumPy and Python. This is a `Plan`.
+
+    Args:
+        fault: The fault with the line.
+
+    Returns:
+        The fix. None if the line cannot be rewritten, or if a statement that reads its result may need an array.
     """
-    statement, names = (
-        fault.statement,
-        {find_last_name(target) or unparse(target) for target in fault.statement.targets},
-    )
+    statement = fault.statement
+    names = {find_last_name(target) or unparse(target) for target in statement.targets}
     value: Any = statement.node.value if isinstance(statement.node, SIMPLE_STATEMENTS) else None
     converted = None if value is None else convert_to_framework(fault, value)
     fills_list = statement.find_call("extend", "insert", "assign", "assign_add", "assign_sub")
@@ -194,8 +214,9 @@ def convert_line_to_framework(fault: FaultSite) -> Fix | None:
     is_dropped = isinstance(statement.node, ast.Expr) and not isinstance(value, ast.Yield) and not appends
     if converted is None or [unparse(converted)] == statement.bound_names or fills_list or sets_item or is_dropped:
         return None
-    names |= {find_last_name(value.func.value) or unparse(value.func.value)} if appends else set()
-    # it may be the variable itself, or a list of such
+    if appends:
+        names.add(find_last_name(value.func.value) or unparse(value.func.value))
+    # The name may stand for a variable itself, or for a list of them.
     is_reference = appends or isinstance(converted, BINDABLE_NODES)
     nodes = [n for reader in fault.find_reading_statements(*names) for n in reader.nodes]
     needs_array = any(_does_use_need_array(fault, n, names, is_reference) for n in nodes)
@@ -203,7 +224,7 @@ def convert_line_to_framework(fault: FaultSite) -> Fix | None:
 
 
 def _does_use_need_array(fault: FaultSite, node: ast.AST, names: set[str], is_reference: bool) -> bool:
-    """Whether something is done with one of these names that may not be done with a tensor, or that leaves again."""
+    """Return whether a node uses one of some names in a way that needs an array, or that converts it again."""
     if isinstance(node, ast.AugAssign):
         return is_reference and find_last_name(node.target) in names
     if isinstance(node, ast.Subscript):
@@ -213,11 +234,9 @@ def _does_use_need_array(fault: FaultSite, node: ast.AST, names: set[str], is_re
         rebuilds = is_call(node, *TENSOR_BUILDERS, "clamp", "clip") and (
             is_reference or has_list or fault.dialect.name != "tf"
         )
-        part = (
-            node
-            if rebuilds or strip_conversion(node) is not node or _is_non_tensor_function(fault, node)
-            else ast.Pass()
-        )
+        if not rebuilds and strip_conversion(node) is node and not _is_non_tensor_function(fault, node):
+            return False
+        part = node
     elif isinstance(node, ast.Attribute) and _is_non_tensor_function(fault, node):
         part = node.value
     else:

@@ -1,4 +1,4 @@
-"""What fixes a line that goes in steps, or makes NaNs: edits that look at the recorded numbers, too."""
+"""Edits of lines that compute steps or NaNs. They also read the recorded values."""
 
 from __future__ import annotations
 
@@ -25,29 +25,54 @@ STEP_FUNCTIONS = "round floor ceil trunc sign rint fix floordiv".split()
 
 
 def format_straight_through(fault: FaultSite, step: ast.expr, x: ast.expr | None) -> str | None:
-    """``x + stop_gradient(round(x) - x)``; None where ``x`` must not run a second time."""
+    """Return a straight-through estimator, such as ``x + stop_gradient(round(x) - x)``.
+
+    Args:
+        fault: The fault, for the dialect and the program.
+        step: The expression of the step, such as ``round(x)``.
+        x: The operand of the step, or None.
+
+    Returns:
+        The text of the expression. None if `x` is None, if the operand must not run a second time, or if the
+        program does not import the framework's function.
+    """
     if x is None:
         return None
     calls = [n.func for n in ast.walk(x) if isinstance(n, ast.Call)]
-    if any(
-        isinstance(function, ast.Name) or find_last_name(function) in _RANDOM_FUNCTIONS for function in calls
-    ):  # other numbers, or done twice
+    # A second run of a random function returns other numbers, and a function of the program may have effects.
+    if any(isinstance(function, ast.Name) or find_last_name(function) in _RANDOM_FUNCTIONS for function in calls):
         return None
-    stop_function = spell_path_for_program(fault, fault.dialect.stop_gradient) if fault.dialect.stop_gradient else ""
     inner = f"({unparse(step)}) - ({unparse(x)})"
-    text = f"({unparse(x)}) + " + (f"{stop_function}({inner})" if stop_function else f"({inner}).detach()")
-    return None if stop_function is None else unparse(parse_expression(text))
+    if not fault.dialect.stop_gradient:
+        return unparse(parse_expression(f"({unparse(x)}) + ({inner}).detach()"))
+    stop_function = spell_path_for_program(fault, fault.dialect.stop_gradient)
+    if stop_function is None:
+        return None
+    return unparse(parse_expression(f"({unparse(x)}) + {stop_function}({inner})"))
 
 
 def find_step_operand(fault: FaultSite, node: Any) -> ast.expr | None:
-    """What a step is applied to; of ``a // b`` the quotient."""
+    """Return the operand of a step such as ``round(x)``; for ``a // b``, the quotient ``a / b``.
+
+    Args:
+        fault: The fault, for the names of its program.
+        node: The expression of the step.
+    """
     pair = [node.left, node.right] if isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv) else []
     pair = list(node.args) if is_call(node, "floordiv", "floor_divide") else pair
     return ast.BinOp(pair[0], ast.Div(), pair[1]) if len(pair) == 2 else find_call_operand(fault, node)
 
 
 def pass_straight_through(fault: FaultSite, node: Any) -> Change:
-    """A step, or a cast to whole numbers, whose gradient passes as if it were not there."""
+    """Replace a step, or a cast to integers, by a straight-through estimator. This is an `Edit`.
+
+    Args:
+        fault: The fault with the statement to blame.
+        node: The syntax node to change.
+
+    Returns:
+        The new text; None if the edit does not apply to the node.
+    """
     is_cast = fault.cause.startswith("integer") and is_integer_cast(node) and isinstance(node.func, ast.Attribute)
     is_step = (
         is_cast or is_call(node, *STEP_FUNCTIONS) or (isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv))
@@ -56,7 +81,9 @@ def pass_straight_through(fault: FaultSite, node: Any) -> Change:
     is_compared = any(
         isinstance(n, ast.Compare) or is_integer_cast(n) or is_call(n, "equal", "not_equal") for n in enclosing
     )
-    x = find_step_operand(fault, node) if is_step and not is_compared and not is_result_used_as_index(fault) else None
+    if not is_step or is_compared or is_result_used_as_index(fault):
+        return None
+    x = find_step_operand(fault, node)
     if x is None or any(is_call(n, *STEP_FUNCTIONS) or is_integer_cast(n) for n in ast.walk(x)):
         return None
     hard_value: Any = node
@@ -64,13 +91,17 @@ def pass_straight_through(fault: FaultSite, node: Any) -> Change:
         rows, row = fault.question.rows, fault.row
         reader_ops = [reader.op for reader in rows if row is not None and row.index in reader.inputs]
         if row is None or not all(op.lower() == "cast" for op in reader_ops) or "int" in rows[row.inputs[0]].dtype:
-            return None  # something reads the whole numbers themselves, or they were whole before
+            return None  # Another operation needs the integers, or the value was an integer before the cast.
         hard_value = ast.Call(parse_expression("tf.cast"), [node, parse_expression("tf.float32")], [])
     return format_straight_through(fault, hard_value, x)
 
 
 def is_integer_cast(node: ast.AST) -> bool:
-    """Whether an expression makes whole numbers."""
+    """Return whether an expression casts to integers.
+
+    Args:
+        node: The syntax node.
+    """
     if not is_call(node, "long", "int", "short", "astype", "cast", "to", "type"):
         return False
     arguments = [*node.args[-1:], *(keyword.value for keyword in node.keywords)]
@@ -80,8 +111,14 @@ def is_integer_cast(node: ast.AST) -> bool:
 
 
 def require_zero_input(edit: Edit, input_index: int = 0) -> Edit:
-    """An edit that is right where what the operation takes was computed from the source, is zero somewhere, and
-    nowhere negative; not where exp, a product or a root left that zero: its own derivative is zero, or infinite, too.
+    """Return an edit that applies only if an input of the operation has a zero.
+
+    The input must have been computed from the source, and its smallest element must be zero. The edit does not apply if
+    an exp, a product or a root computed the zero. Their own derivative is then zero or infinite.
+
+    Args:
+        edit: The edit.
+        input_index: The number of the input.
     """
 
     def edit_at_zero(fault: FaultSite, node: Any) -> Change:
@@ -89,28 +126,54 @@ def require_zero_input(edit: Edit, input_index: int = 0) -> Edit:
         op_words = " ".join(text for row in rows for text in (row.op, *row.scope)).lower()
         has_flat_zero = re.search("exp|sigmoid|logistic|softmax|prod|sqrt|norm", op_words)
         is_computed = bool(rows) and rows[input_index].index in fault.question.descendants
-        return (
-            edit(fault, node)
-            if is_computed and find_smallest_input_element(fault, input_index) == 0 and not has_flat_zero
-            else None
-        )
+        if not is_computed or has_flat_zero or find_smallest_input_element(fault, input_index) != 0:
+            return None
+        return edit(fault, node)
 
     return edit_at_zero
 
 
 def require_nonzero_result(edit: Edit) -> Edit:
-    """An edit of a root: where all that it gives is zero, the derivative of what is below is mostly zero, too."""
-    return lambda fault, node: (
-        edit(fault, node) if (numbers := fault.find_result_array()) is not None and numbers.any() else None
-    )
+    """Return an edit that applies only if the operation's result has an element that is not zero.
+
+    If all results of a root are zero, the derivative of its operand is usually zero as well, so the edit cannot help.
+
+    Args:
+        edit: The edit.
+    """
+
+    def edit_nonzero_result(fault: FaultSite, node: Any) -> Change:
+        result = fault.find_result_array()
+        if result is None or not result.any():
+            return None
+        return edit(fault, node)
+
+    return edit_nonzero_result
 
 
 def exclude_tensorflow(edit: Edit) -> Edit:
-    """An edit that TensorFlow undoes: compiled, it may add the number of ``tf.norm(a - b + 1e-12)`` to ``b`` first."""
-    return lambda fault, node: None if fault.dialect is TENSORFLOW else edit(fault, node)
+    """Return an edit that applies to every framework except TensorFlow.
+
+    TensorFlow can undo the edit: if it compiles ``tf.norm(a - b + 1e-12)``, it may add the number to ``b`` first.
+
+    Args:
+        edit: The edit.
+    """
+
+    def edit_outside_tensorflow(fault: FaultSite, node: Any) -> Change:
+        if fault.dialect is TENSORFLOW:
+            return None
+        return edit(fault, node)
+
+    return edit_outside_tensorflow
 
 
 def find_smallest_input_element(fault: FaultSite, input_index: int = 0) -> float:
-    """The smallest element of the first input of the operation whose elements are known, or of another of them."""
+    """Return the smallest element of an input of the operation; -inf if no elements are known.
+
+    Args:
+        fault: The fault with the operation.
+        input_index: The number of the input among the inputs with known elements.
+    """
     minima = [float(np.min(array)) for array in fault.list_input_arrays() if array is not None and array.size]
     return minima[input_index] if minima else -np.inf

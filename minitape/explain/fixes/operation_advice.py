@@ -1,7 +1,7 @@
-"""A sentence about the operation to blame: what to write instead, or what to look at.
+"""Advise on the operation to blame: what to write instead, or what to look at.
 
-One table for every framework. The sentences of a cause (``cause_texts`` and its like) count
-where no row of it fits.
+One table serves every framework. If none of its rows fits, the sentence of the cause (``cause_texts`` and similar
+modules) is used.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from .fault_site import FaultSite, find_call_operand, is_call, is_result_used_as
 from .host_conversion_fixes import FLAT_FUNCTIONS, find_convertible_call_and_text
 from .numeric_fixes import find_smallest_input_element, find_step_operand, format_straight_through, is_integer_cast
 
-_FIELD_READERS: dict[str, Callable[[FaultSite, Any], str | None]] = {  # what a sentence may name; None: it does not fit
+# The fields of the sentences. If a reader returns None, the sentence does not fit.
+_FIELD_READERS: dict[str, Callable[[FaultSite, Any], str | None]] = {
     "it": lambda fault, node: unparse(node),
     "x": lambda fault, node: _to_source_text(find_step_operand(fault, node)),
     "high": lambda fault, node: _format_maximized_value(node, find_step_operand(fault, node)),
@@ -32,15 +33,18 @@ _FIELD_READERS: dict[str, Callable[[FaultSite, Any], str | None]] = {  # what a 
         node.right if isinstance(node, ast.BinOp) else (*node.args, None, None)[1]
     ),
     "code": lambda fault, node: fault.source_path or fault.question.name,
-    "new": lambda fault, node: (
-        (found := find_convertible_call_and_text(fault)) and (found[1] if found[0] is node else None)
-    ),
+    "new": lambda fault, node: _find_converted_text(fault, node),
 }
 
 
 class OperationFix(NamedTuple):
-    """A row of the table: its causes, how the operation is called (lower case, without underscores), what to say, and
-    when.
+    """A row of the table.
+
+    Attributes:
+        causes: The causes to which it applies, separated by spaces.
+        name_pattern: A pattern for the name of the operation, in lower case and without underscores.
+        sentence: The advice, with fields of `_FIELD_READERS`.
+        applies: Returns whether the row applies to a node of the statement to blame.
     """
 
     causes: str
@@ -50,30 +54,44 @@ class OperationFix(NamedTuple):
 
 
 def find_advice_for_fault(fault: FaultSite) -> str | None:
-    """Find what the table says about a line; rows and parts of the line that name the recorded operation come first."""
+    """Return the advice of the first row of the table that fits the statement to blame.
+
+    Rows and expressions that name the recorded operation are tried first.
+
+    Args:
+        fault: The fault with the statement.
+
+    Returns:
+        The advice with its fields filled in; None if no row fits.
+    """
     op_name = "" if fault.row is None else _normalize_name(fault.row.op)
     rows = [row for row in OPERATION_FIXES if fault.cause in row.causes.split()]
     rows.sort(key=lambda row: not re.fullmatch(row.name_pattern, op_name))
     nodes: list[Any] = [n for n in fault.statement.nodes if isinstance(n, (ast.expr, ast.stmt))]
-    if fault.call is not None:  # of a long statement the part that ran
+    if fault.call is not None:  # Only the expression that ran, and the expressions around it, can be to blame.
         call_nodes = [*ast.walk(fault.call)]
         nodes = [node for node in nodes if node in call_nodes or fault.call in ast.walk(node)]
     nodes.sort(key=lambda node: (node is not fault.call, find_called_operation_name(node) != op_name))
     for row in rows:
         for node in nodes:
-            if (
-                op_name != "function"
-                and re.fullmatch(row.name_pattern, find_called_operation_name(node))
-                and row.applies(fault, node)
-            ):
-                values = {name: _FIELD_READERS[name](fault, node) for name in set(re.findall(r"{(\w+)}", row.sentence))}
-                if None not in values.values():
-                    return fill(row.sentence, **values)
+            if op_name == "function" or not re.fullmatch(row.name_pattern, find_called_operation_name(node)):
+                continue
+            if not row.applies(fault, node):
+                continue
+            values = {name: _FIELD_READERS[name](fault, node) for name in set(re.findall(r"{(\w+)}", row.sentence))}
+            if None not in values.values():
+                return fill(row.sentence, **values)
     return None
 
 
 def find_called_operation_name(node: ast.AST) -> str:
-    """The function that an expression calls, or what it is.
+    """Return the name of the function that an expression calls, or of its operator or syntax.
+
+    Args:
+        node: The expression.
+
+    Returns:
+        The name in lower case, without underscores.
 
     >>> texts = "tf.math.top_k(x)", "a // b", "a < b"
     >>> [find_called_operation_name(ast.parse(text, mode="eval").body) for text in texts]
@@ -89,7 +107,7 @@ def _to_source_text(node: ast.AST | None) -> str | None:
 
 
 def _format_maximized_value(node: ast.AST, x: ast.expr | None) -> str | None:
-    """Format what is largest where something is chosen: of a minimum the negative of its argument."""
+    """Return the text of the value that a selection maximizes; for a minimum, its negated argument."""
     text = _to_source_text(ast.UnaryOp(ast.USub(), x) if x and "min" in find_called_operation_name(node) else x)
     return text and text.removeprefix("--")
 
@@ -99,13 +117,23 @@ def _spell_path_or_keep(fault: FaultSite, path: str) -> str:
 
 
 def format_soft_comparison(fault: FaultSite, node: Any) -> str | None:
-    """A number between 0 and 1 for a comparison: ``tf.sigmoid((x - 0.5) / 0.1)`` for ``x > 0.5``."""
-    sides = [node.left, *node.comparators] if isinstance(node, ast.Compare) else getattr(node, "args", [])
-    comparison = (
-        _normalize_name(type(node.ops[0]).__name__)
-        if isinstance(node, ast.Compare)
-        else find_called_operation_name(node)
-    )
+    """Return a smooth replacement for a comparison, with values between 0 and 1.
+
+    ``x > 0.5`` becomes ``tf.sigmoid((x - 0.5) / 0.1)``.
+
+    Args:
+        fault: The fault, for the dialect and the program.
+        node: The comparison: an operator or a call such as ``greater(a, b)``.
+
+    Returns:
+        The text of the expression; None if the node does not compare two values by their order.
+    """
+    if isinstance(node, ast.Compare):
+        sides = [node.left, *node.comparators]
+        comparison = _normalize_name(type(node.ops[0]).__name__)
+    else:
+        sides = getattr(node, "args", [])
+        comparison = find_called_operation_name(node)
     if len(sides) != 2 or not re.match("gt|lt|greater|less", comparison):
         return None
     above, below = reversed(sides) if comparison.startswith("l") else sides
@@ -114,20 +142,28 @@ def format_soft_comparison(fault: FaultSite, node: Any) -> str | None:
 
 
 def _are_indices_taken(fault: FaultSite, node: Any) -> bool:
-    """Whether of two results the places are taken: ``max(x, 1)[1]``, ``max(x, 1).indices``, ``_, i = max(x, 1)``."""
+    """Return whether the indices of a maximum are used: ``max(x, 1)[1]``, ``max(x).indices``, ``_, i = max(x, 1)``."""
     is_unpacked = node is fault.statement.value and len(fault.statement.bound_names) == 2
     is_part_taken = any(getattr(n, "value", None) is node for n in fault.statement.nodes)
     return find_called_operation_name(node) not in ("max", "min") or is_unpacked or is_part_taken
 
 
 def _yields_truth_value(node: ast.AST) -> bool:
-    """Return whether a truth value comes of an expression, which blocks the gradient once more."""
+    """Return whether an expression computes a truth value, which blocks the gradient again."""
     return isinstance(node, ast.Compare) or find_called_operation_name(node) in ("equal", "notequal")
 
 
 def _is_source_float(fault: FaultSite) -> bool:
-    """Whether the source is a float itself."""
+    """Return whether the source itself is a float."""
     return "int" not in str(getattr(fault.question.source, "dtype", ""))
+
+
+def _find_converted_text(fault: FaultSite, node: Any) -> str | None:
+    """Return the text that keeps a call in the framework; None if the node is not the call to rewrite."""
+    call_and_text = find_convertible_call_and_text(fault)
+    if call_and_text is None or call_and_text[0] is not node:
+        return None
+    return call_and_text[1]
 
 
 def _normalize_name(name: str) -> str:

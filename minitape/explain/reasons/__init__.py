@@ -1,7 +1,7 @@
 """Explain why a gradient is None, zero, NaN or wrong, in the same way for every framework.
 
 ``question``           the rows of a recording, the edges between them, a question about them, and a finding
-``adapter``            what the checks need to know of a framework besides its rows
+``adapter``            everything about a framework that the checks use, except its rows
 ``checks``             the checks that a tape, PyTorch, TensorFlow and JAX share, each for one cause
 ``zero_nan``           the operation that made a gradient zero or not finite
 ``suspects``           gradients that exist and are wrong

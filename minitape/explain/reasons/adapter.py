@@ -1,4 +1,4 @@
-"""Declare what the checks need to know of a framework, besides the rows of a recording."""
+"""Declare everything about a framework that the checks use, except the rows of a recording."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ class Adapter:
     A member without a default raises NotImplementedError: a framework only defines the members that its checks use.
 
     Attributes:
-        dialect: How the framework writes what fixes need.
-        module: What programs call the framework's module.
-        functions: By the key of a sentence, the functions of the framework that it names.
-        zero_mechanisms: By cause, the operations that make zeros so.
+        dialect: How the framework writes the functions that fixes need.
+        module: The usual name of the framework's module in programs.
+        functions: The functions of the framework that a sentence names, by the key of the sentence.
+        zero_mechanisms: The operations that make adjoints zero, by the cause of the zeros.
         class_loss_ops: The losses that compare classes.
         cancelling_scopes: The layers whose shares cancel.
         unused_cause: The cause to report if the target does not depend on the source.
@@ -46,35 +46,67 @@ class Adapter:
         raise NotImplementedError
 
     def to_handle(self, value: Any) -> Any:
-        """Return what an object is identified by."""
+        """Return the object by which a value is compared, such as the variable behind a wrapper.
+
+        Args:
+            value: The object.
+        """
         raise NotImplementedError
 
     def is_variable(self, obj: Any) -> bool:
-        """Return whether an object is a variable for the program."""
+        """Return whether an object is a variable in the program.
+
+        Args:
+            obj: The object.
+        """
         raise NotImplementedError
 
     def find_array(self, obj: Any) -> OptionalArray:
-        """Return the elements of a tensor or variable."""
+        """Return the elements of a tensor or variable.
+
+        Args:
+            obj: The tensor or variable.
+        """
         raise NotImplementedError
 
     def find_creation(self, obj: Any) -> Creation:
-        """Return when and where a tensor or variable was created."""
+        """Return when and where a tensor or variable was created.
+
+        Args:
+            obj: The tensor or variable.
+        """
         raise NotImplementedError
 
     def find_creation_sites(self, obj: Any) -> Sequence[Site]:
-        """Return the statements that created an object; empty if the framework does not record that."""
+        """Return the statements that created an object; empty if the framework does not record that.
+
+        Args:
+            obj: The tensor or variable.
+        """
         return []
 
     def find_leaf_creation(self, row: RecordedRow) -> Creation:
-        """Return when and where a leaf was created."""
+        """Return when and where a leaf was created.
+
+        Args:
+            row: The row of a leaf.
+        """
         raise NotImplementedError
 
     def is_literal(self, row: RecordedRow) -> bool:
-        """Return whether a row is a number in the program's text."""
+        """Return whether a row is a number in the program's text.
+
+        Args:
+            row: The row.
+        """
         raise NotImplementedError
 
     def is_watched(self, row: RecordedRow) -> bool:
-        """Return whether the program told a tape to watch a row."""
+        """Return whether the program called ``watch`` for a row.
+
+        Args:
+            row: The row.
+        """
         raise NotImplementedError
 
     def find_block_call_stack(self) -> list[Site]:
@@ -100,13 +132,33 @@ class Adapter:
         raise NotImplementedError
 
     def find_last_return_of_rule(self, row: RecordedRow) -> Site:
-        """Return the line of the last return statement in the program's own derivative rule of an operation."""
+        """Return the line of the last return statement in the program's own derivative rule of an operation.
+
+        Args:
+            row: The row of the operation.
+
+        Returns:
+            The site; `NOWHERE` if the program has no rule for the operation.
+        """
         raise NotImplementedError
 
     def find_sentence_fields(self, question: Question, finding: Finding) -> dict[str, str]:
-        """Return the fields of a finding's sentence that depend on the program's text."""
+        """Return the fields of a finding's sentence that depend on the program's text.
+
+        Args:
+            question: The question that the finding answers.
+            finding: The finding.
+
+        Returns:
+            The values of the fields, by name. The field "kind" selects one of the cause's sentences.
+        """
         return finding.sentence_fields
 
     def describe_operation(self, question: Question, row: int) -> str:
-        """Return what the program calls an operation."""
+        """Return the program's name for an operation.
+
+        Args:
+            question: The question with the row.
+            row: The row of the operation.
+        """
         return finding_sentences.describe_operation(question, row)

@@ -36,17 +36,28 @@ CAUSES_BEFORE_ESCAPE = ("stop_gradient", "integer_dtype", "nondifferentiable", "
 INTEGER_DTYPES = ("int", "uint", "bool")
 SUBTRACT_OPS = {"sub", "Sub", "subtract", "__sub__"}
 VARIABLE_MAKERS = ("Variable", "add_weight", "Parameter")
-CONTROL_METHODS = ("bool", "__bool__", "index", "int")  # How a value leaves that only decides what runs.
+CONTROL_METHODS = ("bool", "__bool__", "index", "int")  # A value that leaves in these ways only decides what runs.
 
 
 def find_non_float_source(question: Question) -> Finding | None:
-    """Find a source that is an integer, a truth value or a text, so that it cannot have a gradient."""
+    """Find a source that is an integer, a truth value or a text, so that it cannot have a gradient.
+
+    Args:
+        question: The question about the source.
+
+    Returns:
+        The finding; None if this is not the cause.
+    """
     dtype = str(getattr(question.source.dtype, "name", question.source.dtype)).removeprefix("torch.")
     if not dtype.startswith((*INTEGER_DTYPES, "string")):
         return None
     first_row = question.rows[question.source_rows[0]] if question.source_rows else None
     created_at = question.adapter.find_creation(question.source).call_stack
-    site = created_at[-1] if created_at else first_row.site if first_row is not None else NOWHERE
+    site = NOWHERE
+    if created_at:
+        site = created_at[-1]
+    elif first_row is not None:
+        site = first_row.site
     return Finding("integer_dtype", site, None if first_row is None else first_row.index, dtype, "source")
 
 
@@ -55,6 +66,9 @@ def find_non_float_source(question: Question) -> Finding | None:
 
 def find_path_break(question: Question) -> Finding | None:
     """Find the break on the cheapest path that is nearest to the source.
+
+    Args:
+        question: The question about the source.
 
     Returns:
         The finding, with the further breaks of the path and of other paths in `Finding.more`.
@@ -65,7 +79,7 @@ def find_path_break(question: Question) -> Finding | None:
         if findings and _is_preparation_of_break(findings[-1], edge, site):
             findings.pop()
         if findings and findings[-1].cause == edge.cause and edge.detail == "gradient":
-            findings.pop()  # A gradient of another tape is reported where that gradient was taken.
+            findings.pop()  # A gradient of another tape is reported on the line that computed that gradient.
         if (edge.cause, site) not in [(finding.cause, finding.site) for finding in findings]:
             findings.append(Finding(edge.cause, site, row, edge.detail))
     if not findings:
@@ -86,7 +100,7 @@ def _is_preparation_of_break(finding: Finding, edge: InputEdge, site: Site) -> b
 
 
 def find_side_breaks(question: Question, known_findings: list[Finding]) -> list[Finding]:
-    """Find breaks that alone block another path, if that path is meant to carry a gradient.
+    """Find breaks that alone block another path, unless the program seems to block it on purpose.
 
     Args:
         question: The question about the paths.
@@ -143,7 +157,14 @@ def _is_intended_cut(question: Question, row: int, site: Site) -> bool:
 
 
 def find_returning_escape(question: Question) -> Finding | None:
-    """Find a value of the source that left the framework, and came back or decided what ran."""
+    """Find a value of the source that left the framework, and came back or decided what ran.
+
+    Args:
+        question: The question about the source.
+
+    Returns:
+        The finding; None if this is not the cause.
+    """
     if question.used_source_rows:
         return None
     escapes = [escape for escape in question.escapes if escape.row in question.descendants]
@@ -164,7 +185,7 @@ def find_returning_escape(question: Question) -> Finding | None:
 
 
 def find_break_before_escape(question: Question, escape: Escape) -> Finding | None:
-    """Find what broke the path from the source before a value left."""
+    """Find the break on the path from the source that comes before a value left."""
     for row, edge in list_distinct_breaks(find_path_to_escape(question, escape)):
         if edge.cause in CAUSES_BEFORE_ESCAPE:
             return Finding(edge.cause, _find_break_site(question, row, edge), row, edge.detail)
@@ -178,7 +199,12 @@ def find_path_to_escape(question: Question, escape: Escape) -> list[PathStep]:
 
 
 def is_escape_only_control_flow(question: Question, finding: Finding) -> bool:
-    """Return whether the value that left only decided what ran, and never came back as a value."""
+    """Return whether the value that left only decided what ran, and never came back as a value.
+
+    Args:
+        question: The question about the source.
+        finding: The finding about the value that left.
+    """
     place = (finding.row, finding.site)
     escape = next((escape for escape in question.escapes if (escape.row, escape.site) == place), None)
     if escape is None or not program_text.find_statement(escape.site):
@@ -216,7 +242,12 @@ def does_escape_reach_target(question: Question, escape: Escape, follow_branches
 
 
 def is_bound_to_variable_elsewhere(question: Question, statement: program_text.Statement) -> bool:
-    """Return whether another statement binds the same name to a variable."""
+    """Return whether another statement binds the same name to a variable.
+
+    Args:
+        question: The question about the source.
+        statement: The statement that binds the name.
+    """
     others = [
         other
         for name in statement.bound_names
@@ -233,7 +264,12 @@ def is_bound_to_variable_elsewhere(question: Question, statement: program_text.S
 
 
 def move_site_to_statement_start(statement: program_text.Statement, site: Site) -> Site:
-    """Return the first line of a statement, with the exact place in it if that is known."""
+    """Return the first line of a statement, with the exact place in it if that is known.
+
+    Args:
+        statement: The statement.
+        site: A site in the statement.
+    """
     place: CodePlace | None = getattr(site, "place", None)
     return statement.site if place is None else to_site(place.copy_with_line(statement.line))
 
@@ -242,6 +278,13 @@ def find_call_stack_divergence(call_stack: Sequence[Site], other_stack: Sequence
     """Return the statement at which two call stacks part.
 
     If a call below that statement stores its result in an object, returns that call.
+
+    Args:
+        call_stack: The statements that ran, the outermost first.
+        other_stack: The call stack to compare with.
+
+    Returns:
+        The site; `NOWHERE` if `call_stack` is empty.
     """
     if not call_stack:
         return NOWHERE
@@ -257,7 +300,14 @@ def find_call_stack_divergence(call_stack: Sequence[Site], other_stack: Sequence
 
 
 def find_rebound_name(question: Question) -> Finding | None:
-    """Find a statement such as ``w = w - rate * g`` that rebound the name of a variable or of a watched tensor."""
+    """Find a statement such as ``w = w - rate * g`` that rebound the name of a variable or of a watched tensor.
+
+    Args:
+        question: The question about the source.
+
+    Returns:
+        The finding; None if this is not the cause.
+    """
     if not question.source_rows:
         return None
     row = question.rows[question.source_rows[0]]
@@ -320,6 +370,12 @@ def find_leaf_replacing_source(question: Question) -> Finding | None:
     """Find a leaf of the target that took the place of the source.
 
     Either the name of the source was bound to the leaf, or the statement that created the source ran again.
+
+    Args:
+        question: The question about the source.
+
+    Returns:
+        The finding; None if this is not the cause.
     """
     if question.used_source_rows:
         return None
@@ -345,11 +401,8 @@ def find_leaf_replacing_source(question: Question) -> Finding | None:
                     leaf_statement in program_text.find_binding_statements(name, statement) for name in names
                 )
                 if was_made_again or binds_same_name:
-                    newer_site = (
-                        move_site_to_statement_start(leaf_statement, leaf_site)
-                        if leaf_is_newer
-                        else move_site_to_statement_start(statement, site)
-                    )
+                    newer = (leaf_statement, leaf_site) if leaf_is_newer else (statement, site)
+                    newer_site = move_site_to_statement_start(*newer)
                     variant = "" if binds_same_name else "again"
                     return Finding("rebound", newer_site, leaf.index, statement.bound_names[0], variant)
     return None
@@ -389,7 +442,14 @@ def find_shared_ancestors(question: Question) -> set[int]:
 
 
 def find_unused_derived_source(question: Question) -> Finding | None:
-    """Find a source that was computed from an ancestor of the target, and then not used."""
+    """Find a source that was computed from an ancestor of the target, and then not used.
+
+    Args:
+        question: The question about the source.
+
+    Returns:
+        The finding; None if this is not the cause.
+    """
     if not question.source_rows or question.used_source_rows or not find_shared_ancestors(question):
         return None
     is_swapped = not question.find_ancestors(question.source_rows).isdisjoint(question.target_rows)
@@ -403,7 +463,14 @@ def find_unused_derived_source(question: Question) -> Finding | None:
 def find_leaf_equal_to_source(question: Question) -> Finding | None:
     """Find a leaf of the target that has the values of the source, which was not used.
 
-    Equal numbers say nothing of a leaf with one value only, unless a tape watches the leaf or the source.
+    If all elements of a leaf are equal, equal values are likely to be a coincidence. Such a leaf is ignored unless a
+    tape watches the leaf or the source.
+
+    Args:
+        question: The question about the source.
+
+    Returns:
+        The finding; None if this is not the cause.
     """
     if question.used_source_rows:
         return None
@@ -432,5 +499,9 @@ def _has_distinct_elements(array: OptionalArray) -> TypeGuard[np.ndarray]:
 
 
 def report_unused_source(question: Question) -> Finding:
-    """Report that the target was not computed from the source. Runs last, and always finds something."""
+    """Report that the target was not computed from the source. Runs last, and always finds something.
+
+    Args:
+        question: The question about the source.
+    """
     return Finding(question.adapter.unused_cause)

@@ -20,7 +20,7 @@ from .question import Finding, Question, RecordedRow
 
 VALUES = TAPE_VALUE_TEXTS | VALUE_TEXTS | TENSORFLOW_VALUE_TEXTS | TEXT
 
-ESCAPE_WORDS = {
+ESCAPE_WORDS = {  # The words for how a value leaves, by the method of the escape.
     "": "a NumPy function",
     "__float__": "float()",
     "__int__": "int()",
@@ -28,13 +28,16 @@ ESCAPE_WORDS = {
     "__index__": "an index",
     "__complex__": "complex()",
     "numpy_function": "tf.numpy_function",
-}  # how values leave, in words
+}
 COMPARE_OPS = set("lt le gt ge Less LessEqual Greater GreaterEqual".split())
-MAX_MORE = 5  # further breaks in an answer
+MAX_MORE = 5  # How many further breaks an answer lists.
 
 
 def describe_escape_method(method: str) -> str:
-    """Return, in words, how a value left.
+    """Return the words for how a value left.
+
+    Args:
+        method: How the value left, as `Escape.method` stores it.
 
     >>> describe_escape_method("__array__"), describe_escape_method("item")
     ('a NumPy function', '.item()')
@@ -43,7 +46,7 @@ def describe_escape_method(method: str) -> str:
 
 
 def to_explanation_with_fixes(question: Question, finding: Finding, texts: Texts = TEXT) -> Explanation:
-    """Return the answer for a finding, with those for the further breaks and with the fixes.
+    """Return the explanation of a finding, with the explanations of further breaks and with fixes.
 
     Args:
         question: The question that the finding answers.
@@ -60,16 +63,32 @@ def to_explanation_with_fixes(question: Question, finding: Finding, texts: Texts
 
 
 def describe_operation(question: Question, row: int) -> str:
-    """Return the name of an operation; a comparison is returned as the program writes it."""
+    """Return the name of an operation; for a comparison, its text in the program.
+
+    Args:
+        question: The question with the row.
+        row: The row of the operation.
+    """
     statement = program_text.find_statement(
         question.rows[row].site if question.rows[row].op in COMPARE_OPS else NOWHERE
     )
     comparisons = [ast.unparse(node) for node in statement.nodes if isinstance(node, ast.Compare)]
-    return comparisons[0] if len(comparisons) == 1 and len(comparisons[0]) <= 60 else question.rows[row].op
+    if len(comparisons) == 1 and len(comparisons[0]) <= 60:
+        return comparisons[0]
+    return question.rows[row].op
 
 
 def describe_operand_values(question: Question, finding: Finding) -> str:
-    """Return the numbers at which an operation goes wrong, as the sentence of the cause shows them."""
+    """Return the numbers at which an operation goes wrong, in the form that the sentence of the cause shows.
+
+    Args:
+        question: The question that the finding answers.
+        finding: The finding.
+
+    Returns:
+        For a nonfinite value, that value and its inputs. For other causes, the range of the only input with known
+        elements, in brackets. "" if no such input exists.
+    """
     is_value = finding.cause == "nan_forward" or (finding.cause, finding.variant) == ("nan_backward", "hidden")
     if finding.row is None:
         return fill("NaN or an infinity") if is_value else ""
@@ -98,7 +117,7 @@ def _describe_nonfinite_element(row: RecordedRow, arrays: list[np.ndarray]) -> s
 
 
 def to_explanation_without_fixes(question: Question, finding: Finding, texts: Texts) -> Explanation:
-    """Return the answer for one finding, without fixes that change the program's text.
+    """Return the explanation of one finding, without fixes that change the program's text.
 
     Args:
         question: The question that the finding answers.
@@ -108,7 +127,7 @@ def to_explanation_without_fixes(question: Question, finding: Finding, texts: Te
     adapter = question.adapter
     finding.sentence_fields = adapter.find_sentence_fields(question, finding)
     key = f"{finding.cause} {finding.sentence_fields.get('kind', finding.variant)}".strip()
-    # A value that is not finite and is hidden later reads like one that is not.
+    # A hidden nonfinite value has the same sentence in both cases.
     key = key.replace("nan_backward hidden", "nan_forward hidden")
     message, fix = texts.get(key) or texts[finding.cause]
     detail = finding.detail

@@ -17,14 +17,17 @@ from .question import Question
 
 PARTLESS_TYPES = (bool, int, float, str, type(None))
 MAX_DEPTH = 6  # How many attributes or items a name may have: ``a.b[0].c``.
-MAX_PARTS = 2000  # How many parts of one object, and objects of one depth, are searched.
+MAX_PARTS = 2000  # This limits how many parts of one object are searched, and how many objects at one depth.
 
 
 def find_source_name(question: Question) -> str:
-    """Return what the program calls the source of a question.
+    """Return the program's name for the source of a question.
 
     Prefers the name that the statement that created the source bound, if it still holds the source. Falls back to an
     access path such as ``net.layers[0]``, to the name of a row, and to the words "the source".
+
+    Args:
+        question: The question about the source.
     """
     to_handle = question.adapter.to_handle
     source = to_handle(question.source)
@@ -46,9 +49,15 @@ def find_source_name(question: Question) -> str:
 
 
 def find_name_bound_at_site(site: Site) -> str:
-    """Return the name that a statement binds to the object created at a site; "" if it binds none.
+    """Return the name that a statement binds to the object created at a site.
 
-    If the site knows the exact place, picks the name for that place: ``b`` for 2.0 in ``a, b = f(1.0), f(2.0)``.
+    If the site stores the exact place, picks the name for that place: ``b`` for 2.0 in ``a, b = f(1.0), f(2.0)``.
+
+    Args:
+        site: The site at which the object was created.
+
+    Returns:
+        A name, or an expression such as "layers[0]"; "" if the statement binds no name to the object.
     """
     statement = program_text.find_statement(site)
     value = statement.value
@@ -90,10 +99,17 @@ def _find_source_creation_sites(question: Question) -> Sequence[Site]:
 
 
 def find_access_path(question: Question, wanted_object: Any) -> str:
-    """Return an expression by which the program reaches an object; "" if none is found.
+    """Return an expression by which the program reaches an object.
 
-    Tries attributes of objects first, then items of lists, and last the variables of loops, which hold the object by
-    chance, as ``p`` in ``for p in net.parameters()``.
+    Tries attributes of objects first, then items of lists, and the variables of loops last. A loop variable holds the
+    object only by chance, as ``p`` in ``for p in net.parameters()``.
+
+    Args:
+        question: The question, for the names of the program.
+        wanted_object: The object, as `Adapter.to_handle` returns it.
+
+    Returns:
+        The expression; "" if none is found.
     """
     names = list(question.adapter.list_names_and_values())
     loop_names = _find_loop_variable_names()
@@ -124,7 +140,7 @@ def search_access_path(
     Args:
         named_values: The names to start from, each with the value that it holds.
         wanted_object: The object to find, as `to_handle` returns it.
-        to_handle: Returns what an object is compared by.
+        to_handle: Returns the object by which a value is compared.
 
     Returns:
         The shortest expression, such as ``trainer.net[0].weight``; "" if the object is not found.
@@ -147,9 +163,15 @@ def search_access_path(
 
 
 def list_parts_with_suffixes(value: Any) -> list[tuple[str, Any]]:
-    """Return the parts of a list, a dictionary or an object, each after the suffix that reaches it.
+    """Return the parts of a list, a dictionary or an object, with the suffixes that reach them.
 
     Of an object of a library, only a module or a model is taken apart; an optimizer is not.
+
+    Args:
+        value: The object.
+
+    Returns:
+        (suffix, part) pairs, such as (".weight", w) or ("[0]", x).
     """
     if isinstance(value, dict):
         return [(f"[{key!r}]", part) for key, part in list(value.items())[:MAX_PARTS]]

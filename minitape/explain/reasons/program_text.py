@@ -1,4 +1,4 @@
-"""The user's text: statements, what they bind, read and call, and where a value goes from one."""
+"""Read the user's program: its statements, what they bind, read and call, and the flow of a value between them."""
 
 from __future__ import annotations
 
@@ -16,62 +16,76 @@ unparse = lru_cache(10_000)(ast.unparse)
 
 FUNCTION_NODES = (ast.FunctionDef, ast.AsyncFunctionDef)
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
-BINDABLE_NODES = (ast.Name, ast.Attribute, ast.Subscript)  # what can be bound and read
+BINDABLE_NODES = (ast.Name, ast.Attribute, ast.Subscript)  # A program can bind and read these.
 LOOP_NODES = (ast.For, ast.While, ast.AsyncFor)
 BRANCH_NODES = (ast.If, ast.While, ast.For, ast.Match)
-CALL_RESULTS = "()"  # the entry for a call among the names that a statement mentions; the scope of results of functions
-ATTRIBUTES = "."  # the scope of attributes, whose objects are not told apart
-FILLED_ARGUMENTS = "fills"  # the scope of functions that fill one of their arguments
+CALL_RESULTS = "()"  # The scope of the results of functions, and the name under which statements with calls are listed.
+ATTRIBUTES = "."  # The scope of attributes. Attributes of different objects are not distinguished.
+FILLED_ARGUMENTS = "fills"  # The scope of functions that change one of their arguments.
 CALL_METHODS = ("__call__", "call", "forward")
 STORING_METHODS = set("append appendleft extend insert add update setdefault put push write fill set".split())
+# A scope and a name. A scope is a function, None for a file, or one of the three scopes above.
 ScopedName = tuple[object, str]
 
 
 @dataclass(eq=False)
 class Statement:
-    """One statement, and the compound statements around it."""
+    """A statement of a program. `NO_STATEMENT` stands for an unknown statement and is false.
+
+    Attributes:
+        node: The syntax of the statement.
+        file: The name of its file or notebook cell.
+        enclosing: The compound statements around it, the outermost first.
+        order: Its number in the program.
+        block: A number that statements of the same body share.
+    """
 
     node: ast.stmt
     file: str
     enclosing: tuple[Statement, ...]
     order: int
-    block: int  # the same for statements that run one after the other
+    block: int
 
     def __bool__(self) -> bool:
+        """Return whether the statement is known."""
         return bool(self.file)
 
     @property
     def line(self) -> int:
-        """Its first line."""
+        """The first line of the statement."""
         return self.node.lineno
 
     @property
     def last_line(self) -> int:
-        """Its last line."""
+        """The last line of the statement."""
         return self.node.end_lineno or self.node.lineno
 
     @property
     def site(self) -> Site:
-        """Its place."""
+        """The file and the first line of the statement."""
         return self.file, self.node.lineno
 
     def covers_site(self, site: Site) -> bool:
-        """Return whether a place is in it."""
+        """Return whether a site is on one of the statement's lines.
+
+        Args:
+            site: The (file, line) pair.
+        """
         return site[0] == self.file and site[1] is not None and self.line <= site[1] <= self.last_line
 
     @property
     def enclosing_functions(self) -> list[FunctionNode]:
-        """The functions around it, the innermost first."""
+        """The functions around the statement, the innermost first."""
         return [statement.node for statement in reversed(self.enclosing) if isinstance(statement.node, FUNCTION_NODES)]
 
     @property
     def function_name(self) -> str:
-        """The name of the innermost function around it; "" outside of functions."""
+        """The name of the innermost function around the statement; "" outside of functions."""
         return next((function.name for function in self.enclosing_functions), "")
 
     @property
     def class_name(self) -> str:
-        """The class around it."""
+        """The name of the innermost class around the statement; "" outside of classes."""
         return next(
             (statement.node.name for statement in reversed(self.enclosing) if isinstance(statement.node, ast.ClassDef)),
             "",
@@ -79,7 +93,7 @@ class Statement:
 
     @property
     def enclosing_loops(self) -> list[Statement]:
-        """The loops around it, in the same function."""
+        """The loops around the statement, in the same function."""
         return [
             statement
             for statement in self.enclosing
@@ -88,7 +102,7 @@ class Statement:
 
     @cached_property
     def nodes(self) -> list[ast.AST]:
-        """The syntax of its own expressions, the outer ones first: of a compound statement its header."""
+        """The syntax nodes of the statement, the outer nodes first. Only the header of a compound statement counts."""
         nodes: list[ast.AST] = [self.node]
         for node in nodes:
             block_types = (ast.stmt, ast.ExceptHandler, ast.match_case) if node is self.node else ()
@@ -97,7 +111,7 @@ class Statement:
 
     @cached_property
     def targets(self) -> list[ast.expr]:
-        """What it binds, tuples taken apart."""
+        """The names, attributes and items that the statement binds. Tuples are unpacked."""
         comprehension_ids = {
             id(n)
             for comprehension in self.nodes
@@ -109,35 +123,43 @@ class Statement:
 
     @cached_property
     def bound_names(self) -> list[str]:
-        """The texts of `targets`, such as ``w`` and ``self.b``."""
+        """The texts of `targets`, such as "w" and "self.b"."""
         return [unparse(n) for n in self.targets]
 
     @cached_property
     def value(self) -> ast.expr | None:
-        """The right of an assignment."""
+        """The right-hand side of an assignment; None for other statements."""
         return self.node.value if isinstance(self.node, (ast.Assign, ast.AugAssign, ast.AnnAssign)) else None
 
     @cached_property
     def read_names(self) -> set[str]:
-        """The names, attributes and items that it reads."""
-        updated_names = self.bound_names if isinstance(self.node, ast.AugAssign) else []
-        return {unparse(n) for n in self.nodes if isinstance(n, BINDABLE_NODES) and isinstance(n.ctx, ast.Load)} | {
-            *updated_names
-        }
+        """The texts of the names, attributes and items that the statement reads."""
+        names = {unparse(n) for n in self.nodes if isinstance(n, BINDABLE_NODES) and isinstance(n.ctx, ast.Load)}
+        if isinstance(self.node, ast.AugAssign):
+            names.update(self.bound_names)
+        return names
 
     @property
     def calls(self) -> list[ast.Call]:
-        """Its calls, the outermost first."""
+        """The calls in the statement, the outermost first."""
         return [n for n in self.nodes if isinstance(n, ast.Call)]
 
     def find_call(self, *names: str) -> ast.Call | None:
-        """Find its first call of something with one of these last names."""
+        """Return the first call of a function or method with one of some last names, or None.
+
+        Args:
+            *names: The names, without modules or objects.
+        """
         return next((n for n in self.calls if find_last_name(n.func) in names), None)
 
     def find_expression(self, span: tuple[int | None, ...]) -> ast.expr | None:
-        """The expression whose text has a span (first and last line, first and last column).
+        """Return the expression at a place in the statement.
 
-        Of a chain of calls over several lines Python only knows where it ends.
+        If calls are chained over several lines, Python reports only the end of the expression. Therefore, if no
+        expression fits exactly, a call that ends at the same place is returned.
+
+        Args:
+            span: The first line, last line, first column and last column of the expression.
         """
         first_line, last_line, first_column, last_column = span
         candidates = [
@@ -149,7 +171,14 @@ class Statement:
         return next((n for n in (*exact, *candidates) if n in exact or isinstance(n, ast.Call)), None)
 
     def find_enclosing_block(self, *names: str) -> Statement | None:
-        """Find the innermost block or decorated function around it that names one of these."""
+        """Return the innermost ``with`` statement or function around the statement whose header uses a name.
+
+        Args:
+            *names: The names and attributes to look for. One of them is enough.
+
+        Returns:
+            The statement, or None.
+        """
         block_types = (ast.With, *FUNCTION_NODES)
         return next(
             (
@@ -162,17 +191,31 @@ class Statement:
 
 
 def collect_names_and_attributes(nodes: Iterable[ast.AST]) -> set[str]:
-    """Collect the names and attributes among syntax nodes."""
+    """Return the names and attributes among some syntax nodes.
+
+    Args:
+        nodes: The nodes. Their children are not visited.
+    """
     return {name for n in nodes for name in (getattr(n, "id", ""), getattr(n, "attr", "")) if name}
 
 
 def find_last_name(node: ast.AST) -> str:
-    """``f`` of ``f``, ``a.b.f``; empty for anything else."""
-    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+    """Return the last name of an expression: "f" for ``f`` and for ``a.b.f``, and "" for any other expression.
+
+    Args:
+        node: The expression.
+    """
+    if isinstance(node, ast.Name):
+        return node.id
+    return node.attr if isinstance(node, ast.Attribute) else ""
 
 
 def find_root_name(node: ast.AST) -> str:
-    """``a`` of ``a.b.f``."""
+    """Return the first name of an expression: "a" for ``a.b.f``, ``a[0].f`` and ``a(x).f``.
+
+    Args:
+        node: The expression.
+    """
     while isinstance(node, (ast.Attribute, ast.Subscript, ast.Call)):
         node = node.func if isinstance(node, ast.Call) else node.value
     return find_last_name(node)
@@ -180,17 +223,32 @@ def find_root_name(node: ast.AST) -> str:
 
 @dataclass(eq=False)
 class ProgramText:
-    """The text of a file, or of all cells of a notebook in their order."""
+    """The parsed text of a file, or of all cells of a notebook in the order of their execution.
+
+    Attributes:
+        statements: All statements, in the order of the text.
+        statement_by_site: The innermost statement on each line.
+        definitions: The functions of each name. The name of a class stands for its ``__init__``.
+        imported_modules: The module that each imported name comes from.
+        mentioning_statements: The statements that mention a name or attribute. Statements with calls are also listed
+            under `CALL_RESULTS`.
+    """
 
     statements: list[Statement] = field(default_factory=list)
-    statement_by_site: dict[Site, Statement] = field(default_factory=dict)  # the innermost statement of each
+    statement_by_site: dict[Site, Statement] = field(default_factory=dict)
     definitions: dict[str, list[FunctionNode]] = field(default_factory=dict)
-    imported_modules: dict[str, str] = field(default_factory=dict)  # name -> its module
-    mentioning_statements: dict[str, list[Statement]] = field(default_factory=dict)  # by name or attribute
+    imported_modules: dict[str, str] = field(default_factory=dict)
+    mentioning_statements: dict[str, list[Statement]] = field(default_factory=dict)
 
 
 class CachedProgram(NamedTuple):
-    """The text of a file or a notebook, with the cells and the lines that it was parsed from."""
+    """A parsed program in the cache.
+
+    Attributes:
+        cells: The notebook's cells when it was parsed, as `map_cell_files_to_numbers` returned them.
+        lines: The lines of the file or cell when it was parsed.
+        text: The parsed program.
+    """
 
     cells: dict[str, int]
     lines: list[str]
@@ -201,7 +259,14 @@ _programs: dict[str, CachedProgram] = {}
 
 
 def read_program(file: str | None) -> ProgramText:
-    """The text that a file is, or is a cell of; empty where there is none."""
+    """Return the parsed program to which a file belongs. It is parsed again after the text or the notebook changed.
+
+    Args:
+        file: The name of a file or notebook cell. A cell belongs to the program of all cells.
+
+    Returns:
+        The program; an empty one if the text is unknown or cannot be parsed.
+    """
     name, notebook_cells = file or "", map_cell_files_to_numbers()
     lines = read_source_lines(name)
     cached = _programs.get(name)
@@ -216,10 +281,12 @@ def read_program(file: str | None) -> ProgramText:
 
 @lru_cache(64)
 def _parse_program(texts: tuple[tuple[str, str], ...]) -> ProgramText:
+    """Parse the (file, text) pairs of a program."""
     program_text = ProgramText()
 
     def visit_body(body: Iterable[ast.stmt], file: str, enclosing: tuple[Statement, ...]) -> None:
-        block = len(program_text.statements) if enclosing else -1  # the cells of a notebook run one after the other
+        # The top levels of all cells count as one block, because cells run one after the other.
+        block = len(program_text.statements) if enclosing else -1
         for node in body:
             statement = Statement(node, file, enclosing, len(program_text.statements), block)
             program_text.statements.append(statement)
@@ -253,7 +320,11 @@ def _parse_program(texts: tuple[tuple[str, str], ...]) -> ProgramText:
 
 
 def list_statements(file: str | None) -> list[Statement]:
-    """The statements of a file, or of all cells of a notebook in their order; none where there is no text."""
+    """Return the statements of a file, or of all cells of a notebook; empty if the text is unknown.
+
+    Args:
+        file: The name of a file or notebook cell.
+    """
     return read_program(file).statements
 
 
@@ -261,20 +332,36 @@ NO_STATEMENT = Statement(ast.Pass(lineno=0, end_lineno=0), "", (), -1, -1)
 
 
 def find_statement(site: Site) -> Statement:
-    """The innermost statement at a place; one that has nothing, and is false, where none is known."""
+    """Return the innermost statement at a site; `NO_STATEMENT`, which is false, if it is unknown.
+
+    Args:
+        site: The (file, line) pair.
+    """
     return read_program(site[0]).statement_by_site.get((site[0], site[1]), NO_STATEMENT)
 
 
 def find_called_name(site: Site) -> str:
-    """The last name of what is called at a place whose columns are known."""
+    """Return the last name of the function that is called at a site; "" if the exact place is unknown.
+
+    Args:
+        site: The site. It must store its place, as a `PlacedSite` does.
+    """
     statement, place = find_statement(site), getattr(site, "place", None)
     call = None if place is None else statement.find_expression(place.span)
     return find_last_name(call.func) if isinstance(call, ast.Call) else ""
 
 
 def find_operand_expressions(site: Site, operation: str) -> list[ast.expr]:
-    """Find the two sides of the operator, or the first two arguments of the function, that ran an operation; none
-    where the text of a place has several.
+    """Return the two expressions that an operation combines.
+
+    Args:
+        site: The line of the operation.
+        operation: The name of the operation. It must contain the first three letters of the operator's syntax node.
+            For ``Mult``, these are "mul".
+
+    Returns:
+        The sides of the operator, or the first two arguments of the call. Empty if the line has no or several
+        candidates.
     """
     statement = find_statement(site)
     nodes = [] if statement is None else statement.nodes
@@ -288,12 +375,24 @@ def find_operand_expressions(site: Site, operation: str) -> list[ast.expr]:
 
 
 def parse_expression(text: str) -> Any:
-    """The syntax of an expression."""
+    """Return the syntax tree of an expression.
+
+    Args:
+        text: The text of the expression.
+
+    Raises:
+        SyntaxError: The text is not an expression.
+    """
     return ast.parse(text, mode="eval").body
 
 
 def rewrite_tree(node: ast.AST, find_replacement: Callable[[ast.AST], ast.AST | None]) -> Any:
-    """A copy of a syntax tree with some of its nodes swapped for others."""
+    """Return a copy of a syntax tree in which some nodes are replaced.
+
+    Args:
+        node: The root of the tree.
+        find_replacement: Returns the replacement of a node, or None to keep the node and visit its children.
+    """
     replacement = find_replacement(node)
     if replacement is not None:
         return replacement
@@ -308,7 +407,12 @@ def rewrite_tree(node: ast.AST, find_replacement: Callable[[ast.AST], ast.AST | 
 
 
 def find_binding_statements(name: str, scope_statement: Statement) -> list[Statement]:
-    """The statements that bind a name in the scope of another one; an attribute of ``self`` in its class."""
+    """Return the statements that bind a name in the scope of another statement.
+
+    Args:
+        name: The name, or the text of an attribute or item. An attribute of ``self`` is searched in its class.
+        scope_statement: The statement whose scope and file are searched.
+    """
     scoped_name = to_scoped_name(name, scope_statement)
     is_attribute = name.startswith("self.")
     return [
@@ -321,7 +425,15 @@ def find_binding_statements(name: str, scope_statement: Statement) -> list[State
 
 
 def find_attribute_assignment_site(owner: object, name: str) -> Site:
-    """Find the line that gives an object an attribute, in the text of its class."""
+    """Return the line in the text of an object's class that sets an attribute.
+
+    Args:
+        owner: The object.
+        name: The name of the attribute.
+
+    Returns:
+        The site; `NOWHERE` if no statement of its classes sets it.
+    """
     for cls in type(owner).__mro__:
         codes = (getattr(value, "__code__", None) for value in vars(cls).values())
         for statement in list_statements(next((code.co_filename for code in codes if code is not None), None)):
@@ -343,7 +455,15 @@ def _find_local_names(function: ast.FunctionDef) -> set[str]:
 
 
 def to_scoped_name(name: str, statement: Statement) -> ScopedName:
-    """Return a name with the function whose local it is; with None for a name of the file."""
+    """Return a name with its scope.
+
+    Args:
+        name: The name.
+        statement: The statement that uses the name.
+
+    Returns:
+        (function, name) if the name is local to a function around the statement, otherwise (None, name).
+    """
     return next(
         ((function, name) for function in statement.enclosing_functions if name in _find_local_names(function)),
         (None, name),
@@ -353,7 +473,11 @@ def to_scoped_name(name: str, statement: Statement) -> ScopedName:
 def split_key_lookup(node: ast.AST) -> tuple[ast.expr | None, str]:
     """Split ``d["key"]`` or ``d.get("key")`` into ``d`` and ``"key"``.
 
-    Returns (None, "") unless d is a name, and the key is a text that is written there.
+    Args:
+        node: The expression.
+
+    Returns:
+        (None, "") unless ``d`` is a name and the key is a string in the program's text.
     """
     base: Any = getattr(node, "value", None) if isinstance(node, ast.Subscript) else None
     key: Any = getattr(node, "slice", None)
@@ -364,9 +488,13 @@ def split_key_lookup(node: ast.AST) -> tuple[ast.expr | None, str]:
 
 
 def find_scoped_names_and_parts(node: ast.AST, statement: Statement) -> set[tuple[ScopedName, str]]:
-    """Find what a name, an attribute or an item is known by where values go, each with the part that it is.
+    """Return the scoped names by which `ValueFlow` identifies an expression, each with the part that it denotes.
 
-    A part is the item of a dictionary, or the class that has the attribute; empty where it may be any.
+    A part is a key of a dictionary, or the class that has the attribute. It is "" if it may be any part.
+
+    Args:
+        node: The expression: a name, an attribute or an item. For any other expression, the result is empty.
+        statement: The statement that contains it.
     """
     base, item = split_key_lookup(node)
     if isinstance(base, ast.Name):
@@ -387,7 +515,11 @@ def find_scoped_names_and_parts(node: ast.AST, statement: Statement) -> set[tupl
 
 
 def list_assigned_values(statement: Statement) -> list[ast.expr | None]:
-    """The value of each of the targets of an assignment."""
+    """Return the value that an assignment binds to each of its targets.
+
+    Args:
+        statement: The statement. If it is not an assignment, each value is None.
+    """
     values = getattr(statement.value, "elts", [])
     return values if len(values) == len(statement.targets) > 1 else [statement.value] * len(statement.targets)
 
@@ -396,17 +528,20 @@ def _find_standalone_class_name(file: str, name: str) -> str:
     """Return the name of a class if the text defines it without a base, and no class has it as a base; else ""."""
     classes = [statement.node for statement in list_statements(file) if isinstance(statement.node, ast.ClassDef)]
     own_classes = [definition for definition in classes if definition.name == name and not definition.bases]
-    return (
-        name if own_classes and not any(name in map(find_last_name, definition.bases) for definition in classes) else ""
-    )
+    if not own_classes or any(name in map(find_last_name, definition.bases) for definition in classes):
+        return ""
+    return name
 
 
-# -- where a value goes ----------------------------------------------------------------------------
+# -- the flow of a value ---------------------------------------------------------------------------
 
 
 class ValueFlow(NamedTuple):
-    """Where a value goes: functions and classes by name, and what has the value, by which statement, as a part of
-    what.
+    """The flow of one value through a program.
+
+    Attributes:
+        definitions: The functions of each name. The name of a class stands for its ``__init__``.
+        carriers: For each scoped name that receives the value, the statements that pass it, with the parts.
     """
 
     definitions: dict[str, list[FunctionNode]]
@@ -416,37 +551,43 @@ class ValueFlow(NamedTuple):
 def trace_value_to_statements(
     start: Statement, files: Iterable[str | None], follow_branches: bool = True
 ) -> set[Statement]:
-    """Find the statements that may read what left in one, or that run because of it.
+    """Return the statements that may read a value of one statement, or that run because of that value.
 
-    A value goes through names, attributes, items, arguments, also those that a function fills, results of functions,
-    exceptions and branches.
+    The value is followed through names, attributes, items, arguments, arguments that a function changes, results of
+    functions, exceptions and branches.
+
+    Args:
+        start: The statement whose value is followed.
+        files: Further files to search. Files of libraries are ignored.
+        follow_branches: Whether to include the bodies of branches and loops that the value decides.
     """
-    file_names = [
-        start.file,
-        *sorted({file for file in files if file and not is_minitape_or_library_file(file)} - {start.file}),
-    ]
-    return _trace_value(
-        start, tuple({id(program): program for program in map(read_program, file_names)}.values()), follow_branches
-    )[0]
+    other_files = {file for file in files if file and not is_minitape_or_library_file(file)} - {start.file}
+    programs = {id(program): program for program in map(read_program, [start.file, *sorted(other_files)])}
+    return _trace_value(start, tuple(programs.values()), follow_branches)[0]
 
 
 def reads_result_of_statement(source_statement: Statement, statement: Statement, parts: Iterable[ast.AST]) -> bool:
-    """Return whether some expressions of a statement read what another statement of its file computes.
+    """Return whether expressions of a statement read a value that another statement computes.
 
-    If both are the same statement, returns whether a name or a call is in the expressions.
+    If both are the same statement, returns whether the expressions contain a name or a call.
+
+    Args:
+        source_statement: The statement that computes the value.
+        statement: The statement with the expressions, of the same program.
+        parts: The expressions.
     """
     nodes = [n for part in parts for n in ast.walk(part)]
     if statement is source_statement:
         return any(isinstance(n, (ast.Call, ast.Name)) for n in nodes)
-    return _does_code_read_value(
-        _trace_value(source_statement, (read_program(source_statement.file),), True)[1], nodes, statement
-    )
+    _, flow = _trace_value(source_statement, (read_program(source_statement.file),), True)
+    return _does_code_read_value(flow, nodes, statement)
 
 
 @lru_cache(256)
 def _trace_value(
     start: Statement, programs: tuple[ProgramText, ...], follow_branches: bool
 ) -> tuple[set[Statement], ValueFlow]:
+    """Return the statements that a value of `start` reaches, and its flow through the programs."""
     flow = ValueFlow({}, {})
     for program in programs:
         for name, definitions in program.definitions.items():
@@ -481,25 +622,23 @@ def _trace_value(
 
 
 def _does_code_read_value(flow: ValueFlow, nodes: Iterable[ast.AST], statement: Statement) -> bool:
+    """Return whether some syntax nodes of a statement read the value of a flow."""
     nodes = list(nodes)
-    item_bases = {id(split_key_lookup(n)[0]) for n in nodes}  # of an item not the whole
+    # In ``d["key"]``, only the item is read, and not all of ``d``.
+    item_bases = {id(split_key_lookup(n)[0]) for n in nodes}
     for n in nodes:
         is_read = isinstance(getattr(n, "ctx", None), ast.Load) and id(n) not in item_bases
-        for key, part in (
-            find_scoped_names_and_parts(n, statement)
-            if is_read or (isinstance(n, ast.Call) and split_key_lookup(n)[1])
-            else ()
-        ):
+        reads_item_by_call = isinstance(n, ast.Call) and bool(split_key_lookup(n)[1])
+        scoped_parts = find_scoped_names_and_parts(n, statement) if is_read or reads_item_by_call else set()
+        for key, part in scoped_parts:
             for carrier, parts in flow.carriers.get(key, {}).items():
                 if (not part or parts & {part, ""}) and not _is_rebound_between(key, carrier, statement):
                     return True
         if isinstance(n, ast.Name) and n.id in flow.definitions and is_read and (CALL_RESULTS, n.id) in flow.carriers:
-            return True  # it is called elsewhere: ``pool.map(f, ...)``
+            return True  # The function is passed on and called elsewhere, as in ``pool.map(f, ...)``.
         if isinstance(n, ast.Call):
-            name, is_foreign_method = (
-                find_last_name(n.func),
-                isinstance(n.func, ast.Attribute) and find_root_name(n.func) != "self",
-            )
+            name = find_last_name(n.func)
+            is_foreign_method = isinstance(n.func, ast.Attribute) and find_root_name(n.func) != "self"
             if (CALL_RESULTS, name) in flow.carriers or (FILLED_ARGUMENTS, name) in flow.carriers:
                 return True
             if not is_foreign_method and name not in flow.definitions and (CALL_RESULTS, "") in flow.carriers:
@@ -508,7 +647,7 @@ def _does_code_read_value(flow: ValueFlow, nodes: Iterable[ast.AST], statement: 
 
 
 def _is_rebound_between(key: ScopedName, carrier: Statement, reader: Statement) -> bool:
-    """Whether a name is certainly bound anew between the statement that gave it a value and one that reads it."""
+    """Return whether a name is certainly rebound between the statement that passes the value and its reader."""
     statements_between = (
         statement
         for statement in list_statements(carrier.file)[carrier.order + 1 : reader.order]
@@ -521,7 +660,7 @@ def _is_rebound_between(key: ScopedName, carrier: Statement, reader: Statement) 
 
 
 def _find_value_receivers(flow: ValueFlow, statement: Statement, is_start: bool) -> set[tuple[ScopedName, str]]:
-    """Find the names and parts that get the value in a statement that reads it."""
+    """Return the names and parts that receive the value from a statement that reads it."""
     receivers: set[tuple[ScopedName, str]] = set()
     whole_receivers = set[ScopedName]()
     for target in statement.targets:

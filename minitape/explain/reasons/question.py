@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ...recording.recorded_rows import BackwardPass
     from .adapter import Adapter
 
-TIE_COST = 0.001  # Small enough that it only decides between paths whose breaks cost the same.
+TIE_COST = 0.001  # It is so small that it only decides between paths whose breaks cost the same.
 INDEX_BREAK_COST = 1.5
 OTHER_RECORDING = -1  # The position of a row, and the row count of an escape, that belong to another recording.
 ADD_OPS = {"add", "__add__", "__radd__", "AddV2"}
@@ -47,7 +47,7 @@ class InputEdge(NamedTuple):
         input_row: The index of the row that was read.
         cause: Why no gradient passes; "" if one does.
         site: Where the break is, if it is not on the line of the reading row.
-        detail: What else the recorder knows of the break, such as the name of a method.
+        detail: A detail of the break, such as the name of a method.
     """
 
     input_row: int
@@ -57,14 +57,24 @@ class InputEdge(NamedTuple):
 
 
 class PathStep(NamedTuple):
-    """A row on a path, and the edge by which it reads the row before it."""
+    """A step of a path.
+
+    Attributes:
+        row: The index of a row on the path.
+        edge: The edge by which that row reads the row before it.
+    """
 
     row: int
     edge: InputEdge
 
 
 class Creation(NamedTuple):
-    """When and where an object was created: a time, and the statements that ran, the outermost first."""
+    """The creation of an object.
+
+    Attributes:
+        clock: The time; 0 if it is unknown.
+        call_stack: The statements that ran, the outermost first.
+    """
 
     clock: int
     call_stack: Sequence[Site] = ()
@@ -101,7 +111,7 @@ class RecordedRow:
         get_object: Returns the object that the row stands for, or None if that is gone.
         call_stack: The statements that ran when it was created, the outermost first.
         tracked: Whether a gradient can continue from it.
-        position: Its number in the recording that was asked, or `OTHER_RECORDING`.
+        position: Its number in the recording in question, or `OTHER_RECORDING`.
         clock: The time at which it was created, if it is a row of another recording.
         scope: The functions of the framework in which it ran, the outermost first.
         call_id: The call that produced it. Several results of one call share it.
@@ -137,7 +147,11 @@ class RecordedRow:
         return to_float_array(self.value)
 
     def was_created_after(self, escape: Escape) -> bool:
-        """Return whether the row was created after a value left."""
+        """Return whether the row was created after a value left.
+
+        Args:
+            escape: The value that left.
+        """
         if self.position != OTHER_RECORDING:
             return self.position >= escape.row_count
         return not self.clock or self.clock > escape.clock  # A row without a time may be of any time.
@@ -151,11 +165,11 @@ class Finding:
         cause: One of the causes in `causes.KINDS`.
         site: The line to blame.
         row: The row to blame, if there is one.
-        detail: What the sentence of the cause calls ``what``, such as the name of an operation.
+        detail: The value of the sentence's field ``what``, such as the name of an operation.
         variant: Which of the sentences of the cause fits; "" for the ordinary one.
-        other_name: What the sentence of the cause calls ``other``, such as the name of another object.
+        other_name: The value of the sentence's field ``other``, such as the name of another object.
         more: The further breaks on the same path, and the breaks on other paths.
-        is_intended: Whether the program means it; None if the cause alone decides that.
+        is_intended: Whether the program breaks the path on purpose; None if the cause alone decides that.
         sentence_fields: Values for further fields of the sentence.
         is_side_break: Whether this is one of `more` and blocks another path than the first.
     """
@@ -174,16 +188,16 @@ class Finding:
 
 @dataclass(eq=False)
 class Question:
-    """Ask why a source has no gradient of a target, or what is wrong with the gradient that it has.
+    """A question about one source: why it has no gradient of a target, or why that gradient is wrong.
 
     Attributes:
-        adapter: What the framework knows of rows and objects.
+        adapter: The framework-specific members that the checks use.
         rows: All rows of the recording, in the order of execution.
         source_rows: The rows that stand for the source.
         target_rows: The rows that stand for the target.
         escapes: The values that left the framework.
         sweep: The backward pass to explain, if one ran.
-        name: What the program calls the source.
+        name: The program's name for the source.
         block_clock: When the ``with`` block of the tape began, if the framework has tapes.
     """
 
@@ -215,7 +229,7 @@ class Question:
 
     @cached_property
     def path(self) -> list[PathStep]:
-        """The path from the source to the target whose breaks cost least; empty if there is no path."""
+        """The path from the source to the target whose breaks cost least; empty if no path exists."""
         return find_cheapest_path(self, set(self.source_rows))
 
     def find_ancestors(
@@ -285,7 +299,7 @@ def find_cheapest_path(question: Question, source_rows: Container[int]) -> list[
         source_rows: The rows at which the path may begin.
 
     Returns:
-        The steps from the source to the target. Empty if there is no path.
+        The steps from the source to the target. Empty if no path exists.
     """
     costs = dict.fromkeys(question.target_rows, 0.0)
     next_steps = dict[int, PathStep]()  # By row: the step that leads from it towards the target.
@@ -324,8 +338,8 @@ def compute_break_cost(question: Question, row: int, edge: InputEdge, next_edge:
 
     * A break that repeats the cause of the next one is almost free, so a chain of them counts once.
     * An integer row costs more if no gradient can begin at the target.
-    * Between equal paths, code before the block and lines that detach a training target are less likely to be
-      wrong, and cuts that remove a whole term of a sum are more likely.
+    * Between equal paths, code before the block and lines that detach a training target are less likely to be wrong.
+      Cuts that remove a whole term of a sum are more likely to be wrong.
 
     Args:
         question: The question about the path.
@@ -358,7 +372,12 @@ def _has_same_reason_as_next(kind: Kind, edge: InputEdge, next_edge: InputEdge) 
 
 
 def find_nearest_tracked_consumers(rows: Sequence[RecordedRow], row: int) -> set[int]:
-    """Return the first tracked rows that use a row, directly or through untracked rows."""
+    """Return the first tracked rows that use a row, directly or through untracked rows.
+
+    Args:
+        rows: All rows of the recording.
+        row: The row.
+    """
     untracked, tracked = {row}, set[int]()
     for later_row in rows[row + 1 :]:
         if not untracked.isdisjoint(later_row.inputs):
@@ -370,14 +389,18 @@ def find_nearest_tracked_consumers(rows: Sequence[RecordedRow], row: int) -> set
 def does_cut_remove_scalar_term(question: Question, row: int) -> bool:
     """Return whether a cut removes a whole scalar term from a sum.
 
-    Programs rarely mean that: ``loss + penalty.detach()`` trains as if there were no penalty.
+    Programs rarely intend that, because ``loss + penalty.detach()`` trains as if there were no penalty.
     """
     consumers = (question.rows[consumer] for consumer in find_nearest_tracked_consumers(question.rows, row))
     return all(consumer.op in ADD_OPS and not consumer.shape for consumer in consumers)
 
 
 def is_training_target_detached(site: Site) -> bool:
-    """Return whether a line detaches something that it calls a target, a label or the like."""
+    """Return whether a line detaches something that it calls a target, a label or the like.
+
+    Args:
+        site: The site of the line.
+    """
     statement = program_text.find_statement(site)
     cut_call = statement.find_call("stop_gradient", "detach")
     if cut_call is None:
@@ -391,8 +414,11 @@ def is_training_target_detached(site: Site) -> bool:
 def does_repeat_previous_break(previous: InputEdge, edge: InputEdge) -> bool:
     """Return whether a break only repeats the previous one, which is nearer to the source.
 
-    It does if both have the same cause, if it breaks an integer that the previous break produced, or if nobody
-    recorded it because its input was computed before the tape began.
+    A break is a repetition in three cases:
+
+    * Both breaks have the same cause.
+    * It breaks an integer that the previous break produced.
+    * It was not recorded because its input was computed before the tape began.
     """
     if previous.cause == edge.cause:
         return edge.detail != "gradient"
@@ -403,7 +429,11 @@ def does_repeat_previous_break(previous: InputEdge, edge: InputEdge) -> bool:
 
 
 def list_distinct_breaks(path: Iterable[PathStep]) -> list[PathStep]:
-    """Return the breaks on a path, without those that only repeat the break before them."""
+    """Return the breaks on a path. Breaks that only repeat the previous break are left out.
+
+    Args:
+        path: The steps of the path, from the source to the target.
+    """
     breaks: list[PathStep] = []
     previous = InputEdge(-1)
     for step in path:

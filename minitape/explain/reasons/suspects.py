@@ -1,9 +1,10 @@
 """Find gradients that exist and are wrong.
 
-A check reads the rows and the backward passes of a `CheckedRun`, of a tape or of any framework, and yields a
-`Suspicion` for everything that looks wrong: on which line, with which numbers, and for which sources.
-`LEADING_CHECKS` and `TRAILING_CHECKS` need nothing but rows. A framework's own checks, such as the
-checks of optimizer steps, run between them. The sentences are in ``suspect_texts``.
+A check reads the rows and the backward passes of a `CheckedRun`, of a tape or of any framework. It yields a `Suspicion`
+for everything that looks wrong, with the line, the numbers and the affected sources.
+
+`LEADING_CHECKS` and `TRAILING_CHECKS` need only rows. A framework's own checks, such as the checks of optimizer steps,
+run between them. The sentences are in ``suspect_texts``.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ class Suspicion(NamedTuple):
         site: The line to blame.
         fields: The values for the fields of the cause's sentence.
         row: A row; the gradients of all its connected ancestors are wrong.
-        source_keys: The keys of sources whose gradients are wrong, if no row tells.
+        source_keys: The keys of sources whose gradients are wrong, if no row identifies them.
         only_rows: Rows, if only sources among them are affected, and not all ancestors of `row`.
         variant: Which of the cause's sentences fits.
     """
@@ -71,7 +72,7 @@ class Suspicion(NamedTuple):
         """Return the answer for a source, with a fix if one is known.
 
         Args:
-            source_name: What the program calls the source.
+            source_name: The program's name for the source.
             question: The question that a fix may ask about the rows.
         """
         message, fix = find_message_and_fix(self.cause, self.variant, question.adapter.dialect.name)
@@ -101,26 +102,26 @@ def build_row_suspicion(
 
 @dataclass(eq=False)
 class CheckedRun:
-    """The rows and backward passes of a recording, with what a framework knows of sources and steps.
+    """The rows and backward passes of a recording, and the framework-specific functions that the checks need.
 
     Attributes:
         rows: All rows, in the order of execution.
         sweeps: The backward passes that brought an adjoint.
         escapes: The values that left the framework.
-        op_names: What the framework calls the operations that checks look for.
-        describe_escape: Returns, in words, how a value left.
-        has_placeholder_values: Whether the run used stand-ins, so that only its shapes mean something.
-        recording: The framework's recording that the rows are of; None for a tape.
-        adapter: What the framework knows of rows and objects, for fixes.
+        op_names: The framework's names of the operations that the checks look for.
+        describe_escape: Returns the words for how a value left.
+        has_placeholder_values: Whether the values are placeholders, so that only their shapes are meaningful.
+        recording: The framework's recording to which the rows belong; None for a tape.
+        adapter: The framework-specific members that fixes use.
         checks: The framework's own checks.
-        find_source_key: Returns what identifies a source.
+        find_source_key: Returns the key that identifies a source.
         find_source_rows: Returns the rows of a source.
         find_optimizer_steps: Returns the optimizer steps that changed a source. Each has a ``site``.
         sources_with_gradient: The sources that received a gradient, by key.
-        trained_keys: The keys of all sources that the program trains, if it says so.
+        trained_keys: The keys of all sources that the program trains, if that is known.
         has_named_sources: Whether a program names each source whose gradient it wants.
         find_written_operand: Returns the row that the program itself wrote as an operand.
-        find_logits: Returns the row that a loss takes for logits, or None if the operation is not such a loss.
+        find_logits: Returns the row that a loss uses as logits, or None if the operation is not such a loss.
     """
 
     rows: Sequence[RecordedRow]
@@ -157,7 +158,11 @@ class CheckedRun:
         return consumers
 
     def find_connected_ancestors(self, row: int) -> set[int]:
-        """Return a row and the rows that it was computed from, along edges that a gradient passes."""
+        """Return a row and the rows that it was computed from, along edges that a gradient passes.
+
+        Args:
+            row: The row.
+        """
         ancestors, waiting = set[int](), [row]
         while waiting:
             index = waiting.pop()
@@ -173,11 +178,19 @@ class CheckedRun:
         return (row for row in rows if row.op in ops)
 
     def find_array(self, row: int) -> OptionalArray:
-        """Return the elements of a row, if they are known and mean something."""
+        """Return the elements of a row as float64; None if they are unknown or stand-ins.
+
+        Args:
+            row: The row.
+        """
         return None if self.has_placeholder_values else self.rows[row].array
 
     def find_adjoint(self, row: int) -> OptionalArray:
-        """Return the adjoint that arrived at an operation in the last backward pass that reached it."""
+        """Return the adjoint that arrived at an operation in the last backward pass that reached it.
+
+        Args:
+            row: The row of the operation.
+        """
         sweep = self.reached_operations.get(row)
         return None if sweep is None else to_float_array(sweep.adjoints.get(row))
 
@@ -187,13 +200,13 @@ class CheckedRun:
         return next((to_float_array(share.product) for share in shares if share.row in row.inputs[:1]), None)
 
     def find_row_before_reshapes(self, row: int) -> RecordedRow:
-        """Return the row before those that only change the shape, the type or the order of elements."""
+        """Return the row from which a row came by changes of shape, type or element order only."""
         while self.rows[row].op in self.op_names.shape_ops and self.rows[row].inputs:
             row = self.rows[row].inputs[0]
         return self.rows[row]
 
     def find_activation_name(self, row: RecordedRow) -> str:
-        """Return the activation that a row is the result of, even if it is written by hand; "" if it is not one."""
+        """Return the name of the activation that computed a row, even if it is written by hand; "" if none did."""
         is_quotient = row.kind == "operation" and row.op.lower().endswith(("div", "reciprocal"))
         if not is_quotient:
             return self.op_names.activation_names.get(row.op, "")
@@ -206,7 +219,11 @@ class CheckedRun:
         return "softmax" if numerator.op.lower() == "exp" and denominator.op in self.op_names.sum_ops else ""
 
     def find_display_name(self, row: RecordedRow) -> str:
-        """Return the name by which people know an operation."""
+        """Return the common name of an operation, such as "softmax".
+
+        Args:
+            row: The row of the operation.
+        """
         return self.find_activation_name(row) or row.op
 
     @cached_property
@@ -223,9 +240,12 @@ class CheckedRun:
         return Question(self.adapter, self.rows, [], [], None)
 
     def list_suspicions_of_source(self, source: Any) -> list[Suspicion]:
-        """Return what looks wrong with the gradient of a source: one suspicion per cause, the surest first.
+        """Return the suspicions about the gradient of a source: one per cause, the most certain first.
 
-        A number that only looks odd is a symptom. It is left out if there is another suspicion before it.
+        A suspicion about the size of a number is only a symptom. It is left out if a more certain suspicion exists.
+
+        Args:
+            source: The source.
         """
         source_rows, key = set(self.find_source_rows(source)), self.find_source_key(source)
         by_cause = dict[str, Suspicion]()
@@ -248,7 +268,11 @@ Check = Callable[[CheckedRun], Iterable[Suspicion]]
 
 
 def check_broadcast(run: CheckedRun) -> Iterator[Suspicion]:
-    """Find an operation that combines a column (N, 1) with a row (N,), so that the loss averages N times N terms."""
+    """Find an operation that combines a column (N, 1) with a row (N,), so that the loss averages N times N terms.
+
+    Args:
+        run: The run to check.
+    """
     op_names = run.op_names
     combining_ops = {*op_names.compare_ops, *op_names.loss_ops, *op_names.product_ops, *op_names.add_ops}
     suspicions, table_sites = list[Suspicion](), set[Site]()
@@ -258,7 +282,7 @@ def check_broadcast(run: CheckedRun) -> Iterator[Suspicion]:
         operands, column = _find_operands_and_column(run, row)
         if column is None:
             continue
-        # A table of constants, such as one of targets, blames the operation with a gradient that reads it.
+        # If the table consists of constants, such as targets, the operation that reads it has the gradient.
         affected = [index for index in _find_rows_up_to_sum(run, row) if index in run.reached_operations]
         if not affected:
             continue
@@ -315,8 +339,8 @@ def _find_rows_up_to_sum(run: CheckedRun, row: RecordedRow) -> set[int]:
     """Return the rows from a table to the sum over all its elements.
 
     Returns:
-        Empty if there is no such sum, or if the program means the table: it is reduced along one axis or given to a
-        softmax, or it is combined with another table that differs from element to element.
+        The rows. Empty if no such sum exists, or if the program seems to build the table on purpose. It does if it
+        reduces the table along one axis, passes it to a softmax, or combines it with a table of different elements.
     """
     table, waiting, shape = {row.index}, [row], tuple(row.shape)
     is_summed = False
@@ -360,7 +384,11 @@ def _is_combined_with_table(run: CheckedRun, row: RecordedRow, table: set[int]) 
 
 
 def check_activation_twice(run: CheckedRun) -> Iterator[Suspicion]:
-    """Find a loss of logits that was given the result of an activation."""
+    """Find a loss that expects logits and received the result of an activation.
+
+    Args:
+        run: The run to check.
+    """
     for row in run.iter_reached_operations_named({*run.op_names.activation_of_loss, *LOGARITHM_OPS}):
         activation = run.op_names.activation_of_loss.get(row.op, "")
         logits = run.find_logits(run, row) if activation else None
@@ -383,9 +411,13 @@ def _find_called_loss_name(site: Site) -> str:
 
 
 def find_logits(run: CheckedRun, row: RecordedRow) -> int | None:
-    """Return the row that a loss takes for logits, or None if the operation is not such a loss.
+    """Return the row that a loss uses as logits, or None if the operation is not such a loss.
 
     TensorFlow's cross-entropy of a sigmoid begins with ``where(logits >= 0, logits, 0)``.
+
+    Args:
+        run: The run with the row.
+        row: The row of the operation.
     """
     if not row.op.startswith("Select"):
         return row.inputs[0]
@@ -416,7 +448,7 @@ def _find_handwritten_activation(run: CheckedRun, row: RecordedRow) -> tuple[str
 
 
 def _skip_sign_and_shift(run: CheckedRun, index: int) -> RecordedRow:
-    """Return the row before those that change only the sign, or shift by a maximum or a constant."""
+    """Return the row from which a row came by changes of sign and shifts by a maximum or a constant only."""
     while True:
         row = run.find_row_before_reshapes(index)
         op = row.op.lower()
@@ -431,7 +463,11 @@ def _skip_sign_and_shift(run: CheckedRun, index: int) -> RecordedRow:
 
 
 def check_term_without_gradient(run: CheckedRun) -> Iterator[Suspicion]:
-    """Find a term of the target without a gradient: a step function computed it, a cut removed it, or it escaped."""
+    """Find a term of the target without a gradient: a step function computed it, a cut removed it, or it escaped.
+
+    Args:
+        run: The run to check.
+    """
     terms = {row.index: row for row in _iter_target_terms(run)}
     for row in terms.values():
         if not row.tracked:
@@ -453,7 +489,9 @@ def _check_untracked_term(run: CheckedRun, row: RecordedRow, terms: Collection[i
     is_discrete = KIND_NAMES.get(cause) != "paused" and row.dtype in ("bool", "int32", "int64")
     is_flat = cause in FLAT_CAUSES or is_discrete
     if is_flat or cause in ("copied", *UNRECORDED_GRADIENT_CAUSES):
-        variant = "choice" if is_flat else "derivative" if cause in UNRECORDED_GRADIENT_CAUSES else ""
+        variant = "derivative" if cause in UNRECORDED_GRADIENT_CAUSES else ""
+        if is_flat:
+            variant = "choice"
         yield Suspicion("in_part", row.site, {"what": f"{row.op}(...)"}, tracked_inputs[0], variant=variant)
         return
     # In ``z + (q - z).detach()``, z has another path. A sum may also put back what was subtracted before.
@@ -489,7 +527,7 @@ def _check_escaped_terms(run: CheckedRun, additions: list[RecordedRow]) -> Itera
 
 
 def _iter_target_terms(run: CheckedRun) -> Iterator[RecordedRow]:
-    """Yield the operations of the sum that the target is, back to where no gradient passes."""
+    """Yield the operations that compute the target as a sum of terms, back to the first ones without a gradient."""
     waiting = [row for sweep in run.sweeps for row in sweep.target]
     while waiting:
         row = run.rows[waiting.pop()]
@@ -531,7 +569,11 @@ def _is_constant_multiple(run: CheckedRun, index: int) -> bool:
 
 
 def check_rounding_only(run: CheckedRun) -> Iterator[Suspicion]:
-    """Find a normalization that received the same adjoint everywhere, so that all but rounding errors cancel."""
+    """Find a normalization that received the same adjoint everywhere, so that all but rounding errors cancel.
+
+    Args:
+        run: The run to check.
+    """
     for row in run.iter_reached_operations_named(run.op_names.normalizing_ops):
         received, sent = run.find_adjoint(row.index), run.find_share_sent_to_first_input(row)
         if received is None or sent is None or sent.shape != received.shape:
@@ -548,14 +590,23 @@ def check_rounding_only(run: CheckedRun) -> Iterator[Suspicion]:
 
 
 class RowSize(NamedTuple):
-    """An operation, and the root mean square of the adjoint that arrived at it."""
+    """The size of an adjoint.
+
+    Attributes:
+        row: The row of an operation.
+        size: The root mean square of the adjoint that arrived at the operation.
+    """
 
     row: int
     size: float
 
 
 def check_repeated_scaling(run: CheckedRun) -> Iterator[Suspicion]:
-    """Find the operation, repeated by a loop or a deep network, that scaled the adjoint most by its repetitions."""
+    """Find the operation, repeated by a loop or a deep network, that scaled the adjoint most by its repetitions.
+
+    Args:
+        run: The run to check.
+    """
     scored = []
     for series in _iter_repetition_series(run):
         ratio = series[-1].size / series[0].size
@@ -610,7 +661,11 @@ def _does_select_new_part(run: CheckedRun, row: int, previous: int) -> bool:
 
 
 def check_saturation(run: CheckedRun) -> Iterator[Suspicion]:
-    """Find an activation that passed almost nothing of the adjoint that arrived."""
+    """Find an activation that passed almost nothing of the adjoint that arrived.
+
+    Args:
+        run: The run to check.
+    """
     for row in run.iter_reached_operations_named(run.op_names.saturating_ops):
         adjoint = run.find_adjoint(row.index)
         received, sent = (
@@ -671,7 +726,11 @@ def find_rows_with_tiny_adjoint(run: CheckedRun, row: int, adjoint_size: float) 
 
 
 def check_training_divergence(run: CheckedRun) -> Iterator[Suspicion]:
-    """Find a source whose gradient and value grow from one optimizer step to the next."""
+    """Find a source whose gradient and value grow from one optimizer step to the next.
+
+    Args:
+        run: The run to check.
+    """
     for source in run.sources_with_gradient.values():
         steps, rows = run.find_optimizer_steps(source), run.find_source_rows(source)
         adjoints = (
@@ -703,17 +762,29 @@ TRAILING_CHECKS: tuple[Check, ...] = (
 
 
 def format_step_count(count: int) -> str:
-    """Return a number of steps in words."""
+    """Return a number of steps in words.
+
+    Args:
+        count: The number of steps.
+    """
     return fill("1 step") if count == 1 else fill("{n} steps", n=count)
 
 
 def compute_max_abs(array: OptionalArray) -> float:
-    """Return the largest absolute element; 0 if there is none."""
+    """Return the largest absolute element; 0 for an empty array and for None.
+
+    Args:
+        array: The array, or None.
+    """
     return float(np.abs(array).max(initial=0.0)) if array is not None else 0.0
 
 
 def compute_root_mean_square(array: OptionalArray) -> float:
-    """Return the root of the mean of squares; 0 if there are no elements."""
+    """Return the root of the mean of squares; 0 if there are no elements.
+
+    Args:
+        array: The array, or None.
+    """
     largest = compute_max_abs(array)
     if array is None or not 0 < largest < math.inf:
         return largest

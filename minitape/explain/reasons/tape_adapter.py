@@ -64,16 +64,16 @@ if TYPE_CHECKING:
     from ...engine.types import TargetOrSource
 
 FUNCTION_OPS = ("function", "PartitionedCall", "StatefulPartitionedCall")
-MAX_CALL_DEPTH = 3  # calls inside of calls that are looked into
+MAX_CALL_DEPTH = 3  # How many nested calls are entered.
 
 
 def read_tape(tape: GradientTape, targets: list[TargetOrSource], sources: list[TargetOrSource]) -> TapeAdapter:
     """Read the rows that a question about a tape can need.
 
-    If all sources have a gradient, reads only what escaped under this tape, and leaves out what escaped elsewhere.
+    If all sources have a gradient, only values that escaped under this tape are read.
 
     Args:
-        tape: The tape that was asked.
+        tape: The tape in question.
         targets: The targets of the gradient.
         sources: The sources of the gradient.
 
@@ -108,7 +108,7 @@ def read_tape(tape: GradientTape, targets: list[TargetOrSource], sources: list[T
 
 
 def _is_note_of_tape(rules: TapeRules, note: EscapeNote) -> bool:
-    """Return whether a note on a value that left belongs to the tape that was asked."""
+    """Return whether a note on a value that left belongs to the tape in question."""
     return note.record is not None and note.record() is rules.record
 
 
@@ -118,7 +118,7 @@ def map_ancestors_to_inputs(
     """Return the ancestors of some nodes, in the order of execution.
 
     Args:
-        rules: What the tape connects.
+        rules: The tape's rows, and which rows its adjoints reach.
         roots: The nodes to begin with.
 
     Returns:
@@ -144,7 +144,10 @@ def map_ancestors_to_inputs(
 
 
 def _find_execution_time(rules: TapeRules, node: ValueNode) -> tuple[int, int]:
-    """Return when a node ran: the row on the tape that was asked, else the clock, which sorts before all rows."""
+    """Return a sort key for the time at which a node ran.
+
+    It is the row for a node of the tape in question. For other nodes it is the clock, which sorts before all rows.
+    """
     outer_node = find_call_on_tape(node)
     if outer_node.record is rules.record:
         return outer_node.row, 0
@@ -152,7 +155,12 @@ def _find_execution_time(rules: TapeRules, node: ValueNode) -> tuple[int, int]:
 
 
 def build_question(adapter: TapeAdapter, source: Any) -> TapeQuestion:
-    """Return the question about one source of a tape."""
+    """Return the question about one source of a tape.
+
+    Args:
+        adapter: The adapter of the tape.
+        source: The tensor or variable.
+    """
     keys = set(adapter.rules.graph.list_keys_of_value(unwrap_to_base_variable(source)))
     question = TapeQuestion(
         adapter,
@@ -168,17 +176,24 @@ def build_question(adapter: TapeAdapter, source: Any) -> TapeQuestion:
 
 
 def _to_input_edge(row: int, break_: Break | None) -> InputEdge:
+    """Return the edge to a row, with the cause of a break if there is one."""
     if break_ is None:
         return InputEdge(row)
     return InputEdge(row, break_.cause.removesuffix("_op"), to_site(break_.place), break_.detail)
 
 
 class TapeRow(RecordedRow):
-    """A row of a tape. Its sites and values are only looked up when they are needed."""
+    """A row of a tape. Its sites and values are looked up only when they are needed.
+
+    Attributes:
+        extra: The node of the row.
+        rules: The tape's rows, and which rows its adjoints reach.
+    """
 
     extra: ValueNode
 
     def __init__(self, rules: TapeRules, index: int, node: ValueNode, edges: list[InputEdge]) -> None:
+        """Create the row of a node."""
         self.index, self.edges, self.extra, self.rules = index, edges, node, rules
         primitive, origin, outer_node = self.primitive, node.origin, find_call_on_tape(node)
         self.op = "" if primitive is None else primitive.op or primitive.name
@@ -191,7 +206,8 @@ class TapeRow(RecordedRow):
             self.kind = "operation"
         self.position = outer_node.row if outer_node.record is rules.record else OTHER_RECORDING
         self.clock = 0 if origin is None else origin.clock
-        if node.tensor is None and node.record is not None and node.enclosing_call is None:  # both at one look
+        if node.tensor is None and node.record is not None and node.enclosing_call is None:
+            # One call returns both, which is faster than two separate lookups.
             self.shape, numpy_dtype = node.record.get_shape_and_dtype(node.row)
             dtype: Any = find_dtype_of_numpy(numpy_dtype)
         else:
@@ -205,11 +221,9 @@ class TapeRow(RecordedRow):
         """The primitive that computed the row; None for a leaf."""
         node = self.extra
         primitive = find_operation_and_inputs(node.record, node.row)[0] if node.record is not None else None
-        return (
-            node.origin.detail
-            if primitive is None and node.origin is not None and node.origin.kind == "op"
-            else primitive
-        )
+        if primitive is None and node.origin is not None and node.origin.kind == "op":
+            return node.origin.detail
+        return primitive
 
     @property
     def place(self) -> CodePlace | None:
@@ -243,12 +257,15 @@ class TapeRow(RecordedRow):
 
 
 class TapeAdapter(Adapter):
-    """Everything that the checks need to know of a tape, besides its rows.
+    """Everything about a tape that the checks use, except its rows.
 
     Attributes:
-        rules: What the tape connects.
-        row_of_node: The row of each node.
-        rows_by_name: The rows that stand for a tensor or variable.
+        rules: The tape's rows, and which rows its adjoints reach.
+        rows: The rows of the recording.
+        row_of_node: The index in `rows` of each node, by the node's key.
+        rows_by_name: The rows that stand for a tensor or variable, by the keys of `ValueGraph.list_keys_of_value`.
+        escapes: The values that left, the newest first.
+        owners: The layers that own variables.
     """
 
     module, zero_mechanisms, class_loss_ops, cancelling_scopes = (
@@ -263,14 +280,10 @@ class TapeAdapter(Adapter):
     def __init__(
         self, rules: TapeRules, rows: list[TapeRow], row_of_node: dict[Hashable, int], escapes: list[Escape]
     ) -> None:
-        self.rules, self.rows, self.row_of_node, self.escapes, self.owners = (
-            rules,
-            rows,
-            row_of_node,
-            escapes,
-            LayerOwners(),
-        )
-        self.rows_by_name: dict[Hashable, list[int]] = {}  # the rows that stand for a tensor or variable
+        """Create the adapter, and index its rows by the values that they stand for."""
+        self.rules, self.rows, self.row_of_node, self.escapes = rules, rows, row_of_node, escapes
+        self.owners = LayerOwners()
+        self.rows_by_name: dict[Hashable, list[int]] = {}
         for row in rows:
             for name in rules.graph.iter_keys_of_node(row.extra):
                 self.rows_by_name.setdefault(name, []).append(row.index)
@@ -293,37 +306,47 @@ class TapeAdapter(Adapter):
             TENSORFLOW_OPERATIONS,
             lambda how: tape_sentences.ESCAPE_WORDS.get(how, how),
         )
-        return [
-            suspicion
-            for check in (
-                suspects.check_broadcast,
-                suspects.check_activation_twice,
-                suspects.check_term_without_gradient,
-            )
-            for suspicion in check(run)
-        ]
+        suspicions = [*suspects.check_broadcast(run), *suspects.check_activation_twice(run)]
+        return [*suspicions, *suspects.check_term_without_gradient(run)]
 
     def list_names_and_values(self) -> Iterable[tuple[str, Any]]:
-        """Return the names of the program that asks, and what they hold."""
+        """Return the names of the program that asks, each with the value that it holds."""
         return collect_asking_variables().items()
 
     def to_handle(self, value: Any) -> Any:
-        """Return what a variable is identified by."""
+        """Return the object by which a variable is identified: the variable behind a Keras variable or a part.
+
+        Args:
+            value: The object.
+        """
         return unwrap_to_base_variable(value)
 
     def is_variable(self, obj: Any) -> bool:
-        """Return whether an object is a variable for the program."""
+        """Return whether an object is a variable in the program.
+
+        Args:
+            obj: The object.
+        """
         return hasattr(obj, "_find_tape_rows") and not isinstance(obj, Tensor)
 
     def find_array(self, obj: Any) -> OptionalArray:
-        """Return the elements of a tensor or variable; None while it is traced."""
+        """Return the elements of a tensor or variable; None while it is traced.
+
+        Args:
+            obj: The tensor or variable.
+        """
         value = getattr(getattr(obj, "_state", obj), "_value", None)
-        return None if isinstance(value, ArraySpec) else ValueSummary(value).to_array()  # that is traced
+        if isinstance(value, ArraySpec):  # A tensor of a trace has a shape, but no elements.
+            return None
+        return ValueSummary(value).to_array()
 
     def find_creation(self, obj: Any) -> Creation:
         """Return when and where a tensor or variable was created.
 
-        The weights that a layer creates for itself count as created where the program creates the layer.
+        If a layer created the weight itself, the place is the line on which the program creates the layer.
+
+        Args:
+            obj: The tensor or variable.
         """
         if obj is None:
             return Creation(0)
@@ -331,9 +354,8 @@ class TapeAdapter(Adapter):
         clock = 0 if origin is None else origin.clock
         if isinstance(obj, Tensor):
             node = self.rules.graph.find_or_add_tensor_node(obj)
-            return Creation(
-                clock, build_call_stack(node.find_creation_place() if is_leaf(node) else node.find_recorded_place())
-            )
+            place = node.find_creation_place() if is_leaf(node) else node.find_recorded_place()
+            return Creation(clock, build_call_stack(place))
         call_stack = build_call_stack(find_origin_place(origin))
         innermost = program_text.find_statement(call_stack[-1] if call_stack else NOWHERE)
         if innermost.find_call("Variable", "add_weight", "deepcopy", "copy") is not None:
@@ -343,38 +365,63 @@ class TapeAdapter(Adapter):
         return Creation(clock, build_call_stack(CodePlace(frames)) if frames else call_stack)
 
     def find_creation_sites(self, obj: Any) -> Sequence[Site]:
-        """Return the statements that ran when a tensor or variable was created, the outermost first."""
+        """Return the statements that ran when a tensor or variable was created, the outermost first.
+
+        Args:
+            obj: The tensor or variable.
+        """
         return self.find_creation(obj).call_stack
 
     def find_leaf_creation(self, row: RecordedRow) -> Creation:
-        """Return when and where a leaf was created."""
+        """Return when and where a leaf was created.
+
+        Args:
+            row: The row of a leaf.
+        """
         node: ValueNode = row.extra
         variable = node.variable
         if variable is not None:
             return self.find_creation(variable)
-        newest = max((begin.clock for begin in self.rules.block_begins), default=0)
-        return Creation(row.clock or (0 if row.position == OTHER_RECORDING else newest + 1), list(row.call_stack))
+        clock = row.clock
+        if not clock and row.position != OTHER_RECORDING:
+            # A leaf of this recording without a time is newer than the beginning of the block.
+            clock = max((begin.clock for begin in self.rules.block_begins), default=0) + 1
+        return Creation(clock, list(row.call_stack))
 
     def is_literal(self, row: RecordedRow) -> bool:
-        """Return whether a row is a number in the program's text. All equal numbers share one row."""
+        """Return whether a row is a number in the program's text. All equal numbers share one row.
+
+        Args:
+            row: The row.
+        """
         node: ValueNode = row.extra
         return node.is_literal_number()
 
     def is_watched(self, row: RecordedRow) -> bool:
-        """Return whether the program watched a row."""
+        """Return whether the program watched a row, by ``watch`` or by reading a variable.
+
+        Args:
+            row: The row.
+        """
         return self.rules.was_watched(row.extra)
 
     def find_block_call_stack(self) -> list[Site]:
         """Return the statements that ran when the tape began, the outermost first."""
         begins = self.rules.block_begins
-        return build_call_stack(CodePlace(begins[-1].frames)) if begins and begins[-1].frames else [NOWHERE]
+        if not begins or not begins[-1].frames:
+            return [NOWHERE]
+        return build_call_stack(CodePlace(begins[-1].frames))
 
     def find_block_site(self) -> Site:
         """Return the line on which the tape began."""
         return self.find_block_call_stack()[-1]
 
     def is_after_block_begin(self, clock: int) -> bool:
-        """Return whether a time is after a ``with`` block of the tape began."""
+        """Return whether a time is later than the beginning of a ``with`` block of the tape.
+
+        Args:
+            clock: The time.
+        """
         return any(begin.clock < clock for begin in self.rules.block_begins)
 
     def was_source_replaced_by(
@@ -398,23 +445,47 @@ class TapeAdapter(Adapter):
         return is_in_loop or self.is_after_block_begin(source_clock) != self.is_after_block_begin(leaf_clock)
 
     def find_sentence_fields(self, question: Question, finding: Finding) -> dict[str, str]:
-        """Return the fields of a finding's sentence that depend on the program's text."""
+        """Return the fields of a finding's sentence that depend on the program's text.
+
+        Args:
+            question: The question that the finding answers.
+            finding: The finding.
+
+        Returns:
+            The values of the fields, by name. The field "kind" selects one of the cause's sentences.
+        """
         return tape_sentences.find_tape_sentence_fields(self, question, finding)
 
     def find_operation_name(self, row: RecordedRow) -> str:
-        """Return what minitape calls the operation of a row."""
+        """Return minitape's name for the operation of a row; "" for a leaf.
+
+        Args:
+            row: The row.
+        """
         node: ValueNode = row.extra
         return node.find_operation_name()
 
     def find_last_return_of_rule(self, row: RecordedRow) -> Site:
-        """Return the line on which the program's own gradient function of a call returns."""
+        """Return the line on which the program's own gradient function of a call returns.
+
+        Args:
+            row: The row of the operation.
+
+        Returns:
+            The site; `NOWHERE` if the program has no rule for the operation.
+        """
         node: ValueNode = row.extra
         has_rule = node.record is not None and node.find_operation_name() == "custom_gradient"
         call = node.record.get_call(node.row) if node.record is not None and has_rule else None
         return NOWHERE if call is None else find_last_return_site(call.attrs["call"].grad_fn)
 
     def describe_operation(self, question: Question, row: int) -> str:
-        """Return what the program calls an operation: ``sqrt``, or ``sqrt in norm(...)``."""
+        """Return the program's name for an operation: ``sqrt``, or ``sqrt in norm(...)``.
+
+        Args:
+            question: The question with the row.
+            row: The row of the operation.
+        """
         label = self.find_operation_name(question.rows[row])
         if label == "function":
             return fill("the tf.function")
@@ -426,7 +497,14 @@ class TapeAdapter(Adapter):
         return fill("{operation} in {function}(...)", operation=label, function=called_name)
 
     def list_last_use_sites(self, source: Any) -> list[Site]:
-        """Return the last line under the tape on which something was computed from a source; empty if there is none."""
+        """Return the last line under the tape on which something was computed from a source.
+
+        Args:
+            source: The tensor or variable.
+
+        Returns:
+            A list with one site; empty if nothing was computed from the source.
+        """
         source_rows = set(self.rules.tape._find_rows_of_value(source))
         place = self.rules.find_last_use_before_target(source) if source_rows else None
         return [] if place is None else [to_site(place)]
@@ -438,7 +516,12 @@ class TapeAdapter(Adapter):
 
 @dataclass(eq=False)
 class TapeQuestion(Question):
-    """A question about a tape."""
+    """A question about a tape.
+
+    Attributes:
+        adapter: The adapter of the tape.
+        rows: The rows of the tape.
+    """
 
     adapter: TapeAdapter
     rows: Sequence[TapeRow]
@@ -448,7 +531,14 @@ class TapeQuestion(Question):
 
 
 def find_unwatched_source(question: TapeQuestion) -> Finding | None:
-    """Find a source that the tape did not watch when it was used."""
+    """Find a source that the tape did not watch when it was used.
+
+    Args:
+        question: The question about the source.
+
+    Returns:
+        The finding; None if this is not the cause.
+    """
     if not question.used_source_rows or _is_broken_before_tape(question):
         return None
     adapter, rules = question.adapter, question.adapter.rules
@@ -495,27 +585,34 @@ def _was_used_before_watch(question: TapeQuestion) -> bool:
 
 
 def _find_late_watch(question: TapeQuestion) -> Finding | None:
-    """Find the call of ``tape.watch`` that came too late, or while recording was paused."""
+    """Find a call of ``tape.watch`` that ran too late, or while recording was paused."""
     rules = question.adapter.rules
     for event, row, subject, frames in rules.tape.notes:
         if event == "watch" and subject is not None and subject() is question.source and frames:
             site = to_site(CodePlace(frames))
-            is_paused = rules.graph.find_pause_around_row(row) is not None or _is_site_in_pause(site)
-            return Finding(
-                "recording_paused" if is_paused else "watched_late", site, variant="watch" if is_paused else ""
-            )
+            if rules.graph.find_pause_around_row(row) is not None or _is_site_in_pause(site):
+                return Finding("recording_paused", site, variant="watch")
+            return Finding("watched_late", site)
     return None
 
 
 def _is_site_in_pause(site: Site) -> bool:
+    """Return whether a line is in a block in which nothing is recorded."""
     return program_text.find_statement(site).find_enclosing_block("stop_recording", "init_scope") is not None
 
 
 def find_path_break(question: TapeQuestion) -> Finding | None:
-    """Find the break on the path that is nearest to the source, with what a tape knows of it."""
+    """Find the break on the path that is nearest to the source, with the details that only a tape records.
+
+    Args:
+        question: The question about the source.
+
+    Returns:
+        The finding; None if the path has no break.
+    """
     finding = checks.find_path_break(question)
     for row, _ in question.path:
-        # The program's own rule may have given None although no edge is broken.
+        # The program's own rule may have returned None although no edge is broken.
         if finding is None or row == finding.row:
             rule = zero_nan.find_blamed_return_of_rule(question, row)
             if rule is not NOWHERE:
@@ -554,12 +651,9 @@ def _move_blame_to_block_exit(question: TapeQuestion, finding: Finding) -> None:
 
 def find_unused_layer(question: TapeQuestion) -> Finding | None:
     """Find a layer that was not called, if the source is one of its variables."""
-    rules, owner = (
-        question.adapter.rules,
-        question.adapter.find_layer_of_variable(question.source)
-        if question.adapter.is_variable(question.source)
-        else None,
-    )
+    if not question.adapter.is_variable(question.source):
+        return None
+    rules, owner = question.adapter.rules, question.adapter.find_layer_of_variable(question.source)
     if owner is None or question.source._find_tape_rows(rules.tape):
         return None
     used_ids = {id(row.get_object()) for row in question.list_leaves_besides_source() if row.kind == "variable"}
@@ -568,27 +662,34 @@ def find_unused_layer(question: TapeQuestion) -> Finding | None:
     ):
         return None
     frames = find_creation_stack(owner)
-    call_stack = (
-        build_call_stack(CodePlace(frames)) if frames else question.adapter.find_creation(question.source).call_stack
-    )
-    name = getattr(owner, "name", None)
-    return Finding(
-        "unused_layer",
-        call_stack[-1] if call_stack else NOWHERE,
-        detail=f"{name} ({type(owner).__name__})" if isinstance(name, str) else type(owner).__name__,
-    )
+    if frames:
+        call_stack: Sequence[Site] = build_call_stack(CodePlace(frames))
+    else:
+        call_stack = question.adapter.find_creation(question.source).call_stack
+    name, class_name = getattr(owner, "name", None), type(owner).__name__
+    detail = f"{name} ({class_name})" if isinstance(name, str) else class_name
+    return Finding("unused_layer", call_stack[-1] if call_stack else NOWHERE, detail=detail)
 
 
 def find_leaf_equal_to_source(question: TapeQuestion) -> Finding | None:
-    """Find another object of the same kind with equal values. Equal initial weights of layers mean nothing."""
+    """Find another object of the same kind with equal values.
+
+    Variables of layers are ignored, because the initial weights of several layers are often equal.
+
+    Args:
+        question: The question about the source.
+
+    Returns:
+        The finding; None if this is not the cause.
+    """
     is_variable = question.adapter.is_variable(question.source)
-    finding = (
-        None
-        if is_variable and question.adapter.find_layer_of_variable(question.source) is not None
-        else checks.find_leaf_equal_to_source(question)
-    )
-    row = None if finding is None else finding.row
-    return finding if row is not None and is_variable == (question.rows[row].kind == "variable") else None
+    if is_variable and question.adapter.find_layer_of_variable(question.source) is not None:
+        return None
+    finding = checks.find_leaf_equal_to_source(question)
+    if finding is None or finding.row is None:
+        return None
+    is_same_kind = is_variable == (question.rows[finding.row].kind == "variable")
+    return finding if is_same_kind else None
 
 
 CHECKS: tuple[Callable[[TapeQuestion], Finding | None], ...] = (
@@ -610,12 +711,16 @@ def explain_missing_gradient(question: TapeQuestion) -> Explanation:
 
 
 def run_checks(question: TapeQuestion) -> Finding:
-    """Return what the first check finds that finds anything."""
+    """Return the first finding. The last check always finds something.
+
+    Args:
+        question: The question about the source.
+    """
     return next(finding for check in CHECKS if (finding := check(question)) is not None)
 
 
 def to_value_explanation(question: TapeQuestion, finding: Finding) -> Explanation:
-    """Return, in words, why a gradient is zero or not finite, even if the reason is within a function."""
+    """Return the explanation of a gradient that is zero or not finite, even if the reason is within a function."""
     inner_question, inner_finding = move_finding_into_call(question, finding)
     answer = to_tape_explanation(inner_question, inner_finding)
     if inner_question is not question:
@@ -633,7 +738,7 @@ def to_value_explanation(question: TapeQuestion, finding: Finding) -> Explanatio
 
 
 def to_tape_explanation(question: TapeQuestion, finding: Finding) -> Explanation:
-    """Return the explanation of a finding, in a tape's words and with a tape's rows."""
+    """Return the explanation of a finding, with the sentences and the rows of a tape."""
     for part in (finding, *finding.more):
         if part.cause == "nondifferentiable":
             part.cause = "nondifferentiable_op"
@@ -644,18 +749,17 @@ def to_tape_explanation(question: TapeQuestion, finding: Finding) -> Explanation
     return answer
 
 
-# -- what arrived ----------------------------------------------------------------------------------
+# -- gradients that exist --------------------------------------------------------------------------
 
 
 def explain_existing_gradient(question: TapeQuestion) -> Explanation:
-    """Return why a gradient that exists is zero, not finite or wrong; if it is none of these, what it lacks."""
+    """Return why a gradient that exists is zero, not finite or wrong; otherwise, which paths are blocked."""
     question.sweep = question.adapter.sweep
     finding = find_cause_of_zero_or_nonfinite(question)
     if finding is not None:
         return to_value_explanation(question, finding)
-    cuts = [
-        cut for cut in checks.find_side_breaks(question, []) if cut.row is None or is_blocked_path_wanted(question, cut)
-    ]
+    side_breaks = checks.find_side_breaks(question, [])
+    cuts = [cut for cut in side_breaks if cut.row is None or is_blocked_path_wanted(question, cut)]
     connected = to_tape_explanation(question, Finding("connected", more=cuts))
     open_descendants = question.find_descendants(question.source_rows, open_only=True)
     suspicion = next(
@@ -685,7 +789,8 @@ def _describe_blocked_paths(count: int) -> str:
 def is_blocked_path_wanted(question: TapeQuestion, cut: Finding) -> bool:
     """Return whether a path that is blocked next to an open one is likely to be wanted.
 
-    A path is wanted if its end is added or joined to others. A target or a factor is often cut on purpose.
+    A cut path is wanted if its result is added to other values or concatenated with them. A target or a factor is often
+    cut on purpose.
     """
     if KIND_NAMES[cut.cause] == "cut":
         return any(
@@ -708,7 +813,7 @@ def _describe_summed_targets(targets: list[TargetOrSource]) -> str:
 
 
 def find_cause_of_nonfinite_target(question: TapeQuestion) -> Finding | None:
-    """Find where the NaN or infinity of a target arose, from its rows alone."""
+    """Find the operation at which the NaN or infinity of a target arose. Only rows are read, and no sweep."""
     target_row = next(
         (target_row for target_row in question.target_rows if not zero_nan.is_finite(question, target_row)), None
     )
@@ -718,11 +823,9 @@ def find_cause_of_nonfinite_target(question: TapeQuestion) -> Finding | None:
 def find_cause_of_zero_or_nonfinite(question: TapeQuestion) -> Finding | None:
     """Find why a gradient that exists is zero or not finite."""
     with np.errstate(all="ignore"):
-        return (
-            find_cause_of_nonfinite_target(question)
-            if question.sweep is None
-            else zero_nan.find_cause_of_nonfinite(question) or zero_nan.find_cause_of_zero(question)
-        )
+        if question.sweep is None:
+            return find_cause_of_nonfinite_target(question)
+        return zero_nan.find_cause_of_nonfinite(question) or zero_nan.find_cause_of_zero(question)
 
 
 def move_finding_into_call(question: TapeQuestion, finding: Finding, depth: int = 0) -> tuple[TapeQuestion, Finding]:
@@ -734,7 +837,8 @@ def move_finding_into_call(question: TapeQuestion, finding: Finding, depth: int 
         depth: The number of calls that were entered already, at most `MAX_CALL_DEPTH`.
 
     Returns:
-        The question within the innermost call that is to blame and its finding, or the arguments if there is none.
+        The question within the innermost call that is to blame, and its finding. If no call contains a finding, the
+        arguments are returned.
     """
     unchanged = question, finding
     if depth == MAX_CALL_DEPTH or finding.row is None or question.rows[finding.row].op not in FUNCTION_OPS:
@@ -773,7 +877,7 @@ def _replay_sweep_of_call(adapter: TapeAdapter, adjoint: ValueSummary) -> Backwa
 
     Args:
         adapter: The call, read as a separate tape.
-        adjoint: What arrived at the call: one adjoint, or one for each result.
+        adjoint: The adjoint of the call: one array, or one for each result.
     """
     rules = adapter.rules
     adjoints = adjoint.content if isinstance(adjoint.content, (tuple, list)) else [adjoint.content]
@@ -788,16 +892,21 @@ def _replay_sweep_of_call(adapter: TapeAdapter, adjoint: ValueSummary) -> Backwa
 
 def find_cut_that_makes_zero(question: TapeQuestion) -> Finding | None:
     """Find a cut that makes a gradient zero, because all paths through a loop or a branch are cut."""
+    if not list_distinct_breaks(question.path):
+        return None
     has_inner_rows = any(row.extra.enclosing_call is not None for row in question.rows)
-    return (
-        find_path_break(question)
-        if list_distinct_breaks(question.path) and (has_inner_rows or question.adapter.sweep is None)
-        else None
-    )
+    if not has_inner_rows and question.adapter.sweep is not None:
+        return None
+    return find_path_break(question)
 
 
 def explain_gradient(adapter: TapeAdapter, source: Any) -> Explanation:
-    """Return why one source has no gradient, or what there is to say about the gradient that it has."""
+    """Return why one source has no gradient, or what is wrong with the gradient that it has.
+
+    Args:
+        adapter: The adapter of the tape.
+        source: The tensor or variable.
+    """
     question = build_question(adapter, source)
     is_reached = not adapter.sweep or not adapter.sweep.adjoints.keys().isdisjoint(question.source_rows)
     unreached_break = None if is_reached else find_path_break(question)
@@ -816,7 +925,13 @@ def explain_gradient(adapter: TapeAdapter, source: Any) -> Explanation:
 
 
 def find_break_in_python(tape: GradientTape, target: TargetOrSource, source: TargetOrSource) -> Break | None:
-    """Find what breaks the path from a source to a target within a ``tf.py_function``; None if nothing does."""
+    """Return the break on the path from a source to a target within a ``tf.py_function``, or None.
+
+    Args:
+        tape: The tape that recorded the run of the function.
+        target: A result of the run.
+        source: An input of the run.
+    """
     adapter = read_tape(tape, [target], [source])
     if adapter.rules.is_connected(source):
         return None

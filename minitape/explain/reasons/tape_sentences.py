@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .tape_adapter import TapeAdapter
 
 Fields = dict[str, str]
-MAX_CODE_LENGTH = 40  # the longest text of an expression in a sentence
+MAX_CODE_LENGTH = 40  # Longer expressions are not quoted in sentences.
 OPS_BY_VARIANT = {"step": "Round Floor Ceil Rint FloorDiv Sign", "shape": "Shape Size Rank ZerosLike OnesLike"}
 VARIANT_OF_OP = {op: kind for kind, ops in OPS_BY_VARIANT.items() for op in ops.split()}
 ESCAPE_WORDS = {
@@ -54,11 +54,25 @@ LITERAL_NODES = (
 
 
 class BlamedPlace:
-    """A finding with the statement and the expression that it is about."""
+    """A finding with the statement and the expression to blame.
+
+    Attributes:
+        adapter: The adapter of the tape.
+        question: The question that the finding answers.
+        finding: The finding.
+        statement: The statement to blame; `program_text.NO_STATEMENT` if its text is unknown.
+        place: The exact place, if it is known.
+        row: The row to blame, if there is one.
+        node: The node of that row.
+        call: The expression at the place, if it is known. It is not always a call.
+        function_text: The text of the function that `call` calls; "" if it is not a call.
+    """
 
     def __init__(self, adapter: TapeAdapter, question: Question, finding: Finding) -> None:
+        """Look up the statement and the expression of a finding."""
         self.adapter = adapter
-        self.question, self.finding, self.statement = question, finding, program_text.find_statement(finding.site)
+        self.question, self.finding = question, finding
+        self.statement = program_text.find_statement(finding.site)
         self.place = getattr(finding.site, "place", None)
         self.row = None if finding.row is None else question.rows[finding.row]
         self.node: ValueNode | None = None if self.row is None else self.row.extra
@@ -66,7 +80,7 @@ class BlamedPlace:
         self.function_text = program_text.unparse(self.call.func) if isinstance(self.call, ast.Call) else ""
 
     def calls_module_function(self) -> bool:
-        """Return whether the blamed call is one of a module's function: ``tf.math.round``."""
+        """Return whether the blamed expression calls a function of a module, such as ``tf.math.round``."""
         root = self.function_text.partition(".")[0]
         is_imported = root in program_text.read_program(self.statement.file).imported_modules
         root_value = dict(self.adapter.list_names_and_values()).get(root)
@@ -75,7 +89,7 @@ class BlamedPlace:
         )
 
     def format_operation(self, is_whole_call: bool = False) -> str:
-        """Return the blamed operation as the program writes it.
+        """Return the blamed operation as the program writes it, or its name if the text is too long.
 
         Args:
             is_whole_call: Whether the call stands for everything that ran in it.
@@ -89,34 +103,36 @@ class BlamedPlace:
                 return text
             if len(self.function_text) > MAX_CODE_LENGTH:
                 return name
-            described = fill("{operation} in {function}(...)", operation=name, function=self.function_text)
-            return f"{self.function_text}(...)" if is_whole_call else described
-        is_short = (
-            isinstance(self.call, (ast.Compare, ast.BinOp, ast.UnaryOp, ast.Subscript)) and len(text) <= MAX_CODE_LENGTH
-        )
-        return text if is_short else name
+            if is_whole_call:
+                return f"{self.function_text}(...)"
+            return fill("{operation} in {function}(...)", operation=name, function=self.function_text)
+        is_operator = isinstance(self.call, (ast.Compare, ast.BinOp, ast.UnaryOp, ast.Subscript))
+        return text if is_operator and len(text) <= MAX_CODE_LENGTH else name
 
 
 def find_tape_sentence_fields(adapter: TapeAdapter, question: Question, finding: Finding) -> Fields:
-    """Return the fields of a finding's sentence."""
-    describe, watch_fields = DESCRIBE_BY_CAUSE.get(finding.cause), {}
+    """Return the fields of a finding's sentence.
+
+    Args:
+        adapter: The adapter of the tape.
+        question: The question that the finding answers.
+        finding: The finding.
+    """
+    watch_fields = {}
     if question.is_unwatched:
         watch_fields = {"watched": fill(", after tape.watch({x})", x=question.name)}
-    return (
-        watch_fields
-        if describe is None or finding.variant not in ("", "again", "trained")
-        else watch_fields | describe(BlamedPlace(adapter, question, finding))
-    )
+    describe = DESCRIBE_BY_CAUSE.get(finding.cause)
+    if describe is None or finding.variant not in ("", "again", "trained"):
+        return watch_fields
+    return watch_fields | describe(BlamedPlace(adapter, question, finding))
 
 
 def describe_nondifferentiable_op(blamed: BlamedPlace) -> Fields:
     """Describe an operation without a derivative: a step, Python's max, or a shape."""
     if blamed.function_text in ("max", "min"):
         return {"kind": "python", "what": blamed.function_text, "instead": f"tf.{blamed.function_text}imum"}
-    return {
-        "kind": VARIANT_OF_OP.get(blamed.finding.detail or (blamed.row.op if blamed.row else ""), ""),
-        "what": blamed.format_operation(),
-    }
+    op = blamed.finding.detail or (blamed.row.op if blamed.row else "")
+    return {"kind": VARIANT_OF_OP.get(op, ""), "what": blamed.format_operation()}
 
 
 def describe_unregistered_operation(blamed: BlamedPlace) -> Fields:
@@ -125,8 +141,16 @@ def describe_unregistered_operation(blamed: BlamedPlace) -> Fields:
 
 
 def describe_escape(blamed: BlamedPlace) -> Fields:
-    """Describe how a value left."""
-    method, name = blamed.finding.detail, program_text.find_last_name(blamed.call.func) if blamed.function_text else ""
+    """Describe how a value left.
+
+    Args:
+        blamed: The place at which the value left.
+
+    Returns:
+        The fields of the sentence.
+    """
+    method = blamed.finding.detail
+    name = program_text.find_last_name(blamed.call.func) if blamed.function_text else ""
     if method == "bool" or checks.is_escape_only_control_flow(blamed.question, blamed.finding):
         return {"kind": "choice"}
     if name in ("numpy_function", "py_func") or method in ("tf.numpy_function", "tf.py_function"):
@@ -144,25 +168,32 @@ def describe_escape(blamed: BlamedPlace) -> Fields:
 
 
 def describe_stored_value(blamed: BlamedPlace) -> Fields:
-    """Describe a value that was stored in a variable: by which call, and what to write instead."""
+    """Describe a value that was stored in a variable: the call that stored it, and what to write instead."""
     origin = None if blamed.node is None else blamed.node.origin
-    suffix = " before" * (origin is not None and not blamed.adapter.is_after_block_begin(origin.clock))
+    was_before_block = origin is not None and not blamed.adapter.is_after_block_begin(origin.clock)
     names = blamed.statement.bound_names
     if blamed.finding.detail == "variable" or (origin is not None and origin.kind == "variable"):
-        return {"kind": f"variable{suffix * bool(names)}", "code": names[0] if names else ""}
+        if not names:
+            return {"kind": "variable", "code": ""}
+        return {"kind": "variable before" if was_before_block else "variable", "code": names[0]}
     assigns = [
         call_node
         for call_node in blamed.statement.calls
         if program_text.find_last_name(call_node.func).startswith("assign")
     ]
-    call: Any = blamed.call if blamed.call in assigns else assigns[0] if len(assigns) == 1 else None
+    call: Any = None
+    if blamed.call in assigns:
+        call = blamed.call
+    elif len(assigns) == 1:
+        call = assigns[0]
     if call is None or blamed.calls_module_function() or len(program_text.unparse(call.func)) > MAX_CODE_LENGTH:
         return {"what": f"{blamed.function_text}(...)"} if 0 < len(blamed.function_text) <= MAX_CODE_LENGTH else {}
-    variable, value = program_text.unparse(call.func.value), program_text.unparse(call.args[0]) if call.args else ""
+    variable = program_text.unparse(call.func.value)
+    value = program_text.unparse(call.args[0]) if call.args else ""
     fields = {"what": f"{variable}.{call.func.attr}", "code": variable}
     prefix = {"assign": "", "assign_add": f"{variable} + ", "assign_sub": f"{variable} - "}.get(call.func.attr)
-    if suffix or prefix is None or not 0 < len(value) <= MAX_CODE_LENGTH:
-        return fields | {"kind": suffix.strip()}
+    if was_before_block or prefix is None or not 0 < len(value) <= MAX_CODE_LENGTH:
+        return fields | {"kind": "before" if was_before_block else ""}
     reads_variable = prefix or variable in program_text.collect_names_and_attributes(ast.walk(call.args[0]))
     return fields | {"kind": "changed" if reads_variable else "expression", "instead": f"{prefix}{value}"}
 
@@ -172,18 +203,15 @@ def describe_outside_operation(blamed: BlamedPlace) -> Fields:
     adapter, node = blamed.adapter, blamed.node
     if blamed.finding.detail in ("gradient", "reset") or node is None:
         return {"kind": blamed.finding.detail}
-    kind, begins, block = "", adapter.rules.block_begins, program_text.find_statement(adapter.find_block_site())
+    kind, begins = "", adapter.rules.block_begins
     if node.origin is not None and begins:
-        is_setup = blamed.statement.function_name in checks.SETUP_METHODS
+        block = program_text.find_statement(adapter.find_block_site())
         is_behind_block = blamed.place is not None and blamed.place.line > block.last_line
-        is_after_begin = adapter.is_after_block_begin(node.origin.clock)
-        kind = (
-            ("after" if len(begins) == 1 and is_behind_block else "")
-            if is_after_begin
-            else "setup"
-            if is_setup
-            else "before"
-        )
+        if not adapter.is_after_block_begin(node.origin.clock):
+            is_setup = blamed.statement.function_name in checks.SETUP_METHODS
+            kind = "setup" if is_setup else "before"
+        elif len(begins) == 1 and is_behind_block:
+            kind = "after"
     elif node.record is not None and node.record is not adapter.rules.record:
         kind = "another"
     return {
@@ -205,19 +233,21 @@ def describe_pause(blamed: BlamedPlace) -> Fields:
 def describe_rebinding(blamed: BlamedPlace) -> Fields:
     """Describe a name that was bound again, and how to change the variable instead."""
     names = blamed.statement.bound_names
-    old_name = names[0] if blamed.finding.detail == "of the variable" and names else blamed.finding.detail
-    old_name = find_name_bound_at_site(blamed.finding.site) if names[1:] else old_name
+    old_name = blamed.finding.detail
+    if len(names) > 1:
+        old_name = find_name_bound_at_site(blamed.finding.site)
+    elif names and old_name == "of the variable":
+        old_name = names[0]
     is_tensor = not blamed.adapter.is_variable(blamed.question.source)
     is_new_object = isinstance(blamed.statement.value, ast.Call) and not {*names} & blamed.statement.read_names
     name, instead = parse_name_and_update(blamed)
-    kind_prefix = (
-        "replaced "
-        if is_tensor
+    source_is_new_tensor = (
+        is_tensor
         and blamed.question.used_source_rows
         and blamed.row is not None
         and blamed.row.index in blamed.question.source_rows
-        else ""
     )
+    kind_prefix = "replaced " if source_is_new_tensor else ""
     if (blamed.row is not None and blamed.finding.variant) or (is_new_object and not is_tensor and not instead):
         return {"kind": "new", "what": old_name}
     if instead:
@@ -230,10 +260,14 @@ def describe_rebinding(blamed: BlamedPlace) -> Fields:
 
 
 def parse_name_and_update(blamed: BlamedPlace) -> tuple[str, str]:
-    """Return the name that an assignment binds, and the text of a change of the variable that does the same.
+    """Return the name that an assignment binds, and the call that changes the variable in the same way.
+
+    Args:
+        blamed: The place of the assignment.
 
     Returns:
-        Empty texts if the statement is not an assignment, or cannot be written as a change of a variable.
+        The name and the call, such as ("w", "w.assign_sub(g)"). The call is "" if the statement does not change a
+        variable. Both are "" if it is not an assignment to one name.
     """
     node = blamed.statement.node
     if not isinstance(node, (ast.Assign, ast.AugAssign)):
@@ -257,7 +291,7 @@ def parse_name_and_update(blamed: BlamedPlace) -> tuple[str, str]:
 
 
 def describe_unreached_source(blamed: BlamedPlace) -> Fields:
-    """Describe how far the source got, and what the target is."""
+    """Describe where the source was last used, and what the target is."""
     question = blamed.question
     if not question.target_rows:
         return {}
@@ -274,9 +308,9 @@ def describe_unreached_source(blamed: BlamedPlace) -> Fields:
     if origin is not None and origin.kind in ("constant", "made") and not origin.inputs:
         return {"kind": "constant", "used": format_bracketed_place(*target_row.site)}
     blamed.finding.site = next(reversed(blamed.adapter.list_last_use_sites(question.source)), NOWHERE)
-    return (
-        {} if blamed.finding.site is NOWHERE else {"kind": "used", "used": format_bracketed_place(*blamed.finding.site)}
-    )
+    if blamed.finding.site is NOWHERE:
+        return {}
+    return {"kind": "used", "used": format_bracketed_place(*blamed.finding.site)}
 
 
 DESCRIBE_BY_CAUSE = {

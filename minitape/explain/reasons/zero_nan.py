@@ -19,15 +19,15 @@ from . import program_text
 from .object_names import find_access_path
 from .question import Finding, OptionalArray, Question, RecordedRow
 
-find_clip_word = re.compile(r"\bclip\w*").search  # The program calls the function that a maximum or minimum is part of.
+find_clip_word = re.compile(r"\bclip\w*").search  # Finds a clipping function that runs a maximum or minimum.
 MIN_MAX_OPS = {"max", "min", "Maximum", "Minimum"}
 SUBTRACT_OPS = {"sub", "Sub", "subtract", "__sub__"}
-# A return statement that gives zeros, a multiple of zero, or nothing.
+# Matches a return statement whose value is zeros, a multiple of zero, or nothing.
 matches_zero_return = re.compile(
     r"return(.*\bzeros|.*\* 0\b(?!\.\d*[1-9])|.*(?<![.\w])0(\.0)? \*|( |\(|,|None|0(\.0)?|\))*$)"
 ).match
 OPAQUE_DTYPES = ("resource", "variant", "string")  # Datasets, lists and texts contain no numbers themselves.
-ROUNDING_TOLERANCE = 1e-5  # What adding float32 numbers in another order may leave of a sum that is zero.
+ROUNDING_TOLERANCE = 1e-5  # The relative error of a zero sum of float32 numbers if their order changes.
 
 
 def build_row_finding(
@@ -40,7 +40,7 @@ def build_row_finding(
         cause: The cause, one of `causes.KINDS`.
         row: The row to blame.
         variant: Which of the cause's sentences fits.
-        detail: What the sentence calls ``what``.
+        detail: The value of the sentence's field ``what``.
         site: The line to blame, if it is not the line of the row.
     """
     return Finding(cause, question.rows[row].site if site is NOWHERE else site, row, detail, variant)
@@ -52,19 +52,34 @@ def collect_known_arrays(question: Question, rows: Iterable[int]) -> list[np.nda
 
 
 def is_all_zero(question: Question, row: int) -> bool:
-    """Return whether all elements of a row are known to be zero."""
+    """Return whether all elements of a row are known to be zero.
+
+    Args:
+        question: The question with the row.
+        row: The row.
+    """
     value = question.rows[row].value
     return value is not None and value.is_all_zero
 
 
 def is_finite(question: Question, row: int) -> bool:
-    """Return whether all elements of a row are finite. A row without a known value counts as finite."""
+    """Return whether all elements of a row are finite. A row without a known value counts as finite.
+
+    Args:
+        question: The question with the row.
+        row: The row.
+    """
     value = question.rows[row].value
     return value is None or value.is_all_finite
 
 
 def find_adjoint(question: Question, row: int) -> OptionalArray:
-    """Return the elements of the adjoint that arrived at a row, if they are known."""
+    """Return the elements of the adjoint that arrived at a row, if they are known.
+
+    Args:
+        question: The question with the backward pass.
+        row: The row.
+    """
     return to_float_array(question.known_sweep.adjoints.get(row))
 
 
@@ -72,6 +87,10 @@ def find_blamed_return_of_rule(question: Question, row: int) -> Site:
     """Return the line on which the program's own derivative rule of an operation returns.
 
     If the rule has several return statements, prefers one whose text gives zeros or nothing.
+
+    Args:
+        question: The question with the row.
+        row: The row of the operation.
 
     Returns:
         `NOWHERE` if the program has no rule for the operation.
@@ -85,10 +104,14 @@ def find_blamed_return_of_rule(question: Question, row: int) -> Site:
 
 
 def find_last_reached_row(question: Question) -> int | None:
-    """Return the row on the path at which an adjoint arrived and stopped, seen from the target.
+    """Return the row on the path at which an adjoint arrived and was not passed on.
+
+    Args:
+        question: The question with the backward pass.
 
     Returns:
-        None if the adjoint passed every row on the path, or if it is unknown where it stopped.
+        The first such row, seen from the target. None if the adjoint passed every row on the path, or if the pass did
+        not record which row stopped it.
     """
     rows = [*question.used_source_rows[:1], *(step.row for step in question.path)]
     for row, previous in zip(reversed(rows), reversed(rows[:-1]), strict=False):
@@ -107,7 +130,14 @@ def find_last_reached_row(question: Question) -> int | None:
 
 
 def find_cause_of_nonfinite(question: Question) -> Finding | None:
-    """Find where a NaN or an infinity arose: in the data, in a value, or in a derivative."""
+    """Find where a NaN or an infinity arose: in the data, in a value, or in a derivative.
+
+    Args:
+        question: The question about the source.
+
+    Returns:
+        The finding; None if the gradient is finite, or if no pass is known.
+    """
     sweep = question.sweep
     if sweep is None:
         return None
@@ -203,7 +233,14 @@ def may_overflow(question: Question, row: int, arrays: Iterable[OptionalArray]) 
 
 
 def find_cause_of_zero(question: Question) -> Finding | None:
-    """Find the operation that turned adjoints into the zeros that arrived at the source."""
+    """Find the operation that turned adjoints into the zeros that arrived at the source.
+
+    Args:
+        question: The question about the source.
+
+    Returns:
+        The finding; None if the gradient is not zero, or if no pass is known.
+    """
     sweep = question.sweep
     if sweep is None:
         return None
@@ -227,7 +264,7 @@ def _explain_last_zeroing(question: Question, source_row: int) -> Finding:
     sweep = question.known_sweep
     culprit: int | None = None
     cancelled_row: int | None = None
-    nonzero_sums = set[int]()  # Rows at which a sum that is not zero has arrived so far.
+    nonzero_sums = set[int]()  # The rows whose shares so far have a nonzero sum.
     for call, shares in sweep.edges.items():
         adjoint = sweep.adjoints.get(call)
         shares = [share for share in shares if share.row in question.descendants and question.rows[share.row].tracked]
@@ -277,7 +314,7 @@ def explain_cancellation(question: Question, call: int, row: int) -> Finding:
 
 
 def find_zero_mechanism(question: Question, row: int) -> str:
-    """Return the cause by which an operation is known to make zeros; "" if it is not known for any."""
+    """Return the cause by which an operation can make an adjoint zero; "" if it is not in the adapter's table."""
     op = question.rows[row].op
     return next((cause for cause, ops in question.adapter.zero_mechanisms.items() if op in ops), "")
 
@@ -321,8 +358,8 @@ def _explain_min_max(question: Question, operation: RecordedRow) -> Finding | No
 def _explain_class_loss(question: Question, operation: RecordedRow) -> Finding:
     """Explain the zeros of a cross-entropy: there is only one class, or one class has all the probability."""
     shape = question.rows[operation.inputs[0]].shape
-    class_count = 1 if not shape else shape[1] if len(shape) > 1 else shape[0]
-    if class_count == 1:
+    class_axis = 1 if len(shape) > 1 else 0
+    if not shape or shape[class_axis] == 1:
         return build_row_finding(question, "zero_cancels", operation.index, "one")
     return build_row_finding(question, "saturated", operation.index)
 
@@ -341,9 +378,9 @@ def _explain_zero_product(question: Question, operation: RecordedRow) -> Finding
 
 
 def explain_zero_of_other_operation(question: Question, row: int) -> Finding:
-    """Explain the zeros of an operation that is not known to make any.
+    """Explain the zeros of an operation that is not in the adapter's table of operations that make zeros.
 
-    Either it passed on shares that cancel, or the zeros come from an earlier or a later operation.
+    Either its shares cancel, or the zeros come from an earlier or a later operation.
     """
     operation = question.rows[row]
     if (rule := find_blamed_return_of_rule(question, row)) is not NOWHERE:
@@ -389,7 +426,7 @@ def does_product_underflow(question: Question, row: int, factors: Iterable[np.nd
 
 
 def find_cause_of_earlier_zero(question: Question, row: int) -> Finding | None:
-    """Find why an input of a row is zero, if a relu or a step made it so, as in ``relu(x) ** 2``."""
+    """Find the relu or step that made an input of a row zero, as in ``relu(x) ** 2``; None if neither did."""
     first_zero = row
     while zeros := [index for index in question.rows[first_zero].inputs if is_all_zero(question, index)]:
         first_zero = zeros[0]
@@ -423,6 +460,10 @@ def is_relu_inactive(question: Question, row: int) -> bool:
     """Return whether a relu yields zeros wherever an adjoint arrived.
 
     Otherwise it is at another limit, which a relu6, an elu or a hard sigmoid has.
+
+    Args:
+        question: The question with the backward pass.
+        row: The row of the relu.
     """
     value, adjoint = question.rows[row].array, find_adjoint(question, row)
     if value is None or adjoint is None or value.shape != adjoint.shape:
@@ -431,6 +472,6 @@ def is_relu_inactive(question: Question, row: int) -> bool:
 
 
 def is_softmax_one_hot(question: Question, row: int) -> bool:
-    """Return whether a softmax over several classes gives all the probability to one of them."""
+    """Return whether a softmax over several classes assigns all the probability to one of them."""
     value = question.rows[row].array
     return value is not None and bool((value == 1).any() and (value == 0).any())
