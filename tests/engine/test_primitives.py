@@ -110,6 +110,23 @@ def test_scalar_rows_and_arrays_agree(primitive):
     assert results[0] == pytest.approx(results[1], rel=1e-12)
 
 
+@pytest.mark.parametrize("primitive", ELEMENTWISE, ids=lambda p: p.name)
+def test_float32_numbers_and_arrays_are_equal_to_the_last_bit(primitive):
+    arity, low = len(primitive.texts) - 1, find_domain_start(primitive)
+    arrays = [draw_sample((200,), low, seed).astype(np.float32) * (-1) ** seed for seed in range(arity)]
+
+    def compute_with_gradients(values):
+        xs = [tf.constant(value) for value in values]
+        with tf.GradientTape() as tape:
+            tape.watch(xs)
+            y = primitive(*xs)
+        return [v.numpy() for v in (y, *tape.gradient(y, xs)) if v is not None]
+
+    by_number = zip(*[compute_with_gradients(numbers) for numbers in zip(*arrays, strict=True)], strict=True)
+    for numbers, array in zip(by_number, compute_with_gradients(arrays), strict=True):
+        np.testing.assert_array_equal(np.array(numbers), array)
+
+
 @pytest.mark.parametrize("dtype", [tf.float16], ids=lambda d: d.name)
 @pytest.mark.parametrize("shape", [(), (2,), (40_000,)], ids=str)
 def test_half_precision_stays_what_it_is(dtype, shape):

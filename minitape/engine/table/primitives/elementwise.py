@@ -90,7 +90,7 @@ FIRST_CODE = 2  # Code 0 is a leaf, and code 1 a call.
 
 # relu_gate multiplies by 0, so an infinite adjoint becomes NaN, as in TensorFlow.
 ARRAY |= {
-    "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
+    "sigmoid": lambda x: 1 / (1 + ARRAY["exp"](-x)),
     "relu_gate": lambda g, z: g * (z > 0),
     "sqrt_share": lambda z, g: ARRAY["mul_no_nan"](1 / (z + z), g),
 }

@@ -45,6 +45,12 @@ def _compute_pow(x: Array, y: Array) -> Array:
     return np.power(x, y)
 
 
+def _compute_atan2(x: Array, y: Array) -> Array:
+    if np.result_type(x) == SINGLE and np.size(x) <= MAX_EXACT_SIZE and np.size(y) <= MAX_EXACT_SIZE:
+        return np.arctan2(x, y, dtype=np.float64).astype(np.float32)
+    return np.arctan2(x, y)
+
+
 def _compute_maximum(x: Array, y: Array) -> Array:
     """Return the elementwise maximum.
 
@@ -77,7 +83,7 @@ LIBRARY = {
 
 ARRAY: dict[str, Function] = {name: _round_correctly(function) for name, function in LIBRARY.items()} | {
     "abs": np.abs, "sign": np.sign, "floor": np.floor, "ceil": np.ceil, "rint": np.rint, "sqrt": np.sqrt,
-    "atan2": np.arctan2, "pow": _compute_pow, "maximum": _compute_maximum, "minimum": np.minimum,
+    "atan2": _compute_atan2, "pow": _compute_pow, "maximum": _compute_maximum, "minimum": np.minimum,
     "floordiv": lambda x, y: np.floor_divide(x, y) if np.result_type(x).kind in "iu" else np.floor(x / y),
     "ones": _build_ones, "mod": np.mod, "select": np.where, "mul_no_nan": lambda a, g: np.where(g == 0, g, a * g),
     "zero": np.zeros_like,
