@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..engine.backward.reachability import mark_rows_on_tape
 from ..engine.backward.row_marks import has_differentiable_dtype
+from ..engine.backward.targets_and_sources import is_read_off_tape
 from ..engine.record import provenance
 from ..engine.record.array_spec import ArraySpec
 from ..engine.record.provenance import EscapeNote, get_thread_escapes
@@ -97,7 +98,7 @@ class TapeRules:
         if last_answer is not None:
             return last_answer
         return source.dtype.differentiable and (
-            any(target is source for target in self.targets)
+            (any(target is source for target in self.targets) and not is_read_off_tape(self.tape, source, self.targets))
             or any(self.rows_on_tape[row] and self.reached_rows[row] for row in self.tape._find_rows_of_value(source))
         )
 

@@ -46,6 +46,15 @@ def test_same_answer_inside_before_and_after_on_a_used_tape() -> None:
     assert len({(a.cause, a.line, a.message) for a in answers}) == 1
 
 
+def test_an_unwatched_source_that_is_a_target_and_read_is_not_watched() -> None:
+    v, c = tf.Variable(2.0), tf.constant(3.0)
+    with tf.GradientTape() as tape:
+        y = v * c
+    before = tape.explain([c, y], c)
+    assert tape.gradient([c, y], c) is None
+    assert not before.connected and before.cause == tape.explain([c, y], c).cause == "not_watched"
+
+
 def test_further_breaks_are_listed() -> None:
     x = tf.Variable(1.5)
     with tf.GradientTape() as tape:

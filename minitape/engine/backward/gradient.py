@@ -97,7 +97,7 @@ def compute_gradients(
         elif isinstance(g, Tensor):  # A recorded sweep computes with tensors.
             gradients.append(g)
         else:
-            gradients.append(_collect_gradient(adjoint_of, source, rows, targets, output_gradients))
+            gradients.append(_collect_gradient(tape, adjoint_of, source, rows, targets, output_gradients))
     return gradients
 
 
@@ -128,6 +128,7 @@ def _find_differentiable_rows(tape: GradientTape, source: TargetOrSource) -> Seq
 
 
 def _collect_gradient(
+    tape: GradientTape,
     adjoint_of: AdjointLookup,
     source: TargetOrSource,
     rows: Sequence[int],
@@ -143,7 +144,7 @@ def _collect_gradient(
     if adjoints:
         gradient = sum(adjoints[1:], adjoints[0])
     else:
-        gradient = compute_gradient_if_also_target(source, targets, output_gradients)
+        gradient = compute_gradient_if_also_target(tape, source, targets, output_gradients)
     if gradient is None or isinstance(gradient, Tensor):
         return gradient
     return from_array(gradient)

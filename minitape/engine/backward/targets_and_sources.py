@@ -20,6 +20,8 @@ from ..tensor.tensor import EagerTensor, Tensor, create_tensor
 from ..tensor.variable import ResourceVariable
 from ..values import nest
 from ..values.argument_errors import build_argument_error, build_dtype_error
+from .reachability import mark_rows_on_tape
+from .row_values import iter_operations_backward
 
 if TYPE_CHECKING:
     from ..types import Adjoint, Object, Result, Structure, TargetOrSource
@@ -247,18 +249,44 @@ def build_seed(target: TargetOrSource, output_gradient: Adjoint, is_recorded: bo
     return output_gradient if is_recorded else unbroadcast(output_gradient.array, tuple(target.shape))
 
 
+def is_read_off_tape(tape: GradientTape, source: TargetOrSource, targets: list[TargetOrSource]) -> bool:
+    """Return whether an operation that targets were computed by reads a source which is not on the tape.
+
+    TensorFlow then returns None for the source, even if it is a target. Only a call of a ``tf.function`` reads a
+    variable itself: other operations read its state.
+    """
+    rows, record, foreign_rows = {*find_rows_of_value(tape, source)}, tape._record, set[int]()
+    if record is None or not rows:
+        return False
+    marks = mark_rows_on_tape(tape, foreign_rows)
+    if any(marks[row] for row in rows):
+        return False
+    rows_to_visit = {row for target in targets for row in find_rows_of_value(tape, target)[-1:]} - foreign_rows
+    is_variable = not isinstance(source, Tensor)
+    for row, _, a, b, call in iter_operations_backward(record, min(rows), max(rows_to_visit, default=-1)):
+        if row in rows_to_visit and marks[row]:
+            inputs = {*call.inputs} if call else {a, b}
+            is_read = not rows.isdisjoint(inputs)
+            if is_read and (not is_variable or (call and call.primitive.name == "function")):
+                return True
+            rows_to_visit |= inputs - foreign_rows
+    return False
+
+
 def compute_gradient_if_also_target(
-    source: TargetOrSource, targets: list[TargetOrSource], output_gradients: list[Adjoint]
+    tape: GradientTape, source: TargetOrSource, targets: list[TargetOrSource], output_gradients: list[Adjoint]
 ) -> Result:
     """Compute the gradient of a source at whose rows no adjoint has arrived.
 
     Args:
+        tape: The tape, whose recording has the rows.
         source: The source.
         targets: The targets of the call.
         output_gradients: The adjoint that each target starts with; None stands for ones.
 
     Returns:
-        The sum of the seeds of the targets that are the source itself; None if the source is not a target.
+        The sum of the seeds of the targets that are the source itself. None if the source is not a target, or if an
+        operation of the other targets reads it off the tape.
     """
     base = getattr(source, "_base", source)
     seeds = [
@@ -266,7 +294,7 @@ def compute_gradient_if_also_target(
         for target, output_gradient in zip(targets, output_gradients, strict=True)
         if (target is source or getattr(target, "_base", target) is base) and source.dtype.kind != "s"
     ]
-    if not seeds:
+    if not seeds or is_read_off_tape(tape, source, targets):
         return None
     if len(seeds) == 1:
         return seeds[0]
