@@ -150,6 +150,10 @@ if TYPE_CHECKING:
             """Return the state that a variable has at this point of the run."""
             ...
 
+        def add_equal_state(self, variable: ResourceVariable) -> None:
+            """Give a variable that was read before its watch an equal state with a row of its own."""
+            ...
+
         def assign_variable(self, variable: ResourceVariable, change: Tensor, method: str) -> None:
             """Assign a new state to a variable."""
             ...

@@ -426,6 +426,13 @@ class FirstRun:
         self.record.variables[key] = variable, [tensor._row]
         return tensor
 
+    def add_equal_state(self, variable: ResourceVariable) -> None:
+        """Write a row for an equal state of a variable, which is its state from now on; nothing is assigned."""
+        old_state = self.find_or_add_state(variable)
+        new_state = apply(ASSIGN_PRIMITIVES["assign"], (old_state,), {})
+        self.variable_states[id(variable)] = new_state
+        self.record.variables[id(variable)][1].append(new_state._row)
+
     def assign_variable(self, variable: ResourceVariable, change: Tensor, method: str) -> None:
         """Write the row of a variable's new state, which is its current state from then on.
 

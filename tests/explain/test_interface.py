@@ -55,6 +55,15 @@ def test_an_unwatched_source_that_is_a_target_and_read_is_not_watched() -> None:
     assert not before.connected and before.cause == tape.explain([c, y], c).cause == "not_watched"
 
 
+def test_a_variable_that_is_read_before_its_watch_is_watched_late() -> None:
+    x, w = tf.Variable(3.0, trainable=False), tf.Variable(2.0)
+    with tf.GradientTape() as tape:
+        y = w * x
+        tape.watch(x)
+    assert tape.gradient(y, x) is None
+    assert tape.explain(y, x).cause == "watched_late"
+
+
 def test_further_breaks_are_listed() -> None:
     x = tf.Variable(1.5)
     with tf.GradientTape() as tape:

@@ -38,6 +38,7 @@ from ..tensor.variable import ResourceVariable
 from ..values import nest
 from . import tape_errors
 from .gradient import compute_gradients
+from .row_values import iter_operations_backward
 from .targets_and_sources import (
     NONE,
     PLAIN_SOURCE_TYPES,
@@ -287,6 +288,18 @@ class GradientTape:
         record.untracked.discard(row)
         if row != now - 1 or not self._recording or row not in record.leaves:
             self.irregular = True
+
+    def _has_read_row(self, row: int) -> bool:
+        """Return whether an operation since the first block of the tape has read the state of a variable in this row.
+
+        A call of a ``tf.function`` does not count: it reads the variable itself, as in TensorFlow.
+        """
+        record: Record = self._record  # type: ignore[assignment]  # The recording has this row.
+        first_row = self.spans[0][0] if self.spans else self._start
+        return any(
+            row in (call.inputs if call else (a, b)) and not (call and call.primitive.name == "function")
+            for _, _, a, b, call in iter_operations_backward(record, max(first_row, row + 1), record.next - 1)
+        )
 
     def reset(self) -> None:
         """Forget everything recorded so far and continue to record.

@@ -201,14 +201,34 @@ class ResourceVariable(VariableOperators, TensorOperators):
         # As in TensorFlow, the call has no effect while the tape does not record.
         if not tape._can_watch():
             return
+        record = tape._record
+        assert record is not None
+        if id(self) not in tape.variables and self.dtype.differentiable:
+            self._add_equal_state_if_read(tape, record)
         tape.variables[id(self)] = self
         if not self.dtype.differentiable:
             return
-        record = tape._record
-        assert record is not None
         row = record.find_row(self._enter_state_in_record(record, is_access=False))
         assert row is not None
         tape._watch_row(row)
+
+    def _add_equal_state_if_read(self, tape: GradientTape, record: Record) -> None:
+        """Put an equal state with a row of its own in the place of one that was read before ``tape`` watches it.
+
+        What the tape has read until now gets no gradient, as in TensorFlow.
+        """
+        state_tensor = self._enter_state_in_record(record, is_access=False)
+        row = record.find_row(state_tensor)
+        assert row is not None
+        if not tape._has_read_row(row):
+            return
+        if record.trace is not None:
+            record.trace.add_equal_state(self)
+            return
+        new_state = from_array(state_tensor._value)
+        new_state._origin = state_tensor._origin
+        if self._state is state_tensor:  # no other thread has assigned meanwhile
+            self._state, self._tape_set = new_state, None
 
     def _find_tape_rows(self, tape: GradientTape) -> tuple[int, ...]:
         """Find the rows of the variable's states on a tape.
@@ -217,14 +237,15 @@ class ResourceVariable(VariableOperators, TensorOperators):
             tape: The tape.
 
         Returns:
-            The row numbers, the oldest state first. Empty if the variable is not on the tape's recording.
+            The row numbers, those on the tape last, else the oldest state first. As a target the variable is the last
+            of them. Empty if the variable is not on the tape's recording.
         """
         if tape._record is None:
             return ()
         states = tape._record.variables.get(id(self))
         if states is None or states[0] is not self:
             return ()
-        return tuple(states[1])
+        return tuple(sorted(states[1], key=tape.watched.__contains__))
 
     def _to_tensor(self, dtype: DType | None = None) -> Tensor:
         """Return the current state as a tensor, for ``convert_to_tensor``.
