@@ -112,6 +112,14 @@ class RaggedTensor:
         """Return the rows as text."""
         return f"<tf.RaggedTensor {self.to_list()}>"
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return _create_ragged_tensor, (self.values, self._lengths)
+
+
+def _create_ragged_tensor(values: Value, lengths: Value) -> RaggedTensor:
+    """Create a ragged tensor that was pickled: its class has TensorFlow's name, under which pickle finds nothing."""
+    return RaggedTensor(values, lengths)
+
 
 def ragged_constant(pylist: list, dtype: DTypeLike = None) -> RaggedTensor:
     """Create a ragged tensor from a list of lists.
@@ -177,6 +185,14 @@ class SparseTensor:
     def __repr__(self) -> str:
         """Return the positions, elements and shape as text."""
         return f"SparseTensor(indices={self.indices!s}, values={self.values!s}, dense_shape={self.dense_shape!s})"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _create_sparse_tensor, (self.indices, self.values, self.dense_shape)
+
+
+def _create_sparse_tensor(indices: Value, values: Value, dense_shape: Value) -> SparseTensor:
+    """Create a sparse tensor that was pickled, for the same reason as :func:`_create_ragged_tensor`."""
+    return SparseTensor(indices, values, dense_shape)
 
 
 def to_dense(sp_input: SparseTensor) -> Tensor:

@@ -224,6 +224,11 @@ class EagerTensor(Tensor, metaclass=_FullName):
         """Return the tensor itself, because tensors never change."""
         return self
 
+    def __reduce__(self) -> tuple[object, ...]:
+        from .conversion import convert_to_tensor
+
+        return convert_to_tensor, (self.numpy(),)
+
     def __format__(self, spec: str) -> str:
         """Format the value, as in ``f"{x:.2f}"``."""
         note_escape(self, "text")

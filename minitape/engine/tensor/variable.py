@@ -9,6 +9,7 @@ import itertools
 import operator
 import weakref
 from collections.abc import Iterator
+from functools import partial
 from sys import _getframe
 from typing import TYPE_CHECKING, NoReturn
 
@@ -524,6 +525,10 @@ class ResourceVariable(VariableOperators, TensorOperators):
         """Return the variable itself, because a copy would share its state."""
         return self
 
+    def __reduce__(self) -> tuple[object, ...]:
+        value, dtype = self.numpy(), self.dtype
+        return partial(ResourceVariable, value, trainable=self._trainable, name=self._name, dtype=dtype), ()
+
 
 class UnreadVariable(ResourceVariable):
     """The variable that ``assign`` and similar methods return.
@@ -561,6 +566,9 @@ class UnreadVariable(ResourceVariable):
 
     def _assign(self, change: Tensor, method: str, read_value: bool = True) -> UnreadVariable | None:
         return self._base._assign(change, method, read_value)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        raise ValueError("The result of an assignment cannot be pickled or deep-copied. Use its variable instead.")
 
     def _update_state_with_part(self, update: Function, part: Tensor) -> UnreadVariable:
         return self._base._update_state_with_part(update, part)
