@@ -37,9 +37,7 @@ class Plot:
     Picture: the square of x
     """
 
-    def __init__(
-        self, says: str, x: Range, y: Range, names: tuple[str, str] = ("x", "y"), size: Range = (820, 340)
-    ):
+    def __init__(self, says: str, x: Range, y: Range, names: tuple[str, str] = ("x", "y"), size: Range = (820, 340)):
         """`says` is what the picture shows, in words; `x` and `y` are from where to where the axes go.
 
         It has no ground of its own: the page shows through, be it light or dark.
