@@ -548,16 +548,17 @@ class MeanSquaredError:
     _loss_function = staticmethod(mean_squared_error)
 
     def __call__(self, y_true: Value, y_pred: Value) -> Tensor:
-        """Return the loss of a batch.
+        """Return the loss of a batch, computed in float32 as in TensorFlow.
 
         Args:
             y_true: The true values, a tensor-like value.
             y_pred: The predictions, a tensor-like value of the same shape.
 
         Returns:
-            A scalar tensor.
+            A scalar tensor of float32.
         """
-        return reduce_mean(self._loss_function(y_true, y_pred))
+        truth, prediction = (cast(to_tensor(value), dtypes.float32) for value in (y_true, y_pred))
+        return reduce_mean(self._loss_function(truth, prediction))
 
 
 class MeanAbsoluteError(MeanSquaredError):
