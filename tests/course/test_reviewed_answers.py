@@ -170,7 +170,7 @@ PROGRAMS += [  # of a fourth reading: an edit is told that the program shows, an
      "right, and no list"),
     ("12.8", solved("12.8", "(g @ w.T,", "(-g @ w.T,"),
      "Wrong in this case: place 1, counted from 1. The rest is right."),
-    ("appendix.2", IN_PLACE + "return x * (x > 0)", "tf.cast(x > 0, x.dtype)"),
+    ("appendix.2", IN_PLACE + "return x * (x > 0)", "gives True and False: cast them"),
     ("appendix.2", IN_PLACE + "x[x < 0] = 0\n    return x", "cannot be changed in place"),
 ]  # fmt: skip
 LEAVING = """

@@ -14,9 +14,10 @@ import numpy as np
 
 from ..table.accelerator import fast
 from ..table.primitives import TABLE, Primitive, special  # noqa: F401 - special fills the table
+from ..values import dtypes
 from ..values.errors import InvalidArgumentError
 from .checked_operators import CHECKED_OPERATORS
-from .conversion import convert_operand_to_dtype, convert_to_tensor
+from .conversion import cast_tensor, convert_operand_to_dtype, convert_to_tensor
 from .operation import apply, run_binary
 from .rule_functions import convert_number_operand
 from .tensor import EagerTensor, Tensor, create_tensor
@@ -60,11 +61,22 @@ def _convert_other_operand(a: Tensor, b: Value, strict: bool = True) -> Result:
     return convert_operand_to_dtype(b, a.dtype, strict)
 
 
+def _multiply_bools(primitive: Primitive, a: Value, b: Value) -> Result:
+    """Cast both operands to int32, multiply them and cast the product to bool, as TensorFlow does if one is a bool."""
+    if isinstance(b, Tensor) and type(b) is not EagerTensor:
+        return NotImplemented
+    x, y = (cast_tensor(convert_to_tensor(operand), dtypes.int32) for operand in (a, b))
+    return cast_tensor(run_binary(primitive, x, y), dtypes.bool)
+
+
 def _build_operator_pair(name: str, primitive: Primitive) -> tuple[Function, Function]:
     """Build an operator and its reflection, for operands of any kind."""
     run_operator, strict = CHECKED_OPERATORS.get(name, run_binary), name not in ("add", "truediv", "matmul")
+    multiplies = name == "mul"
 
     def apply_direct(a: Tensor, b: Value) -> Result:
+        if multiplies and "?" in (a._value.dtype.char, b._value.dtype.char if type(b) is EagerTensor else ""):
+            return _multiply_bools(primitive, a, b)
         if type(b) is not EagerTensor:
             try:
                 b = _convert_other_operand(a, b, strict)
@@ -80,7 +92,10 @@ def _build_operator_pair(name: str, primitive: Primitive) -> tuple[Function, Fun
     def apply_reflected(a: Tensor, b: Value) -> Result:
         if type(b) is float or type(b) is int:
             b = convert_number_operand(a, b)
-        return run_operator(primitive, b if isinstance(b, Tensor) else convert_to_tensor(b, a.dtype), a)
+        b = b if isinstance(b, Tensor) else convert_to_tensor(b, a.dtype)
+        if multiplies and a._value.dtype.char == "?":
+            return _multiply_bools(primitive, b, a)
+        return run_operator(primitive, b, a)
 
     return apply_direct, apply_reflected
 
