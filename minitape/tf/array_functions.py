@@ -601,5 +601,6 @@ def pad(
             f"paddings must be a pair of numbers of 0 or more for each of {x.ndim} axes, got {paddings}"
         )
     is_zero = type(constant_values) in (int, float) and constant_values == 0
-    fill_value = b"" if is_zero and x.dtype.kind == "s" else convert_to_tensor(constant_values, x.dtype).array
+    zero = {"s": b"", "b": False}.get(x.dtype.kind, constant_values)
+    fill_value = convert_to_tensor(zero if is_zero else constant_values, x.dtype).array
     return apply_primitive("pad", x, paddings=tuple((int(a), int(b)) for a, b in sizes), fill=fill_value)
