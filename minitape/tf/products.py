@@ -218,7 +218,7 @@ def norm(
     Differentiable. The gradient at 0 is NaN.
 
     Args:
-        tensor: A tensor-like value of floats or complex numbers.
+        tensor: A tensor-like value. Of integers only the norms 1 and infinity exist, because the others take roots.
         ord: For vectors "euclidean", a positive number or infinity. For matrices "euclidean", "fro", 1 or infinity.
         axis: None takes all elements as one vector. An int takes the vectors along that axis, and a pair of ints the
             matrices on those axes.
@@ -230,13 +230,13 @@ def norm(
 
     Raises:
         ValueError: For another ``ord`` or ``axis``.
-        InvalidArgumentError: If the dtype is not a float or complex dtype, or an axis does not exist.
+        InvalidArgumentError: If the norm does not exist for the dtype, or an axis does not exist.
 
     >>> import minitape as tf
     >>> print(tf.norm([3.0, 4.0]).numpy(), tf.norm([3.0, 4.0], ord=1).numpy())
     5.0 7.0
     """
-    x, keeps_dims = check_dtype_kind("norm", to_tensor(tensor), "fc"), bool(keepdims)
+    x, keeps_dims = to_tensor(tensor), bool(keepdims)
     is_matrix = isinstance(axis, (list, tuple)) and len(axis) == 2
     if isinstance(axis, (list, tuple)) and not (is_matrix and axis[0] != axis[1]):
         raise ValueError(f"axis must be None, an integer, or a pair of different integers, got {axis!r}")
@@ -246,7 +246,8 @@ def norm(
     elif ord != "euclidean" and (isinstance(ord, str) or not ord > 0):
         raise ValueError(f"ord of vectors must be 'euclidean' or a positive number, got {ord!r}")
     if ord in ("fro", "euclidean") or ord == 2:
-        return apply_primitive("sqrt", reduce_sum(x * conj(x), axis, keeps_dims))
+        squares = x * conj(x)
+        return apply_primitive("sqrt", check_dtype_kind("norm", reduce_sum(squares, axis, keeps_dims), "fc"))
     magnitudes = absolute(x)
     if is_matrix:
         rows, columns = (normalize_axis(a, x.ndim) for a in axis)
