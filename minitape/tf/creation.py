@@ -227,11 +227,11 @@ def range(start: Value, limit: Value = None, delta: Value = 1, dtype: DTypeLike 
         if dtype is None
         else dtypes.as_dtype(dtype)
     )
-    if any(scalar.ndim for scalar in bounds):
+    if any(scalar._dims not in ((), (1,)) for scalar in bounds):
         raise build_argument_error(
-            f"tf.range takes scalars, got the shapes {', '.join(str(scalar.shape) for scalar in bounds)}"
+            f"tf.range takes single numbers, got the shapes {', '.join(str(scalar.shape) for scalar in bounds)}"
         )
-    start_number, limit_number, step = (result_dtype.as_numpy_dtype(scalar.array) for scalar in bounds)
+    start_number, limit_number, step = (result_dtype.as_numpy_dtype(scalar.array.reshape(())) for scalar in bounds)
     if step == 0 or ((step > 0) != (limit_number >= start_number) and start_number != limit_number):
         raise build_argument_error(f"tf.range cannot reach {limit_number} from {start_number} in steps of {step}")
     if result_dtype.is_integer:
