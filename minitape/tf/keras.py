@@ -109,6 +109,14 @@ class KerasVariable(TensorOperators):
         self.value.assign(value)
         return value
 
+    def assign_add(self, value: Value) -> Tensor:
+        """Add a value, which broadcasts, in the dtype of the weight; return the new value."""
+        return self.assign(self._read_state() + cast(to_tensor(value), self.dtype))
+
+    def assign_sub(self, value: Value) -> Tensor:
+        """Subtract a value, which broadcasts, in the dtype of the weight; return the new value."""
+        return self.assign(self._read_state() - cast(to_tensor(value), self.dtype))
+
     def _read_state(self) -> Tensor:
         return self.value._read_state()
 
