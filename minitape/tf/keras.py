@@ -10,9 +10,12 @@ The classes and their arguments are TensorFlow's (https://www.tensorflow.org/api
 
 from __future__ import annotations
 
+import inspect
+import threading
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -200,11 +203,27 @@ def create_initial_value(initializer: str | Callable | None, shape: ShapeLike, d
     return _draw_uniform(sizes, -limit, limit, dtype)
 
 
+class _CallContext(threading.local):
+    """The value of ``training`` in the call of a layer that runs in this thread."""
+
+    training: Object = None
+
+
+_call_context = _CallContext()
+
+
+@lru_cache(256)
+def _accepts_training(call: Function, positional_count: int) -> bool:
+    """Return whether a ``call`` method has a parameter ``training`` that so many positional arguments leave free."""
+    return "training" in tuple(inspect.signature(call).parameters)[positional_count:]
+
+
 class Layer:
     """The base class of layers, whose subclasses create weights in ``build`` and compute in ``call``.
 
     Weights are created when the layer first sees an input. ``weights`` is another name of ``variables``, and
-    ``trainable_weights`` of ``trainable_variables``.
+    ``trainable_weights`` of ``trainable_variables``. A call passes ``training`` to ``call``, if that accepts it, and to
+    the layers that are called there without it.
 
     Args:
         trainable: Whether training may change the weights.
@@ -302,7 +321,14 @@ class Layer:
         input_tensor = to_tensor(inputs)
         if input_tensor.dtype.is_floating:
             input_tensor = cast(input_tensor, self.dtype)
-        with self._open_name_scope():
+        training = kwargs.get("training")
+        if training is None:
+            training = _call_context.training
+        if training is not None:
+            kwargs["training"] = training
+        if "training" in kwargs and not _accepts_training(inspect.getattr_static(self, "call"), 2 + len(args)):
+            del kwargs["training"]
+        with self._open_name_scope(), TemporaryAttributes(_call_context, training=training):
             if not self.built:
                 with init_scope():
                     self.build(input_tensor.shape)
