@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, nullcontext
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
@@ -137,6 +138,11 @@ class PythonRow(Primitive):
         self.stateful = stateful or is_guard
         self.is_guard = is_guard
         self.blocked_inputs: set[int] = set()
+        self.is_linear = False
+        # This returns whether nothing passes to the input at a position in a gradient of an order.
+        self.is_blocked: Callable[[int, int], bool] = lambda position, order: (
+            position in self.blocked_inputs or (order > 1 and self.is_linear)
+        )
 
     def compute_outputs(self, *arrays: Any) -> tuple:
         """Run the row without notes.
@@ -171,6 +177,10 @@ class PythonRow(Primitive):
             outputs = log.run_or_recall_effect(self.run, arrays, with_notes)
         return outputs
 
+    def _is_blocked_in_gradient(self, adjoint_count: int, position: int, order: int) -> bool:
+        """Return whether nothing passes to an operand of the row that computes this row's gradient."""
+        return position >= adjoint_count and self.is_blocked(position - adjoint_count, order + 1)
+
     def _compute_shares(self, adjoints: list, z: Any, *inputs: Any) -> list:
         """Return a share for each input; None for inputs that receive no gradient.
 
@@ -178,7 +188,7 @@ class PythonRow(Primitive):
         """
         output_count = len(adjoints) - self.has_notes
         input_end = output_count + len(inputs)
-        positions = [i for i, value in enumerate(inputs) if i not in self.blocked_inputs and _is_differentiable(value)]
+        positions = [i for i, value in enumerate(inputs) if _is_differentiable(value) and not self.is_blocked(i, 1)]
         if not positions:
             return [None] * len(inputs)
 
@@ -202,6 +212,7 @@ class PythonRow(Primitive):
                 build_sweep_by_rerun(compute_shares_or_zeros),
                 self.op,
             )
+            row.is_blocked = partial(self._is_blocked_in_gradient, output_count)
             shape_dtypes = [(inputs[i]._value.shape, inputs[i]._value.dtype) for i in positions]
             computed_shares = run_and_write_row(row, operands, None if trace.has_values else shape_dtypes)
         else:
@@ -360,6 +371,7 @@ def call_or_write_guarded_row(function: Callable, *args: Any, **kwargs: Any) -> 
         return outputs
 
     row = PythonRow(function.__name__, run_and_check_shapes, build_sweep_by_rerun(call), is_guard=True)
+    row.is_linear = True  # All functions that traced_calls wraps so are linear.
     remaining_results = iter(run_and_write_row(row, call.tensors))
     return nest.map_structure(lambda leaf: next(remaining_results) if isinstance(leaf, Tensor) else leaf, call.result)
 
@@ -463,6 +475,7 @@ def write_py_function_row(function: Callable, func: Callable, inp: Any, Tout: An
     row = PythonRow(
         function.__name__, run_function, sweep_function if differentiate else None, op, has_notes=True, stateful=True
     )
+    row.is_linear = True  # Tapes outside do not see how the run computes its gradient.
     row.blocked_inputs = set(range(input_count, input_count + len(changed_variables)))
     outputs = run_and_write_row(row, [*inputs, *(tensor for _, tensor in changed_variables)])[:-1]
     return outputs if has_several else outputs[0]
