@@ -243,7 +243,17 @@ def _write_cond_row(pred: Tensor, false_fn: Callable, true_fn: Callable) -> Any:
         with _open_scope(recording.name):
             return recording.replay_rows(branch_inputs)
 
+    def is_blocked_in_its_branch(position: int, order: int) -> bool:
+        recording, first_input = row.bodies[0], row.first_inputs[0]
+        if position >= row.first_inputs[1]:
+            recording, first_input = row.bodies[1], row.first_inputs[1]
+        for _ in range(1, order):
+            recording = recording.gradient.pure_recording
+        gradient = recording.gradient  # Its error, if it has one, is raised by the sweep.
+        return gradient.error is None and gradient.gradient_rows[position - first_input] is None
+
     row = PythonRow("cond", run_branch, sweep_branch, op="If", has_notes=True)
+    row.is_blocked = is_blocked_in_its_branch
     bodies = [else_body.recording, then_body.recording]
     return then_body.pack(_write_control_flow_row(row, replay_branch, [pred], bodies))
 

@@ -96,6 +96,7 @@ class PythonRow(Primitive):
         stateful: Whether a call runs the row even if no result depends on it.
         is_guard: Whether the row raises `GuardError` if a call differs from the recorded one.
         blocked_inputs: The positions of inputs that receive no gradient.
+        is_linear: Whether a gradient of the row depends on the adjoints alone, so that it has no second gradient.
         has_tuple_output: True, because the row returns a tuple even for one result.
         bodies: The recordings of a branch or loop.
         first_inputs: For each body, the position of the first input that the body captures.
