@@ -69,13 +69,12 @@ def cond(pred: Any, true_fn: Any = None, false_fn: Any = None, name: str | None 
             raise TypeError(f"cond(): '{label}' argument required")
         if not callable(function):
             raise TypeError(f"'{label}' must be callable.")
-    pred = convert_to_tensor(pred)
-    trace = find_current_trace()
+    is_python_bool, pred = isinstance(pred, bool), convert_to_tensor(pred)
 
     def run_in_python() -> Any:
         return true_fn() if bool(pred) else false_fn()
 
-    if trace is None or not trace.is_varying(trace.record.find_or_add_row(pred)):
+    if is_python_bool:
         return run_in_python()
     return _record_or_run_python(lambda: _write_cond_row(pred, false_fn, true_fn), run_in_python)
 
