@@ -20,7 +20,13 @@ from ..engine.values.dtypes import as_dtype
 from ..recording.sites import describe_line_of_row
 from .effect_rows import EffectLog, thread_effects, write_branch_guard
 from .first_run import FirstRun, GuardError, NotRecordableError
-from .function_recording import FunctionRecording, TracedFunction, convert_function_result, record_function
+from .function_recording import (
+    FunctionRecording,
+    TracedFunction,
+    convert_function_result,
+    join_call_outputs,
+    record_function,
+)
 from .row_program import RowProgram
 from .settings import EAGER_FUNCTIONS
 from .tensor_spec import TensorSpec, build_argument_key
@@ -163,9 +169,12 @@ class Function(Generic[Params, Returned]):
         if record is not None and record.trace is not None:
             # The rows of an inner function become rows of the outer one.
             call = self._bind_arguments(args, kwargs)
-            return nest.map_structure(
+            first_row = record.next
+            returned = nest.map_structure(
                 functools.partial(convert_function_result, self._name), self._run_python(*call.pack(call.values))
             )
+            arguments = [leaf for leaf in nest.flatten(call.values) if isinstance(leaf, Tensor)]
+            return join_call_outputs(record.trace, first_row, arguments, returned)
         tensor_types: tuple = ()
         arrays, arguments_record = [], record
         for argument in args:

@@ -16,6 +16,7 @@ from weakref import ref
 import numpy as np
 
 from ..engine.backward.gradient import compute_gradients
+from ..engine.backward.row_marks import propagate_marks_to_consumers
 from ..engine.derivatives.custom_gradient import pass_adjoints_as_list
 from ..engine.record.array_spec import get_array_spec
 from ..engine.record.provenance import ASSIGNMENT_GENERATIONS, build_origin, find_place
@@ -356,6 +357,53 @@ def _compute_call_shares(adjoints: Any, z: Any, *inputs: Any, recording: Functio
 FUNCTION_PRIMITIVE = Primitive(
     "function", lambda *arrays, recording, saved: arrays, _compute_call_shares, op="PartitionedCall", label="function"
 )
+
+
+# The outputs of a function that is called in another one. A sweep that reaches one of them has zeros for the others.
+CALL_OUTPUTS_PRIMITIVE = Primitive(
+    "call_outputs",
+    lambda *arrays: arrays,
+    pass_adjoints_as_list(lambda adjoints, z, *inputs: adjoints),
+    op="IdentityN",
+    label="outputs",
+    keep="",
+)
+
+
+def join_call_outputs(trace: FirstRun, first_row: int, arguments: Sequence, returned: Any) -> Any:
+    """Return what an inner function returned, behind one row if its outputs depend on different inputs.
+
+    The rows of an inner function belong to the outer one, but TensorFlow differentiates its call as a whole: an
+    input on which another output depends has the gradient zero, and not None.
+
+    Args:
+        trace: The first run of the outer function.
+        first_row: The first row of the call.
+        arguments: The tensors among the arguments.
+        returned: What the function returned, with tensors in it.
+    """
+    record = trace.record
+    outputs = {id(leaf): leaf for leaf in nest.flatten(returned) if isinstance(leaf, Tensor)}
+    outputs = {key: output for key, output in outputs.items() if output.dtype.differentiable}
+    if len(outputs) < 2:
+        return returned
+    output_rows = [record.find_or_add_row(output) for output in outputs.values()]
+
+    def reaches_some_outputs(tensor: Tensor) -> bool:
+        row = record.find_row(tensor) if tensor.dtype.differentiable else None
+        if row is None:
+            return False
+        marks = bytearray(record.next)
+        marks[row] = 1
+        propagate_marks_to_consumers(record, marks, first_row, record.next)
+        return 0 < sum(marks[output_row] & 1 for output_row in output_rows) < len(outputs)
+
+    if not any(map(reaches_some_outputs, (*arguments, *trace.variable_states.values()))):
+        return returned
+    joined = [from_array(output._value) for output in outputs.values()]
+    record_operation(CALL_OUTPUTS_PRIMITIVE, tuple(outputs.values()), {}, tuple(joined))
+    joined_by_id = dict(zip(outputs, joined, strict=True))
+    return nest.map_structure(lambda leaf: joined_by_id.get(id(leaf), leaf), returned)
 
 
 # -- the first run ---------------------------------------------------------------------------------
