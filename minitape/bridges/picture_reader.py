@@ -170,7 +170,7 @@ def build_results_of_shown_sweep(
         return []
     names = RecordingReader(recording, namespaces).map_rows_to_python_names()
     steps = RecordingSteps(recording, sweep, sources if target is not None else None)
-    gradients = dict(zip(steps.header["sources"], steps.list_gradients(), strict=True))
+    gradients = dict(zip(steps.header["sources"], steps.list_source_gradients(), strict=True))
     if not sweep.sources and sources is None:
         gradients = {**dict.fromkeys(_iter_unreached_source_rows(recording, sweep)), **gradients}
     result: ResultFields = {
@@ -359,14 +359,14 @@ class RecordingSteps(SweepSteps):
             else to_snapshot_value(adjoint)
         )
 
-    def list_gradients(self) -> list:
+    def list_source_gradients(self) -> list:
         """Return the VALUEs of the adjoints that arrived at the sources; None for a source that none reached."""
         adjoints = [self._sweep.adjoints.get(row) for row in self._source_rows]
         return [None if adjoint is None else to_snapshot_value(adjoint) for adjoint in adjoints]
 
     def build_sweep_fields(self) -> SweepFields:
         """Return the complete SWEEP."""
-        return self.header | {"steps": self.take_steps(), "gradients": self.list_gradients()}
+        return self.header | {"steps": self.take_steps(), "gradients": self.list_source_gradients()}
 
 
 class RecordingReader(Reader):

@@ -190,9 +190,10 @@ def find_attempt_hint(attempt: Attempt) -> str:
     exercise, failed_run, expected_value = attempt.exercise, attempt.failed_run, attempt.expected_value
     hint = _find_reversed_question_hint(attempt) or _find_exercise_hint(attempt)
     questions = (question for run in attempt.runs for question in run.observed.questions)
-    none_hint = next(
-        filter(None, (_select_explanation_of_none(question.explanations, expected_value) for question in questions)), ""
+    none_hints = (
+        _select_explanation_of_unexpected_none(question.explanations, expected_value) for question in questions
     )
+    none_hint = next(filter(None, none_hints), "")
     if failed_run.error:
         return hint or (none_hint if "None" in str(failed_run.error) else "") or find_error_hint(failed_run.error)
     is_nearly_right = compare_answers(
@@ -201,7 +202,7 @@ def find_attempt_hint(attempt: Attempt) -> str:
     case_results = [*zip(exercise.cases, attempt.results, strict=True)]
     return (
         hint
-        or (find_missing_tape_hint(exercise, [run.observed for run in attempt.runs]) if is_nearly_right else "")
+        or (find_unused_tape_hint(exercise, [run.observed for run in attempt.runs]) if is_nearly_right else "")
         or describe_rearrangement(failed_run.value, expected_value)
         or (none_hint if _has_none_for_number(failed_run.value, expected_value) else "")
         or _find_misplaced_result_hint(attempt)
@@ -210,7 +211,7 @@ def find_attempt_hint(attempt: Attempt) -> str:
         or _find_misused_function_hint(attempt)
         or describe_common_error(attempt.results, attempt.expected_values)
         or _find_solution_variant_hint(attempt)
-        or find_missing_tape_hint(exercise, [run.observed for run in attempt.runs])
+        or find_unused_tape_hint(exercise, [run.observed for run in attempt.runs])
         or describe_wrong_places(failed_run.value, expected_value, attempt.is_same_result)
         or _find_right_case_hint(attempt)
     )
@@ -247,7 +248,7 @@ def _find_exercise_hint(attempt: Attempt) -> str:
     return ""
 
 
-def _select_explanation_of_none(explanations: tuple[str, ...], expected_value: Answer) -> str:
+def _select_explanation_of_unexpected_none(explanations: tuple[str, ...], expected_value: Answer) -> str:
     """Select what `explain` says of the first source that got None, where a number is wanted of it."""
     expected_parts = map_places_to_parts(expected_value)
     relevant = (
@@ -348,7 +349,7 @@ def _is_same_value(value: Answer, other_value: Answer) -> bool:
         return False
 
 
-def find_missing_tape_hint(exercise: Exercise, observed_runs: ObservedRuns) -> str:
+def find_unused_tape_hint(exercise: Exercise, observed_runs: ObservedRuns) -> str:
     """Say what a program did instead of asking a tape; "" where it asked one, or need not."""
     for case, observed in zip(exercise.cases, observed_runs, strict=True) if exercise.order else ():
         if not _has_unknown_function(case):

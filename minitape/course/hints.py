@@ -144,7 +144,7 @@ def describe_wrong_value(answer: Answer, expected: Answer) -> str:
     for place, pair in wrong_parts.items():
         needs_number = place and isinstance(pair[0], str) and describe_kind(pair[1]) == describe_kind(0)
         is_row_number = isinstance(pair[1], int) and ("," in place or place == "line")  # a name, and none is too large
-        if hint := say("A number is asked for.") if needs_number else _describe_wrong_part(*pair, is_row_number):
+        if hint := say("A number is asked for.") if needs_number else _describe_mistake_in_part(*pair, is_row_number):
             return say("{place}: {told}", place=quote_multiword_place(place), told=hint) if place else hint
     is_only_fault = len(wrong_parts) == 1 < len(expected_parts) and not isinstance(
         expected_parts[next(iter(wrong_parts))], bool
@@ -204,7 +204,7 @@ def _is_same_within_tolerance(answer: Answer, expected: Answer) -> bool:
     return compare_answers(answer, expected, EXACT_TOLERANCE, EXACT_TOLERANCE).is_right
 
 
-def _describe_wrong_part(answer: Answer, expected: Answer, is_row_number: bool) -> str:
+def _describe_mistake_in_part(answer: Answer, expected: Answer, is_row_number: bool) -> str:
     """Describe a single wrong part."""
     if answer is None or expected is None:
         number = expected if answer is None else answer

@@ -29,7 +29,7 @@ from .attempt import (
     CheckRun,
     find_attempt_hint,
     find_function_source,
-    find_missing_tape_hint,
+    find_unused_tape_hint,
     may_have_blank,
     run_case,
     suppress_output,
@@ -314,7 +314,7 @@ def _judge_function(exercise: Exercise, answer: Answer) -> Verdict:
         )
         return _judge_wrong_function(attempt, comparisons[attempt.failed_index])
     observed_runs = [run.observed for run in runs]
-    method_hint = find_missing_tape_hint(exercise, observed_runs) or (
+    method_hint = find_unused_tape_hint(exercise, observed_runs) or (
         say(exercise.also(answer, observed_runs), exercise.lesson) if exercise.also else ""
     )
     if exercise.from_tape and not all(

@@ -72,7 +72,7 @@ class Explanation:
         self.others = others or []
         self.name = ""
         self.intended = cause in FROZEN_CAUSES
-        self.numbers: Any = None
+        self.numbers: Any = None  # It holds a bridge's GradientNumbers, whose package lies above this one.
         self.patch: str | None = None
         self.patch_line: int | None = None
         self._tape: GradientTape | None = None

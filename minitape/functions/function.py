@@ -8,7 +8,7 @@ import threading
 import weakref
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext, suppress
-from typing import Any, Generic, NamedTuple, overload
+from typing import Any, Generic, NamedTuple, cast, overload
 
 from ..engine.record.interrupt_safe import TemporaryAttributes
 from ..engine.record.thread_state import state
@@ -174,7 +174,8 @@ class Function(Generic[Params, Returned]):
                 functools.partial(convert_function_result, self._name), self._run_python(*call.pack(call.values))
             )
             arguments = [leaf for leaf in nest.flatten(call.values) if isinstance(leaf, Tensor)]
-            return join_call_outputs(record.trace, first_row, arguments, returned)
+            trace = cast(FirstRun, record.trace)  # The engine knows only the protocol.
+            return join_call_outputs(trace, first_row, arguments, returned)
         tensor_types: tuple = ()
         arrays, arguments_record = [], record
         for argument in args:

@@ -437,12 +437,12 @@ def record_function(trace: FirstRun, function: Callable, tensors: Sequence) -> T
     for key, variable in trace.assigned_variables.items():
         row = trace.variable_states[key]._row
         assignments.append(Assignment(variable, row, trace.record.find_site(row) or ()))
-    feeds = [feed for feed in trace.feeds.values() if feed.captured_ref is None or _can_feed_be_watched(feed)]
+    feeds = [feed for feed in trace.feeds.values() if feed.captured_ref is None or _is_live_capture_to_watch(feed)]
     recording = FunctionRecording(table, feeds, result_rows, assignments, table.list_effects_from())
     return TracedFunction(recording, pack, values)
 
 
-def _can_feed_be_watched(feed: Feed) -> bool:
+def _is_live_capture_to_watch(feed: Feed) -> bool:
     """Return whether a captured tensor still exists and can be watched, so that a gradient may reach it."""
     tensor = feed.captured_ref and feed.captured_ref()
     return tensor is not None and (feed.is_varying or tensor.dtype.differentiable)

@@ -39,7 +39,7 @@ from .picture_rows import (
 from .readable_formulas import list_array_operation_formulas
 from .recomputed_values import are_released_values_small, recompute_released_values
 from .shown_values import pack_value, to_value_fields
-from .truncation import join_shortened_lines, shorten_name
+from .truncation import join_and_truncate_lines, shorten_name
 
 if TYPE_CHECKING:
     from ..engine.backward.tape import GradientTape
@@ -573,7 +573,7 @@ class Reader:
                 self._build_tape_fields(tape_number, tape) for tape_number, tape in enumerate(self.tapes or [self.tape])
             ],
             "sources_text": {
-                file: text for file in self.files if (text := join_shortened_lines(self.read_source_lines(file)))
+                file: text for file in self.files if (text := join_and_truncate_lines(self.read_source_lines(file)))
             },
             "sweep": None,
             "results": [],

@@ -129,7 +129,7 @@ class SweepSteps(Protocol):
         """
 
     @abstractmethod
-    def list_gradients(self) -> list[ValueFields | None]:
+    def list_source_gradients(self) -> list[ValueFields | None]:
         """Return the gradient of each source after the steps so far; None for a source that no adjoint has reached."""
 
     @abstractmethod
@@ -202,7 +202,7 @@ class Stepper(SweepSteps):
     def build_sweep_fields(self) -> SweepFields | None:
         """Return the whole sweep; None if the sweep fails. A sweep over more than MAX_EAGER_ROWS rows has no steps."""
         steps = self.take_steps() if self.remaining_rows <= MAX_EAGER_ROWS else []
-        return None if steps is None else self.header | {"steps": steps, "gradients": self.list_gradients()}
+        return None if steps is None else self.header | {"steps": steps, "gradients": self.list_source_gradients()}
 
     def can_rerun_sweep(self) -> bool:
         """Return whether all arrays that the rules of the sweep read are in the recording or in ``kept_arrays``."""
@@ -261,7 +261,7 @@ class Stepper(SweepSteps):
         self.remaining_rows = 0
         return steps
 
-    def list_gradients(self) -> list[ValueFields | None]:
+    def list_source_gradients(self) -> list[ValueFields | None]:
         """Return the gradient of each source after the steps so far; None for a source that no adjoint has reached."""
         values = [[value for _, value in parts] for parts in self.list_state_adjoints_by_source()]
         return [self.show(sum(parts[1:], parts[0])) if parts else None for parts in values]

@@ -109,7 +109,7 @@ def shorten_text(text: str, max_letters: int = MAX_TEXT_LETTERS) -> str:
     return text if len(text) <= max_letters else f"{text[:max_letters]}… ({len(text):,} characters)"
 
 
-def join_shortened_lines(lines: Iterable[str]) -> str:
+def join_and_truncate_lines(lines: Iterable[str]) -> str:
     """Return the text of a file with long lines shortened and with at most MAX_LINES lines; lines keep their numbers.
 
     Args:

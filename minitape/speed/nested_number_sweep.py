@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 ROW_WRITERS: dict[str, Any] = {}
 
 
-def try_sweeping_recorded_numbers(
+def try_recorded_sweep_of_numbers(
     record: Record, adjoint_tensors: dict, sources: set[int], reachable: Any, last_row: int, first_row: int
 ) -> bool:
     """Sweep over a tape of numbers and record the sweep, if this form can do it.

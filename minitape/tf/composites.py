@@ -113,6 +113,7 @@ class RaggedTensor:
         return f"<tf.RaggedTensor {self.to_list()}>"
 
     def __reduce__(self) -> tuple[object, ...]:
+        """Return how pickle and copy rebuild the tensor."""
         return _create_ragged_tensor, (self.values, self._lengths)
 
 
@@ -187,6 +188,7 @@ class SparseTensor:
         return f"SparseTensor(indices={self.indices!s}, values={self.values!s}, dense_shape={self.dense_shape!s})"
 
     def __reduce__(self) -> tuple[object, ...]:
+        """Return how pickle and copy rebuild the tensor."""
         return _create_sparse_tensor, (self.indices, self.values, self.dense_shape)
 
 

@@ -347,14 +347,14 @@ class Layer:
 
     weights, trainable_weights = variables, trainable_variables
 
-    def _iter_weights(self, trainable: bool) -> Iterator[KerasVariable]:
+    def _iter_weights(self, only_trainable: bool) -> Iterator[KerasVariable]:
         """Yield the weights of the layer and of its inner layers, which may repeat."""
-        if trainable and not self.trainable:
+        if only_trainable and not self.trainable:
             return
         for member in nest.flatten([*vars(self).values()]):
             if isinstance(member, Layer):
-                yield from member._iter_weights(trainable)
-            elif isinstance(member, KerasVariable) and (member.trainable or not trainable):
+                yield from member._iter_weights(only_trainable)
+            elif isinstance(member, KerasVariable) and (member.trainable or not only_trainable):
                 yield member
 
     def __repr__(self) -> str:
@@ -659,7 +659,7 @@ class Optimizer:
         for gradient, variable in pairs:
             if gradient is not None:
                 resource = unwrap_keras_variable(variable)
-                resource.assign_sub(self._compute_change(convert_to_tensor(gradient), resource))
+                resource.assign_sub(self._compute_decrement(convert_to_tensor(gradient), resource))
         return self.iterations
 
     def _find_or_create_slots(self, variable: ResourceVariable, count: int) -> list[ResourceVariable]:
@@ -678,7 +678,7 @@ class Optimizer:
             self._slots[id(variable)] = variable, slots
         return self._slots[id(variable)][1]
 
-    def _compute_change(self, gradient: Tensor, variable: ResourceVariable) -> Tensor:
+    def _compute_decrement(self, gradient: Tensor, variable: ResourceVariable) -> Tensor:
         """Return the change that is subtracted from the variable."""
         raise NotImplementedError
 
@@ -716,7 +716,7 @@ class SGD(Optimizer):
         super().__init__(learning_rate, name)
         self.momentum, self.nesterov = momentum, nesterov
 
-    def _compute_change(self, gradient: Tensor, variable: ResourceVariable) -> Tensor:
+    def _compute_decrement(self, gradient: Tensor, variable: ResourceVariable) -> Tensor:
         """Return the change that is subtracted from the variable."""
         step: Tensor = gradient * self.learning_rate
         if not self.momentum:
@@ -764,7 +764,7 @@ class Adam(Optimizer):
         super().__init__(learning_rate, name)
         self.beta_1, self.beta_2, self.epsilon = beta_1, beta_2, epsilon
 
-    def _compute_change(self, gradient: Tensor, variable: ResourceVariable) -> Tensor:
+    def _compute_decrement(self, gradient: Tensor, variable: ResourceVariable) -> Tensor:
         """Return the change that is subtracted from the variable."""
         (mean, squares), dtype = self._find_or_create_slots(variable, 2), variable.dtype
         if dtype not in self._rate_by_dtype:  # All variables of a dtype share the rate of a step.

@@ -57,7 +57,8 @@ TYPES = {
     "tf.nn.softmax(tf.zeros([2]))": "Tensor", "nn.relu(x)": "Tensor", "tf.keras.layers.Dense(1)(x)": "Tensor",
     "v": "ResourceVariable", "tape": "GradientTape", "tape.gradient(x, v)": "Tensor | None",
     "tape.gradient(x, [v, v])": "list[Tensor | None]", "tape.gradient(x, {'v': v})": "dict[str, Tensor | None]",
-    "tape.explain(x, v)": "ExplanationResult", "tape.explain(x, v).cause": "str", "tape.explain(x, [v])": "list[ExplanationResult]",
+    "tape.explain(x, v)": "ExplanationResult", "tape.explain(x, v).cause": "str",
+    "tape.explain(x, [v])": "list[ExplanationResult]",
     "tf.sin(x).shape": "TensorShape", "Dense(2)": "Dense", "minitape.linalg.solve(x, x)": "Tensor",
 }  # fmt: skip
 

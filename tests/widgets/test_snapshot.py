@@ -349,7 +349,7 @@ def test_arrays_that_somebody_kept_serve_the_sweep_of_a_tape_that_let_go_of_them
     assert build_tape_stepper(tape) is None
     stepper = build_tape_stepper(tape, kept_arrays=held, show=lambda value: value)
     assert stepper.take_steps() is not None
-    np.testing.assert_allclose(stepper.list_gradients()[0], gradient.numpy(), rtol=1e-6)
+    np.testing.assert_allclose(stepper.list_source_gradients()[0], gradient.numpy(), rtol=1e-6)
 
 
 def test_a_function_goes_by_its_own_name():

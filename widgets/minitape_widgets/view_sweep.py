@@ -91,7 +91,7 @@ class SweepFollower:
             self.sweep = header | {
                 "rest": stepper.remaining_rows,
                 "steps": steps,
-                "gradients": stepper.list_gradients(),
+                "gradients": stepper.list_source_gradients(),
             }
         return True
 
@@ -116,7 +116,7 @@ class SweepFollower:
             "first": self._paged_steps,
             "rest": stepper.remaining_rows,
             "steps": pack_steps(steps),
-            "gradients": [] if stepper.remaining_rows else stepper.list_gradients(),
+            "gradients": [] if stepper.remaining_rows else stepper.list_source_gradients(),
         }
         self._paged_steps += len(steps)
         self._pages.append(compress_json(page))

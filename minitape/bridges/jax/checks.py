@@ -381,7 +381,7 @@ def find_zero_cause(question: JaxQuestion) -> Finding | None:
     if finding is None or finding.row is None:
         return finding
     row = question.rows[finding.row]
-    if (step := _find_blamed_step_row(question, row)) is not None:
+    if (step := _find_blamed_step_function_row(question, row)) is not None:
         return build_row_finding(question, "zero_derivative", step, detail=find_step_function_name(question, step))
     label = question.adapter.recording.entries[row.index].label
     if finding.cause == "not_selected" and label in ("max 0.0", "0.0 max"):
@@ -393,7 +393,7 @@ def find_zero_cause(question: JaxQuestion) -> Finding | None:
     return finding
 
 
-def _find_blamed_step_row(question: JaxQuestion, row: RecordedRow) -> int | None:
+def _find_blamed_step_function_row(question: JaxQuestion, row: RecordedRow) -> int | None:
     """Return the row of a step function that caused the zeros of another row, or that row itself if it is one."""
     if row.op in zero_nan.MIN_MAX_OPS:
         for index in sorted(question.descendants & question.ancestors):

@@ -394,14 +394,14 @@ def expose_tracer_values(values: TracerValues) -> Iterator[None]:
             ),
         )
         for method in ("__array__", "__float__"):
-            patches.wrap_function(Tracer, method, partial(_on_tracer_conversion, values, method))
+            patches.wrap_function(Tracer, method, partial(_convert_nondifferentiable_tracer, values, method))
         with eager_constant_folding(True):
             yield
     finally:
         patches.undo_all()
 
 
-def _on_tracer_conversion(
+def _convert_nondifferentiable_tracer(
     values: TracerValues, method: str, original: Callable, tracer: Any, *args: Any, **kwargs: Any
 ) -> Any:
     """Convert integers and conditions, which ``jax.grad`` does not trace, for NumPy and Python.

@@ -232,7 +232,7 @@ class TensorFlowAdapter(FrameworkAdapter):
         """Return the line on which the tape's block began."""
         return self.find_block_call_stack()[-1]
 
-    def was_source_replaced_by(
+    def was_source_created_again_by(
         self, question: Question, row: RecordedRow, statement: program_text.Statement, *_: int
     ) -> bool:
         """Return whether the statement that created the object of a row created it as a replacement for the source.

@@ -25,7 +25,7 @@ from ...recording.sites import find_user_call_stack
 from ...recording.value_summary import to_float_array
 from ..framework_patches import RecordingBlock
 from .function_graphs import has_gradient_tape, is_replayable
-from .kept_tensors import FunctionCall, RowLimitReached, TensorFlowValue, build_placeholder_tensor
+from .kept_tensors import FunctionCall, RowLimitReached, TensorFlowValue, build_made_up_tensor
 from .operation_log import to_handle_or_value
 from .watcher import TensorFlowWatcher
 
@@ -165,9 +165,7 @@ def _rebuild_arguments(call: FunctionCall) -> RebuiltArguments | None:
             dataset = value._dataset
             if not _is_keras_only_dataset(dataset):
                 has_placeholders = True
-                dataset = tf.data.Dataset.from_tensors(
-                    tf.nest.map_structure(build_placeholder_tensor, value.element_spec)
-                )
+                dataset = tf.data.Dataset.from_tensors(tf.nest.map_structure(build_made_up_tensor, value.element_spec))
             value = iter(dataset)
         flat_arguments.append(value)
     args, kwargs = tf.nest.pack_sequence_as(call.arguments, flat_arguments)
@@ -213,7 +211,9 @@ def _select_last_call_before_nan(recording: TensorFlowRecording, calls: Sequence
     return calls[-1]
 
 
-def find_replayed_step_of_source(recording: TensorFlowRecording, source: Any) -> tuple[TensorFlowRecording, Any] | None:
+def replay_last_step_with_gradient(
+    recording: TensorFlowRecording, source: Any
+) -> tuple[TensorFlowRecording, Any] | None:
     """Run the compiled steps again, and find the last step that computed a gradient of a source.
 
     Args:

@@ -86,9 +86,9 @@ class TensorFlowRecording(FrameworkRecording):
         The step is run again for this. Returns the recording and the source as a pair, or None if no step computed the
         gradient.
         """
-        from .function_calls import find_replayed_step_of_source
+        from .function_calls import replay_last_step_with_gradient
 
-        return find_replayed_step_of_source(self, source)
+        return replay_last_step_with_gradient(self, source)
 
     def list_rows(self, source: Any) -> list[int]:
         """Return all rows that stood for a tensor or a variable, in order."""

@@ -225,6 +225,7 @@ class EagerTensor(Tensor, metaclass=_FullName):
         return self
 
     def __reduce__(self) -> tuple[object, ...]:
+        """Return how pickle and copy rebuild the tensor from its value."""
         from .conversion import convert_to_tensor
 
         return convert_to_tensor, (self.numpy(),)

@@ -526,6 +526,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
         return self
 
     def __reduce__(self) -> tuple[object, ...]:
+        """Return how pickle and copy rebuild the variable from its present value."""
         value, dtype = self.numpy(), self.dtype
         return partial(ResourceVariable, value, trainable=self._trainable, name=self._name, dtype=dtype), ()
 
@@ -568,6 +569,7 @@ class UnreadVariable(ResourceVariable):
         return self._base._assign(change, method, read_value)
 
     def __reduce__(self) -> tuple[object, ...]:
+        """Refuse to be copied, as in TensorFlow."""
         raise ValueError("The result of an assignment cannot be pickled or deep-copied. Use its variable instead.")
 
     def _update_state_with_part(self, update: Function, part: Tensor) -> UnreadVariable:

@@ -252,7 +252,7 @@ def replace_mask_by_where(fault: FaultSite, node: Any) -> Change:
     is_mask = isinstance(node, ast.Subscript) and isinstance(node.slice, (ast.Compare, ast.Name))
     sums = [
         call
-        for statement in (fault.statement, *fault.find_reading_statements())
+        for statement in (fault.statement, *fault.find_readers_of_bound_names())
         for call in statement.calls
         if is_call(call, "sum")
     ]

@@ -96,7 +96,7 @@ class FaultSite:
         """Return the elements of the operation's result as float64; None if they are gone."""
         return None if self.row is None else to_float_array(self.row.value)
 
-    def find_reading_statements(self, *names: str) -> list[Statement]:
+    def find_readers_of_bound_names(self, *names: str) -> list[Statement]:
         """Return the other statements that read a name or attribute that this statement binds.
 
         Attributes are compared by their last name, so that the name of their object does not matter.

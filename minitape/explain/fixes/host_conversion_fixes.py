@@ -218,7 +218,7 @@ def convert_line_to_framework(fault: FaultSite) -> Fix | None:
         names.add(find_last_name(value.func.value) or unparse(value.func.value))
     # The name may stand for a variable itself, or for a list of them.
     is_reference = appends or isinstance(converted, BINDABLE_NODES)
-    nodes = [n for reader in fault.find_reading_statements(*names) for n in reader.nodes]
+    nodes = [n for reader in fault.find_readers_of_bound_names(*names) for n in reader.nodes]
     needs_array = any(_does_use_need_array(fault, n, names, is_reference) for n in nodes)
     return None if needs_array else replace_node_in_line(fault, value, unparse(converted))
 

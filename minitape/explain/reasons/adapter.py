@@ -117,7 +117,7 @@ class Adapter:
         """Return the line on which the tape began."""
         raise NotImplementedError
 
-    def was_source_replaced_by(
+    def was_source_created_again_by(
         self, question: Question, leaf: RecordedRow, statement: Statement, source_clock: int, leaf_clock: int
     ) -> bool:
         """Return whether a leaf that a statement created again took the place of the source.

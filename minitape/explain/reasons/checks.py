@@ -394,7 +394,7 @@ def find_leaf_replacing_source(question: Question) -> Finding | None:
                     continue
                 was_made_again = _did_statement_create_both(
                     question, leaf, statement, leaf_statement
-                ) and question.adapter.was_source_replaced_by(
+                ) and question.adapter.was_source_created_again_by(
                     question, leaf, statement, created.clock, leaf_created.clock
                 )
                 binds_same_name = leaf_statement is not statement and any(

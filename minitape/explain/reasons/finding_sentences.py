@@ -78,7 +78,7 @@ def describe_operation(question: Question, row: int) -> str:
     return question.rows[row].op
 
 
-def describe_operand_values(question: Question, finding: Finding) -> str:
+def format_offending_values(question: Question, finding: Finding) -> str:
     """Return the numbers at which an operation goes wrong, in the form that the sentence of the cause shows.
 
     Args:
@@ -144,7 +144,7 @@ def to_explanation_without_fixes(question: Question, finding: Finding, texts: Te
         "used": "",
         "function": "stop_recording",
         "watched": "",
-        "values": describe_operand_values(question, finding) if "{values}" in message else "",
+        "values": format_offending_values(question, finding) if "{values}" in message else "",
         "functions": fill(functions, what=detail),
     }
     fields |= {name: value for name, value in finding.sentence_fields.items() if name != "kind"}

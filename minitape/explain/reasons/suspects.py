@@ -316,10 +316,10 @@ def _name_operands(row: RecordedRow, column: int) -> dict[str, str]:
     return dict(zip("yx" if column else "xy", written or "xy", strict=True))
 
 
-def is_column_and_row(column_shape: tuple[int, ...], row_shape: tuple[int, ...]) -> bool:
+def is_column_and_vector(column_shape: tuple[int, ...], row_shape: tuple[int, ...]) -> bool:
     """Return whether two shapes are (N, 1) and (N,), with the same N.
 
-    >>> is_column_and_row((8, 1), (8,)), is_column_and_row((8, 1), (1, 8)), is_column_and_row((1, 1), (1,))
+    >>> is_column_and_vector((8, 1), (8,)), is_column_and_vector((8, 1), (1, 8)), is_column_and_vector((1, 1), (1,))
     (True, False, False)
     """
     return len(row_shape) == 1 and row_shape[0] is not None and row_shape[0] > 1 and column_shape == (row_shape[0], 1)
@@ -330,7 +330,7 @@ def _find_operands_and_column(run: CheckedRun, row: RecordedRow) -> tuple[list[R
     operands = [run.rows[run.find_written_operand(run, row, operand)] for operand in row.inputs[:2]]
     shapes = [tuple(operand.shape) for operand in operands]
     for index, other_shape in enumerate(reversed(shapes)):
-        if is_column_and_row(shapes[index], other_shape):
+        if is_column_and_vector(shapes[index], other_shape):
             return operands, index
     return operands, None
 

@@ -424,7 +424,7 @@ class TapeAdapter(Adapter):
         """
         return any(begin.clock < clock for begin in self.rules.block_begins)
 
-    def was_source_replaced_by(
+    def was_source_created_again_by(
         self,
         question: Question,
         leaf: RecordedRow,
@@ -454,7 +454,7 @@ class TapeAdapter(Adapter):
         Returns:
             The values of the fields, by name. The field "kind" selects one of the cause's sentences.
         """
-        return tape_sentences.find_tape_sentence_fields(self, question, finding)
+        return tape_sentences.build_finding_sentence_fields(self, question, finding)
 
     def find_operation_name(self, row: RecordedRow) -> str:
         """Return minitape's name for the operation of a row; "" for a leaf.

@@ -110,7 +110,7 @@ class BlamedPlace:
         return text if is_operator and len(text) <= MAX_CODE_LENGTH else name
 
 
-def find_tape_sentence_fields(adapter: TapeAdapter, question: Question, finding: Finding) -> Fields:
+def build_finding_sentence_fields(adapter: TapeAdapter, question: Question, finding: Finding) -> Fields:
     """Return the fields of a finding's sentence.
 
     Args:

@@ -327,7 +327,7 @@ def explain_zero_of_operation(question: Question, row: int) -> Finding:
         # Of a second derivative, blame the line of the activation and not the line of its derivative.
         site = question.rows[operation.inputs[-1]].site
         return Finding("zero_derivative", site, row, variant=VARIANT_OF_POINT_OP[operation.op])
-    if operation.op in MIN_MAX_OPS and (finding := _explain_min_max(question, operation)) is not None:
+    if operation.op in MIN_MAX_OPS and (finding := _explain_min_max_used_as_clip(question, operation)) is not None:
         return finding
     if operation.op in question.adapter.class_loss_ops:
         return _explain_class_loss(question, operation)
@@ -344,7 +344,7 @@ def explain_zero_of_operation(question: Question, row: int) -> Finding:
     return explain_zero_of_other_operation(question, row)
 
 
-def _explain_min_max(question: Question, operation: RecordedRow) -> Finding | None:
+def _explain_min_max_used_as_clip(question: Question, operation: RecordedRow) -> Finding | None:
     """Explain the zeros of a maximum or minimum that the program uses to clip, or as a relu."""
     clip_word = find_clip_word(" ".join([*operation.scope, read_line_at_site(operation.site)]))
     if clip_word:
