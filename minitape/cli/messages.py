@@ -26,14 +26,6 @@ def say(text: str, language_code: str | None = None, /, **values: object) -> str
 
     Returns:
         The text in the language. It is in English if the terminal cannot show the user's language.
-
-    Args:
-        text: The English text, with the names of values in braces.
-        language_code: The language; the user's own if it is None.
-        values: The values for the names in braces.
-
-    Returns:
-        The text in the language. It is in English if the terminal cannot show the user's language.
     """
     translated = translation.say(text, translation.CLI, language_code, **values)
     try:

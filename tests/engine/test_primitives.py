@@ -24,8 +24,8 @@ def passes_any_gradient(primitive):
     return callable(primitive.rules) or any(rule is not None for rule in primitive.rules)
 
 
-# tested in tests/ops: what takes or gives complex numbers
-IN_OPS = {"complex", "real", "imag", "complex_abs", "conj"}
+# Complex numbers are compared with TensorFlow's in tests/oracle/cases.
+COMPLEX_PRIMITIVES = {"complex", "real", "imag", "complex_abs", "conj"}
 ELEMENTWISE = [p for p in TABLE.values() if p.code]
 UNARY, BINARY = ([p for p in ELEMENTWISE if len(p.texts) == n] for n in (2, 3))
 OTHERS = [p for p in TABLE.values() if not p.code and p.rules is not None and passes_any_gradient(p)]
@@ -74,10 +74,10 @@ def test_passes_nothing(primitive, shape):
 
 
 def test_those_tested_elsewhere_are_primitives():
-    assert set(TABLE) >= IN_OPS
+    assert set(TABLE) >= COMPLEX_PRIMITIVES
 
 
-@pytest.mark.parametrize("primitive", [p for p in OTHERS if p.name not in IN_OPS], ids=lambda p: p.name)
+@pytest.mark.parametrize("primitive", [p for p in OTHERS if p.name not in COMPLEX_PRIMITIVES], ids=lambda p: p.name)
 def test_rule(primitive, monkeypatch):
     monkeypatch.setattr(record, "MAX_SMALL_SIZE", 1)  # nothing is kept that the declaration does not name
     assert primitive.name in EXAMPLES, f"{primitive.name} has no inputs in tests/engine/primitive_examples.py"
