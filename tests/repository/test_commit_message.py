@@ -39,6 +39,8 @@ def test_a_message_that_says_what_and_why_passes(subject):
     (f"Fix {'x' * 80}\n\n{WHY}", "characters"),
     (f"Sizes\n\n{WHY}", "verb"),
     (f"Fixed the line\n\n{WHY}", "verb"),
+    (f"Adds the line\n\n{WHY}", "verb"),
+    (f"Would fix the line\n\n{WHY}", "verb"),
     (f"Fix the line.\n\n{WHY}", "full stop"),
     (f"Fix the line\n{WHY}", "second line"),
     ("Fix the line\n\n# Please enter the commit message\n", "body"),
