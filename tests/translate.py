@@ -245,7 +245,7 @@ def collect_texts_by_domain(english: Path) -> dict[str, dict[str, list[str]]]:
 def _collect_playground_texts() -> list[tuple[str, str]]:
     """Collect the texts of the playground's page, and the words of its examples."""
     script = "".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / PLAYGROUND).glob("*.ts")))
-    texts = [(text, PLAYGROUND) for text in re.findall(r'\bt\("((?:[^"\\]|\\.)*)"', script)]
+    texts = [(text, PLAYGROUND) for text in re.findall(r'\bt\(\s*"((?:[^"\\]|\\.)*)"', script)]
     for path in sorted((ROOT / EXAMPLES).glob("*.txt")):
         cell = {"cell_type": "code", "source": path.read_text(encoding="utf-8")}
         texts += [(text, f"{EXAMPLES}/{path.name}") for text, is_words in iter_pieces(cell) if is_words]

@@ -70,9 +70,9 @@ def said_by_the_view() -> Iterator[str]:
                 for found in re.findall(r'"((?:[^"\\]|\\.)*)"', text)
                 if re.search("[a-z]", found) and path.name != "words.ts"
             )
-        yield from re.findall(r'(?:title|placeholder|"aria-label"): "([^"]+)"|(?!)', source)
-        yield from re.findall(r'\b(?:act|button|worded)\((?:"\w+", )?"([^"]+)"', source)
-        yield from re.findall(r'\bworded\("(\w+)"', source)
+        yield from re.findall(r'(?:title|placeholder|"aria-label"):\s*"([^"]+)"|(?!)', source)
+        yield from re.findall(r'\b(?:act|button|worded)\(\s*(?:"\w+",\s*)?"([^"]+)"', source)
+        yield from re.findall(r'\bworded\(\s*"(\w+)"', source)
 
 
 def _first_argument(source: str, begin: int) -> str:

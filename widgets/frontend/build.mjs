@@ -1,8 +1,8 @@
-// Bundles src/widget.ts into the one file that the Python package ships, playground/main.ts into the script of the playground's page, and
-// lab/extension.ts into an extension of JupyterLab.
-// `node build.mjs` writes them; `node build.mjs --check` fails when the shipped files are not what the sources give.
-// The banner, and the name of the extension's file, carry a hash of the sources, so that the Python tests can see a stale
-// bundle without Node, and browsers a new file.
+// Bundles src/widget.ts into the one file that the Python package ships, playground/main.ts into
+// the script of the playground's page, and lab/extension.ts into an extension of JupyterLab.
+// `node build.mjs` writes them; `node build.mjs --check` fails when the shipped files are not what
+// the sources give. The banner, and the name of the extension's file, carry a hash of the sources,
+// so that the Python tests can see a stale bundle without Node, and browsers a new file.
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
@@ -22,15 +22,30 @@ function sourceHash(folder) {
   return hash.digest("hex").slice(0, 16);
 }
 
-const options = { bundle: true, target: "es2022", minify: true, charset: "utf8", legalComments: "none", write: false };
+const options = {
+  bundle: true,
+  target: "es2022",
+  minify: true,
+  charset: "utf8",
+  legalComments: "none",
+  write: false,
+};
 
-// `import source from "worker:./worker.ts"` gives the bundled text of that module, to start a worker from.
+// `import source from "worker:./worker.ts"` gives the bundled text of that module, to start a
+// worker from.
 const workers = {
   name: "workers",
   setup(builder) {
-    builder.onResolve({ filter: /^worker:/ }, ({ path }) => ({ path: path.slice("worker:./".length), namespace: "worker" }));
+    builder.onResolve({ filter: /^worker:/ }, ({ path }) => ({
+      path: path.slice("worker:./".length),
+      namespace: "worker",
+    }));
     builder.onLoad({ filter: /.*/, namespace: "worker" }, async ({ path }) => {
-      const { outputFiles } = await build({ ...options, entryPoints: [`${here}src/${path}`], format: "iife" });
+      const { outputFiles } = await build({
+        ...options,
+        entryPoints: [`${here}src/${path}`],
+        format: "iife",
+      });
       return { contents: outputFiles[0].text, loader: "text" };
     });
   },
@@ -41,7 +56,11 @@ const styles = {
   name: "styles",
   setup(builder) {
     builder.onLoad({ filter: /\.css$/ }, async ({ path }) => {
-      const { code } = await transform(readFileSync(path, "utf8"), { loader: "css", minify: true, target: "es2022" });
+      const { code } = await transform(readFileSync(path, "utf8"), {
+        loader: "css",
+        minify: true,
+        target: "es2022",
+      });
       return { contents: code, loader: "text" };
     });
   },
@@ -54,8 +73,12 @@ async function bundled(more) {
 /** What JupyterLab reads of an extension: its name, and the file to load. */
 function packageOf(file) {
   const { version, license } = JSON.parse(readFileSync(`${here}package.json`, "utf8"));
-  const description = "Notebooks of minitape start one kernel, and show widgets also when it comes late.";
-  const jupyterlab = { extension: true, _build: { load: `static/${file}`, extension: "./extension" } };
+  const description =
+    "Notebooks of minitape start one kernel, and show widgets also when it comes late.";
+  const jupyterlab = {
+    extension: true,
+    _build: { load: `static/${file}`, extension: "./extension" },
+  };
   return `${JSON.stringify({ name: "minitape-kernel", version, description, license, jupyterlab }, null, 2)}\n`;
 }
 
@@ -68,13 +91,17 @@ const shipped = {
     entryPoints: [`${here}playground/main.ts`],
     format: "esm",
     plugins: [workers],
-    banner: { js: `/* minitape playground, source ${sourceHash("playground")} */\n/* With CodeMirror and Lezer:\n${editorLicence}*/` },
+    banner: {
+      js: `/* minitape playground, source ${sourceHash("playground")} */\n/* With CodeMirror and Lezer:\n${editorLicence}*/`,
+    },
   }),
   [view]: await bundled({
     entryPoints: [`${here}src/widget.ts`],
     format: "esm",
     plugins: [styles],
-    banner: { js: `/* minitape TapeView, source ${sourceHash("src")} */\n/* With gifenc:\n${gifLicence}*/` },
+    banner: {
+      js: `/* minitape TapeView, source ${sourceHash("src")} */\n/* With gifenc:\n${gifLicence}*/`,
+    },
   }),
   [`${extension}/package.json`]: packageOf(remote),
   [`${extension}/static/${remote}`]: await bundled({
@@ -99,7 +126,8 @@ if (process.argv.includes("--check")) {
   }
   console.log("the bundles are up to date");
 } else {
-  rmSync(`${extension}/static`, { recursive: true, force: true }); // the file of an older source has another name
+  // the file of an older source has another name
+  rmSync(`${extension}/static`, { recursive: true, force: true });
   for (const [path, text] of Object.entries(shipped)) {
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, text);

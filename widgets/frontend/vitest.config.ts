@@ -1,4 +1,6 @@
 import { defineConfig } from "vitest/config";
 
 // Style sheets are text for the bundle; the tests need none of it.
-export default defineConfig({ plugins: [{ name: "css-text", load: (id) => (id.endsWith(".css") ? "export default ''" : null) }] });
+export default defineConfig({
+  plugins: [{ name: "css-text", load: (id) => (id.endsWith(".css") ? "export default ''" : null) }],
+});

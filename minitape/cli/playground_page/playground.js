@@ -1,4 +1,4 @@
-/* minitape playground, source 486c31f9fd705cf3 */
+/* minitape playground, source e790e4848289b5ee */
 /* With CodeMirror and Lezer:
 MIT License
 

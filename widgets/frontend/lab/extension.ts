@@ -2,16 +2,20 @@
 //
 // Two races of JupyterLab and ipywidgets are lost on a slow machine, and one step is too far:
 //
-// - A cell that is run before JupyterLab began to look for the notebook's kernel starts one of its own. Then JupyterLab starts a
-//   second one and ends the first, with a dialog "Kernel Terminating"; after a reload it is the kernel with the learner's work that ends.
-//   Here such a cell waits until JupyterLab has found or started the kernel.
-// - Where the start of the kernel fails, ipywidgets makes nothing that could show widgets ("Cannot read properties of null"), and
-//   does not try again when a kernel comes: the output says "Loading widget..." for ever. Here it is made when the kernel comes.
-// - After Shift+Enter JupyterLab goes on to the next cell, and shows a half of a picture that just came. Here the picture's cell is
-//   shown from its top.
-// - A notebook that is opened again shows its first cell. Here it shows the one that was chosen last.
+// - A cell that is run before JupyterLab began to look for the notebook's kernel starts one of its
+//   own. Then JupyterLab starts a second one and ends the first, with a dialog "Kernel
+//   Terminating"; after a reload it is the kernel with the learner's work that ends. Here such a
+//   cell waits until JupyterLab has found or started the kernel.
+// - Where the start of the kernel fails, ipywidgets makes nothing that could show widgets ("Cannot
+//   read properties of null"), and does not try again when a kernel comes: the output says "Loading
+//   widget..." for ever. Here it is made when the kernel comes.
+// - After Shift+Enter JupyterLab goes on to the next cell, and shows a half of a picture that just
+//   came. Here the picture's cell is shown from its top.
+// - A notebook that is opened again shows its first cell. Here it shows the one that was chosen
+//   last.
 //
-// It uses what JupyterLab gives to each extension, so that it needs no package of JupyterLab to be built.
+// It uses what JupyterLab gives to each extension, so that it needs no package of JupyterLab to be
+// built.
 
 interface Signal<T> {
   connect(slot: (sender: unknown, change: T) => void): void;
@@ -22,10 +26,19 @@ export interface SessionContext {
   readonly ready: Promise<void>;
   readonly session: { kernel: unknown } | null;
   readonly kernelChanged: Signal<{ newValue: unknown }>;
-  initialize(): Promise<boolean>; // finds or starts the kernel; whether the learner must be asked for one
+  // finds or starts the kernel; whether the learner must be asked for one
+  initialize(): Promise<boolean>;
   startKernel(): Promise<boolean>; // the same answer
   _startIfNecessary?(): Promise<boolean>; // the part of `initialize` that calls `startKernel`
 }
+
+/** What JupyterLab loaded of its extensions, by their names: the containers of webpack. */
+interface Container {
+  init(): void;
+  get(module: string): Promise<() => unknown>;
+}
+
+const loadedPackages = globalThis as { _JUPYTERLAB?: Record<string, Container> };
 
 interface Widget {
   children?(): Iterable<Widget>;
@@ -60,11 +73,20 @@ interface Panel {
 
 interface WidgetManagers {
   WidgetRenderer: new () => Widget;
-  registerWidgetManager(context: Context, rendermime: unknown, renderers: Iterable<Widget>): { dispose(): void };
+  registerWidgetManager(
+    context: Context,
+    rendermime: unknown,
+    renderers: Iterable<Widget>,
+  ): { dispose(): void };
 }
 
 interface Application {
-  docRegistry: { addWidgetExtension(factory: string, extension: { createNew(panel: Panel, context: Context): unknown }): unknown };
+  docRegistry: {
+    addWidgetExtension(
+      factory: string,
+      extension: { createNew(panel: Panel, context: Context): unknown },
+    ): unknown;
+  };
 }
 
 const MANAGER = "@jupyter-widgets/jupyterlab-manager";
@@ -101,7 +123,8 @@ export function startOne(session: SessionContext, concerns: () => boolean): void
   session.startKernel = async () => {
     if (inside || over || !concerns()) return start();
     await begun;
-    const asks = await found!.catch(() => true); // then JupyterLab asks the learner for a kernel, and once is enough
+    // then JupyterLab asks the learner for a kernel, and once is enough
+    const asks = await found!.catch(() => true);
     return asks || session.session?.kernel ? false : start();
   };
 }
@@ -114,7 +137,10 @@ function* renderers(panel: Panel, kind: WidgetManagers["WidgetRenderer"]): Itera
         for (const child of output.children?.() ?? []) if (child instanceof kind) yield child;
 }
 
-/** Makes what shows widgets when the kernel comes, where there was none when ipywidgets looked for it. */
+/**
+ * Makes what shows widgets when the kernel comes, where there was none when ipywidgets looked for
+ * it.
+ */
 async function showLater(panel: Panel, context: Context): Promise<void> {
   const session = context.sessionContext;
   await session.ready;
@@ -122,21 +148,30 @@ async function showLater(panel: Panel, context: Context): Promise<void> {
   const came = async (_: unknown, { newValue }: { newValue: unknown }) => {
     if (!newValue || !isMinitapes(context)) return;
     session.kernelChanged.disconnect(came);
-    const container = (globalThis as any)._JUPYTERLAB?.[MANAGER]; // what JupyterLab loaded of ipywidgets
+    const container = loadedPackages._JUPYTERLAB?.[MANAGER];
     if (!container) return;
-    const { registerWidgetManager, WidgetRenderer } = (await container.get("./index"))() as WidgetManagers;
-    const made = registerWidgetManager(context, panel.content.rendermime, renderers(panel, WidgetRenderer));
+    const module = await container.get("./index");
+    const { registerWidgetManager, WidgetRenderer } = module() as WidgetManagers;
+    const made = registerWidgetManager(
+      context,
+      panel.content.rendermime,
+      renderers(panel, WidgetRenderer),
+    );
     panel.disposed.connect(() => made.dispose());
   };
   session.kernelChanged.connect(came);
 }
 
 const PATIENCE = 15_000; // milliseconds in which a picture may come
-const LOOKS = [0, 150, 500]; // milliseconds after it came: JupyterLab scrolls when it knows how high the output is
+// milliseconds after it came: JupyterLab scrolls when it knows how high the output is
+const LOOKS = [0, 150, 500];
 
 const PICTURE = ".mt-view:has(.mt-node), .minitape-moving:has(img)";
 
-/** Shows a picture from the top of its cell when it has come, as long as the next cell is the one that Shift+Enter chose. */
+/**
+ * Shows a picture from the top of its cell when it has come, as long as the next cell is the one
+ * that Shift+Enter chose.
+ */
 export function showFromTop(notebook: Notebook): void {
   let last: MutationObserver | undefined;
   notebook.activeCellChanged.connect(() => {
@@ -151,7 +186,8 @@ export function showFromTop(notebook: Notebook): void {
       observer.disconnect();
       const look = () => {
         const [seen, all] = [view.getBoundingClientRect(), notebook.node.getBoundingClientRect()];
-        if ((seen.top < all.top || seen.bottom > all.bottom) && last === observer) void notebook.scrollToItem(index, "start");
+        if ((seen.top < all.top || seen.bottom > all.bottom) && last === observer)
+          void notebook.scrollToItem(index, "start");
       };
       for (const time of LOOKS) setTimeout(look, time);
     }));
@@ -160,12 +196,18 @@ export function showFromTop(notebook: Notebook): void {
   });
 }
 
-/** Shows the cell that was chosen when this notebook was open before. A page without programs is opened at a link. */
+/**
+ * Shows the cell that was chosen when this notebook was open before. A page without programs is
+ * opened at a link.
+ */
 function showLastCell(notebook: Notebook, context: Context): void {
   void context.ready.then(() => {
-    if (!isMinitapes(context) || !notebook.widgets.some((cell) => cell.model.type === "code")) return;
+    if (!isMinitapes(context) || !notebook.widgets.some((cell) => cell.model.type === "code"))
+      return;
     const key = `minitape-cell:${context.path}`;
-    const chosen = notebook.widgets.findIndex((cell) => cell.model.id === localStorage.getItem(key));
+    const chosen = notebook.widgets.findIndex(
+      (cell) => cell.model.id === localStorage.getItem(key),
+    );
     if (chosen > 0) {
       notebook.activeCellIndex = chosen;
       void notebook.scrollToItem(chosen, "center");
@@ -177,7 +219,8 @@ function showLastCell(notebook: Notebook, context: Context): void {
   });
 }
 
-const known = new WeakSet<SessionContext>(); // a notebook has one, and may be shown by several panels
+// a notebook has one, and may be shown by several panels
+const known = new WeakSet<SessionContext>();
 
 const plugin = {
   id: "minitape-kernel:plugin",
@@ -198,8 +241,11 @@ const plugin = {
   },
 };
 
-/** What JupyterLab asks an extension for that was built elsewhere: webpack's containers have these two functions. */
-((globalThis as any)._JUPYTERLAB ??= {})["minitape-kernel"] = {
+/**
+ * What JupyterLab asks an extension for that was built elsewhere: webpack's containers have these
+ * two functions.
+ */
+(loadedPackages._JUPYTERLAB ??= {})["minitape-kernel"] = {
   init: () => undefined,
   get: async () => () => ({ __esModule: true, default: plugin }),
 };

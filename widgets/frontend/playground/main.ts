@@ -1,9 +1,21 @@
-// The playground: an editor, the live picture of the program's tape, and what it prints. Python runs in a worker, and starts when one types.
+// The playground: an editor, the live picture of the program's tape, and what it prints. Python
+// runs in a worker, and starts when one types.
 import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
 import { python } from "@codemirror/lang-python";
-import { bracketMatching, defaultHighlightStyle, indentUnit, syntaxHighlighting } from "@codemirror/language";
+import {
+  bracketMatching,
+  defaultHighlightStyle,
+  indentUnit,
+  syntaxHighlighting,
+} from "@codemirror/language";
 import { EditorState } from "@codemirror/state";
-import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
+import {
+  drawSelection,
+  EditorView,
+  highlightActiveLine,
+  keymap,
+  lineNumbers,
+} from "@codemirror/view";
 import type * as Picture from "../src/widget";
 import type { Snapshot } from "../src/schema";
 import { speak, t } from "../src/words";
@@ -65,15 +77,21 @@ function paint(theme: string): void {
 system.onchange = () => paint(system.matches ? "dark" : "light");
 paint(system.matches ? "dark" : "light");
 addEventListener("message", ({ data, source }: MessageEvent<{ theme?: string }>) => {
-  if (source === parent && source !== window && /^(light|dark)$/.test(data?.theme ?? "")) paint(data.theme!);
+  if (source === parent && source !== window && /^(light|dark)$/.test(data?.theme ?? ""))
+    paint(data.theme!);
 });
 if (parent !== window) {
-  at("picture").removeAttribute("data-fill"); // the frame is as high as the page: a picture that fills it would grow with it
-  new ResizeObserver(() => parent.postMessage({ tapeview: document.body.offsetHeight }, "*")).observe(document.body);
+  // the frame is as high as the page: a picture that fills it would grow with it
+  at("picture").removeAttribute("data-fill");
+  new ResizeObserver(() =>
+    parent.postMessage({ tapeview: document.body.offsetHeight }, "*"),
+  ).observe(document.body);
 }
 
 const text = await (await fetch(config.bundle)).text();
-const lib = (await import(URL.createObjectURL(new Blob([text], { type: "text/javascript" })))) as typeof Picture;
+const lib = (await import(
+  URL.createObjectURL(new Blob([text], { type: "text/javascript" }))
+)) as typeof Picture;
 
 const output = at("output");
 const why = at("why");
@@ -109,8 +127,13 @@ const editor = new EditorView({
       ]),
       EditorView.contentAttributes.of({ "aria-label": t("Program") }),
       EditorView.updateListener.of((change) => {
-        if (change.docChanged) chooser.value = String(examples.findIndex((one) => one.program === program()));
-        if (change.docChanged && change.transactions.some((one) => one.isUserEvent("input") || one.isUserEvent("delete"))) start();
+        if (change.docChanged)
+          chooser.value = String(examples.findIndex((one) => one.program === program()));
+        if (
+          change.docChanged &&
+          change.transactions.some((one) => one.isUserEvent("input") || one.isUserEvent("delete"))
+        )
+          start();
       }),
     ],
   }),
@@ -127,26 +150,43 @@ function put(source: string): void {
 /** The worker, which is started when it is first needed. */
 function start(): Worker {
   if (python_) return python_;
-  const made = new Worker(URL.createObjectURL(new Blob([worker], { type: "text/javascript" })), { type: "module" });
+  const made = new Worker(URL.createObjectURL(new Blob([worker], { type: "text/javascript" })), {
+    type: "module",
+  });
   const here = (address: string) => new URL(address, location.href).href;
   loaded = warned = false;
   state.textContent = t("Python is loading ...");
   for (const file of config.files) {
-    const asked = fetch(file, { method: "HEAD", signal: AbortSignal.timeout(PATIENCE) }); // a file that is missing makes Pyodide wait for ever
+    // a file that is missing makes Pyodide wait for ever
+    const asked = fetch(file, { method: "HEAD", signal: AbortSignal.timeout(PATIENCE) });
     asked.then(({ ok, status }) => ok || unreachable(`${file}: ${status}`), unreachable);
   }
   made.onmessage = ({ data }: MessageEvent<Heard>) => hear(data);
   made.onerror = (event) => hear({ kind: "broken", text: event.message });
-  made.postMessage({ kind: "load", load: { pyodide: here(config.pyodide), lock: here(config.lock), packages: config.packages, language: config.language } });
+  made.postMessage({
+    kind: "load",
+    load: {
+      pyodide: here(config.pyodide),
+      lock: here(config.lock),
+      packages: config.packages,
+      language: config.language,
+    },
+  });
   python_ = made;
   return made;
 }
 
-/** Says that Python does not come, and what to do. Where it may only be late, it is waited for; else Run tries again. */
+/**
+ * Says that Python does not come, and what to do. Where it may only be late, it is waited for; else
+ * Run tries again.
+ */
 function unreachable(error: unknown): void {
   if (loaded) return;
   const { host } = new URL(config.pyodide, location.href);
-  if (!warned) print(`\n${t("Python cannot be loaded: {0} does not answer, or this network blocks it. Press Run to try again. A site that brings its own Python is made with minitape site --lite --offline.", host)}\n(${error})\n`);
+  if (!warned)
+    print(
+      `\n${t("Python cannot be loaded: {0} does not answer, or this network blocks it. Press Run to try again. A site that brings its own Python is made with minitape site --lite --offline.", host)}\n(${error})\n`,
+    );
   warned = true;
   if (error instanceof DOMException) return; // so far it is late
   python_?.terminate();
@@ -194,11 +234,15 @@ function hear(message: Heard): void {
   } else if (message.kind === "broken" && !loaded) unreachable(message.text);
   else if (message.kind === "printed" || message.kind === "failed") print(message.text!);
   else if (message.kind === "why") explain(message.answers!);
-  else if (message.kind === "view" && message.knobs !== undefined) void show(message.knobs, message.data!);
-  else if (message.kind === "view") for (const listener of listeners) listener(message.content, message.data!.length ? [message.data!] : []);
+  else if (message.kind === "view" && message.knobs !== undefined)
+    void show(message.knobs, message.data!);
+  else if (message.kind === "view")
+    for (const listener of listeners)
+      listener(message.content, message.data!.length ? [message.data!] : []);
   else {
     if (message.kind === "broken") print(`\n${message.text}\n`);
-    else if (!message.tape) print(`\n${t("This program has no tape to show: with tf.GradientTape() as tape: ...")}\n`);
+    else if (!message.tape)
+      print(`\n${t("This program has no tape to show: with tf.GradientTape() as tape: ...")}\n`);
     state.textContent = "";
     setRunning(false);
   }
@@ -208,7 +252,10 @@ function hear(message: Heard): void {
 async function show(knobs: string, wire: Uint8Array): Promise<void> {
   takeAway?.();
   listeners = [];
-  const given: Record<string, unknown> = { _wire: new DataView(wire.buffer, wire.byteOffset, wire.byteLength), _knobs: knobs };
+  const given: Record<string, unknown> = {
+    _wire: new DataView(wire.buffer, wire.byteOffset, wire.byteLength),
+    _knobs: knobs,
+  };
   const model: Picture.Model = {
     get: (name) => given[name],
     on: (_, listener) => listeners.push(listener as never),
@@ -218,7 +265,12 @@ async function show(knobs: string, wire: Uint8Array): Promise<void> {
   const shared = lib.listen(model);
   await shared.ready;
   const { rows, sweep } = shared.store;
-  shared.place = { position: sweep ? rows.length + 1 : rows.length, following: false, selected: -1, focused: false };
+  shared.place = {
+    position: sweep ? rows.length + 1 : rows.length,
+    following: false,
+    selected: -1,
+    focused: false,
+  };
   at("picture").replaceChildren();
   takeAway = await lib.show(shared, at("picture"), async () => text);
 }
@@ -245,7 +297,9 @@ function apply(number: number, patch: string): void {
   if (number > editor.state.doc.lines) return;
   const line = editor.state.doc.line(number);
   const indent = line.text.match(/^\s*/)![0];
-  editor.dispatch({ changes: { from: line.from, to: line.to, insert: patch.replace(/^/gm, indent) } });
+  editor.dispatch({
+    changes: { from: line.from, to: line.to, insert: patch.replace(/^/gm, indent) },
+  });
   run();
 }
 
@@ -278,7 +332,13 @@ function history_(fragment: string): void {
 async function open(): Promise<void> {
   const given = new URLSearchParams(location.hash.slice(1));
   const linked = given.get("p") ? await unpacked(given.get("p")!) : null;
-  if (linked === null) return choose(Math.max(0, examples.findIndex(({ title }) => title === given.get("example"))));
+  if (linked === null)
+    return choose(
+      Math.max(
+        0,
+        examples.findIndex(({ title }) => title === given.get("example")),
+      ),
+    );
   put(linked);
   takeAway?.();
   at("picture").replaceChildren();
@@ -286,7 +346,8 @@ async function open(): Promise<void> {
 }
 
 const chooser = at<HTMLSelectElement>("examples");
-const own = new Option(t("your own program"), "-1"); // which is in the list while none of the examples is in the editor
+// which is in the list while none of the examples is in the editor
+const own = new Option(t("your own program"), "-1");
 own.hidden = true;
 chooser.append(own, ...examples.map(({ title }, number) => new Option(title, String(number))));
 for (const [code, page] of Object.entries(config.others)) {

@@ -11,7 +11,9 @@ export interface Box {
   h: number;
 }
 
-/** Where a window of this size must begin to show all from `start` on; unchanged where it does so. */
+/**
+ * Where a window of this size must begin to show all from `start` on; unchanged where it does so.
+ */
 function inView(at: number, size: number, start: number, length: number, margin: number): number {
   if (start >= at && start + length <= at + size) return at;
   const room = Math.min(margin, Math.max(0, (size - length) / 2));
@@ -37,12 +39,17 @@ export class Camera {
     this.height = height;
   }
 
-  /** Shows all of the box, not much larger than natural size and no smaller than `least`; of what is larger than the pane, the beginning. */
+  /**
+   * Shows all of the box, not much larger than natural size and no smaller than `least`; of what is
+   * larger than the pane, the beginning.
+   */
   fit(box: Box, least = MIN_SCALE, most = 1.6): void {
     const scale = Math.min(this.width / box.w, this.height / box.h, most);
     this.scale = Math.max(least, scale, MIN_SCALE);
-    this.x = box.w * this.scale <= this.width ? box.x + box.w / 2 - this.width / this.scale / 2 : box.x;
-    this.y = box.h * this.scale <= this.height ? box.y + box.h / 2 - this.height / this.scale / 2 : box.y;
+    this.x =
+      box.w * this.scale <= this.width ? box.x + box.w / 2 - this.width / this.scale / 2 : box.x;
+    this.y =
+      box.h * this.scale <= this.height ? box.y + box.h / 2 - this.height / this.scale / 2 : box.y;
     this.stop();
     this.moved();
   }
@@ -74,7 +81,10 @@ export class Camera {
     this.moved();
   }
 
-  /** Moves just far enough that the box is in view with a margin. While it glides, what counts is where it will be. */
+  /**
+   * Moves just far enough that the box is in view with a margin. While it glides, what counts is
+   * where it will be.
+   */
   reveal(box: Box, smooth = true): void {
     const [w, h] = [this.width / this.scale, this.height / this.scale];
     let [x, y] = this.goal ?? [this.x, this.y];

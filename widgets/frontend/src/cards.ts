@@ -9,8 +9,11 @@ import { sizeOf } from "./value";
 
 export const PRODUCT = 11; // characters of a number on an edge
 
-/** A number or a small array on an edge; of a larger one, which is drawn, how large its numbers are. */
-export const onEdge = (sign: string, value: Value, { turned, pitch }: Graph): string => sign + sizeOf(value, PRODUCT, turned || pitch >= TIGHT ? 3 : 2);
+/**
+ * A number or a small array on an edge; of a larger one, which is drawn, how large its numbers are.
+ */
+export const onEdge = (sign: string, value: Value, { turned, pitch }: Graph): string =>
+  sign + sizeOf(value, PRODUCT, turned || pitch >= TIGHT ? 3 : 2);
 
 /** An array that is too long to be written on an edge. */
 export function mapOf(value: Value, row: Row): Value | null {
@@ -18,12 +21,29 @@ export function mapOf(value: Value, row: Row): Value | null {
 }
 
 export function label({ id, x, y, w, h, lines, map }: Label): SVGGElement {
-  const el = s("g", { class: "mt-product", "data-edge": id }, s("rect", { x: x - w / 2, y: y - h / 2, width: w, height: h, rx: 4 }));
+  const el = s(
+    "g",
+    { class: "mt-product", "data-edge": id },
+    s("rect", { x: x - w / 2, y: y - h / 2, width: w, height: h, rx: 4 }),
+  );
   lines.forEach((line, k) => {
     let end = x + w / 2 - 5;
     for (const text of [...line].reverse()) {
-      const kind = text.startsWith("=") || lines.length * line.length === 1 ? "mt-equals" : text.startsWith("Σ") ? "mt-sum" : text.startsWith("×") ? "mt-incoming" : "";
-      el.append(s("text", { class: kind, x: end, y: y - h / 2 + 14 + LINE * k, "text-anchor": "end" }, text));
+      const kind =
+        text.startsWith("=") || lines.length * line.length === 1
+          ? "mt-equals"
+          : text.startsWith("Σ")
+            ? "mt-sum"
+            : text.startsWith("×")
+              ? "mt-incoming"
+              : "";
+      el.append(
+        s(
+          "text",
+          { class: kind, x: end, y: y - h / 2 + 14 + LINE * k, "text-anchor": "end" },
+          text,
+        ),
+      );
       end -= LETTER * (text.length + 1);
     }
   });
@@ -33,9 +53,20 @@ export function label({ id, x, y, w, h, lines, map }: Label): SVGGElement {
 }
 
 /** Makes a box wider and higher, as far as there is room, until it holds these cards. */
-export function holding(cards: Label[], box: { x: number; y: number; w: number; h: number }, width: number, height: number): void {
+export function holding(
+  cards: Label[],
+  box: { x: number; y: number; w: number; h: number },
+  width: number,
+  height: number,
+): void {
   for (const { x, y, w, h } of cards) {
-    const [left, top, right, bottom] = [Math.min(box.x, x - w / 2), Math.min(box.y, y - h / 2), Math.max(box.x + box.w, x + w / 2), Math.max(box.y + box.h, y + h / 2)];
-    if (right - left <= width && bottom - top <= height) Object.assign(box, { x: left, y: top, w: right - left, h: bottom - top });
+    const [left, top, right, bottom] = [
+      Math.min(box.x, x - w / 2),
+      Math.min(box.y, y - h / 2),
+      Math.max(box.x + box.w, x + w / 2),
+      Math.max(box.y + box.h, y + h / 2),
+    ];
+    if (right - left <= width && bottom - top <= height)
+      Object.assign(box, { x: left, y: top, w: right - left, h: bottom - top });
   }
 }

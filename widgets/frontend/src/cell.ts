@@ -1,5 +1,6 @@
-// Why this cell? A product of matrices, cell by cell: the row of one factor and the column of the other that made it, term by term. Of
-// the gradient of a weight each term is one example of the batch.
+// Why this cell? A product of matrices, cell by cell: the row of one factor and the column of the
+// other that made it, term by term. Of the gradient of a weight each term is one example of the
+// batch.
 import { h } from "./dom";
 import { diverging } from "./scale";
 import type { Row, SweepStep, Value } from "./schema";
@@ -11,7 +12,9 @@ import { t } from "./words";
 const TERMS = 8; // that are written out
 const RULE = /^([xyg])(ᵀ?) @ ([xyg])(ᵀ?)$/;
 
-/** One factor: what it is called, its numbers as they are multiplied, and whether they are turned. */
+/**
+ * One factor: what it is called, its numbers as they are multiplied, and whether they are turned.
+ */
 interface Factor {
   name: string;
   lines: number[][];
@@ -26,7 +29,8 @@ interface Made {
   lines: number[][]; // the product
 }
 
-const turn = (lines: number[][]): number[][] => lines[0].map((_, k) => lines.map((line) => line[k]));
+const turn = (lines: number[][]): number[][] =>
+  lines[0].map((_, k) => lines.map((line) => line[k]));
 
 /** The numbers of a matrix that was sent whole; null for what is none. */
 function whole(value: Value | null, shape: number[]): number[][] | null {
@@ -49,7 +53,12 @@ export function madeBy(store: Store, step: SweepStep): Made[] {
       return found && { name: called, lines: turned ? turn(found) : found, turned };
     };
     const [left, right] = [factor(parts[1], parts[2] !== ""), factor(parts[3], parts[4] !== "")];
-    return left && right && left.lines[0].length === right.lines.length && left.lines.length === lines.length ? [{ row, to, left, right, lines }] : [];
+    return left &&
+      right &&
+      left.lines[0].length === right.lines.length &&
+      left.lines.length === lines.length
+      ? [{ row, to, left, right, lines }]
+      : [];
   });
 }
 
@@ -78,8 +87,13 @@ export class Cell {
 
   private paint(): void {
     const made = this.drawn ? madeBy(this.store, this.drawn) : [];
-    const words = t("Step backwards to a product of matrices (@) whose numbers were sent: those of at most 64 elements.");
-    this.el.replaceChildren(h("b", {}, t("Why this cell? ")), ...(made.length ? made.map((one, k) => this.product(one, k)) : [words]));
+    const words = t(
+      "Step backwards to a product of matrices (@) whose numbers were sent: those of at most 64 elements.",
+    );
+    this.el.replaceChildren(
+      h("b", {}, t("Why this cell? ")),
+      ...(made.length ? made.map((one, k) => this.product(one, k)) : [words]),
+    );
   }
 
   private product(made: Made, number: number): HTMLElement {
@@ -111,24 +125,70 @@ function terms({ left, right, lines }: Made, i: number, j: number): HTMLElement 
   const pairs = left.lines[i].map((a, k): [number, number] => [a, right.lines[k][j]]);
   const sum = pairs.reduce((all, [a, b]) => all + a * b, 0);
   const most = Math.max(...pairs.map(([a, b]) => Math.abs(a * b)), 1e-30);
-  const layers = pairs.map(([a, b], k) => h("span", { class: "mt-layer", title: `${number(a)} × ${number(b)} = ${number(a * b)}`, style: `background: ${diverging((a * b) / most)}` }, String(k)));
+  const layers = pairs.map(([a, b], k) =>
+    h(
+      "span",
+      {
+        class: "mt-layer",
+        title: `${number(a)} × ${number(b)} = ${number(a * b)}`,
+        style: `background: ${diverging((a * b) / most)}`,
+      },
+      String(k),
+    ),
+  );
   const text = pairs.slice(0, TERMS).map(([a, b]) => `${inBrackets(a)} × ${inBrackets(b)}`);
   const more = pairs.length > TERMS ? [t("{0} more terms", pairs.length - TERMS)] : [];
-  return h("div", { class: "mt-cellsum", role: "status" }, h("p", { class: "mt-num" }, `[${i}, ${j}] = ${[...text, ...more].join(" + ")} = `, h("b", {}, number(sum)), ` (${number(lines[i][j])})`.replace(` (${number(sum)})`, "")), h("p", { class: "mt-layers" }, t("what each adds: "), ...layers));
+  return h(
+    "div",
+    { class: "mt-cellsum", role: "status" },
+    h(
+      "p",
+      { class: "mt-num" },
+      `[${i}, ${j}] = ${[...text, ...more].join(" + ")} = `,
+      h("b", {}, number(sum)),
+      ` (${number(lines[i][j])})`.replace(` (${number(sum)})`, ""),
+    ),
+    h("p", { class: "mt-layers" }, t("what each adds: "), ...layers),
+  );
 }
 
 const number = (x: number): string => rounded(String(Number(x.toPrecision(6))));
 const inBrackets = (x: number): string => (x < 0 ? `(${number(x)})` : number(x));
 
 /** Numbers as a grid of coloured cells; `pick` makes them buttons. */
-function grid(name: string, lines: number[][], lit: (row: number, column: number) => boolean, pick?: (row: number, column: number) => void): HTMLElement {
+function grid(
+  name: string,
+  lines: number[][],
+  lit: (row: number, column: number) => boolean,
+  pick?: (row: number, column: number) => void,
+): HTMLElement {
   const most = Math.max(...lines.flat().map(Math.abs), 1e-30);
   const cells = lines.flatMap((line, r) =>
     line.map((x, c) => {
-      const attrs = { class: `mt-cell${lit(r, c) ? " mt-cell-chosen" : ""}`, style: `background: ${diverging(x / most)}`, title: `[${r}, ${c}] = ${number(x)}` };
-      return pick ? h("button", { type: "button", ...attrs, "aria-label": `${name} [${r}, ${c}] = ${number(x)}`, onclick: () => pick(r, c) }) : h("i", attrs);
+      const attrs = {
+        class: `mt-cell${lit(r, c) ? " mt-cell-chosen" : ""}`,
+        style: `background: ${diverging(x / most)}`,
+        title: `[${r}, ${c}] = ${number(x)}`,
+      };
+      return pick
+        ? h("button", {
+            type: "button",
+            ...attrs,
+            "aria-label": `${name} [${r}, ${c}] = ${number(x)}`,
+            onclick: () => pick(r, c),
+          })
+        : h("i", attrs);
     }),
   );
-  const table = h("span", { class: "mt-cellgrid", style: `grid-template-columns: repeat(${lines[0].length}, 1fr)` }, ...cells);
-  return h("figure", {}, table, h("figcaption", {}, `${name} ${shapeText({ shape: [lines.length, lines[0].length] })}`));
+  const table = h(
+    "span",
+    { class: "mt-cellgrid", style: `grid-template-columns: repeat(${lines[0].length}, 1fr)` },
+    ...cells,
+  );
+  return h(
+    "figure",
+    {},
+    table,
+    h("figcaption", {}, `${name} ${shapeText({ shape: [lines.length, lines[0].length] })}`),
+  );
 }

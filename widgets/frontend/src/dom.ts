@@ -1,9 +1,13 @@
-// Small helpers for building the page. Text from user code only ever becomes a text node or an attribute value.
+// Small helpers for building the page. Text from user code only ever becomes a text node or an
+// attribute value.
 
 import { t } from "./words";
 
 type Child = Node | string | null | undefined | false;
-type Attrs = Record<string, string | number | boolean | null | undefined | ((event: never) => void)>;
+type Attrs = Record<
+  string,
+  string | number | boolean | null | undefined | ((event: never) => void)
+>;
 
 const SVG = "http://www.w3.org/2000/svg";
 const SPOKEN = /^(title|aria-label|placeholder)$/; // attributes that people read
@@ -11,33 +15,54 @@ const SPOKEN = /^(title|aria-label|placeholder)$/; // attributes that people rea
 function fill(el: Element, attrs: Attrs, children: Child[]): void {
   for (const [key, value] of Object.entries(attrs)) {
     if (value === null || value === undefined || value === false) continue;
-    if (typeof value === "function") el.addEventListener(key.slice(2), value as unknown as EventListener);
-    else el.setAttribute(key, value === true ? "" : SPOKEN.test(key) ? t(String(value)) : String(value));
+    if (typeof value === "function")
+      el.addEventListener(key.slice(2), value as unknown as EventListener);
+    else
+      el.setAttribute(
+        key,
+        value === true ? "" : SPOKEN.test(key) ? t(String(value)) : String(value),
+      );
   }
   for (const child of children) if (child) el.append(child);
 }
 
 /** An HTML element; attributes named on… with a function are listeners. */
-export function h<K extends keyof HTMLElementTagNameMap>(tag: K, attrs: Attrs = {}, ...children: Child[]): HTMLElementTagNameMap[K] {
+export function h<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  attrs: Attrs = {},
+  ...children: Child[]
+): HTMLElementTagNameMap[K] {
   const el = document.createElement(tag);
   fill(el, attrs, children);
   return el;
 }
 
 /** An SVG element. */
-export function s<K extends keyof SVGElementTagNameMap>(tag: K, attrs: Attrs = {}, ...children: Child[]): SVGElementTagNameMap[K] {
+export function s<K extends keyof SVGElementTagNameMap>(
+  tag: K,
+  attrs: Attrs = {},
+  ...children: Child[]
+): SVGElementTagNameMap[K] {
   const el = document.createElementNS(SVG, tag) as SVGElementTagNameMap[K];
   fill(el, attrs, children);
   return el;
 }
 
 /** Calls a listener when that happens. */
-export function on<K extends keyof HTMLElementEventMap>(el: Element, type: K, listener: (event: HTMLElementEventMap[K]) => void): void {
+export function on<K extends keyof HTMLElementEventMap>(
+  el: Element,
+  type: K,
+  listener: (event: HTMLElementEventMap[K]) => void,
+): void {
   el.addEventListener(type, listener as EventListener);
 }
 
 /** Follows the pointer that is down on an element, until it is up. */
-export function follow(el: Element, event: PointerEvent, move: (event: PointerEvent) => void): void {
+export function follow(
+  el: Element,
+  event: PointerEvent,
+  move: (event: PointerEvent) => void,
+): void {
   const end = new AbortController();
   el.setPointerCapture(event.pointerId);
   el.addEventListener("pointermove", move as EventListener, end);
@@ -60,7 +85,8 @@ const ICONS: Record<string, string> = {
   minus: "M3 8h10",
   fit: "M2.5 6V2.5H6M10 2.5h3.5V6M13.5 10v3.5H10M6 13.5H2.5V10",
   nearby: "M8 1.5v3M8 11.5v3M1.5 8h3M11.5 8h3M8 5.5a2.5 2.5 0 100 5 2.5 2.5 0 000-5z",
-  paths: "M3 3a1.2 1.2 0 100 .01M13 13a1.2 1.2 0 100 .01M4.3 3H9a2.5 2.5 0 010 5H7a2.5 2.5 0 000 5h4.7",
+  paths:
+    "M3 3a1.2 1.2 0 100 .01M13 13a1.2 1.2 0 100 .01M4.3 3H9a2.5 2.5 0 010 5H7a2.5 2.5 0 000 5h4.7",
   predict: "M2.5 13.5l1-3 7.5-7.5 2 2-7.5 7.5zM9.5 13.5h4",
   cut: "M8 1.2v13.6M1.5 5h5M9.5 5h5M1.5 11h5M9.5 11h5",
   slopes: "M2 13.5C6 13.5 7 3 14 2.5M4.2 12.8L11.8 3.2",
@@ -74,14 +100,30 @@ export function icon(name: string): SVGSVGElement {
   const filled = ["first", "previous", "next", "last", "play"].includes(name);
   return s(
     "svg",
-    { viewBox: "0 0 16 16", width: 14, height: 14, "aria-hidden": "true", class: filled ? "mt-icon mt-filled" : "mt-icon" },
+    {
+      viewBox: "0 0 16 16",
+      width: 14,
+      height: 14,
+      "aria-hidden": "true",
+      class: filled ? "mt-icon mt-filled" : "mt-icon",
+    },
     s("path", { d: ICONS[name] }),
   );
 }
 
 /** A button with an icon and a name for screen readers and as tooltip. */
-export function button(name: string, label: string, action: () => void, text: string | Element = ""): HTMLButtonElement {
-  return h("button", { type: "button", class: "mt-button", title: label, "aria-label": label, onclick: action }, ICONS[name] ? icon(name) : null, text);
+export function button(
+  name: string,
+  label: string,
+  action: () => void,
+  text: string | Element = "",
+): HTMLButtonElement {
+  return h(
+    "button",
+    { type: "button", class: "mt-button", title: label, "aria-label": label, onclick: action },
+    ICONS[name] ? icon(name) : null,
+    text,
+  );
 }
 
 export function reducedMotion(): boolean {

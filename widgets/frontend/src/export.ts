@@ -24,7 +24,12 @@ interface Source {
 }
 
 /** Makes the file and hands it to the browser as a download. */
-export async function exportAs(kind: string, view: Source, bundle: () => Promise<string>, note: (text: string) => void): Promise<void> {
+export async function exportAs(
+  kind: string,
+  view: Source,
+  bundle: () => Promise<string>,
+  note: (text: string) => void,
+): Promise<void> {
   const file = await makeFile(kind, view, bundle, note);
   if (!file) return;
   const url = URL.createObjectURL(file);
@@ -33,12 +38,19 @@ export async function exportAs(kind: string, view: Source, bundle: () => Promise
 }
 
 /** The file's content; null for a kind that is not known. */
-export async function makeFile(kind: string, view: Source, bundle: () => Promise<string>, note: (text: string) => void): Promise<Blob | null> {
-  if (kind === "html") return new Blob([pageText(view.store.snapshot(), await bundle())], { type: "text/html" });
+export async function makeFile(
+  kind: string,
+  view: Source,
+  bundle: () => Promise<string>,
+  note: (text: string) => void,
+): Promise<Blob | null> {
+  if (kind === "html")
+    return new Blob([pageText(view.store.snapshot(), await bundle())], { type: "text/html" });
   if (!view.graph) return null;
   const studio = new Studio(view, view.graph);
   try {
-    if (kind === "svg") return new Blob([studio.whole(view.timeline.position).text], { type: "image/svg+xml" });
+    if (kind === "svg")
+      return new Blob([studio.whole(view.timeline.position).text], { type: "image/svg+xml" });
     if (kind === "png") return await studio.png();
     if (kind === "gif") return await studio.gif(note);
     return null;
@@ -58,13 +70,22 @@ class Studio {
   private timeline: Timeline;
   private camera = new Camera(() => undefined);
   private scene: Scene;
-  private home = h("div", { class: "mt-view mt-studio", "aria-hidden": "true" }); // light, whatever the page is
+  // light, whatever the page is
+  private home = h("div", { class: "mt-view mt-studio", "aria-hidden": "true" });
 
   constructor(
     private view: Source,
     private graph: Graph,
   ) {
-    const nothing = { pick: () => undefined, open: () => undefined, hover: () => undefined, close: () => undefined, turn: () => undefined, grab: () => undefined, tell: () => undefined };
+    const nothing = {
+      pick: () => undefined,
+      open: () => undefined,
+      hover: () => undefined,
+      close: () => undefined,
+      turn: () => undefined,
+      grab: () => undefined,
+      tell: () => undefined,
+    };
     this.timeline = new Timeline(view.store);
     this.scene = new Scene(view.store, this.timeline, this.camera, new Marks(view.store), nothing);
     this.home.append(this.scene.svg);
@@ -104,8 +125,13 @@ class Studio {
     try {
       image.src = url;
       await image.decode();
-      const canvas = h("canvas", { width: Math.round(shot.width * scale), height: Math.round(shot.height * scale) });
-      const context = canvas.getContext("2d", { willReadFrequently: true }) as CanvasRenderingContext2D;
+      const canvas = h("canvas", {
+        width: Math.round(shot.width * scale),
+        height: Math.round(shot.height * scale),
+      });
+      const context = canvas.getContext("2d", {
+        willReadFrequently: true,
+      }) as CanvasRenderingContext2D;
       context.drawImage(image, 0, 0, canvas.width, canvas.height);
       return canvas;
     } finally {
@@ -127,8 +153,24 @@ class Studio {
     const value = (one: Value | null): string => brief(one, row, 24);
     if (!row) return t("before the first row");
     if (timeline.updating) return t("update");
-    if (timeline.step) return t("backward {0} of {1}: {2}, adjoint {3}", timeline.position - timeline.forward, timeline.swept - timeline.forward, title(row), value(timeline.step.adjoint));
-    return t(row.inputs.length ? "forward {0} of {1}: {2} of row {3} = {4}" : "forward {0} of {1}: {2} = {4}", timeline.position, timeline.forward, title(row), row.inputs.join(", "), value(row.value));
+    if (timeline.step)
+      return t(
+        "backward {0} of {1}: {2}, adjoint {3}",
+        timeline.position - timeline.forward,
+        timeline.swept - timeline.forward,
+        title(row),
+        value(timeline.step.adjoint),
+      );
+    return t(
+      row.inputs.length
+        ? "forward {0} of {1}: {2} of row {3} = {4}"
+        : "forward {0} of {1}: {2} = {4}",
+      timeline.position,
+      timeline.forward,
+      title(row),
+      row.inputs.join(", "),
+      value(row.value),
+    );
   }
 
   private write(context: CanvasRenderingContext2D, text: string): void {
@@ -145,16 +187,27 @@ class Studio {
   async gif(note: (text: string) => void): Promise<Blob> {
     const box = this.box();
     const scale = Math.max(0.6, Math.min(1, MOVIE_W / box.w, (MOVIE_H - CAPTION) / box.h));
-    this.camera.resize(Math.min(MOVIE_W, Math.ceil(box.w * scale)), Math.min(MOVIE_H, Math.ceil(box.h * scale) + CAPTION));
+    this.camera.resize(
+      Math.min(MOVIE_W, Math.ceil(box.w * scale)),
+      Math.min(MOVIE_H, Math.ceil(box.h * scale) + CAPTION),
+    );
     [this.camera.x, this.camera.y, this.camera.scale] = [box.x, box.y, scale];
     const stride = Math.max(1, Math.ceil(this.timeline.length / FRAMES));
     const frames: ImageData[] = [];
     for (let position = 0; position <= this.timeline.length; position += stride) {
       this.timeline.go(position);
-      const box = stage(this.graph, this.timeline, this.timeline.current, this.camera.width / scale - 2 * PAD, this.camera.height / scale - 2 * PAD);
+      const box = stage(
+        this.graph,
+        this.timeline,
+        this.timeline.current,
+        this.camera.width / scale - 2 * PAD,
+        this.camera.height / scale - 2 * PAD,
+      );
       if (box) this.camera.reveal(box, false);
       const canvas = await this.paint(this.shoot(position), 1);
-      const context = canvas.getContext("2d", { willReadFrequently: true }) as CanvasRenderingContext2D;
+      const context = canvas.getContext("2d", {
+        willReadFrequently: true,
+      }) as CanvasRenderingContext2D;
       this.write(context, this.caption());
       frames.push(context.getImageData(0, 0, canvas.width, canvas.height));
       note(t("frame {0} of {1}", frames.length, Math.floor(this.timeline.length / stride) + 1));
@@ -163,25 +216,48 @@ class Studio {
   }
 }
 
-const STYLES = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "stroke-opacity", "stroke-linecap", "stroke-linejoin", "opacity", "font-family", "font-size", "font-weight", "font-style"];
+const STYLES = [
+  "fill",
+  "fill-opacity",
+  "stroke",
+  "stroke-width",
+  "stroke-dasharray",
+  "stroke-opacity",
+  "stroke-linecap",
+  "stroke-linejoin",
+  "opacity",
+  "font-family",
+  "font-size",
+  "font-weight",
+  "font-style",
+];
 
 type Known = Map<string, [string, string][]>;
 
-/** What an element looks like. Elements with the same classes, in the same surroundings, look alike: asking takes long. */
+/**
+ * What an element looks like. Elements with the same classes, in the same surroundings, look alike:
+ * asking takes long.
+ */
 function stylesOf(el: SVGElement, known: Known): [string, string][] {
   let key = `${el.tagName}|${el.getAttribute("style") ?? ""}`;
-  for (let up: Element | null = el, k = 0; up && k < 4; up = up.parentElement, k++) key += `|${up.getAttribute("class") ?? ""}`;
+  for (let up: Element | null = el, k = 0; up && k < 4; up = up.parentElement, k++)
+    key += `|${up.getAttribute("class") ?? ""}`;
   let found = known.get(key);
   if (!found) {
     const style = getComputedStyle(el);
-    found = (el.tagName === "g" ? ["opacity"] : STYLES).map((name): [string, string] => [name, style.getPropertyValue(name)]);
+    found = (el.tagName === "g" ? ["opacity"] : STYLES).map((name): [string, string] => [
+      name,
+      style.getPropertyValue(name),
+    ]);
     found = found.filter(([name, value]) => value && !(name === "opacity" && value === "1"));
     known.set(key, found);
   }
   return found;
 }
 
-/** A copy that looks the same anywhere: classes become attributes, and the background is painted. */
+/**
+ * A copy that looks the same anywhere: classes become attributes, and the background is painted.
+ */
 function inlineStyles(svg: SVGSVGElement, width: number, height: number): SVGSVGElement {
   const copy = svg.cloneNode(true) as SVGSVGElement;
   for (const hit of copy.querySelectorAll(".mt-hit")) hit.remove();
@@ -190,13 +266,21 @@ function inlineStyles(svg: SVGSVGElement, width: number, height: number): SVGSVG
   const to = copy.querySelectorAll<SVGElement>("path, rect, text, g");
   from.forEach((el, i) => {
     for (const [name, value] of stylesOf(el, known)) to[i].setAttribute(name, value);
-    for (const name of ["style", "class", "role", "aria-label", "aria-hidden"]) to[i].removeAttribute(name);
+    for (const name of ["style", "class", "role", "aria-label", "aria-hidden"])
+      to[i].removeAttribute(name);
   });
   const background = getComputedStyle(svg.closest(".mt-view") ?? svg).backgroundColor;
   const paint = document.createElementNS("http://www.w3.org/2000/svg", "rect");
-  for (const [name, value] of Object.entries({ width, height, fill: background })) paint.setAttribute(name, String(value));
+  for (const [name, value] of Object.entries({ width, height, fill: background }))
+    paint.setAttribute(name, String(value));
   copy.prepend(paint);
-  for (const [name, value] of Object.entries({ xmlns: "http://www.w3.org/2000/svg", width, height, viewBox: `0 0 ${width} ${height}` })) copy.setAttribute(name, String(value));
+  for (const [name, value] of Object.entries({
+    xmlns: "http://www.w3.org/2000/svg",
+    width,
+    height,
+    viewBox: `0 0 ${width} ${height}`,
+  }))
+    copy.setAttribute(name, String(value));
   copy.removeAttribute("class");
   return copy;
 }

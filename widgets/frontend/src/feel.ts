@@ -24,7 +24,9 @@ export interface Curve {
   after: [number, number]; // a small step, and what the function gives behind it
 }
 
-/** Numbers around a point at which a curve is drawn, and behind them the point after a small step. */
+/**
+ * Numbers around a point at which a curve is drawn, and behind them the point after a small step.
+ */
 function around(at: number): number[] {
   const reach = Math.max(1, Math.abs(at));
   const xs = Array.from({ length: POINTS + 1 }, (_, k) => at + reach * ((2 * k) / POINTS - 1));
@@ -36,21 +38,39 @@ function stepAt(at: number): number {
 }
 
 /** A curve of what a function gave at the numbers around a point. */
-function curveOf(name: string, what: string, at: number, slope: number, y: number, given: number[]): Curve {
+function curveOf(
+  name: string,
+  what: string,
+  at: number,
+  slope: number,
+  y: number,
+  given: number[],
+): Curve {
   const [xs, ys] = [around(at).slice(0, -1), given.slice(0, -1)];
   return { name, what, at, slope, xs, ys, y, after: [stepAt(at), given[given.length - 1]] };
 }
 
-/** The local function of a row of one of its inputs, all others as they are; null where it is no function of numbers. */
+/**
+ * The local function of a row of one of its inputs, all others as they are; null where it is no
+ * function of numbers.
+ */
 export function localCurve(store: Store, row: Row, port: number): Curve | null {
   const [run, rule] = [formula(row.formula), formula(row.rule[port] ?? "")];
   const values = row.inputs.map((input) => numberOf(store.rows[input].value));
   const z = numberOf(row.value);
-  if (!run || !rule || row.shape.length || [...values, z].some((value) => !Number.isFinite(value))) return null;
+  if (!run || !rule || row.shape.length || [...values, z].some((value) => !Number.isFinite(value)))
+    return null;
   const numbers = { x: values[0], y: values[values.length - 1], z, g: 1 };
   const name = port === 0 ? "x" : "y";
   const f = (x: number): number => run({ ...numbers, [name]: x });
-  return curveOf(row.formula, name, values[port], rule(numbers), f(values[port]), around(values[port]).map(f));
+  return curveOf(
+    row.formula,
+    name,
+    values[port],
+    rule(numbers),
+    f(values[port]),
+    around(values[port]).map(f),
+  );
 }
 
 /** The slope that the sweep has for a leaf, and its target; null without one. */
@@ -60,7 +80,11 @@ function slopeAt(store: Store, leaf: number): { target: number; slope: number } 
   if (!sweep || target === undefined || rows[target].shape.length) return null;
   const arrived = sweep.steps.flatMap((step) => step.edges).filter((edge) => edge.input === leaf);
   const k = sweep.sources.indexOf(leaf);
-  const slope = arrived.length ? numberOf(arrived[arrived.length - 1].sum) : k >= 0 ? numberOf(sweep.gradients[k]) : NaN;
+  const slope = arrived.length
+    ? numberOf(arrived[arrived.length - 1].sum)
+    : k >= 0
+      ? numberOf(sweep.gradients[k])
+      : NaN;
   return Number.isFinite(slope) ? { target, slope } : null;
 }
 
@@ -72,7 +96,14 @@ export function wholeCurve(store: Store, what: WhatIf, leaf: number): Curve | nu
   const { target, slope } = found;
   const at = numberOf(rows[leaf].value);
   const ys = around(at).map((x) => what.at(leaf, x)[target]);
-  return curveOf(rows[target].name ?? title(rows[target]), title(rows[leaf]), at, slope, numberOf(rows[target].value), ys);
+  return curveOf(
+    rows[target].name ?? title(rows[target]),
+    title(rows[leaf]),
+    at,
+    slope,
+    numberOf(rows[target].value),
+    ys,
+  );
 }
 
 /** The curve with its point and its tangent. */
@@ -80,25 +111,60 @@ export function drawing(curve: Curve): HTMLElement {
   const { xs, ys, y: y0 } = curve;
   const reach = (xs[POINTS] - xs[0]) / 2;
   const near = ys.filter(Number.isFinite).sort((a, b) => a - b);
-  let [low, high] = [near[Math.floor(near.length * 0.04)] ?? y0 - 1, near[Math.ceil(near.length * 0.96) - 1] ?? y0 + 1];
+  let [low, high] = [
+    near[Math.floor(near.length * 0.04)] ?? y0 - 1,
+    near[Math.ceil(near.length * 0.96) - 1] ?? y0 + 1,
+  ];
   const [least, most] = [near[0], near[near.length - 1]];
   if (most - least < 3 * (high - low)) [low, high] = [least, most]; // else poles are cut off
   [low, high] = [Math.min(low, y0), Math.max(high, y0)];
   const room = (high - low || 1) * 0.12;
   const px = (x: number): number => LEFT + ((x - xs[0]) / (2 * reach)) * (W - MARGIN - LEFT);
-  const py = (y: number): number => H - BELOW - ((y - low + room) / (high - low + 2 * room)) * (H - MARGIN - BELOW);
-  const inside = (y: number): boolean => Number.isFinite(y) && y > low - 10 * room && y < high + 10 * room;
+  const py = (y: number): number =>
+    H - BELOW - ((y - low + room) / (high - low + 2 * room)) * (H - MARGIN - BELOW);
+  const inside = (y: number): boolean =>
+    Number.isFinite(y) && y > low - 10 * room && y < high + 10 * room;
   let d = "";
-  ys.forEach((y, k) => (d += inside(y) ? `${d && inside(ys[k - 1]) ? "L" : "M"}${px(xs[k]).toFixed(1)} ${py(y).toFixed(1)}` : ""));
-  const tangent = (x: number): string => `${px(x).toFixed(1)} ${py(y0 + curve.slope * (x - curve.at)).toFixed(1)}`;
+  ys.forEach(
+    (y, k) =>
+      (d += inside(y)
+        ? `${d && inside(ys[k - 1]) ? "L" : "M"}${px(xs[k]).toFixed(1)} ${py(y).toFixed(1)}`
+        : ""),
+  );
+  const tangent = (x: number): string =>
+    `${px(x).toFixed(1)} ${py(y0 + curve.slope * (x - curve.at)).toFixed(1)}`;
   const slope = t("{0}, at {1} = {2}: slope ", curve.name, curve.what, number(curve.at));
-  const svg = s("svg", { class: "mt-curve", viewBox: `0 0 ${W} ${H}`, width: W, height: H, role: "img", "aria-label": slope + number(curve.slope) });
-  const mark = (x: number, y: number, anchor: string, value: number): SVGElement => s("text", { class: "mt-tick", x, y, "text-anchor": anchor }, number(value));
+  const svg = s("svg", {
+    class: "mt-curve",
+    viewBox: `0 0 ${W} ${H}`,
+    width: W,
+    height: H,
+    role: "img",
+    "aria-label": slope + number(curve.slope),
+  });
+  const mark = (x: number, y: number, anchor: string, value: number): SVGElement =>
+    s("text", { class: "mt-tick", x, y, "text-anchor": anchor }, number(value));
   svg.append(s("path", { class: "mt-axis", d: `M${LEFT} ${MARGIN}V${H - BELOW}H${W - MARGIN}` }));
-  svg.append(mark(LEFT, H - 5, "start", xs[0]), mark(W - MARGIN, H - 5, "end", xs[POINTS]), mark(LEFT - 4, py(high) + 4, "end", high), mark(LEFT - 4, py(low) + 4, "end", low));
-  const inner = s("svg", { width: W, height: H - BELOW }, s("path", { class: "mt-curve-line", d }), s("path", { class: "mt-curve-tangent", d: `M${tangent(xs[0])}L${tangent(xs[POINTS])}` }), s("circle", { class: "mt-curve-point", cx: px(curve.at), cy: py(y0), r: 4 }));
+  svg.append(
+    mark(LEFT, H - 5, "start", xs[0]),
+    mark(W - MARGIN, H - 5, "end", xs[POINTS]),
+    mark(LEFT - 4, py(high) + 4, "end", high),
+    mark(LEFT - 4, py(low) + 4, "end", low),
+  );
+  const inner = s(
+    "svg",
+    { width: W, height: H - BELOW },
+    s("path", { class: "mt-curve-line", d }),
+    s("path", { class: "mt-curve-tangent", d: `M${tangent(xs[0])}L${tangent(xs[POINTS])}` }),
+    s("circle", { class: "mt-curve-point", cx: px(curve.at), cy: py(y0), r: 4 }),
+  );
   svg.append(inner); // the tangent ends at the axis
-  return h("figure", { class: "mt-feel" }, svg, h("figcaption", {}, slope, h("b", {}, number(curve.slope))));
+  return h(
+    "figure",
+    { class: "mt-feel" },
+    svg,
+    h("figcaption", {}, slope, h("b", {}, number(curve.slope))),
+  );
 }
 
 /** A slider for a leaf, and what a small step would do beside what the gradient says it does. */
@@ -116,18 +182,33 @@ export class Mover {
     back: () => void,
   ) {
     const reach = Math.max(1, 2 * Math.abs(start));
-    const attrs = { min: Math.min(start - reach, value), max: Math.max(start + reach, value), step: "any", "aria-label": t("move {0}", name) };
+    const attrs = {
+      min: Math.min(start - reach, value),
+      max: Math.max(start + reach, value),
+      step: "any",
+      "aria-label": t("move {0}", name),
+    };
     this.input = h("input", { type: "range", class: "mt-slider mt-knob", ...attrs });
-    this.field = h("input", { type: "number", class: "mt-jump mt-exact", step: "any", "aria-label": t("value of {0}", name) });
+    this.field = h("input", {
+      type: "number",
+      class: "mt-jump mt-exact",
+      step: "any",
+      "aria-label": t("value of {0}", name),
+    });
     this.show(value);
     on(this.input, "input", () => move(round(Number(this.input.value), reach)));
     on(this.field, "change", () => this.field.value !== "" && move(Number(this.field.value)));
-    const reset = h("button", { type: "button", class: "mt-button mt-small", title: "As it was recorded", onclick: back }, t("back"));
+    const reset = h(
+      "button",
+      { type: "button", class: "mt-button mt-small", title: "As it was recorded", onclick: back },
+      t("back"),
+    );
     this.el = h("label", { class: "mt-mover" }, h("b", {}, name), this.input, this.field, reset);
   }
 
   show(value: number): void {
-    if (document.activeElement !== this.field) this.field.value = String(Number(value.toPrecision(7)));
+    if (document.activeElement !== this.field)
+      this.field.value = String(Number(value.toPrecision(7)));
     this.input.value = String(value);
   }
 }
@@ -136,7 +217,17 @@ export class Mover {
 export function ghost(curve: Curve): HTMLElement {
   const [step, there] = curve.after;
   const el = h("p", { class: "mt-ghoststep" });
-  setText(el, t("{0} + {1} → {2} {3}; the gradient said {4}", curve.what, number(step), curve.name, signed(there - curve.y), signed(curve.slope * step)));
+  setText(
+    el,
+    t(
+      "{0} + {1} → {2} {3}; the gradient said {4}",
+      curve.what,
+      number(step),
+      curve.name,
+      signed(there - curve.y),
+      signed(curve.slope * step),
+    ),
+  );
   return el;
 }
 

@@ -1,4 +1,5 @@
-// The part of the side in which derivatives are felt: the function that is selected, its tangent, and a leaf that moves.
+// The part of the side in which derivatives are felt: the function that is selected, its tangent,
+// and a leaf that moves.
 import { follow, h } from "./dom";
 import { drawing, ghost, localCurve, Mover, wholeCurve, type Curve } from "./feel";
 import type { Row } from "./schema";
@@ -7,8 +8,10 @@ import { title } from "./value";
 import { isMovable, numberOf, placesOf, WhatIf } from "./whatif";
 import { t } from "./words";
 
-const FAR = "It cannot be moved: an array, or an operation that is not elementwise, depends on it. TapeView.interact can.";
-const SHARED = "The program has this number at several places, which are one row of the tape: it cannot be moved at one of them alone.";
+const FAR =
+  "It cannot be moved: an array, or an operation that is not elementwise, depends on it. TapeView.interact can.";
+const SHARED =
+  "The program has this number at several places, which are one row of the tape: it cannot be moved at one of them alone.";
 
 export class FeelPanel {
   readonly el = h("div", { class: "mt-feelings", hidden: true });
@@ -43,23 +46,39 @@ export class FeelPanel {
   /** Draws what belongs to the selected row. */
   draw(row: Row | null, hide: boolean): void {
     const shown = row && !hide ? row : null;
-    const key = shown ? `${shown.row}|${shown.value?.text}|${this.store.sweep?.steps.length}|${this.store.moved}` : "";
+    const key = shown
+      ? `${shown.row}|${shown.value?.text}|${this.store.sweep?.steps.length}|${this.store.moved}`
+      : "";
     if (key === this.drawn) return;
     this.drawn = key;
     const curves = shown ? this.curves(shown) : [];
-    this.pictures.replaceChildren(...curves.map(drawing), ...(shown && shown.kind !== "operation" ? curves.map(ghost) : []));
+    this.pictures.replaceChildren(
+      ...curves.map(drawing),
+      ...(shown && shown.kind !== "operation" ? curves.map(ghost) : []),
+    );
     this.note.textContent = "";
     if (shown && this.can(shown)) {
       if (this.mover?.row !== shown.row) {
         const value = numberOf(shown.value);
-        this.mover = new Mover(shown.row, title(shown), value, this.starts.get(shown.row) ?? value, (to) => this.move(shown.row, to), () => this.back());
+        this.mover = new Mover(
+          shown.row,
+          title(shown),
+          value,
+          this.starts.get(shown.row) ?? value,
+          (to) => this.move(shown.row, to),
+          () => this.back(),
+        );
         this.place.replaceChildren(this.mover.el);
       } else this.mover.show(numberOf(shown.value));
-      if (this.store.moved) this.note.textContent = t("These are not the program's numbers. Branches and loops go as recorded.");
+      if (this.store.moved)
+        this.note.textContent = t(
+          "These are not the program's numbers. Branches and loops go as recorded.",
+        );
     } else {
       this.mover = null;
       this.place.replaceChildren();
-      if (shown && isMovable(shown)) this.note.textContent = t(placesOf(this.store, shown) > 1 ? SHARED : FAR);
+      if (shown && isMovable(shown))
+        this.note.textContent = t(placesOf(this.store, shown) > 1 ? SHARED : FAR);
     }
     this.el.hidden = !curves.length && !this.mover && !this.note.textContent;
   }
@@ -70,8 +89,12 @@ export class FeelPanel {
       return whole ? [whole] : [];
     }
     const ports = row.inputs.length === 2 && row.inputs[0] !== row.inputs[1] ? [0, 1] : [0];
-    const found = ports.map((port) => localCurve(this.store, row, port)).filter((curve) => curve !== null);
-    const varies = (curve: Curve): boolean => this.store.rows[row.inputs[curve.what === "x" ? 0 : row.inputs.length - 1]].kind !== "constant";
+    const found = ports
+      .map((port) => localCurve(this.store, row, port))
+      .filter((curve) => curve !== null);
+    const varies = (curve: Curve): boolean =>
+      this.store.rows[row.inputs[curve.what === "x" ? 0 : row.inputs.length - 1]].kind !==
+      "constant";
     return found.filter(varies);
   }
 

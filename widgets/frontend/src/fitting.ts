@@ -1,7 +1,19 @@
 // How the camera takes a graph: all of it, or at first the part that can be read.
 import type { Camera } from "./camera";
 import { holding } from "./cards";
-import { buildGraph, columnsPerLine, lineWidth, NEAR, NODE_H, NODE_W, PAD, READ, stage, TIGHT, type Graph } from "./graph";
+import {
+  buildGraph,
+  columnsPerLine,
+  lineWidth,
+  NEAR,
+  NODE_H,
+  NODE_W,
+  PAD,
+  READ,
+  stage,
+  TIGHT,
+  type Graph,
+} from "./graph";
 import type { Layout } from "./layout";
 import type { Present } from "./present";
 import type { Scene } from "./scene";
@@ -9,10 +21,13 @@ import type { Store } from "./store";
 import type { Timeline } from "./timeline";
 
 const SIDE = 8; // left and right of a turned graph
-const [WHOLE, LEGIBLE, LARGEST] = [1.25, 1.5, 2.6]; // scales for a projector: the whole graph where it fits at the first, else at the second a part that glides
+// scales for a projector: the whole graph where it fits at the first, else at the second a part
+// that glides
+const [WHOLE, LEGIBLE, LARGEST] = [1.25, 1.5, 2.6];
 const WIDER = 1.5; // than the pane two storeys may be
 const WRAPS = 60; // columns: of a longer graph it is not tried how it fills the pane best
-const FAR = 0.4; // below this scale no text is drawn: the graph is seen as a map that fills the pane
+// below this scale no text is drawn: the graph is seen as a map that fills the pane
+const FAR = 0.4;
 
 export class Fitting {
   /** how the camera takes the next graph; null: it does not move */
@@ -30,18 +45,39 @@ export class Fitting {
     private flat: () => boolean,
   ) {}
 
-  /** The graph of a layout, in lines that the pane has room for; turned by 90 degrees where a line has room for one column. */
+  /**
+   * The graph of a layout, in lines that the pane has room for; turned by 90 degrees where a line
+   * has room for one column.
+   */
   wrapped(layout: Layout): Graph {
     const columns = 1 + layout.column.reduce((most, column) => Math.max(most, column), 0);
     const { width } = this.camera;
     if (!width) return buildGraph(this.store, layout);
-    if (!this.store.recording && (this.map || (this.present.on && columns <= WRAPS))) return this.filling(layout, columns);
+    if (!this.store.recording && (this.map || (this.present.on && columns <= WRAPS)))
+      return this.filling(layout, columns);
     const [per, pitch] = columnsPerLine(columns, width, this.store.recording);
-    if (layout.flat && (this.flat() || (per && lineWidth(columns) > WIDER * width))) return this.wrapped(layout.flat);
+    if (layout.flat && (this.flat() || (per && lineWidth(columns) > WIDER * width)))
+      return this.wrapped(layout.flat);
     // two storeys are in one line, through which one moves where it is too long
-    if (layout.flat) return buildGraph(this.store, layout, 0, per ? Math.max(NEAR, Math.min(TIGHT, Math.floor((width / READ - 4 * PAD - NODE_W) / (columns - 1)))) : pitch);
-    const turned = per === 1 && !this.store.recording ? buildGraph(this.store, layout, 1, pitch, width / READ - 2 * SIDE) : null;
-    return turned && turned.right - turned.left + 2 * SIDE <= width / READ ? turned : buildGraph(this.store, layout, per, pitch);
+    if (layout.flat)
+      return buildGraph(
+        this.store,
+        layout,
+        0,
+        per
+          ? Math.max(
+              NEAR,
+              Math.min(TIGHT, Math.floor((width / READ - 4 * PAD - NODE_W) / (columns - 1))),
+            )
+          : pitch,
+      );
+    const turned =
+      per === 1 && !this.store.recording
+        ? buildGraph(this.store, layout, 1, pitch, width / READ - 2 * SIDE)
+        : null;
+    return turned && turned.right - turned.left + 2 * SIDE <= width / READ
+      ? turned
+      : buildGraph(this.store, layout, per, pitch);
   }
 
   /** the whole of a large graph is shown, in lines that fill the pane */
@@ -50,9 +86,14 @@ export class Fitting {
   /** The graph of a layout in as many lines as make it largest in the pane. */
   private filling(layout: Layout, columns: number): Graph {
     const { width, height } = this.camera;
-    const scaleOf = ({ w, h }: { w: number; h: number }): number => Math.min(width / w, height / h, this.present.on ? LARGEST : 1);
+    const scaleOf = ({ w, h }: { w: number; h: number }): number =>
+      Math.min(width / w, height / h, this.present.on ? LARGEST : 1);
     let [best, largest]: [Graph | null, number] = [null, 0];
-    for (let lines = 1; lines <= columns; lines = this.map && lines > 8 ? Math.ceil(lines * 1.3) : lines + 1) {
+    for (
+      let lines = 1;
+      lines <= columns;
+      lines = this.map && lines > 8 ? Math.ceil(lines * 1.3) : lines + 1
+    ) {
       const graph = buildGraph(this.store, layout, lines === 1 ? 0 : Math.ceil(columns / lines));
       const scale = scaleOf(this.box(graph));
       if (scale > largest * 1.02) [best, largest] = [graph, scale];
@@ -73,16 +114,25 @@ export class Fitting {
     if (!graph) return [0, 0];
     const { y, scale, height } = this.camera;
     const above = (y - graph.top + PAD) * scale;
-    return [Math.max(0, above), Math.max(0, (graph.bottom - graph.top + 2 * PAD) * scale - height - above)];
+    return [
+      Math.max(0, above),
+      Math.max(0, (graph.bottom - graph.top + 2 * PAD) * scale - height - above),
+    ];
   }
 
   private box(graph: Graph) {
     const margin = graph.left < 0 ? SIDE : PAD + SIDE; // frames have margins of their own
-    return { x: graph.left - margin, y: graph.top - PAD, w: graph.right - graph.left + 2 * margin, h: graph.bottom - graph.top + 2 * PAD };
+    return {
+      x: graph.left - margin,
+      y: graph.top - PAD,
+      w: graph.right - graph.left + 2 * margin,
+      h: graph.bottom - graph.top + 2 * PAD,
+    };
   }
 
   private ready(graph: Graph | null): graph is Graph {
-    return !!graph?.nodes.length && this.camera.width > 0; // else there is no size yet: it is called again
+    // else there is no size yet: it is called again
+    return !!graph?.nodes.length && this.camera.width > 0;
   }
 
   /** At first everything is shown if it is readable, else the part around the row that matters. */
@@ -109,10 +159,17 @@ export class Fitting {
     const { camera, timeline } = this;
     const [width, height] = [camera.width / camera.scale, camera.height / camera.scale];
     const large = this.present.on;
-    const box = stage(graph, timeline, row, large ? Infinity : width - 2 * PAD, large ? Infinity : height - 2 * PAD);
+    const box = stage(
+      graph,
+      timeline,
+      row,
+      large ? Infinity : width - 2 * PAD,
+      large ? Infinity : height - 2 * PAD,
+    );
     if (!box) return;
     const whole = this.box(graph);
-    if (large && Math.min(camera.width / whole.w, camera.height / whole.h) >= WHOLE) return camera.fit(whole, WHOLE, LARGEST);
+    if (large && Math.min(camera.width / whole.w, camera.height / whole.h) >= WHOLE)
+      return camera.fit(whole, WHOLE, LARGEST);
     if (large && camera.scale !== LEGIBLE) camera.fit(whole, LEGIBLE, LEGIBLE);
     if (whole.h <= height) [box.y, box.h] = [whole.y, whole.h]; // nothing is hidden above or below
     if (row === timeline.current) holding(this.scene.placed, box, width, height);

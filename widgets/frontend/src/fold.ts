@@ -1,5 +1,6 @@
-// What is folded: a tree over the rows. Name scopes become groups; a pattern of operations that repeats becomes one
-// group of iterations; very long runs of iterations are split into pages, so that no unfolding draws thousands.
+// What is folded: a tree over the rows. Name scopes become groups; a pattern of operations that
+// repeats becomes one group of iterations; very long runs of iterations are split into pages, so
+// that no unfolding draws thousands.
 import { Is, type Skeleton } from "./skeleton";
 import { count } from "./value";
 import { t } from "./words";
@@ -35,11 +36,15 @@ interface Token {
 
 /** The folding tree of these rows: scopes always, repeated patterns where they are asked for. */
 export function foldTree(rows: Skeleton, patterns = true): FoldTree {
-  const tree: FoldTree = { groups: new Map(), home: new Array<Group | null>(rows.count).fill(null) };
+  const tree: FoldTree = {
+    groups: new Map(),
+    home: new Array<Group | null>(rows.count).fill(null),
+  };
   const signs = new Map<string, number>();
   const sign = (text: string): number => {
     let found = signs.get(text);
-    if (found === undefined) signs.set(text, (found = -1 - signs.size)); // rows have their own signs from 0 on
+    // rows have their own signs from 0 on
+    if (found === undefined) signs.set(text, (found = -1 - signs.size));
     return found;
   };
   const builder = { tree, sign, patterns };
@@ -68,7 +73,12 @@ function rowToken(rows: Skeleton, row: number): Token {
 }
 
 /** The rows from `start` on that share a scope, as one group; and the first row after it. */
-function scopeGroup(builder: Builder, rows: Skeleton, start: number, depth: number): [Token, number] {
+function scopeGroup(
+  builder: Builder,
+  rows: Skeleton,
+  start: number,
+  depth: number,
+): [Token, number] {
   const path = rows.path(start);
   const name = path[depth];
   const tokens: Token[] = [];
@@ -103,7 +113,14 @@ function samePath(a: string[], b: string[], depth: number): boolean {
   return true;
 }
 
-function makeGroup(builder: Builder, kind: Group["kind"], label: string, start: number, end: number, count: number): Group {
+function makeGroup(
+  builder: Builder,
+  kind: Group["kind"],
+  label: string,
+  start: number,
+  end: number,
+  count: number,
+): Group {
   const id = freshId(builder, kind, start, label);
   const group: Group = { id, kind, label, count, start, end, children: [], parent: null };
   builder.tree.groups.set(group.id, group);
@@ -142,17 +159,31 @@ function runAt(tokens: Token[], at: number): [number, number] | null {
     while (end + period < tokens.length && tokens[end].sign === tokens[end + period].sign) end++;
     const length = end - at + period;
     if (length < TIMES * period) continue;
-    const open = at + length === tokens.length; // the run goes on: an unfinished iteration belongs to it
+    // the run goes on: an unfinished iteration belongs to it
+    const open = at + length === tokens.length;
     return [period, open ? length : length - (length % period)];
   }
   return null;
 }
 
-function repeatGroup(builder: Builder, tokens: Token[], period: number, parent: Group | null): void {
+function repeatGroup(
+  builder: Builder,
+  tokens: Token[],
+  period: number,
+  parent: Group | null,
+): void {
   const count = Math.ceil(tokens.length / period);
   const first = tokens.slice(0, period);
-  const label = first.length === 1 && typeof first[0].part !== "number" ? stem(first[0].part.label) : "";
-  const group = makeGroup(builder, "repeat", label, tokens[0].start, tokens[tokens.length - 1].end, count);
+  const label =
+    first.length === 1 && typeof first[0].part !== "number" ? stem(first[0].part.label) : "";
+  const group = makeGroup(
+    builder,
+    "repeat",
+    label,
+    tokens[0].start,
+    tokens[tokens.length - 1].end,
+    count,
+  );
   hang(builder, group, parent);
   const iterations: Token[][] = [];
   for (let i = 0; i < tokens.length; i += period) iterations.push(tokens.slice(i, i + period));
@@ -176,7 +207,14 @@ function pages(builder: Builder, iterations: Token[][], first: number, parent: G
       const part = iterations.slice(i, i + size);
       const last = part[part.length - 1];
       const label = `${root(parent).label} ${first + i + 1}–${first + i + part.length}`.trim();
-      const page = makeGroup(builder, "page", label, part[0][0].start, last[last.length - 1].end, part.length);
+      const page = makeGroup(
+        builder,
+        "page",
+        label,
+        part[0][0].start,
+        last[last.length - 1].end,
+        part.length,
+      );
       hang(builder, page, parent);
       pages(builder, part, first + i, page);
     }
@@ -185,7 +223,14 @@ function pages(builder: Builder, iterations: Token[][], first: number, parent: G
   iterations.forEach((tokens, k) => {
     if (tokens.length === 1) return hang(builder, tokens[0].part, parent);
     const end = tokens[tokens.length - 1].end;
-    const group = makeGroup(builder, "iteration", `iteration ${first + k + 1}`, tokens[0].start, end, 1);
+    const group = makeGroup(
+      builder,
+      "iteration",
+      `iteration ${first + k + 1}`,
+      tokens[0].start,
+      end,
+      1,
+    );
     hang(builder, group, parent);
     for (const token of tokens) hang(builder, token.part, group);
   });
@@ -197,7 +242,10 @@ function hang(builder: Builder, part: Part, parent: Group | null): void {
   parent?.children.push(part);
 }
 
-/** A leaf belongs to the innermost group that holds all its readers, if it was made inside or right before a scope. */
+/**
+ * A leaf belongs to the innermost group that holds all its readers, if it was made inside or right
+ * before a scope.
+ */
 function adoptLeaves(rows: Skeleton, tree: FoldTree): void {
   let next = rows.count; // the first operation after row i
   for (let i = rows.count - 1; i >= 0; i--) {
@@ -205,8 +253,10 @@ function adoptLeaves(rows: Skeleton, tree: FoldTree): void {
     if (!rows.is(i, Is.LEAF) || rows.readFirst[i] < 0) continue;
     let home: Group | null = tree.home[rows.readFirst[i]];
     const last = rows.readLast[i];
-    const before = rows.is(i, Is.SOURCE) ? -1 : next; // weights and constants are made right before they are read
-    const holds = (group: Group): boolean => last < group.end && (i >= group.start || (group.kind === "scope" && before >= group.start));
+    // weights and constants are made right before they are read
+    const before = rows.is(i, Is.SOURCE) ? -1 : next;
+    const holds = (group: Group): boolean =>
+      last < group.end && (i >= group.start || (group.kind === "scope" && before >= group.start));
     while (home && !holds(home)) home = home.parent;
     tree.home[i] = home;
     home?.children.push(i);
@@ -214,7 +264,11 @@ function adoptLeaves(rows: Skeleton, tree: FoldTree): void {
 }
 
 /** The outermost folded group that hides this row, or null if the row itself is to be seen. */
-export function hiddenBy(tree: FoldTree, row: number, open: (group: Group) => boolean): Group | null {
+export function hiddenBy(
+  tree: FoldTree,
+  row: number,
+  open: (group: Group) => boolean,
+): Group | null {
   let hidden: Group | null = null;
   for (let group = tree.home[row]; group; group = group.parent) if (!open(group)) hidden = group;
   return hidden;
@@ -222,7 +276,10 @@ export function hiddenBy(tree: FoldTree, row: number, open: (group: Group) => bo
 
 /** What a folded group shows as its title. */
 export function groupTitle(group: Pick<Group, "kind" | "label" | "count">): string {
-  if (group.kind !== "repeat") return group.label.replace(/^(iteration|turn) (\d+)$/, (_, word, n) => t(`${word} {0}`, n));
-  const name = group.label === "turn" ? t("turn") : group.label || (group.count < 100000 ? t("loop") : ""); // a node has no room for more digits
+  if (group.kind !== "repeat")
+    return group.label.replace(/^(iteration|turn) (\d+)$/, (_, word, n) => t(`${word} {0}`, n));
+  const name =
+    // a node has no room for more digits
+    group.label === "turn" ? t("turn") : group.label || (group.count < 100000 ? t("loop") : "");
   return `${name} × ${count(group.count)}`.trim();
 }

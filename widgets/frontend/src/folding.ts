@@ -9,7 +9,10 @@ export class Folding {
   mode: FoldMode = "auto";
   private level: Level = "none"; // that "auto" has chosen
   private toggled = new Map<string, boolean>();
-  private drawn: { mode: FoldMode; toggled: Map<string, boolean> } = { mode: "auto", toggled: new Map() }; // what the graph shows
+  private drawn: { mode: FoldMode; toggled: Map<string, boolean> } = {
+    mode: "auto",
+    toggled: new Map(),
+  }; // what the graph shows
   private planner = new Planner();
   private recast = 0; // how often rows became leaves of another kind
 
@@ -37,12 +40,18 @@ export class Folding {
     if (this.recast !== store.recast) this.planner.reset();
     this.recast = store.recast;
     const toggled = new Map(this.toggled);
-    if (auto && !toggled.size) this.level = this.planner.level(store, inside); // what the reader opens changes no level
+    // what the reader opens changes no level
+    if (auto && !toggled.size) this.level = this.planner.level(store, inside);
     const placed = (layout: Layout): void => {
       this.drawn = { mode, toggled };
       this.placed(layout);
     };
-    this.planner.plan(store.rows, wishOf(store, auto ? this.level : mode, toggled, auto, inside), placed, patient);
+    this.planner.plan(
+      store.rows,
+      wishOf(store, auto ? this.level : mode, toggled, auto, inside),
+      placed,
+      patient,
+    );
   }
 
   choose(mode: FoldMode): void {

@@ -1,5 +1,5 @@
-// The engine's formulas, computed here: `x * y`, `g * cos(x)`, `select(x > 0, g, 0)`. A snapshot may come from anywhere, so
-// its texts are parsed and never run as code.
+// The engine's formulas, computed here: `x * y`, `g * cos(x)`, `select(x > 0, g, 0)`. A snapshot
+// may come from anywhere, so its texts are parsed and never run as code.
 
 export interface Numbers {
   x: number;
@@ -10,9 +10,29 @@ export interface Numbers {
 export type Formula = (numbers: Numbers) => number;
 
 const FUNCTIONS: Record<string, (...numbers: number[]) => number> = {
-  pow: Math.pow, sqrt: Math.sqrt, exp: Math.exp, expm1: Math.expm1, log: Math.log, log1p: Math.log1p, sin: Math.sin, cos: Math.cos, tan: Math.tan,
-  asin: Math.asin, acos: Math.acos, atan: Math.atan, atan2: Math.atan2, sinh: Math.sinh, cosh: Math.cosh, tanh: Math.tanh,
-  asinh: Math.asinh, acosh: Math.acosh, atanh: Math.atanh, abs: Math.abs, sign: Math.sign, floor: Math.floor, ceil: Math.ceil,
+  pow: Math.pow,
+  sqrt: Math.sqrt,
+  exp: Math.exp,
+  expm1: Math.expm1,
+  log: Math.log,
+  log1p: Math.log1p,
+  sin: Math.sin,
+  cos: Math.cos,
+  tan: Math.tan,
+  asin: Math.asin,
+  acos: Math.acos,
+  atan: Math.atan,
+  atan2: Math.atan2,
+  sinh: Math.sinh,
+  cosh: Math.cosh,
+  tanh: Math.tanh,
+  asinh: Math.asinh,
+  acosh: Math.acosh,
+  atanh: Math.atanh,
+  abs: Math.abs,
+  sign: Math.sign,
+  floor: Math.floor,
+  ceil: Math.ceil,
   rint: (x) => (Math.abs(x % 1) === 0.5 ? 2 * Math.round(x / 2) : Math.round(x)),
   floordiv: (x, y) => Math.floor(x / y),
   mod: (x, y) => x - y * Math.floor(x / y),
@@ -72,7 +92,12 @@ class Parser {
     const sign = this.take("<", ">", "<=", ">=");
     if (!sign) return left;
     const right = this.sum();
-    const compare = { "<": (a: number, b: number) => a < b, ">": (a: number, b: number) => a > b, "<=": (a: number, b: number) => a <= b, ">=": (a: number, b: number) => a >= b }[sign] as (a: number, b: number) => boolean;
+    const compare = {
+      "<": (a: number, b: number) => a < b,
+      ">": (a: number, b: number) => a > b,
+      "<=": (a: number, b: number) => a <= b,
+      ">=": (a: number, b: number) => a >= b,
+    }[sign] as (a: number, b: number) => boolean;
     return (n) => Number(compare(left(n), right(n)));
   }
 

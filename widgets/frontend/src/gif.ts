@@ -7,7 +7,12 @@ type Colour = [number, number, number];
 export function encodeGif(frames: ImageData[], delay: number, last: number): Uint8Array {
   const gif = GIFEncoder();
   const palette = frequent(frames);
-  frames.forEach(({ data, width, height }, k) => gif.writeFrame(applyPalette(data, palette), width, height, { palette: k ? undefined : palette, delay: k === frames.length - 1 ? last : delay }));
+  frames.forEach(({ data, width, height }, k) =>
+    gif.writeFrame(applyPalette(data, palette), width, height, {
+      palette: k ? undefined : palette,
+      delay: k === frames.length - 1 ? last : delay,
+    }),
+  );
   gif.finish();
   return gif.bytes();
 }

@@ -1,4 +1,5 @@
-// The graph that is drawn: rows and folded groups as placed nodes, edges between them, frames around sections.
+// The graph that is drawn: rows and folded groups as placed nodes, edges between them, frames
+// around sections.
 import type { Box as Rectangle } from "./camera";
 import { groupTitle } from "./fold";
 import { edgesAt, nearEdges, type Layout, type SeenGroup } from "./layout";
@@ -11,7 +12,8 @@ import { t } from "./words";
 
 export const NODE_W = 132;
 export const NODE_H = 62;
-export const COLUMN = 246; // leaves room for the widest card on an edge, and for the edge on both sides of it
+// leaves room for the widest card on an edge, and for the edge on both sides of it
+export const COLUMN = 246;
 export const TIGHT = 222; // the same where there would be no room for all columns otherwise
 export const NEAR = 190; // and where one line has room for them so: cards are above and below
 export const HALF = 40; // height of a half-slot
@@ -19,8 +21,11 @@ export const PAD = 18;
 const GUTTER = 34; // between two lines
 const LANE = 6; // between two edges that go on in the next line
 const INDENT = 96; // left of the lines: room for references and for edges from the line before
-const [DOWN, BETWEEN] = [60, 44]; // between two columns where the graph is turned, which leaves room for a card on an edge, and between two rows of one
-const [APART, THIN, CHIP] = [14, 10, 92]; // there: between two nodes, the room of an edge that passes, and of references left of a node
+// between two columns where the graph is turned, which leaves room for a card on an edge, and
+// between two rows of one
+const [DOWN, BETWEEN] = [60, 44];
+// there: between two nodes, the room of an edge that passes, and of references left of a node
+const [APART, THIN, CHIP] = [14, 10, 92];
 
 export type Group = Omit<SeenGroup, "parent"> & { parent: Group | null };
 
@@ -31,7 +36,8 @@ export interface Node {
   group: Group | null;
   home: Group | null; // the innermost group around it
   first: number; // row number, or first row of the group
-  at: number; // the same; of a number that the program has at several places the first row that reads it here
+  // the same; of a number that the program has at several places the first row that reads it here
+  at: number;
   column: number;
   slot: number;
   storey: number; // 0, or a lower one, which runs from right to left
@@ -96,16 +102,22 @@ export interface Lane {
 }
 
 /** How wide one line of so many columns is. */
-export const lineWidth = (columns: number, pitch = TIGHT): number => columns * pitch - (pitch - NODE_W) + 4 * PAD;
+export const lineWidth = (columns: number, pitch = TIGHT): number =>
+  columns * pitch - (pitch - NODE_W) + 4 * PAD;
 
-/** How many columns of a graph a line has in a pane of this width, 0 for all of them; and how far apart they are. Few lines are
-    equally long, unless the graph grows: then what was drawn would move. */
+/**
+ * How many columns of a graph a line has in a pane of this width, 0 for all of them; and how far
+ * apart they are. Few lines are equally long, unless the graph grows: then what was drawn would
+ * move.
+ */
 export function columnsPerLine(columns: number, width: number, grows: boolean): [number, number] {
   const needed = (pitch: number): number => lineWidth(columns, pitch);
-  const apart = (room: number, gaps: number): number => Math.max(TIGHT, Math.min(COLUMN, Math.floor(room / Math.max(1, gaps))));
+  const apart = (room: number, gaps: number): number =>
+    Math.max(TIGHT, Math.min(COLUMN, Math.floor(room / Math.max(1, gaps))));
   if (needed(COLUMN) <= width) return [0, COLUMN];
   if (needed(TIGHT) <= width / READ) return [0, apart(width - 4 * PAD - NODE_W, columns - 1)];
-  if (needed(NEAR) <= width / READ) return [0, Math.floor((width / READ - 4 * PAD - NODE_W) / (columns - 1))];
+  if (needed(NEAR) <= width / READ)
+    return [0, Math.floor((width / READ - 4 * PAD - NODE_W) / (columns - 1))];
   const room = width / READ - INDENT - 4 * PAD - NODE_W; // right of the first node of a line
   const most = Math.max(1 + Math.floor(room / TIGHT), 1);
   const lines = Math.ceil(columns / most);
@@ -114,13 +126,27 @@ export function columnsPerLine(columns: number, width: number, grows: boolean): 
 }
 
 const FEW = 4; // lines
-export const READ = 0.92; // at this scale the smallest type is 11 pixels high: by itself a picture never gets smaller
+// at this scale the smallest type is 11 pixels high: by itself a picture never gets smaller
+export const READ = 0.92;
 
-/** The graph of a layout of the store's first rows, in lines of so many columns, 0 for one line; or with `room` turned by 90 degrees, and so wide. */
-export function buildGraph(store: Store, layout: Layout, wrap = 0, pitch = COLUMN, room = 0): Graph {
+/**
+ * The graph of a layout of the store's first rows, in lines of so many columns, 0 for one line; or
+ * with `room` turned by 90 degrees, and so wide.
+ */
+export function buildGraph(
+  store: Store,
+  layout: Layout,
+  wrap = 0,
+  pitch = COLUMN,
+  room = 0,
+): Graph {
   const turned = room > 0;
   const per = wrap || Infinity;
-  const groups: Group[] = layout.groups.map((group) => ({ ...group, label: partName(store, group.label), parent: null }));
+  const groups: Group[] = layout.groups.map((group) => ({
+    ...group,
+    label: partName(store, group.label),
+    parent: null,
+  }));
   layout.groups.forEach((group, k) => (groups[k].parent = groups[group.parent] ?? null));
   const nodes: Node[] = [];
   const byColumn: Node[][] = [];
@@ -130,7 +156,21 @@ export function buildGraph(store: Store, layout: Layout, wrap = 0, pitch = COLUM
     const [column, slot] = [layout.column[index], layout.slot[index]];
     const first = group ? group.start : what;
     const at = layout.at[index];
-    const node = { index, id: group ? group.id : at === first ? `r${first}` : `r${first}@${at}`, row, group, home: groups[layout.home[index]] ?? null, first, at, column, slot, storey: layout.storey[index], line: Math.floor(column / per), x: (wrap ? column % per : column) * pitch, y: slot * HALF + (isBare(row) ? -HALF / 2 : 0) } as Node;
+    const node = {
+      index,
+      id: group ? group.id : at === first ? `r${first}` : `r${first}@${at}`,
+      row,
+      group,
+      home: groups[layout.home[index]] ?? null,
+      first,
+      at,
+      column,
+      slot,
+      storey: layout.storey[index],
+      line: Math.floor(column / per),
+      x: (wrap ? column % per : column) * pitch,
+      y: slot * HALF + (isBare(row) ? -HALF / 2 : 0),
+    } as Node;
     nodes.push(node);
     (byColumn[column] ??= []).push(node);
   });
@@ -144,7 +184,27 @@ export function buildGraph(store: Store, layout: Layout, wrap = 0, pitch = COLUM
   };
   const columns = Math.min(byColumn.length, per);
   const lane = (): Lane => ({ left: 0, right: 0, y: 0 });
-  const graph: Graph = { nodes, edges, links: [], frames: [], nodeOf, byColumn, columns: byColumn.length, pitch, per, turned, passing: new Map(), around: new Map(), tops: [], reach: [], lane, left: 0, right: (columns - 1) * pitch + NODE_W, top: 0, bottom: NODE_H };
+  const graph: Graph = {
+    nodes,
+    edges,
+    links: [],
+    frames: [],
+    nodeOf,
+    byColumn,
+    columns: byColumn.length,
+    pitch,
+    per,
+    turned,
+    passing: new Map(),
+    around: new Map(),
+    tops: [],
+    reach: [],
+    lane,
+    left: 0,
+    right: (columns - 1) * pitch + NODE_W,
+    top: 0,
+    bottom: NODE_H,
+  };
   graph.links = links(store, nodeOf);
   if (turned) turn(graph, room);
   graph.frames = frames(store, graph);
@@ -164,37 +224,60 @@ function partName(store: Store, label: string): string {
   return `${store.tapes.find((tape) => tape.id === Number(label.slice(1)))?.name ?? t("tape")}.gradient`;
 }
 
-/** Puts the columns below each other, around a middle: of each the nodes side by side, in several rows where they are too many,
-    and the edges that pass it. */
+/**
+ * Puts the columns below each other, around a middle: of each the nodes side by side, in several
+ * rows where they are too many, and the edges that pass it.
+ */
 function turn(graph: Graph, room: number): void {
   const { nodes, byColumn, passing, around } = graph;
   const passed = byColumn.map(() => new Set<number>());
-  for (const { index } of nodes) for (const edge of graph.edges(index)) for (const [column, slot] of edge.via) passed[column].add(slot);
+  for (const { index } of nodes)
+    for (const edge of graph.edges(index))
+      for (const [column, slot] of edge.via) passed[column].add(slot);
   let y = 0;
   byColumn.forEach((line, column) => {
-    const before = (node: Node): number => (graph.edges(node.index).some((edge) => edge.far) ? CHIP : 0);
+    const before = (node: Node): number =>
+      graph.edges(node.index).some((edge) => edge.far) ? CHIP : 0;
     const sorted = [...line].sort((a, b) => a.slot - b.slot);
     const slots = [...passed[column]].sort((a, b) => a - b);
-    const rows = inRows(sorted, (node) => before(node) + NODE_W, room - slots.length * (THIN + APART));
+    const rows = inRows(
+      sorted,
+      (node) => before(node) + NODE_W,
+      room - slots.length * (THIN + APART),
+    );
     const inside = rows.length < 2 ? slots : []; // between the nodes; else outside of them
-    const widths = rows.map((row) => row.reduce((sum, node) => sum + before(node) + NODE_W + APART, inside.length * (THIN + APART) - APART));
+    const widths = rows.map((row) =>
+      row.reduce(
+        (sum, node) => sum + before(node) + NODE_W + APART,
+        inside.length * (THIN + APART) - APART,
+      ),
+    );
     const width = Math.max(0, ...widths);
     const beside = { left: -width / 2, right: width / 2 };
-    const outside = (left: boolean): number => (left ? (beside.left -= THIN) : (beside.right += THIN));
+    const outside = (left: boolean): number =>
+      left ? (beside.left -= THIN) : (beside.right += THIN);
     rows.forEach((row, k) => {
       let [x, next] = [-widths[k] / 2, 0];
       for (const node of row) {
-        for (; inside[next] < node.slot; next++, x += THIN + APART) passing.set(`${column}|${inside[next]}`, x + THIN / 2);
+        for (; inside[next] < node.slot; next++, x += THIN + APART)
+          passing.set(`${column}|${inside[next]}`, x + THIN / 2);
         x += before(node);
         [node.x, node.y] = [x, y + k * (NODE_H + BETWEEN)];
         x += NODE_W + APART;
       }
-      for (; next < inside.length; next++, x += THIN + APART) passing.set(`${column}|${inside[next]}`, x + THIN / 2);
+      for (; next < inside.length; next++, x += THIN + APART)
+        passing.set(`${column}|${inside[next]}`, x + THIN / 2);
     });
-    if (rows.length > 1) for (const node of sorted) around.set(node.index, outside(node.x + NODE_W / 2 < 0));
-    for (const slot of rows.length > 1 ? slots : []) passing.set(`${column}|${slot}`, outside(slot < sorted[sorted.length >> 1].slot));
+    if (rows.length > 1)
+      for (const node of sorted) around.set(node.index, outside(node.x + NODE_W / 2 < 0));
+    for (const slot of rows.length > 1 ? slots : [])
+      passing.set(`${column}|${slot}`, outside(slot < sorted[sorted.length >> 1].slot));
     const bottom = y + Math.max(0, rows.length - 1) * (NODE_H + BETWEEN) + NODE_H;
-    [graph.left, graph.right, graph.bottom] = [Math.min(graph.left, beside.left), Math.max(graph.right, beside.right), bottom];
+    [graph.left, graph.right, graph.bottom] = [
+      Math.min(graph.left, beside.left),
+      Math.max(graph.right, beside.right),
+      bottom,
+    ];
     graph.tops.push(y);
     graph.reach.push([y, bottom]);
     y = bottom + DOWN;
@@ -218,7 +301,9 @@ function standLines(graph: Graph, layout: Layout): void {
   const { nodes, frames, per } = graph;
   const near = nearEdges(layout);
   const { column, slot } = layout;
-  graph.reach = extentsOf(column, slot, near.passed, per, (i) => isBare(nodes[i].row)).map(([low, high]) => [low * HALF, Math.max((high - 2) * HALF + NODE_H, low * HALF + HALF)]);
+  graph.reach = extentsOf(column, slot, near.passed, per, (i) => isBare(nodes[i].row)).map(
+    ([low, high]) => [low * HALF, Math.max((high - 2) * HALF + NODE_H, low * HALF + HALF)],
+  );
   if (!graph.reach.length) graph.reach = [[0, NODE_H]];
   for (const { line, y, h } of frames) {
     const reach = graph.reach[line];
@@ -239,18 +324,38 @@ function standLines(graph: Graph, layout: Layout): void {
   const ranks = lanes.map((sources) => new Map(sources.map((from, rank) => [from, rank])));
   graph.lane = (from, line) => {
     const rank = ranks[line]?.get(from) ?? 0;
-    return { right: right + LANE * rank, y: graph.reach[line][1] + GUTTER / 2 + LANE * rank, left: LANE * rank - INDENT };
+    return {
+      right: right + LANE * rank,
+      y: graph.reach[line][1] + GUTTER / 2 + LANE * rank,
+      left: LANE * rank - INDENT,
+    };
   };
   if (graph.reach.length === 1) return;
   graph.left = -INDENT;
   graph.right = right + LANE * Math.max(0, ...lanes.map((sources) => sources.length));
 }
 
-/** New numbers on the same rows: the graph is the same, and shows them. False where it is another one. */
+/**
+ * New numbers on the same rows: the graph is the same, and shows them. False where it is another
+ * one.
+ */
 export function renewed(graph: Graph, store: Store): boolean {
   const { rows } = store;
-  if (!graph.nodes.every((node) => node.row === null || (rows[node.first]?.op === node.row.op && String(rows[node.first].inputs) === String(node.row.inputs)))) return false;
-  if (graph.nodes.length === 0 || graph.nodeOf(rows.length - 1) === null || graph.nodeOf(rows.length) !== null) return false;
+  if (
+    !graph.nodes.every(
+      (node) =>
+        node.row === null ||
+        (rows[node.first]?.op === node.row.op &&
+          String(rows[node.first].inputs) === String(node.row.inputs)),
+    )
+  )
+    return false;
+  if (
+    graph.nodes.length === 0 ||
+    graph.nodeOf(rows.length - 1) === null ||
+    graph.nodeOf(rows.length) !== null
+  )
+    return false;
   for (const node of graph.nodes) if (node.row) node.row = rows[node.first];
   return true;
 }
@@ -260,14 +365,18 @@ function links(store: Store, nodeOf: (row: number) => Node | null): Link[] {
   for (const event of store.events) {
     if (event.kind !== "assign" || event.to === undefined) continue;
     const [to, name] = [nodeOf(event.to), (event.name ?? t("a variable")).replace(/:0$/, "")];
-    for (const [row, value] of [[event.from, false], [event.row, true]] as const) {
+    for (const [row, value] of [
+      [event.from, false],
+      [event.row, true],
+    ] as const) {
       const from = row === undefined ? null : nodeOf(row);
       if (from && to && from !== to) found.push({ from, to, name, value });
     }
   }
   for (const torn of store.torn) {
     const [from, to] = [nodeOf(torn.from), nodeOf(torn.to)];
-    if (torn.kind === "left" && from && to && from !== to) found.push({ from, to, name: "", value: true, torn });
+    if (torn.kind === "left" && from && to && from !== to)
+      found.push({ from, to, name: "", value: true, torn });
   }
   return found;
 }
@@ -277,39 +386,91 @@ export function borders(tapes: Tape[]): number[] {
   return tapes.flatMap((tape) => tape.spans.flat());
 }
 
-/** Rectangles: tapes (when there is more than one), what inner gradients wrote, groups that are open. */
+/**
+ * Rectangles: tapes (when there is more than one), what inner gradients wrote, groups that are
+ * open.
+ */
 function frames(store: Store, graph: Graph): Frame[] {
   const found: Frame[] = [];
-  const add = (kind: Frame["kind"], id: string, label: string, boxes: Boxes, rows: number, extra: Partial<Frame>): void => {
+  const add = (
+    kind: Frame["kind"],
+    id: string,
+    label: string,
+    boxes: Boxes,
+    rows: number,
+    extra: Partial<Frame>,
+  ): void => {
     let first = true;
     const width = Math.max(...[...boxes.values()].map((box) => box.x1 - box.x0));
     const widest = [...boxes.values()].find((box) => box.x1 - box.x0 === width);
     for (const [line, box] of boxes) {
       const [x, y] = [box.x0 - PAD, box.y0 - PAD - HEAD];
       const [w, h] = [box.x1 - box.x0 + 2 * PAD, box.y1 - box.y0 + 2 * PAD + HEAD];
-      found.push({ kind, id: first ? id : `${id}/${line}`, label: first ? label : `… ${label}`, widest: box === widest, tape: null, group: null, depth: 0, inner: false, line, rows, x, y, w, h, ...extra });
+      found.push({
+        kind,
+        id: first ? id : `${id}/${line}`,
+        label: first ? label : `… ${label}`,
+        widest: box === widest,
+        tape: null,
+        group: null,
+        depth: 0,
+        inner: false,
+        line,
+        rows,
+        x,
+        y,
+        w,
+        h,
+        ...extra,
+      });
       first = false;
     }
   };
   const inside = new Map<Group, number>();
-  for (const { home, row } of graph.nodes) for (let g = home; g; g = g.parent) inside.set(g, (inside.get(g) ?? 0) + (row ? 1 : 2));
+  for (const { home, row } of graph.nodes)
+    for (let g = home; g; g = g.parent) inside.set(g, (inside.get(g) ?? 0) + (row ? 1 : 2));
   for (const [group, boxes] of groupBoxes(graph)) {
-    if (group.kind === "scope" && inside.get(group) === 1) continue; // one row says itself what it is
-    const by = group.id.includes(`:${WRITTEN}`) ? store.tapes.find((tape) => tape.id === store.rows[group.start]?.by) : undefined;
-    if (by) add("sweep", group.id, t("written by {0}()", group.label), boxes, group.end - group.start, { group, tape: by });
-    else add("group", group.id, ownerOf(graph, group) + groupTitle(group), boxes, group.end - group.start, { group });
+    // one row says itself what it is
+    if (group.kind === "scope" && inside.get(group) === 1) continue;
+    const by = group.id.includes(`:${WRITTEN}`)
+      ? store.tapes.find((tape) => tape.id === store.rows[group.start]?.by)
+      : undefined;
+    if (by)
+      add("sweep", group.id, t("written by {0}()", group.label), boxes, group.end - group.start, {
+        group,
+        tape: by,
+      });
+    else
+      add(
+        "group",
+        group.id,
+        ownerOf(graph, group) + groupTitle(group),
+        boxes,
+        group.end - group.start,
+        { group },
+      );
   }
   if (store.tapes.length > 1) {
     for (const tape of store.tapes)
-      tape.spans.forEach(([start, end], k) => add("tape", `t${tape.id}.${k}`, tape.name, rowsBox(graph, start, end), end - start, { tape }));
+      tape.spans.forEach(([start, end], k) =>
+        add("tape", `t${tape.id}.${k}`, tape.name, rowsBox(graph, start, end), end - start, {
+          tape,
+        }),
+      );
   }
   return found.length <= NESTED ? nest(found) : found;
 }
 
 /** Of a layer whose weights all have its name, that name, unless it is its label. */
 function ownerOf(graph: Graph, group: Group): string {
-  const names = graph.nodes.flatMap(({ home, row }) => (home === group && row?.kind === "variable" ? [/([^/.]+)[/.][^/.]+$/.exec(row.name ?? "")?.[1] ?? ""] : []));
-  return names[0] && names[0] !== group.label && names.every((name) => name === names[0]) ? `${names[0]} · ` : "";
+  const names = graph.nodes.flatMap(({ home, row }) =>
+    home === group && row?.kind === "variable"
+      ? [/([^/.]+)[/.][^/.]+$/.exec(row.name ?? "")?.[1] ?? ""]
+      : [],
+  );
+  return names[0] && names[0] !== group.label && names.every((name) => name === names[0])
+    ? `${names[0]} · `
+    : "";
 }
 
 const HEAD = 24; // room for a frame's label
@@ -354,7 +515,8 @@ function rowsBox(graph: Graph, start: number, end: number): Boxes {
     else high = middle;
   }
   const boxes: Boxes = new Map();
-  for (let i = low; i < graph.nodes.length && graph.nodes[i].at < end; i++) grow(graph, boxes, graph.nodes[i]);
+  for (let i = low; i < graph.nodes.length && graph.nodes[i].at < end; i++)
+    grow(graph, boxes, graph.nodes[i]);
   return boxes;
 }
 
@@ -365,7 +527,14 @@ function nest(found: Frame[]): Frame[] {
     const outer = sorted[i];
     for (let k = 0; k < i; k++) {
       const inner = sorted[k];
-      const overlap = inner.line === outer.line && inner.y < outer.y + outer.h && inner.y + inner.h > outer.y && inner.x < outer.x + outer.w && inner.x + inner.w > outer.x && inner.x >= outer.x - 1 && inner.x + inner.w <= outer.x + outer.w + 1;
+      const overlap =
+        inner.line === outer.line &&
+        inner.y < outer.y + outer.h &&
+        inner.y + inner.h > outer.y &&
+        inner.x < outer.x + outer.w &&
+        inner.x + inner.w > outer.x &&
+        inner.x >= outer.x - 1 &&
+        inner.x + inner.w <= outer.x + outer.w + 1;
       if (!overlap) continue;
       const right = Math.max(outer.x + outer.w, inner.x + inner.w + 8);
       const bottom = Math.max(outer.y + outer.h, inner.y + inner.h + 8);
@@ -382,18 +551,34 @@ function nest(found: Frame[]): Frame[] {
 
 const LABEL = 24; // products may be this far above and below, between two lines
 
-/** The room of the node of a row; in a backward step with that of the products on its edges, as far as width and height go. */
-export function stage(graph: Graph, timeline: { current: number; step: SweepStep | null }, row: number, width: number, height: number): { x: number; y: number; w: number; h: number } | null {
+/**
+ * The room of the node of a row; in a backward step with that of the products on its edges, as far
+ * as width and height go.
+ */
+export function stage(
+  graph: Graph,
+  timeline: { current: number; step: SweepStep | null },
+  row: number,
+  width: number,
+  height: number,
+): { x: number; y: number; w: number; h: number } | null {
   const node = graph.nodeOf(row);
   if (!node) return null;
   let [left, top, right, bottom] = [node.x, node.y, node.x + NODE_W, node.y + NODE_H];
   for (const edge of row === timeline.current ? (timeline.step?.edges ?? []) : []) {
     const from = graph.nodeOf(edge.input);
     if (!from || Math.abs(node.column - from.column) > FAR) continue;
-    const wider = [Math.min(left, from.x), Math.min(top, from.y), Math.max(right, from.x + NODE_W), Math.max(bottom, from.y + NODE_H)];
-    if (wider[2] - wider[0] > width || (from.line !== node.line && wider[3] - wider[1] > height)) continue;
+    const wider = [
+      Math.min(left, from.x),
+      Math.min(top, from.y),
+      Math.max(right, from.x + NODE_W),
+      Math.max(bottom, from.y + NODE_H),
+    ];
+    if (wider[2] - wider[0] > width || (from.line !== node.line && wider[3] - wider[1] > height))
+      continue;
     [left, top, right, bottom] = wider;
   }
-  if (graph.per !== Infinity && timeline.step && row === timeline.current) [top, bottom] = [top - LABEL, bottom + LABEL];
+  if (graph.per !== Infinity && timeline.step && row === timeline.current)
+    [top, bottom] = [top - LABEL, bottom + LABEL];
   return { x: left, y: top, w: right - left, h: bottom - top };
 }

@@ -36,6 +36,10 @@ export class Help {
   /** Shows a text; without one the keys again. */
   say(text: string): void {
     if (text) return setText(this.el, text);
-    this.el.replaceChildren(...KEYS.map(([keys, does]) => h("span", {}, ...keys.split(" ").map((key) => h("kbd", {}, key)), ` ${t(does)}`)));
+    this.el.replaceChildren(
+      ...KEYS.map(([keys, does]) =>
+        h("span", {}, ...keys.split(" ").map((key) => h("kbd", {}, key)), ` ${t(does)}`),
+      ),
+    );
   }
 }

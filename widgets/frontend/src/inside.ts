@@ -1,4 +1,5 @@
-// The rows inside of a call of a function: a view of their own in the place of the one that they were called in.
+// The rows inside of a call of a function: a view of their own in the place of the one that they
+// were called in.
 import { button, h } from "./dom";
 import type { Inside } from "./schema";
 import { Store } from "./store";
@@ -11,7 +12,12 @@ import { t } from "./words";
 export async function openInside(outer: View, row: number, options: ViewOptions): Promise<void> {
   const found = await insideOf(outer.store, row, options);
   if (outer.inner) return;
-  if (!found) return void outer.say(t("The inside of this call cannot be shown: without a kernel, after a change of what it read, or on no tape."));
+  if (!found)
+    return void outer.say(
+      t(
+        "The inside of this call cannot be shown: without a kernel, after a change of what it read, or on no tape.",
+      ),
+    );
   const store = new Store();
   // the sweep through it is that of the last gradient
   store.take(outer.store.chosen < 0 ? found.snapshot : { ...found.snapshot, sweep: null });
@@ -40,7 +46,26 @@ async function insideOf(store: Store, row: number, options: ViewOptions): Promis
 
 function crumb(outer: View, row: number, found: Inside, out: () => void): HTMLElement {
   const call = outer.store.rows[row];
-  const cut = (found.snapshot.total ?? 0) > found.snapshot.rows.length ? t(", the first {0} rows", count(found.snapshot.rows.length)) : "";
+  const cut =
+    (found.snapshot.total ?? 0) > found.snapshot.rows.length
+      ? t(", the first {0} rows", count(found.snapshot.rows.length))
+      : "";
   const back = button("", "Back to the tape (Esc)", out, t("← back"));
-  return h("div", { class: "mt-crumb", role: "status" }, back, h("span", {}, t("inside of "), h("b", {}, title(call)), t(", called at row {0}{1}{2}: what ran in this call, with its values", found.row, call.line ? t(", line {0}", call.line) : "", cut)));
+  return h(
+    "div",
+    { class: "mt-crumb", role: "status" },
+    back,
+    h(
+      "span",
+      {},
+      t("inside of "),
+      h("b", {}, title(call)),
+      t(
+        ", called at row {0}{1}{2}: what ran in this call, with its values",
+        found.row,
+        call.line ? t(", line {0}", call.line) : "",
+        cut,
+      ),
+    ),
+  );
 }

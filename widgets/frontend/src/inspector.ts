@@ -10,24 +10,54 @@ import { notFinite } from "./scale";
 import { updateParts } from "./update";
 import { formula } from "./formula";
 import { formulaLine, productsOf } from "./product";
-import { count, cutWords, full, inSentence, localFirst, rounded, shapeText, title, toNumber, WATCHED, withNumbers, withRows } from "./value";
+import {
+  count,
+  cutWords,
+  full,
+  inSentence,
+  localFirst,
+  rounded,
+  shapeText,
+  title,
+  toNumber,
+  WATCHED,
+  withNumbers,
+  withRows,
+} from "./value";
 import { t } from "./words";
 
 // operations whose derivative is no formula of the engine: where it comes from
-const OWN: Record<string, string> = { custom_gradient: "by its own gradient function", py_function: "by a tape inside the Python function" };
+const OWN: Record<string, string> = {
+  custom_gradient: "by its own gradient function",
+  py_function: "by a tape inside the Python function",
+};
 
 const LONG = 30; // characters of a value that still fits into an equation
 
 export class Inspector {
-  readonly el = h("div", { class: "mt-inspector", tabindex: 0, role: "group", "aria-label": "Step and selection in words" });
+  readonly el = h("div", {
+    class: "mt-inspector",
+    tabindex: 0,
+    role: "group",
+    "aria-label": "Step and selection in words",
+  });
   private step = h("div", { class: "mt-step" });
-  private said = h("div", { class: "mt-said-only", role: "status", "aria-live": "polite" }); // one sentence for screen readers
+  // one sentence for screen readers
+  private said = h("div", { class: "mt-said-only", role: "status", "aria-live": "polite" });
   private chosen = h("div", { class: "mt-chosen" });
 
   constructor(
     private store: Store,
     private timeline: Timeline,
-    private actions: { back(row: number): void; to(row: number): void; go(row: number): void; end(kind: "source" | "target", row: number): void; unfold(node: Node): void; enter(row: number): void; again?(): boolean },
+    private actions: {
+      back(row: number): void;
+      to(row: number): void;
+      go(row: number): void;
+      end(kind: "source" | "target", row: number): void;
+      unfold(node: Node): void;
+      enter(row: number): void;
+      again?(): boolean;
+    },
   ) {
     this.el.append(this.said, this.step, this.chosen);
   }
@@ -41,7 +71,12 @@ export class Inspector {
     this.chosen.hidden = !selected;
     const [position, id] = [String(this.timeline.position), selected?.id ?? ""];
     const [before, chosen] = this.shown.split(" ");
-    if (id && id !== chosen) this.el.scrollTop += (this.el.querySelector(".mt-feelings:not([hidden])") ?? this.chosen).getBoundingClientRect().top - this.el.getBoundingClientRect().top - 4;
+    if (id && id !== chosen)
+      this.el.scrollTop +=
+        (this.el.querySelector(".mt-feelings:not([hidden])") ?? this.chosen).getBoundingClientRect()
+          .top -
+        this.el.getBoundingClientRect().top -
+        4;
     else if (position !== before) this.el.scrollTop = 0;
     this.shown = `${position} ${id}`;
   }
@@ -53,12 +88,16 @@ export class Inspector {
     if (!row) return t("Before the first row.");
     if (timeline.updating) return t("Update");
     const { step } = timeline;
-    if (!step) return `${t("Forward, row {0}", row.row)}: ${title(row)}${row.value ? ` = ${inSentence(row.value, row)}` : ""}`;
-    const sent = step.edges.map((edge) => `${t("to {0}: ", title(store.rows[edge.input]))}${inSentence(edge.product, store.rows[edge.input])}`);
+    if (!step)
+      return `${t("Forward, row {0}", row.row)}: ${title(row)}${row.value ? ` = ${inSentence(row.value, row)}` : ""}`;
+    const sent = step.edges.map(
+      (edge) =>
+        `${t("to {0}: ", title(store.rows[edge.input]))}${inSentence(edge.product, store.rows[edge.input])}`,
+    );
     return [`${t("Backward, row {0}", row.row)}: ${title(row)}`, ...sent].join("; ");
   }
 
-  // --- the step ------------------------------------------------------------------------------------------------------
+  // --- the step ---
 
   private stepLines(): HTMLElement[] {
     const { timeline, store } = this;
@@ -67,7 +106,8 @@ export class Inspector {
     const row = store.rows[timeline.current];
     if (timeline.updating) return this.updateLines();
     const lines = timeline.backward ? this.backwardLines(row) : this.forwardLines(row);
-    if (store.differs?.row === row.row) lines.push(h("p", { class: "mt-note" }, t("The first difference: {0}.", store.differs.text)));
+    if (store.differs?.row === row.row)
+      lines.push(h("p", { class: "mt-note" }, t("The first difference: {0}.", store.differs.text)));
     if (timeline.position === timeline.length) lines.push(...this.sweepNote());
     return lines;
   }
@@ -79,67 +119,196 @@ export class Inspector {
   private sweepNote(): HTMLElement[] {
     const { sweep, rows, tapes, total } = this.store;
     const say = (text: string): HTMLElement[] => [h("p", { class: "mt-note" }, text)];
-    if (rows.length < total && !sweep) return say(t("Only the first {0} rows are shown, so there is no backward sweep to step through.", count(rows.length)));
-    if (!sweep && tapes.some((tape) => tape.state === "used") && rows.some((row) => row.released)) return this.released();
+    if (rows.length < total && !sweep)
+      return say(
+        t(
+          "Only the first {0} rows are shown, so there is no backward sweep to step through.",
+          count(rows.length),
+        ),
+      );
+    if (!sweep && tapes.some((tape) => tape.state === "used") && rows.some((row) => row.released))
+      return this.released();
     if (!sweep?.rest) return [];
-    if (this.asked === "in vain") return say(t("The backward sweep visits {0} more rows. Without a kernel its steps cannot be computed: run the notebook.", count(sweep.rest)));
-    if (this.asked === "no") return say(t("The backward sweep visits {0} rows: its steps are computed when you step on.", count(sweep.rest)));
-    return say(t("Computing the backward sweep: {0} steps so far, {1} rows to go.", count(sweep.steps.length), count(sweep.rest)));
+    if (this.asked === "in vain")
+      return say(
+        t(
+          "The backward sweep visits {0} more rows. Without a kernel its steps cannot be computed: run the notebook.",
+          count(sweep.rest),
+        ),
+      );
+    if (this.asked === "no")
+      return say(
+        t(
+          "The backward sweep visits {0} rows: its steps are computed when you step on.",
+          count(sweep.rest),
+        ),
+      );
+    return say(
+      t(
+        "Computing the backward sweep: {0} steps so far, {1} rows to go.",
+        count(sweep.steps.length),
+        count(sweep.rest),
+      ),
+    );
   }
 
   /** The tape released what a sweep reads: how to get it back. */
   private released(): HTMLElement[] {
-    const note = h("p", { class: "mt-note" }, t("The gradient released the large arrays of this tape, so there is no backward sweep to step through. "));
+    const note = h(
+      "p",
+      { class: "mt-note" },
+      t(
+        "The gradient released the large arrays of this tape, so there is no backward sweep to step through. ",
+      ),
+    );
     const { again } = this.actions;
-    if (!again) note.append(t("Show the tape with TapeView(tape, again=True), which computes them once more, or make it persistent."));
+    if (!again)
+      note.append(
+        t(
+          "Show the tape with TapeView(tape, again=True), which computes them once more, or make it persistent.",
+        ),
+      );
     else {
-      const tell = (): void => void (again() || note.append(t(" There is no kernel that could: run the notebook.")));
-      note.append(h("button", { type: "button", class: "mt-button mt-small mt-again", onclick: tell }, t("compute this again, keeping the sweep")));
+      const tell = (): void =>
+        void (again() || note.append(t(" There is no kernel that could: run the notebook.")));
+      note.append(
+        h(
+          "button",
+          { type: "button", class: "mt-button mt-small mt-again", onclick: tell },
+          t("compute this again, keeping the sweep"),
+        ),
+      );
     }
     return [note];
   }
 
   /** The optimizer's step: value, gradient, new value. */
   private updateLines(): HTMLElement[] {
-    const lines = [h("p", { class: "mt-what" }, h("b", {}, t("Update")), t(" · after the gradient, these variables were assigned"))];
+    const lines = [
+      h(
+        "p",
+        { class: "mt-what" },
+        h("b", {}, t("Update")),
+        t(" · after the gradient, these variables were assigned"),
+      ),
+    ];
     for (const [at, source] of this.timeline.updates) {
       const row = this.store.rows[at];
       const { before, by, gradient, now, times } = updateParts(row, source);
-      const line = h("div", { class: "mt-eq" }, h("span", { class: "mt-to" }, this.link(at), ` (${title(row)})${times}`));
-      if ([before, gradient, now].some((text) => text.includes("\n") || text.length > LONG)) line.append(...inWords(`${t("value")} `, row.value, row), ...inWords(`${by + t("gradient")} `, source.gradient, row), ...inWords(`${(by && "= ") + t("new value")} `, source.now, row, true));
-      else line.append(h("span", { class: "mt-num" }, by ? `${before} ${by}${gradient.startsWith("-") ? `(${gradient})` : gradient} = ` : t("value {0}, gradient {1}, new value ", before, gradient), h("b", {}, now)));
+      const line = h(
+        "div",
+        { class: "mt-eq" },
+        h("span", { class: "mt-to" }, this.link(at), ` (${title(row)})${times}`),
+      );
+      if ([before, gradient, now].some((text) => text.includes("\n") || text.length > LONG))
+        line.append(
+          ...inWords(`${t("value")} `, row.value, row),
+          ...inWords(`${by + t("gradient")} `, source.gradient, row),
+          ...inWords(`${(by && "= ") + t("new value")} `, source.now, row, true),
+        );
+      else
+        line.append(
+          h(
+            "span",
+            { class: "mt-num" },
+            by
+              ? `${before} ${by}${gradient.startsWith("-") ? `(${gradient})` : gradient} = `
+              : t("value {0}, gradient {1}, new value ", before, gradient),
+            h("b", {}, now),
+          ),
+        );
       lines.push(line);
     }
     return lines;
   }
 
   private forwardLines(row: Row): HTMLElement[] {
-    const lines: HTMLElement[] = [h("p", { class: "mt-what" }, h("b", {}, t("Forward, row {0}", row.row)), ` · ${title(row)}`, row.kind === "operation" ? this.rowLinks(row.inputs) : null)];
+    const lines: HTMLElement[] = [
+      h(
+        "p",
+        { class: "mt-what" },
+        h("b", {}, t("Forward, row {0}", row.row)),
+        ` · ${title(row)}`,
+        row.kind === "operation" ? this.rowLinks(row.inputs) : null,
+      ),
+    ];
     if (row.kind !== "operation") lines.push(h("p", {}, leafSentence(row)));
-    else if (row.said[0] && row.said[0] !== "x") lines.push(equation(`${withNumbers(row, this.store.rows)} = `, row.value, row));
+    else if (row.said[0] && row.said[0] !== "x")
+      lines.push(equation(`${withNumbers(row, this.store.rows)} = `, row.value, row));
     else lines.push(equation(t("value "), row.value, row));
     if (row.kind !== "operation") lines.push(equation(t("value "), row.value, row));
-    if (row.tangent) lines.push(...row.inputs.map((input, k) => this.tangentLine(row, input, k)).filter((line) => line !== null), equation(t("tangent "), row.tangent, row));
+    if (row.tangent)
+      lines.push(
+        ...row.inputs
+          .map((input, k) => this.tangentLine(row, input, k))
+          .filter((line) => line !== null),
+        equation(t("tangent "), row.tangent, row),
+      );
     lines.push(...notes(row));
     return lines;
   }
 
-  /** What an input adds to the tangent: rules are linear in g, so that they take tangents forwards as adjoints backwards. */
+  /**
+   * What an input adds to the tangent: rules are linear in g, so that they take tangents forwards
+   * as adjoints backwards.
+   */
   private tangentLine(row: Row, input: number, k: number): HTMLElement | null {
     const from = this.store.rows[input];
     const rule = row.rule[k];
     if (!rule || !from.tangent || row.shape.length || from.shape.length) return null;
-    const [x, y, z, g] = [this.store.rows[row.inputs[0]], this.store.rows[row.inputs[1] ?? row.inputs[0]], row, null].map((one) => toNumber((one ?? { value: from.tangent }).value?.data));
+    const [x, y, z, g] = [
+      this.store.rows[row.inputs[0]],
+      this.store.rows[row.inputs[1] ?? row.inputs[0]],
+      row,
+      null,
+    ].map((one) => toNumber((one ?? { value: from.tangent }).value?.data));
     const product = formula(rule)?.({ x, y, z, g });
-    return h("div", { class: "mt-eq" }, h("span", { class: "mt-to" }, t("from "), this.link(input), ` (${title(from)})`), h("code", { class: "mt-rule" }, localFirst(withRows(row.said[k + 1], row)).replace(/\bg\b/, t("tangent"))), h("span", { class: "mt-num" }, t("tangent ") + full(from.tangent), product === undefined ? "" : t(" gives "), h("b", {}, product === undefined ? "" : rounded(Number.isInteger(product) ? product.toFixed(1) : String(product)))));
+    return h(
+      "div",
+      { class: "mt-eq" },
+      h("span", { class: "mt-to" }, t("from "), this.link(input), ` (${title(from)})`),
+      h(
+        "code",
+        { class: "mt-rule" },
+        localFirst(withRows(row.said[k + 1], row)).replace(/\bg\b/, t("tangent")),
+      ),
+      h(
+        "span",
+        { class: "mt-num" },
+        t("tangent ") + full(from.tangent),
+        product === undefined ? "" : t(" gives "),
+        h(
+          "b",
+          {},
+          product === undefined
+            ? ""
+            : rounded(Number.isInteger(product) ? product.toFixed(1) : String(product)),
+        ),
+      ),
+    );
   }
 
   private backwardLines(row: Row): HTMLElement[] {
     const step = this.timeline.step;
     if (!step) return [];
-    const lines: HTMLElement[] = [h("p", { class: "mt-what mt-back" }, h("b", {}, t("Backward, row {0}", row.row)), ` · ${title(row)}`, this.rowLinks(row.inputs))];
+    const lines: HTMLElement[] = [
+      h(
+        "p",
+        { class: "mt-what mt-back" },
+        h("b", {}, t("Backward, row {0}", row.row)),
+        ` · ${title(row)}`,
+        this.rowLinks(row.inputs),
+      ),
+    ];
     const incoming = [{ row: row.row, adjoint: step.adjoint }, ...(step.others ?? [])];
-    for (const one of incoming) lines.push(equation(step.others ? t("incoming adjoint of row {0} = ", one.row) : t("incoming adjoint g = "), one.adjoint, this.store.rows[one.row]));
+    for (const one of incoming)
+      lines.push(
+        equation(
+          step.others ? t("incoming adjoint of row {0} = ", one.row) : t("incoming adjoint g = "),
+          one.adjoint,
+          this.store.rows[one.row],
+        ),
+      );
     const sums = new Map<number, boolean>();
     for (const edge of step.edges) {
       const again = sums.has(edge.input) || this.timeline.before(edge.input) !== null;
@@ -149,9 +318,30 @@ export class Inspector {
     const steps = this.timeline.position - this.timeline.forward;
     const whole = productsOf(this.store, steps);
     for (const [input, terms] of productsOf(this.store, steps, true)) {
-      if (sums.has(input) && terms.length < 9) lines.push(formulaLine(this.store, terms, whole.get(input) ?? [], this.store.rows[input], steps, this.timeline.adjoint(input)));
+      if (sums.has(input) && terms.length < 9)
+        lines.push(
+          formulaLine(
+            this.store,
+            terms,
+            whole.get(input) ?? [],
+            this.store.rows[input],
+            steps,
+            this.timeline.adjoint(input),
+          ),
+        );
     }
-    if (!step.edges.length) lines.push(h("p", {}, t(row.kind === "operation" ? "No gradient passes here." : "The sweep ends here: this row has no inputs.")));
+    if (!step.edges.length)
+      lines.push(
+        h(
+          "p",
+          {},
+          t(
+            row.kind === "operation"
+              ? "No gradient passes here."
+              : "The sweep ends here: this row has no inputs.",
+          ),
+        ),
+      );
     return lines;
   }
 
@@ -159,55 +349,157 @@ export class Inspector {
     const input = this.store.rows[edge.input];
     const rule = row.said[edge.port + 1];
     const own = OWN[row.op];
-    const summed = edge.local && String(input.shape) !== String(row.shape) ? t(", summed where it was broadcast") : "";
-    const line = h("div", { class: "mt-eq" }, h("span", { class: "mt-to" }, t("to "), this.link(edge.input), ` (${title(input)})`), rule ? h("code", { class: "mt-rule" }, ...withIncoming(localFirst(withRows(rule, row, row.dtype.startsWith("complex"))))) : own ? h("span", { class: "mt-own" }, t(own)) : null);
+    const summed =
+      edge.local && String(input.shape) !== String(row.shape)
+        ? t(", summed where it was broadcast")
+        : "";
+    const line = h(
+      "div",
+      { class: "mt-eq" },
+      h("span", { class: "mt-to" }, t("to "), this.link(edge.input), ` (${title(input)})`),
+      rule
+        ? h(
+            "code",
+            { class: "mt-rule" },
+            ...withIncoming(localFirst(withRows(rule, row, row.dtype.startsWith("complex")))),
+          )
+        : own
+          ? h("span", { class: "mt-own" }, t(own))
+          : null,
+    );
     const [local, product, sum] = [full(edge.local), full(edge.product), full(edge.sum)];
-    if (notFinite(edge.local) && !notFinite(edge.product)) line.append(h("p", { class: "mt-note mt-break" }, t("The local derivative is not finite. Where nothing arrives (g = 0) the product is 0 by convention.")));
-    if (edge.differs) line.append(h("p", { class: "mt-note mt-break" }, t("The rule gives another number: a hook or another rule sent this.")));
+    if (notFinite(edge.local) && !notFinite(edge.product))
+      line.append(
+        h(
+          "p",
+          { class: "mt-note mt-break" },
+          t(
+            "The local derivative is not finite. Where nothing arrives (g = 0) the product is 0 by convention.",
+          ),
+        ),
+      );
+    if (edge.differs)
+      line.append(
+        h(
+          "p",
+          { class: "mt-note mt-break" },
+          t("The rule gives another number: a hook or another rule sent this."),
+        ),
+      );
     if ([edge.local, edge.product].some(isLong)) {
-      if (edge.local) line.append(...inWords(t("local derivative "), edge.local, row), h("p", { class: "mt-num mt-break" }, t("× incoming g, {0}", inSentence(incoming, row))));
-      line.append(...inWords(edge.local ? `${t("= product")}${summed} ` : t("contributes "), edge.product, input, true));
+      if (edge.local)
+        line.append(
+          ...inWords(t("local derivative "), edge.local, row),
+          h("p", { class: "mt-num mt-break" }, t("× incoming g, {0}", inSentence(incoming, row))),
+        );
+      line.append(
+        ...inWords(
+          edge.local ? `${t("= product")}${summed} ` : t("contributes "),
+          edge.product,
+          input,
+          true,
+        ),
+      );
       if (again) line.append(...inWords(t("added up: "), edge.sum, input, true));
       return line;
     }
     const equals = summed ? ` =${summed.slice(1)} ` : " = ";
-    line.append(h("span", { class: "mt-num" }, ...(local ? [`${local} × `, h("span", { class: "mt-incoming" }, full(incoming)), equals] : [t("contributes ")]), h("b", {}, product)));
-    if (again) line.append(h("span", { class: "mt-num mt-sums" }, t("added up: "), h("b", {}, sum)));
+    line.append(
+      h(
+        "span",
+        { class: "mt-num" },
+        ...(local
+          ? [`${local} × `, h("span", { class: "mt-incoming" }, full(incoming)), equals]
+          : [t("contributes ")]),
+        h("b", {}, product),
+      ),
+    );
+    if (again)
+      line.append(h("span", { class: "mt-num mt-sums" }, t("added up: "), h("b", {}, sum)));
     return line;
   }
 
   private rowLinks(rows: number[]): HTMLElement | null {
     if (!rows.length) return null;
     const el = h("span", {}, t(" of "));
-    rows.slice(0, 12).forEach((row, k) => el.append(k ? t(", ") : "", this.link(row), this.store.rows[row]?.shape.length ? ` ${shapeText(this.store.rows[row])}` : ""));
+    rows
+      .slice(0, 12)
+      .forEach((row, k) =>
+        el.append(
+          k ? t(", ") : "",
+          this.link(row),
+          this.store.rows[row]?.shape.length ? ` ${shapeText(this.store.rows[row])}` : "",
+        ),
+      );
     if (rows.length > 12) el.append(t(" and {0} more", rows.length - 12));
     return el;
   }
 
   private link(row: number): HTMLElement {
-    return h("button", { type: "button", class: "mt-link", onclick: () => this.actions.go(row), "aria-label": t("select row {0}", row) }, t("row {0}", row));
+    return h(
+      "button",
+      {
+        type: "button",
+        class: "mt-link",
+        onclick: () => this.actions.go(row),
+        "aria-label": t("select row {0}", row),
+      },
+      t("row {0}", row),
+    );
   }
 
-  // --- the selected row ----------------------------------------------------------------------------------------------
+  // --- the selected row ---
 
   private chosenLines(node: Node): HTMLElement[] {
     if (!node.row) return this.groupLines(node);
     const row = node.row;
-    const act = (text: string, action: () => void): HTMLElement => h("button", { type: "button", class: "mt-button mt-small", onclick: action }, t(text));
+    const act = (text: string, action: () => void): HTMLElement =>
+      h("button", { type: "button", class: "mt-button mt-small", onclick: action }, t(text));
     const acts = [act("run to here", () => this.actions.to(row.row))];
-    if (this.timeline.backTo(row.row) !== null) acts.push(act("run back to here", () => this.actions.back(row.row)));
-    acts.push(act("path from here", () => this.actions.end("source", row.row)), act("path to here", () => this.actions.end("target", row.row)));
+    if (this.timeline.backTo(row.row) !== null)
+      acts.push(act("run back to here", () => this.actions.back(row.row)));
+    acts.push(
+      act("path from here", () => this.actions.end("source", row.row)),
+      act("path to here", () => this.actions.end("target", row.row)),
+    );
     if (row.op === "function") acts.unshift(act("look inside", () => this.actions.enter(row.row)));
     const adjoint = this.timeline.adjoint(row.row);
     const lines: HTMLElement[] = [
       h("p", { class: "mt-what" }, h("b", {}, t("Selected: row {0}", row.row)), ` · ${title(row)}`),
-      h("p", { class: "mt-facts" }, [row.shape.length ? t("{0}, shape {1}", row.dtype, shapeText(row)) : t("{0} scalar", row.dtype), t(row.kind), ...watchedText(row), ...tapesText(this.store, row)].join(" · ")),
-      ...(isLong(row.value) ? inWords(t("value "), row.value, row) : [pre(row.released && !row.value ? t("released by the gradient") : full(row.value))]),
+      h(
+        "p",
+        { class: "mt-facts" },
+        [
+          row.shape.length
+            ? t("{0}, shape {1}", row.dtype, shapeText(row))
+            : t("{0} scalar", row.dtype),
+          t(row.kind),
+          ...watchedText(row),
+          ...tapesText(this.store, row),
+        ].join(" · "),
+      ),
+      ...(isLong(row.value)
+        ? inWords(t("value "), row.value, row)
+        : [pre(row.released && !row.value ? t("released by the gradient") : full(row.value))]),
     ];
-    const add = (...parts: (HTMLElement | null)[]): void => void lines.push(...parts.filter((part) => part !== null));
+    const add = (...parts: (HTMLElement | null)[]): void =>
+      void lines.push(...parts.filter((part) => part !== null));
     if (!isLong(row.value)) add(heatmap(row.value));
-    if (row.tangent) add(...(isLong(row.tangent) ? inWords(t("tangent "), row.tangent, row) : [equation(t("tangent "), row.tangent, row), heatmap(row.tangent)]));
-    if (adjoint) add(...(isLong(adjoint) ? inWords(t("adjoint "), adjoint, row, true) : [h("p", { class: "mt-adjoint-line" }, t("adjoint "), h("b", {}, full(adjoint))), heatmap(adjoint)]));
+    if (row.tangent)
+      add(
+        ...(isLong(row.tangent)
+          ? inWords(t("tangent "), row.tangent, row)
+          : [equation(t("tangent "), row.tangent, row), heatmap(row.tangent)]),
+      );
+    if (adjoint)
+      add(
+        ...(isLong(adjoint)
+          ? inWords(t("adjoint "), adjoint, row, true)
+          : [
+              h("p", { class: "mt-adjoint-line" }, t("adjoint "), h("b", {}, full(adjoint))),
+              heatmap(adjoint),
+            ]),
+      );
     lines.push(...notes(row), h("p", { class: "mt-acts" }, ...acts));
     return lines;
   }
@@ -215,18 +507,36 @@ export class Inspector {
   private groupLines(node: Node): HTMLElement[] {
     const group = node.group;
     if (!group) return [];
-    const unfold = h("button", { type: "button", class: "mt-button mt-small", onclick: () => this.actions.unfold(node) }, t("unfold"));
-    return [h("p", { class: "mt-what" }, h("b", {}, groupTitle(group)), t(" · rows {0} to {1}", group.start, group.end - 1)), h("p", { class: "mt-acts" }, unfold)];
+    const unfold = h(
+      "button",
+      { type: "button", class: "mt-button mt-small", onclick: () => this.actions.unfold(node) },
+      t("unfold"),
+    );
+    return [
+      h(
+        "p",
+        { class: "mt-what" },
+        h("b", {}, groupTitle(group)),
+        t(" · rows {0} to {1}", group.start, group.end - 1),
+      ),
+      h("p", { class: "mt-acts" }, unfold),
+    ];
   }
 }
 
 /** A rule in which what arrived has its colour. */
 function withIncoming(rule: string): (string | HTMLElement)[] {
-  return rule.split(/\b(g)\b/).map((part) => (part === "g" ? h("span", { class: "mt-incoming" }, part) : part));
+  return rule
+    .split(/\b(g)\b/)
+    .map((part) => (part === "g" ? h("span", { class: "mt-incoming" }, part) : part));
 }
 
 function pre(value: string, strong = false): HTMLElement {
-  return h("pre", { class: `mt-pre${strong ? " mt-strong" : ""}${value.includes("\n") ? "" : " mt-wrap"}` }, value);
+  return h(
+    "pre",
+    { class: `mt-pre${strong ? " mt-strong" : ""}${value.includes("\n") ? "" : " mt-wrap"}` },
+    value,
+  );
 }
 
 function equation(text: string, value: Value | null, row: Row): HTMLElement {
@@ -240,19 +550,39 @@ function isLong(value: Value | null): value is Value {
   return text.includes("\n") || text.length > LONG;
 }
 
-/** An array in words: shape, range, zeros and a few numbers; its picture, and all digits for those who ask for them. */
-function inWords(text: string, value: Value | null | undefined, row: Row, strong = false): HTMLElement[] {
+/**
+ * An array in words: shape, range, zeros and a few numbers; its picture, and all digits for those
+ * who ask for them.
+ */
+function inWords(
+  text: string,
+  value: Value | null | undefined,
+  row: Row,
+  strong = false,
+): HTMLElement[] {
   if (!value) return [];
-  const words = h("p", { class: "mt-num mt-break" }, text, h("span", { class: strong ? "mt-strong" : "" }, inSentence(value, row)));
+  const words = h(
+    "p",
+    { class: "mt-num mt-break" },
+    text,
+    h("span", { class: strong ? "mt-strong" : "" }, inSentence(value, row)),
+  );
   const picture = heatmap(value, true);
-  const digits = value.text?.includes("[") ? h("details", { class: "mt-digits" }, h("summary", {}, t("digits")), pre(value.text)) : null;
+  const digits = value.text?.includes("[")
+    ? h("details", { class: "mt-digits" }, h("summary", {}, t("digits")), pre(value.text))
+    : null;
   return [words, ...[picture, digits].filter((part) => part !== null)];
 }
 
 function leafSentence(row: Row): string {
   if (row.kind === "constant") return t("A constant: no gradient goes to it.");
   const watched = row.watched ? WATCHED[row.watched] : "not watched";
-  if (row.kind === "variable") return t(row.version ? "State {0} of this variable, read; {1}." : "A variable, read; {1}.", row.version, t(watched));
+  if (row.kind === "variable")
+    return t(
+      row.version ? "State {0} of this variable, read; {1}." : "A variable, read; {1}.",
+      row.version,
+      t(watched),
+    );
   return t("A source: {0}.", t(watched));
 }
 
@@ -263,15 +593,37 @@ function watchedText(row: Row): string[] {
 
 function tapesText(store: Store, row: Row): string[] {
   if (store.tapes.length < 2 && row.by === null) return [];
-  const names = row.tapes.map((id) => store.tapes.find((tape) => tape.id === id)?.name ?? t("tape {0}", id));
+  const names = row.tapes.map(
+    (id) => store.tapes.find((tape) => tape.id === id)?.name ?? t("tape {0}", id),
+  );
   const texts = names.length ? [t("on {0}", names.join(t(", ")))] : [];
-  if (row.by !== null) texts.push(t("written by {0}.gradient()", store.tapes.find((tape) => tape.id === row.by)?.name ?? t("tape")));
+  if (row.by !== null)
+    texts.push(
+      t(
+        "written by {0}.gradient()",
+        store.tapes.find((tape) => tape.id === row.by)?.name ?? t("tape"),
+      ),
+    );
   return texts;
 }
 
 function notes(row: Row): HTMLElement[] {
   const lines: HTMLElement[] = [];
-  if (row.cut) lines.push(h("p", { class: "mt-note" }, t("No gradient passes this row: {0}.", cutWords(row.cut))));
-  if (row.status === "ghost") lines.push(h("p", { class: "mt-note" }, t(row.tapes.length ? "Its function has a gradient of its own, which takes the place of this row's." : "It ran, but no tape recorded it.")));
+  if (row.cut)
+    lines.push(
+      h("p", { class: "mt-note" }, t("No gradient passes this row: {0}.", cutWords(row.cut))),
+    );
+  if (row.status === "ghost")
+    lines.push(
+      h(
+        "p",
+        { class: "mt-note" },
+        t(
+          row.tapes.length
+            ? "Its function has a gradient of its own, which takes the place of this row's."
+            : "It ran, but no tape recorded it.",
+        ),
+      ),
+    );
   return lines;
 }

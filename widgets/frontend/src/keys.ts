@@ -1,7 +1,9 @@
-// The keyboard: which keys are for the view, which for the part of it that has the focus, and which for JupyterLab.
+// The keyboard: which keys are for the view, which for the part of it that has the focus, and which
+// for JupyterLab.
 import { on } from "./dom";
 
-const SCROLLING = new Set(["ArrowDown", "ArrowUp", "PageDown", "PageUp"]); // in a part of the view that is longer than its room
+// in a part of the view that is longer than its room
+const SCROLLING = new Set(["ArrowDown", "ArrowUp", "PageDown", "PageUp"]);
 const SUPPRESS = "data-lm-suppress-shortcuts"; // asks JupyterLab to leave the keys to the view
 
 export class Keys {
@@ -39,9 +41,17 @@ export class Keys {
       return;
     }
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (SCROLLING.has(event.key) && target !== this.el && target.tabIndex === 0 && target.scrollHeight > target.clientHeight) return event.stopPropagation();
-    if (target.tagName === "BUTTON" && (event.key === " " || event.key === "Enter")) return event.stopPropagation();
-    const action = (event.shiftKey && this.actions[`Shift+${event.key}`]) || this.actions[event.key];
+    if (
+      SCROLLING.has(event.key) &&
+      target !== this.el &&
+      target.tabIndex === 0 &&
+      target.scrollHeight > target.clientHeight
+    )
+      return event.stopPropagation();
+    if (target.tagName === "BUTTON" && (event.key === " " || event.key === "Enter"))
+      return event.stopPropagation();
+    const action =
+      (event.shiftKey && this.actions[`Shift+${event.key}`]) || this.actions[event.key];
     if (!action) return;
     event.preventDefault();
     event.stopPropagation();

@@ -1,5 +1,5 @@
-// The products of a backward step, each at the middle of its own edge. Where two would overlap, or another edge would be
-// nearer, a label moves along its edge, and then away from it.
+// The products of a backward step, each at the middle of its own edge. Where two would overlap, or
+// another edge would be nearer, a label moves along its edge, and then away from it.
 import type { Box } from "./camera"; // here x and y are those of its middle
 import { NODE_H, NODE_W, type Graph, type Node } from "./graph";
 import { FAR, type Edge } from "./place";
@@ -18,13 +18,18 @@ export const LETTER = 7.25;
 export const MAP = 18; // height of the picture of an array
 const ROOM = 12; // characters of a line
 const FREE = 100; // labels that cost less found room
-const SHARES = [0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74, 0.18, 0.82, 0.1, 0.9, 0.04, 0.96]; // of the edge's length, the best first; the last four of a long one
+// of the edge's length, the best first; the last four of a long one
+const SHARES = [0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74, 0.18, 0.82, 0.1, 0.9, 0.04, 0.96];
 const LONG = 36; // points of an edge
-const AWAY = [0, 4, -4, 8, -8, 12, -12, 16, -16, 21, -21, 26, -26, 32, -32, 38, -38, 45, -45, 52, -52, 60, -60, 70, -70, 80, -80, 90, -90, 115, -115]; // from the edge, in pixels
+const AWAY = [
+  0, 4, -4, 8, -8, 12, -12, 16, -16, 21, -21, 26, -26, 32, -32, 38, -38, 45, -45, 52, -52, 60, -60,
+  70, -70, 80, -80, 90, -90, 115, -115,
+]; // from the edge, in pixels
 const BESIDE = 38; // further away a label seems to belong to nothing
 const GAP = 3; // between two labels
 const FOREIGN = 300; // what it costs that another edge is nearer
-const [COVERED, ALONE] = [295, 130]; // and that the label lies over another edge; one that has a single place
+// and that the label lies over another edge; one that has a single place
+const [COVERED, ALONE] = [295, 130];
 const NEAR = 4; // an edge that is only so much nearer runs beside the own one
 
 /** Tells the edges of a graph apart. */
@@ -32,38 +37,83 @@ export function edgeId(edge: Edge): string {
   return `${edge.from}>${edge.to}:${edge.port}`;
 }
 
-/** The drawn edge that an edge of a step belongs to: rows that are hidden in folds have none, so ports may differ. */
-export function drawnEdge(graph: Graph, node: Node, step: Pick<SweepEdge, "input" | "port">, row: Row): Edge | null {
+/**
+ * The drawn edge that an edge of a step belongs to: rows that are hidden in folds have none, so
+ * ports may differ.
+ */
+export function drawnEdge(
+  graph: Graph,
+  node: Node,
+  step: Pick<SweepEdge, "input" | "port">,
+  row: Row,
+): Edge | null {
   const from = graph.nodeOf(step.input);
   if (!from || from === node) return null;
   const alike = graph.edges(node.index).filter((edge) => edge.from === from.index);
-  const rank = row.inputs.slice(0, step.port).filter((input) => graph.nodeOf(input) === from).length;
+  const rank = row.inputs
+    .slice(0, step.port)
+    .filter((input) => graph.nodeOf(input) === from).length;
   return alike[Math.min(rank, alike.length - 1)] ?? null;
 }
 
-export type Wanted = { edge: Edge; texts: string[]; map: Value | null; twin?: Edge }; // the card of a twin lies between the two edges
+// the card of a twin lies between the two edges
+export type Wanted = { edge: Edge; texts: string[]; map: Value | null; twin?: Edge };
 
-/** Places a label for each of these edges, which all end in one node: where columns are near wide or narrow ones, as they find room. */
-export function placeLabels(graph: Graph, node: Node, wanted: Wanted[], taken: Box[] = []): Label[] {
+/**
+ * Places a label for each of these edges, which all end in one node: where columns are near wide or
+ * narrow ones, as they find room.
+ */
+export function placeLabels(
+  graph: Graph,
+  node: Node,
+  wanted: Wanted[],
+  taken: Box[] = [],
+): Label[] {
   const around = neighbours(graph, node, wanted, 1);
   const curves = new Map<string, Point[]>();
-  for (const other of neighbours(graph, node, wanted, FAR)) // whose edges may pass here
-    for (const edge of graph.edges(other.index)) if (!edge.far) curves.set(edgeId(edge), edgeCurve(graph, edge));
-  const chips = new Map(farChips(graph, graph.edges(node.index)).map((chip) => [edgeId(chip.edge), chip]));
-  const boxes: Box[] = [...taken, ...around.map((one) => ({ x: one.x + NODE_W / 2, y: one.y + NODE_H / 2, w: NODE_W, h: NODE_H }))];
-  for (const chip of chips.values()) boxes.push({ x: chip.x + chip.w / 2, y: chip.y, w: chip.w, h: 18 });
-  for (const { x, y, label, line } of graph.frames) if (graph.turned || Math.abs(line - node.line) < 2) boxes.push({ x: x + 12 + 3.5 * wide(label), y: y + 12, w: 7 * wide(label), h: 14 });
+  for (const other of neighbours(graph, node, wanted, FAR))
+    // whose edges may pass here
+    for (const edge of graph.edges(other.index))
+      if (!edge.far) curves.set(edgeId(edge), edgeCurve(graph, edge));
+  const chips = new Map(
+    farChips(graph, graph.edges(node.index)).map((chip) => [edgeId(chip.edge), chip]),
+  );
+  const boxes: Box[] = [
+    ...taken,
+    ...around.map((one) => ({
+      x: one.x + NODE_W / 2,
+      y: one.y + NODE_H / 2,
+      w: NODE_W,
+      h: NODE_H,
+    })),
+  ];
+  for (const chip of chips.values())
+    boxes.push({ x: chip.x + chip.w / 2, y: chip.y, w: chip.w, h: 18 });
+  for (const { x, y, label, line } of graph.frames)
+    if (graph.turned || Math.abs(line - node.line) < 2)
+      boxes.push({ x: x + 12 + 3.5 * wide(label), y: y + 12, w: 7 * wide(label), h: 14 });
   const placing = (room: number): [number, Label[]] => {
     const labels = wanted.map(({ edge, texts, map, twin }) => {
       const lines = together(texts, room);
-      const [w, h] = [Math.max(...lines.map((line) => line.join(" ").length)) * LETTER + 10, 6 + LINE * lines.length + (map ? MAP + 3 : 0)];
+      const [w, h] = [
+        Math.max(...lines.map((line) => line.join(" ").length)) * LETTER + 10,
+        6 + LINE * lines.length + (map ? MAP + 3 : 0),
+      ];
       const id = edgeId(edge);
       const chip = chips.get(id) ?? [...chips.values()][0];
       const right = entersRight(graph, node);
       const side = right ? node.x + NODE_W + 8 + w / 2 : node.x - 8 - w / 2;
-      const at: Point = chip ? [Math[right ? "max" : "min"](chip.x + chip.w / 2, side), chip.y] : [node.x - 40, node.y + NODE_H / 2];
-      const [way, beside] = [curves.get(id) ?? edgeCurve(graph, edge), twin && curves.get(edgeId(twin))];
-      const between = (point: Point, i: number): Point => ((beside?.[Math.round((i * (beside.length - 1)) / (way.length - 1))] ?? point).map((one, axis) => (one + point[axis]) / 2) as Point);
+      const at: Point = chip
+        ? [Math[right ? "max" : "min"](chip.x + chip.w / 2, side), chip.y]
+        : [node.x - 40, node.y + NODE_H / 2];
+      const [way, beside] = [
+        curves.get(id) ?? edgeCurve(graph, edge),
+        twin && curves.get(edgeId(twin)),
+      ];
+      const between = (point: Point, i: number): Point =>
+        (beside?.[Math.round((i * (beside.length - 1)) / (way.length - 1))] ?? point).map(
+          (one, axis) => (one + point[axis]) / 2,
+        ) as Point;
       const own = edge.far ? [at] : way.map(between);
       const [x, y] = own[own.length >> 1];
       return { id, lines, map, x, y, w, h, own, edge, twin, at: [x, y] };
@@ -72,11 +122,30 @@ export function placeLabels(graph: Graph, node: Node, wanted: Wanted[], taken: B
     const placed: Label[] = [];
     let total = 0;
     // those on short edges have the least choice
-    for (const label of labels.sort((a, b) => Number(a.edge.far) - Number(b.edge.far) || a.edge.via.length - b.edge.via.length || a.edge.port - b.edge.port)) {
-      const pair = label.id.split(":")[0]; // of the same two nodes there may be several edges, side by side
-      const foreign = [...curves].filter(([id]) => id.split(":")[0] !== pair).map(([, curve]) => curve);
-      const others = label.twin ? foreign : [...curves].filter(([id]) => id !== label.id).map(([, curve]) => curve);
-      const [x, y, cost] = best(label, label.own, others, foreign, placed, boxes, [label.x - label.at[0], label.y - label.at[1]], graph);
+    for (const label of labels.sort(
+      (a, b) =>
+        Number(a.edge.far) - Number(b.edge.far) ||
+        a.edge.via.length - b.edge.via.length ||
+        a.edge.port - b.edge.port,
+    )) {
+      // of the same two nodes there may be several edges, side by side
+      const pair = label.id.split(":")[0];
+      const foreign = [...curves]
+        .filter(([id]) => id.split(":")[0] !== pair)
+        .map(([, curve]) => curve);
+      const others = label.twin
+        ? foreign
+        : [...curves].filter(([id]) => id !== label.id).map(([, curve]) => curve);
+      const [x, y, cost] = best(
+        label,
+        label.own,
+        others,
+        foreign,
+        placed,
+        boxes,
+        [label.x - label.at[0], label.y - label.at[1]],
+        graph,
+      );
       [label.x, label.y, total] = [x, y, total + cost];
       placed.push(label);
     }
@@ -88,9 +157,14 @@ export function placeLabels(graph: Graph, node: Node, wanted: Wanted[], taken: B
   return narrow[0] < roomy[0] ? narrow[1] : roomy[1];
 }
 
-/** Pushes labels that overlap apart, upwards and downwards alike; of a turned graph to the left and to the right. */
+/**
+ * Pushes labels that overlap apart, upwards and downwards alike; of a turned graph to the left and
+ * to the right.
+ */
 function spread(labels: (Box & { edge: Edge })[], turned: boolean): void {
-  const [y, h, x, w] = (turned ? ["x", "w", "y", "h"] : ["y", "h", "x", "w"]) as ("x" | "y" | "w" | "h")[];
+  const [y, h, x, w] = (turned ? ["x", "w", "y", "h"] : ["y", "h", "x", "w"]) as (
+    "x" | "y" | "w" | "h"
+  )[];
   const sorted = [...labels].sort((a, b) => a[y] - b[y] || a.edge.port - b.edge.port);
   for (let i = 1; i < sorted.length; i++)
     for (let k = 0; k < i; k++) {
@@ -102,7 +176,10 @@ function spread(labels: (Box & { edge: Edge })[], turned: boolean): void {
     }
 }
 
-/** The texts in lines: short ones share a line, the factors with each other, the product with the sum. */
+/**
+ * The texts in lines: short ones share a line, the factors with each other, the product with the
+ * sum.
+ */
 function together(texts: string[], room: number): string[][] {
   const lines: string[][] = [];
   for (const text of texts) {
@@ -115,30 +192,64 @@ function together(texts: string[], room: number): string[][] {
 
 /** The nodes between the columns of the step, and in `more` columns behind it. */
 function neighbours(graph: Graph, node: Node, wanted: Wanted[], more: number): Node[] {
-  const near = wanted.filter(({ edge }) => !edge.far).map(({ edge }) => graph.nodes[edge.from].column);
-  const [first, last] = [Math.max(0, Math.min(node.column - 1, ...near)), Math.max(node.column, ...near)];
+  const near = wanted
+    .filter(({ edge }) => !edge.far)
+    .map(({ edge }) => graph.nodes[edge.from].column);
+  const [first, last] = [
+    Math.max(0, Math.min(node.column - 1, ...near)),
+    Math.max(node.column, ...near),
+  ];
   const found: Node[] = [];
   const { per } = graph;
-  const [low, high] = per === Infinity ? [first, last + more] : [(Math.floor(first / per) - 1) * per, (node.line + 2) * per - 1]; // the lines above and below, too
-  for (let c = Math.max(0, low); c <= Math.min(graph.columns - 1, high); c++) found.push(...graph.byColumn[c]);
+  const [low, high] =
+    per === Infinity
+      ? [first, last + more]
+      : // the lines above and below, too
+        [(Math.floor(first / per) - 1) * per, (node.line + 2) * per - 1];
+  for (let c = Math.max(0, low); c <= Math.min(graph.columns - 1, high); c++)
+    found.push(...graph.byColumn[c]);
   return found;
 }
 
-/** The best place of a label, at the middle of its edge or `aside` of it; and what is wrong with it, as a number. */
-function best(label: Box, own: Point[], others: Point[][], foreign: Point[][], placed: Label[], boxes: Box[], [sideways, aside]: number[], { turned, left, right }: Graph): [number, number, number] {
+/**
+ * The best place of a label, at the middle of its edge or `aside` of it; and what is wrong with it,
+ * as a number.
+ */
+function best(
+  label: Box,
+  own: Point[],
+  others: Point[][],
+  foreign: Point[][],
+  placed: Label[],
+  boxes: Box[],
+  [sideways, aside]: number[],
+  { turned, left, right }: Graph,
+): [number, number, number] {
   let [found, cost] = [own[0], Infinity];
   const covered = own.length > 1 ? COVERED : ALONE; // what has one place alone stays near it
   for (const share of own.length > LONG ? SHARES : own.length > 1 ? SHARES.slice(0, -4) : [0]) {
     const [x, y] = own[Math.round(share * (own.length - 1))];
     for (const away of AWAY) {
       const beside = x + sideways + (turned ? away : 0);
-      const at: Box = { x: turned ? Math.max(left + label.w / 2, Math.min(right - label.w / 2, beside)) : beside, y: y + aside + (turned ? 0 : away), w: label.w, h: label.h };
-      let sum = 60 * Math.abs(share - 0.5) * Number(own.length > 1) + Math.abs(away) + 5 * Math.max(0, Math.abs(away) - BESIDE);
+      const at: Box = {
+        x: turned ? Math.max(left + label.w / 2, Math.min(right - label.w / 2, beside)) : beside,
+        y: y + aside + (turned ? 0 : away),
+        w: label.w,
+        h: label.h,
+      };
+      let sum =
+        60 * Math.abs(share - 0.5) * Number(own.length > 1) +
+        Math.abs(away) +
+        5 * Math.max(0, Math.abs(away) - BESIDE);
       if (sum >= cost) continue;
       for (const box of [...placed, ...boxes]) sum += 90 * overlap(at, box, 2);
       if (sum >= cost) continue;
       const mine = distance(own, at);
-      for (const curve of foreign) if (curve.some(([px, py]) => Math.abs(px - at.x) < at.w / 2 && Math.abs(py - at.y) < at.h / 2)) sum += covered;
+      for (const curve of foreign)
+        if (
+          curve.some(([px, py]) => Math.abs(px - at.x) < at.w / 2 && Math.abs(py - at.y) < at.h / 2)
+        )
+          sum += covered;
       if (sum >= cost) continue;
       if (others.some((curve) => distance(curve, at) < mine - NEAR)) sum += FOREIGN;
       if (sum < cost) [found, cost] = [[at.x, at.y], sum];

@@ -1,4 +1,5 @@
-// Folding and placing in one go: from a skeleton to flat arrays. It runs in the worker, or here in slices of time.
+// Folding and placing in one go: from a skeleton to flat arrays. It runs in the worker, or here in
+// slices of time.
 import { foldTree, hiddenBy, type FoldTree, type Group } from "./fold";
 import { place, type Edge, type Item } from "./place";
 import { Is, WRITTEN, type Skeleton } from "./skeleton";
@@ -6,7 +7,9 @@ import { Is, WRITTEN, type Skeleton } from "./skeleton";
 export interface Wish {
   patterns: boolean; // fold what repeats
   open: boolean; // are groups open, unless `toggled` says otherwise
-  layers?: boolean; // each layer is a node: scopes are folded but for those around others, where these are not too many
+  // each layer is a node: scopes are folded but for those around others, where these are not too
+  // many
+  layers?: boolean;
   toggled: [string, boolean][]; // by the group's id
   blocks?: boolean; // of these only the outermost are open: what they hold is a node each
   hide?: boolean; // what only hands its input on
@@ -31,11 +34,14 @@ export interface SeenGroup {
 export interface Layout {
   rows: number; // that were placed
   node: Int32Array; // of each node: its row, or -1 - the number of its group
-  at: Int32Array; // of each node: the first row that it is for; of a number of the program the first that reads it there
+  // of each node: the first row that it is for; of a number of the program the first that reads it
+  // there
+  at: Int32Array;
   home: Int32Array; // of each node: the innermost group around it, -1 for none
   column: Int32Array;
   slot: Int32Array;
-  storey: Int32Array; // of each node: 0, or the lower one that it is in, which runs from right to left
+  // of each node: 0, or the lower one that it is in, which runs from right to left
+  storey: Int32Array;
   shown: Int32Array; // of each row: the node that shows it
   groups: SeenGroup[];
   edgeAt: Int32Array; // of each node: where its edges begin in `edges`
@@ -58,7 +64,8 @@ export function* layoutSteps(rows: Skeleton, wish: Wish): Generator<void, Layout
   const shown = new Int32Array(rows.count).fill(-1);
   const sections = sectionReader(rows, wish.borders, tree, open);
   const made = new Map(wish.made);
-  const readers: number[] = []; // of each node of a number that is read at several places: the first row that reads it there
+  // of each node of a number that is read at several places: the first row that reads it there
+  const readers: number[] = [];
   const places = new Map<string, number>(); // and that node
   /** The node of what a row reads: of a number of the program the one of this place in the text. */
   const nodeRead = (i: number, k: number): number => {
@@ -70,7 +77,13 @@ export function* layoutSteps(rows: Skeleton, wish: Wish): Generator<void, Layout
       found = shown[input];
       if (found < 0 || readers[found] !== undefined) {
         found = node.push(input) - 1;
-        items.push({ inputs: [], leaf: true, section: sections(i), bare: true, storey: storeys[i] });
+        items.push({
+          inputs: [],
+          leaf: true,
+          section: sections(i),
+          bare: true,
+          storey: storeys[i],
+        });
         if (shown[input] < 0) shown[input] = found;
       }
       readers[found] = i;
@@ -93,8 +106,18 @@ export function* layoutSteps(rows: Skeleton, wish: Wish): Generator<void, Layout
         if (read >= 0) inputs.push(read);
       }
       shown[i] = node.push(i) - 1;
-      const storey = rows.readFirst[i] >= 0 && hiddenBy(tree, rows.readFirst[i], open) ? 0 : storeys[i]; // beside the fold that reads it
-      items.push({ inputs, leaf: rows.is(i, Is.LEAF), section: sections(i), bare: rows.is(i, Is.LITERAL), after: shown[made.get(i) ?? -1], storey, below: shown[rows.below[i]] });
+      const storey =
+        // beside the fold that reads it
+        rows.readFirst[i] >= 0 && hiddenBy(tree, rows.readFirst[i], open) ? 0 : storeys[i];
+      items.push({
+        inputs,
+        leaf: rows.is(i, Is.LEAF),
+        section: sections(i),
+        bare: rows.is(i, Is.LITERAL),
+        after: shown[made.get(i) ?? -1],
+        storey,
+        below: shown[rows.below[i]],
+      });
       continue;
     }
     if (rows.is(i, Is.LEAF)) continue; // inside a folded group: its readers carry it
@@ -112,16 +135,27 @@ export function* layoutSteps(rows: Skeleton, wish: Wish): Generator<void, Layout
     nodeOf.set(group, node.length);
     node.push(-folded.push(group));
     const first = group.label.startsWith(WRITTEN) ? -1 : i;
-    items.push({ inputs, leaf: false, section: sections(i), storey: storeys[first], below: shown[rows.below[first]] });
+    items.push({
+      inputs,
+      leaf: false,
+      section: sections(i),
+      storey: storeys[first],
+      below: shown[rows.below[first]],
+    });
   }
   yield;
   for (let i = 0; i < rows.count; i++) {
     if (shown[i] >= 0) continue;
-    const group = hiddenBy(tree, rows.is(i, Is.LITERAL) && rows.readFirst[i] >= 0 ? rows.readFirst[i] : i, open);
+    const group = hiddenBy(
+      tree,
+      rows.is(i, Is.LITERAL) && rows.readFirst[i] >= 0 ? rows.readFirst[i] : i,
+      open,
+    );
     if (group) shown[i] = nodeOf.get(group) ?? -1;
   }
   const layout = pack(rows, tree, open, items, node, folded, shown, readers);
-  if (items.some((item) => item.storey)) layout.flat = yield* layoutSteps(rows, { ...wish, flat: true });
+  if (items.some((item) => item.storey))
+    layout.flat = yield* layoutSteps(rows, { ...wish, flat: true });
   return layout;
 }
 
@@ -135,7 +169,13 @@ export function layoutNow(rows: Skeleton, wish: Wish): Layout {
 }
 
 /** The layout in slices; null when `stopped` says so. `turn` lets others do something. */
-export async function layoutInSlices(rows: Skeleton, wish: Wish, slice: number, turn: () => Promise<void>, stopped: () => boolean): Promise<Layout | null> {
+export async function layoutInSlices(
+  rows: Skeleton,
+  wish: Wish,
+  slice: number,
+  turn: () => Promise<void>,
+  stopped: () => boolean,
+): Promise<Layout | null> {
   const work = layoutSteps(rows, wish);
   let started = performance.now();
   for (;;) {
@@ -150,54 +190,107 @@ export async function layoutInSlices(rows: Skeleton, wish: Wish, slice: number, 
 
 const LAYERS = 40; // more are not shown side by side
 
-/** The groups that hold layers, themselves or in others that are repeated; none where there are too many layers. */
+/**
+ * The groups that hold layers, themselves or in others that are repeated; none where there are too
+ * many layers.
+ */
 function levels(tree: FoldTree, blocks = false): Set<Group> {
   const scopes = [...tree.groups.values()].filter((group) => group.kind === "scope");
   const found = new Set<Group>();
-  for (const scope of scopes) for (let up = scope.parent; up && up.kind === "scope"; up = up.parent) if (!blocks || !up.parent) found.add(up);
-  const seen = scopes.filter((scope) => !found.has(scope) && (!scope.parent || found.has(scope.parent)));
+  for (const scope of scopes)
+    for (let up = scope.parent; up && up.kind === "scope"; up = up.parent)
+      if (!blocks || !up.parent) found.add(up);
+  const seen = scopes.filter(
+    (scope) => !found.has(scope) && (!scope.parent || found.has(scope.parent)),
+  );
   return seen.length <= LAYERS ? found : new Set();
 }
 
 const [HOISTED, FEW] = [4, 3]; // of one group, and of a block: more would hide what folding is for
 
-/** The leaves inside a folded group that are seen all the same: what a gradient is asked for, and what the part is given; where both are
-    too many one of them, if that is not. */
-function hoisted(rows: Skeleton, tree: FoldTree, group: Group, open: (g: Group) => boolean, most: number): number[] {
+/**
+ * The leaves inside a folded group that are seen all the same: what a gradient is asked for, and
+ * what the part is given; where both are too many one of them, if that is not.
+ */
+function hoisted(
+  rows: Skeleton,
+  tree: FoldTree,
+  group: Group,
+  open: (g: Group) => boolean,
+  most: number,
+): number[] {
   const inside = (i: number): boolean => hiddenBy(tree, i, open) === group;
   let { start } = group;
-  while (start > 0 && rows.is(start - 1, Is.LEAF) && inside(start - 1)) start--; // a leaf goes with what reads it first
+  // a leaf goes with what reads it first
+  while (start > 0 && rows.is(start - 1, Is.LEAF) && inside(start - 1)) start--;
   const found: number[] = [];
-  for (let i = start; i < group.end; i++) if ((rows.is(i, Is.PARAM) || rows.is(i, Is.DATA)) && inside(i)) found.push(i);
+  for (let i = start; i < group.end; i++)
+    if ((rows.is(i, Is.PARAM) || rows.is(i, Is.DATA)) && inside(i)) found.push(i);
   const weights = found.filter((i) => rows.is(i, Is.PARAM));
-  const both = group.kind === "scope" || found.length <= FEW ? found : []; // beside a loop there is room for its weights
-  return [both, weights, found.filter((i) => !rows.is(i, Is.PARAM))].find((some) => some.length && some.length <= most) ?? [];
+  // beside a loop there is room for its weights
+  const both = group.kind === "scope" || found.length <= FEW ? found : [];
+  return (
+    [both, weights, found.filter((i) => !rows.is(i, Is.PARAM))].find(
+      (some) => some.length && some.length <= most,
+    ) ?? []
+  );
 }
 
 /** Where the iterations of a folded group begin. */
 function startsOf(group: Group, rows: Skeleton): number[] {
   if (group.kind !== "repeat" && group.kind !== "page") return [];
-  return group.children.flatMap((part) => (typeof part === "number" ? (rows.is(part, Is.LEAF) ? [] : [part]) : part.kind === "page" ? startsOf(part, rows) : [part.start])).sort((a, b) => a - b);
+  return group.children
+    .flatMap((part) =>
+      typeof part === "number"
+        ? rows.is(part, Is.LEAF)
+          ? []
+          : [part]
+        : part.kind === "page"
+          ? startsOf(part, rows)
+          : [part.start],
+    )
+    .sort((a, b) => a - b);
 }
 
 /** What a folded group reads from outside, each once, in order of first use. */
-function groupInputs(rows: Skeleton, tree: FoldTree, group: Group, shown: Int32Array, open: (g: Group) => boolean): number[] {
+function groupInputs(
+  rows: Skeleton,
+  tree: FoldTree,
+  group: Group,
+  shown: Int32Array,
+  open: (g: Group) => boolean,
+): number[] {
   const found = new Set<number>();
   for (let i = group.start; i < group.end; i++) {
     if (hiddenBy(tree, i, open) !== group) continue;
     const inputs = rows.inputs[i];
-    for (let k = 0; k < inputs.length; k++) if ((inputs[k] < group.start || rows.is(inputs[k], Is.LEAF)) && !rows.is(inputs[k], Is.LITERAL) && shown[inputs[k]] >= 0) found.add(shown[inputs[k]]);
+    for (let k = 0; k < inputs.length; k++)
+      if (
+        (inputs[k] < group.start || rows.is(inputs[k], Is.LEAF)) &&
+        !rows.is(inputs[k], Is.LITERAL) &&
+        shown[inputs[k]] >= 0
+      )
+        found.add(shown[inputs[k]]);
   }
   return [...found];
 }
 
-/** Numbers that change from row to row exactly where a frame begins or ends. A leaf goes with the operation after it,
-    but one that is not of the frame which begins there is before it: inside it would hide the frame's label. */
-function sectionReader(rows: Skeleton, borders: number[], tree: FoldTree, open: (g: Group) => boolean): (row: number) => number {
+/**
+ * Numbers that change from row to row exactly where a frame begins or ends. A leaf goes with the
+ * operation after it, but one that is not of the frame which begins there is before it: inside it
+ * would hide the frame's label.
+ */
+function sectionReader(
+  rows: Skeleton,
+  borders: number[],
+  tree: FoldTree,
+  open: (g: Group) => boolean,
+): (row: number) => number {
   const sorted = [...new Set(borders)].sort((a, b) => a - b);
   const path = (i: number): string => {
     let text = "";
-    for (let group = tree.home[i]; group; group = group.parent) if (group.kind !== "page" && open(group)) text = `${group.id}/${text}`;
+    for (let group = tree.home[i]; group; group = group.parent)
+      if (group.kind !== "page" && open(group)) text = `${group.id}/${text}`;
     return text;
   };
   let passed = 0;
@@ -224,13 +317,16 @@ function sectionReader(rows: Skeleton, borders: number[], tree: FoldTree, open: 
   };
 }
 
-/** Of each row: 0, or the number of the lower storey that it is in. What a gradient wrote is in one where each of its operations is below
-    one that no gradient wrote. */
+/**
+ * Of each row: 0, or the number of the lower storey that it is in. What a gradient wrote is in one
+ * where each of its operations is below one that no gradient wrote.
+ */
 function storeysOf(rows: Skeleton): number[] {
   const found: number[] = [];
   for (let start = 0, end = 0; start < rows.count; start = end) {
     let fits = rows.by[start] >= 0;
-    for (; end < rows.count && rows.by[end] === rows.by[start]; end++) fits &&= rows.is(end, Is.LEAF) || (rows.below[end] >= 0 && rows.by[rows.below[end]] < 0);
+    for (; end < rows.count && rows.by[end] === rows.by[start]; end++)
+      fits &&= rows.is(end, Is.LEAF) || (rows.below[end] >= 0 && rows.by[rows.below[end]] < 0);
     for (let i = start; fits && i < end; i++) found[i] = start;
   }
   return found;
@@ -240,15 +336,28 @@ function storeysOf(rows: Skeleton): number[] {
 function shared(a: string, b: string): string {
   const [one, other] = [a.split("/"), b.split("/")];
   const differs = one.findIndex((id, k) => id !== other[k]);
-  return one.slice(0, differs).map((id) => `${id}/`).join("");
+  return one
+    .slice(0, differs)
+    .map((id) => `${id}/`)
+    .join("");
 }
 
-function pack(rows: Skeleton, tree: FoldTree, open: (g: Group) => boolean, items: Item[], node: number[], folded: Group[], shown: Int32Array, readers: number[]): Layout {
+function pack(
+  rows: Skeleton,
+  tree: FoldTree,
+  open: (g: Group) => boolean,
+  items: Item[],
+  node: number[],
+  folded: Group[],
+  shown: Int32Array,
+  readers: number[],
+): Layout {
   const placement = place(items);
   const seen = new Map<Group, number>();
   const groups: SeenGroup[] = [];
   const see = (group: Group | null): number => {
-    while (group && group.kind === "page" && open(group)) group = group.parent; // nothing is drawn around an open page
+    // nothing is drawn around an open page
+    while (group && group.kind === "page" && open(group)) group = group.parent;
     if (!group) return -1;
     const known = seen.get(group);
     if (known !== undefined) return known;
@@ -260,32 +369,53 @@ function pack(rows: Skeleton, tree: FoldTree, open: (g: Group) => boolean, items
     return groups.push({ id, kind, label, count, start, end, only, parent, starts }) - 1;
   };
   const around = (what: number): Group | null => {
-    const hiding = what < 0 ? folded[-1 - what] : hiddenBy(tree, what, open); // a leaf may be seen outside of what hides it
+    // a leaf may be seen outside of what hides it
+    const hiding = what < 0 ? folded[-1 - what] : hiddenBy(tree, what, open);
     return hiding ? hiding.parent : tree.home[what];
   };
   const nodes = Int32Array.from(node, (what) => (what < 0 ? -1 - see(folded[-1 - what]) : what));
-  const at = Int32Array.from(node, (what, index) => (what < 0 ? folded[-1 - what].start : shown[what] === index ? what : readers[index]));
+  const at = Int32Array.from(node, (what, index) =>
+    what < 0 ? folded[-1 - what].start : shown[what] === index ? what : readers[index],
+  );
   const home = Int32Array.from(node, (what, index) => see(around(what < 0 ? what : at[index])));
   const edgeAt = new Int32Array(node.length + 1);
   const edges: number[] = [];
   placement.edges.forEach((ending, i) => {
     edgeAt[i] = edges.length;
     for (const edge of ending) {
-      edges.push(edge.from, edge.port, edge.ports, Number(edge.far) + 2 * Number(!!edge.back), edge.via.length);
+      edges.push(
+        edge.from,
+        edge.port,
+        edge.ports,
+        Number(edge.far) + 2 * Number(!!edge.back),
+        edge.via.length,
+      );
       for (const [column, slot] of edge.via) edges.push(column, slot);
     }
   });
   edgeAt[node.length] = edges.length;
   const [column, slot] = [Int32Array.from(placement.column), Int32Array.from(placement.slot)];
   const storey = Int32Array.from(items, (item) => item.storey ?? 0);
-  return { rows: rows.count, node: nodes, at, home, column, slot, storey, shown, groups, edgeAt, edges: Int32Array.from(edges) };
+  return {
+    rows: rows.count,
+    node: nodes,
+    at,
+    home,
+    column,
+    slot,
+    storey,
+    shown,
+    groups,
+    edgeAt,
+    edges: Int32Array.from(edges),
+  };
 }
 
 /** The edges that end in a node. */
 export function edgesAt(layout: Layout, to: number): Edge[] {
   const { edges, edgeAt } = layout;
   const found: Edge[] = [];
-  for (let at = edgeAt[to]; at < edgeAt[to + 1]; ) {
+  for (let at = edgeAt[to]; at < edgeAt[to + 1];) {
     const [from, port, ports, kind, bends] = edges.subarray(at, (at += 5));
     const via: [number, number][] = [];
     for (let k = 0; k < bends; k++, at += 2) via.push([edges[at], edges[at + 1]]);
@@ -295,11 +425,14 @@ export function edgesAt(layout: Layout, to: number): Edge[] {
 }
 
 /** Of the edges that are drawn in full: their ends, and the points at which they pass columns. */
-export function nearEdges(layout: Layout): { ends: [number, number][]; passed: [number, number][] } {
+export function nearEdges(layout: Layout): {
+  ends: [number, number][];
+  passed: [number, number][];
+} {
   const { edges, edgeAt } = layout;
   const [ends, passed]: [number, number][][] = [[], []];
   for (let to = 0; to < layout.node.length; to++)
-    for (let at = edgeAt[to]; at < edgeAt[to + 1]; ) {
+    for (let at = edgeAt[to]; at < edgeAt[to + 1];) {
       if (!(edges[at + 3] & 1)) ends.push([edges[at], to]);
       const bends = edges[at + 4];
       at += 5;

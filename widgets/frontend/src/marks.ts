@@ -1,4 +1,5 @@
-// What is marked in graph and table: rows under the pointer, selected, found by a search, near another one, on paths.
+// What is marked in graph and table: rows under the pointer, selected, found by a search, near
+// another one, on paths.
 import type { Store } from "./store";
 import { title } from "./value";
 
@@ -9,7 +10,8 @@ export class Marks {
   path: Set<number> | null = null; // rows on the chosen paths
   pathEdges: Set<string> | null = null; // "from>to"
   near: Set<number> | null = null; // rows in focus
-  lit: Set<string> | null = null; // edges, "from>to", on the paths from the source under the pointer
+  // edges, "from>to", on the paths from the source under the pointer
+  lit: Set<string> | null = null;
 
   constructor(private store: Store) {}
 
@@ -56,15 +58,32 @@ function matching(store: Store, text: string): Set<number> {
   return found;
 }
 
-const MANY = 20000; // rows: of a longer recording the paths of a source are not searched at each move of the pointer
+// rows: of a longer recording the paths of a source are not searched at each move of the pointer
+const MANY = 20000;
 
-/** The edges, "from>to", on the paths from a source to the target of the sweep; null where it has none. */
+/**
+ * The edges, "from>to", on the paths from a source to the target of the sweep; null where it has
+ * none.
+ */
 function waysOf(store: Store, source: number): Set<string> | null {
   const { sweep, rows } = store;
-  if (!sweep || rows.length > MANY || !rows[source] || rows[source].inputs.length || !store.consumers[source]?.length) return null;
+  if (
+    !sweep ||
+    rows.length > MANY ||
+    !rows[source] ||
+    rows[source].inputs.length ||
+    !store.consumers[source]?.length
+  )
+    return null;
   const last = Math.max(-1, ...sweep.target);
   const from = new Set([source]);
-  for (let row = source + 1; row <= last; row++) if (!rows[row].cut && rows[row].status === "recorded" && rows[row].inputs.some((input) => from.has(input))) from.add(row);
+  for (let row = source + 1; row <= last; row++)
+    if (
+      !rows[row].cut &&
+      rows[row].status === "recorded" &&
+      rows[row].inputs.some((input) => from.has(input))
+    )
+      from.add(row);
   const to = new Set(sweep.target.filter((row) => from.has(row)));
   const ways = new Set<string>();
   for (let row = last; row > source; row--) {
@@ -82,6 +101,11 @@ function waysOf(store: Store, source: number): Set<string> | null {
 function neighbourhood(store: Store, row: number): Set<number> {
   const near = new Set([row]);
   for (let ring = 0; ring < RINGS; ring++)
-    for (const one of [...near]) for (const other of [...(store.rows[one]?.inputs ?? []), ...(store.consumers[one] ?? []).slice(0, READERS)]) near.add(other);
+    for (const one of [...near])
+      for (const other of [
+        ...(store.rows[one]?.inputs ?? []),
+        ...(store.consumers[one] ?? []).slice(0, READERS),
+      ])
+        near.add(other);
   return near;
 }

@@ -9,7 +9,12 @@ declare module "worker:*" {
 }
 declare module "gifenc/src/index.js" {
   interface Encoder {
-    writeFrame(pixels: Uint8Array, width: number, height: number, options: { palette?: number[][]; delay?: number }): void;
+    writeFrame(
+      pixels: Uint8Array,
+      width: number,
+      height: number,
+      options: { palette?: number[][]; delay?: number },
+    ): void;
     finish(): void;
     bytes(): Uint8Array;
   }

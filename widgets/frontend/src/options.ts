@@ -4,10 +4,12 @@ import type { Inside } from "./schema";
 export interface ViewOptions {
   bundle(): Promise<string>; // the front end's own source, for the self-contained page
   sliders?: HTMLElement;
-  explain?(source: number, target: number): Promise<string>; // asks the kernel why no gradient flows
+  // asks the kernel why no gradient flows
+  explain?(source: number, target: number): Promise<string>;
   sweep?(): boolean; // asks the kernel for the steps of a long sweep; false where there is none
   again?(): boolean; // asks the kernel to compute again what the tape released
-  inside?(row: number): Promise<Inside | null>; // asks the kernel for the rows inside of a call of a function
+  // asks the kernel for the rows inside of a call of a function
+  inside?(row: number): Promise<Inside | null>;
   moved?(view: unknown): void; // the reader is at another step
   out?(): void; // of a view of such rows: back to where the call is
 }

@@ -1,9 +1,11 @@
-// A page of its own: this front end and one snapshot in a single file (minitape_widgets/saved_page.py writes the same).
+// A page of its own: this front end and one snapshot in a single file
+// (minitape_widgets/saved_page.py writes the same).
 import type { Snapshot } from "./schema";
 import { t } from "./words";
 
 // What a page may load: nothing but what is written in it.
-const POLICY = "default-src 'none'; script-src 'unsafe-inline' blob:; worker-src blob:; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'";
+const POLICY =
+  "default-src 'none'; script-src 'unsafe-inline' blob:; worker-src blob:; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'";
 
 /** JSON in which nothing can end a script element. */
 function inert(value: unknown): string {

@@ -1,4 +1,5 @@
-// Paths between a source and a target: which rows, the product along each, their sum; where it breaks if there is none.
+// Paths between a source and a target: which rows, the product along each, their sum; where it
+// breaks if there is none.
 import { cutWords, toNumber } from "./value";
 import type { Store } from "./store";
 import { t } from "./words";
@@ -8,7 +9,8 @@ const STEPS = 200000; // edges that are walked before giving up
 
 export interface Path {
   rows: number[]; // from the source to the target
-  factors: (number | null)[]; // the local derivatives on the path, from the target back to the source
+  // the local derivatives on the path, from the target back to the source
+  factors: (number | null)[];
   product: number | null; // null where a local derivative is not a single number
 }
 
@@ -21,11 +23,22 @@ export interface Paths {
   breaks: { row: number; reason: string }[];
 }
 
-/** Everything between source and target. Local derivatives come from the backward sweep that was sent. */
+/**
+ * Everything between source and target. Local derivatives come from the backward sweep that was
+ * sent.
+ */
 export function findPaths(store: Store, source: number, target: number): Paths {
-  const passes = (row: number): boolean => !store.rows[row].cut && store.rows[row].status !== "ghost";
+  const passes = (row: number): boolean =>
+    !store.rows[row].cut && store.rows[row].status !== "ghost";
   const below = reach(store, source, target, passes);
-  const found: Paths = { paths: [], complete: true, rows: new Set(), edges: new Set(), sum: null, breaks: [] };
+  const found: Paths = {
+    paths: [],
+    complete: true,
+    rows: new Set(),
+    edges: new Set(),
+    sum: null,
+    breaks: [],
+  };
   if (!below.has(target)) {
     found.breaks = breaks(store, source, target);
     return found;
@@ -33,22 +46,35 @@ export function findPaths(store: Store, source: number, target: number): Paths {
   const above = sources(store, target, below, passes);
   for (const row of above) {
     found.rows.add(row);
-    for (const input of store.rows[row].inputs) if (above.has(input) && passes(row) && row !== source) found.edges.add(`${input}>${row}`);
+    for (const input of store.rows[row].inputs)
+      if (above.has(input) && passes(row) && row !== source) found.edges.add(`${input}>${row}`);
   }
   walk(store, source, target, above, passes, found);
-  if (found.complete && found.paths.every((path) => path.product !== null)) found.sum = found.paths.reduce((sum, path) => sum + (path.product ?? 0), 0);
+  if (found.complete && found.paths.every((path) => path.product !== null))
+    found.sum = found.paths.reduce((sum, path) => sum + (path.product ?? 0), 0);
   return found;
 }
 
 /** Rows that depend on `source`, up to `target`. */
-function reach(store: Store, source: number, target: number, passes: (row: number) => boolean): Set<number> {
+function reach(
+  store: Store,
+  source: number,
+  target: number,
+  passes: (row: number) => boolean,
+): Set<number> {
   const seen = new Set([source]);
-  for (let row = source + 1; row <= target; row++) if (passes(row) && store.rows[row].inputs.some((input) => seen.has(input))) seen.add(row);
+  for (let row = source + 1; row <= target; row++)
+    if (passes(row) && store.rows[row].inputs.some((input) => seen.has(input))) seen.add(row);
   return seen;
 }
 
 /** Of these rows, the ones that `target` depends on. */
-function sources(store: Store, target: number, among: Set<number>, passes: (row: number) => boolean): Set<number> {
+function sources(
+  store: Store,
+  target: number,
+  among: Set<number>,
+  passes: (row: number) => boolean,
+): Set<number> {
   const seen = new Set([target]);
   for (let row = target; row >= 0; row--) {
     if (!seen.has(row) || !passes(row)) continue;
@@ -57,9 +83,18 @@ function sources(store: Store, target: number, among: Set<number>, passes: (row:
   return seen;
 }
 
-function walk(store: Store, source: number, target: number, on: Set<number>, passes: (row: number) => boolean, found: Paths): void {
+function walk(
+  store: Store,
+  source: number,
+  target: number,
+  on: Set<number>,
+  passes: (row: number) => boolean,
+  found: Paths,
+): void {
   const locals = localNumbers(store);
-  const stack: (Path & { row: number })[] = [{ row: target, rows: [target], factors: [], product: 1 }];
+  const stack: (Path & { row: number })[] = [
+    { row: target, rows: [target], factors: [], product: 1 },
+  ];
   let steps = 0;
   while (stack.length) {
     const { row, rows, factors, product } = stack.pop() as (typeof stack)[number];
@@ -73,7 +108,12 @@ function walk(store: Store, source: number, target: number, on: Set<number>, pas
     store.rows[row].inputs.forEach((input, k) => {
       if (!on.has(input)) return;
       const local = locals(row, k);
-      stack.push({ row: input, rows: [...rows, input], factors: [...factors, local], product: product === null || local === null ? null : product * local });
+      stack.push({
+        row: input,
+        rows: [...rows, input],
+        factors: [...factors, local],
+        product: product === null || local === null ? null : product * local,
+      });
     });
     if (++steps > STEPS) {
       found.complete = false;

@@ -14,7 +14,12 @@ export class PathsPanel {
   readonly el: HTMLElement;
   private source = h("select", { class: "mt-select", "aria-label": "Source" });
   private target = h("select", { class: "mt-select", "aria-label": "Target" });
-  private text = h("div", { class: "mt-pathtext", tabindex: 0, role: "status", "aria-label": "Paths found" });
+  private text = h("div", {
+    class: "mt-pathtext",
+    tabindex: 0,
+    role: "status",
+    "aria-label": "Paths found",
+  });
   private chain = h("div", { class: "mt-chain", role: "status" });
   private timer = 0;
   shown = false;
@@ -29,7 +34,16 @@ export class PathsPanel {
   ) {
     on(this.source, "change", () => this.draw());
     on(this.target, "change", () => this.draw());
-    this.el = h("div", { class: "mt-paths", hidden: true }, t("Paths from "), this.source, t(" to "), this.target, this.text, this.chain);
+    this.el = h(
+      "div",
+      { class: "mt-paths", hidden: true },
+      t("Paths from "),
+      this.source,
+      t(" to "),
+      this.target,
+      this.text,
+      this.chain,
+    );
   }
 
   toggle(): void {
@@ -49,7 +63,8 @@ export class PathsPanel {
   choose(kind: "source" | "target", row: number): void {
     if (!this.shown) this.open();
     const select = kind === "source" ? this.source : this.target;
-    if (![...select.options].some((option) => option.value === String(row))) select.append(this.option(row));
+    if (![...select.options].some((option) => option.value === String(row)))
+      select.append(this.option(row));
     select.value = String(row);
     this.draw();
   }
@@ -59,12 +74,17 @@ export class PathsPanel {
     if (!rows.length) return;
     this.shown = true;
     this.el.hidden = false;
-    const leaves = rows.filter((row) => isLeaf(row) && row.kind !== "constant").map((row) => row.row);
+    const leaves = rows
+      .filter((row) => isLeaf(row) && row.kind !== "constant")
+      .map((row) => row.row);
     const operations = rows.filter((row) => !isLeaf(row)).map((row) => row.row);
-    this.source.replaceChildren(...(leaves.length ? leaves : [0]).slice(0, MOST).map((row) => this.option(row)));
+    this.source.replaceChildren(
+      ...(leaves.length ? leaves : [0]).slice(0, MOST).map((row) => this.option(row)),
+    );
     this.target.replaceChildren(...operations.slice(-MOST).map((row) => this.option(row)));
     const target = sweep?.target[0] ?? Math.max(0, this.current());
-    if (![...this.target.options].some((option) => option.value === String(target))) this.target.append(this.option(target));
+    if (![...this.target.options].some((option) => option.value === String(target)))
+      this.target.append(this.option(target));
     this.target.value = String(target);
     const source = sweep?.sources.find((row) => row >= 0);
     if (source !== undefined && leaves.includes(source)) this.source.value = String(source);
@@ -84,7 +104,8 @@ export class PathsPanel {
     const say = (text: string): void => this.text.append(h("p", {}, text));
     if (!found.paths.length) {
       if (!found.breaks.length) say(t("No path: the target does not depend on the source."));
-      for (const { row, reason } of found.breaks.slice(0, 5)) say(t("Broken at row {0} ({1}): {2}.", row, title(this.store.rows[row]), reason));
+      for (const { row, reason } of found.breaks.slice(0, 5))
+        say(t("Broken at row {0} ({1}): {2}.", row, title(this.store.rows[row]), reason));
     }
     const chosen = `${source}>${target}`;
     this.chosen = chosen;
@@ -95,7 +116,14 @@ export class PathsPanel {
         if (text && this.chosen === chosen) say(text);
       });
     this.chain.replaceChildren();
-    if (found.sum !== null && found.paths.length) say(t(found.paths.length === 1 ? "Sum over {0} path: {1}" : "Sum over {0} paths: {1}", found.paths.length, number(found.sum)) + this.returned(source, target));
+    if (found.sum !== null && found.paths.length)
+      say(
+        t(
+          found.paths.length === 1 ? "Sum over {0} path: {1}" : "Sum over {0} paths: {1}",
+          found.paths.length,
+          number(found.sum),
+        ) + this.returned(source, target),
+      );
     const lines = alike(found.paths);
     for (const paths of lines.slice(0, MOST_LINES)) this.text.append(this.line(paths, found));
     const more = lines.slice(MOST_LINES).flat().length;
@@ -106,7 +134,13 @@ export class PathsPanel {
   /** Is the sum over these paths what the program got? */
   private returned(source: number, target: number): string {
     const { sweep } = this.store;
-    return sweep && sweep.target.length === 1 && sweep.target[0] === target && sweep.sources.includes(source) && !this.store.moved ? t(", which is what tape.gradient returned") : "";
+    return sweep &&
+      sweep.target.length === 1 &&
+      sweep.target[0] === target &&
+      sweep.sources.includes(source) &&
+      !this.store.moved
+      ? t(", which is what tape.gradient returned")
+      : "";
   }
 
   /** A row's name in a path. */
@@ -121,15 +155,52 @@ export class PathsPanel {
     const { rows } = paths[0];
     const names = rows.map((row) => this.name(row));
     const shown = names.length > 12 ? [...names.slice(0, 6), "…", ...names.slice(-5)] : names;
-    const products = paths.map(({ product }) => (product === null ? null : product < 0 && paths.length > 1 ? `(${number(product)})` : number(product)));
-    const text = products.includes(null) ? "" : t(products.length > 1 ? ": products {0}" : ": product {0}", products.join(" + "));
-    const times = (row: number, input: number): number => this.store.rows[row].inputs.filter((other) => other === input).length;
-    const again = rows.slice(1).flatMap((row, k) => (times(row, rows[k]) > 1 ? [t(times(row, rows[k]) > 2 ? "{0} reads {1} {2} times" : "{0} reads {1} twice", this.name(row), this.name(rows[k]), times(row, rows[k]))] : []));
+    const products = paths.map(({ product }) =>
+      product === null
+        ? null
+        : product < 0 && paths.length > 1
+          ? `(${number(product)})`
+          : number(product),
+    );
+    const text = products.includes(null)
+      ? ""
+      : t(products.length > 1 ? ": products {0}" : ": product {0}", products.join(" + "));
+    const times = (row: number, input: number): number =>
+      this.store.rows[row].inputs.filter((other) => other === input).length;
+    const again = rows
+      .slice(1)
+      .flatMap((row, k) =>
+        times(row, rows[k]) > 1
+          ? [
+              t(
+                times(row, rows[k]) > 2 ? "{0} reads {1} {2} times" : "{0} reads {1} twice",
+                this.name(row),
+                this.name(rows[k]),
+                times(row, rows[k]),
+              ),
+            ]
+          : [],
+      );
     const words = `${shown.join(" → ")}${text}${again.length ? ` (${again.join(t(", "))})` : ""}`;
-    return h("p", {}, h("button", { type: "button", class: "mt-link mt-path", title: "Multiply along this path", onclick: () => this.multiply(paths[0], found) }, words));
+    return h(
+      "p",
+      {},
+      h(
+        "button",
+        {
+          type: "button",
+          class: "mt-link mt-path",
+          title: "Multiply along this path",
+          onclick: () => this.multiply(paths[0], found),
+        },
+        words,
+      ),
+    );
   }
 
-  /** The chain rule along one path: the product grows factor by factor, and the edge of each is lit. */
+  /**
+   * The chain rule along one path: the product grows factor by factor, and the edge of each is lit.
+   */
   private multiply(path: Path, found: Paths): void {
     const { rows, factors } = path;
     window.clearTimeout(this.timer);
@@ -139,12 +210,32 @@ export class PathsPanel {
     const [source, target] = [this.name(rows[0]), this.name(back[0])];
     const grow = (k: number): void => {
       this.marks.pathEdges = new Set(edges.slice(0, k));
-      const product = factors.slice(0, k).reduce<number | null>((all, one) => (all === null || one === null ? null : all * one), 1);
-      const parts = factors.slice(0, k).map((factor, i) => this.factor(back[i], back[i + 1], factor));
+      const product = factors
+        .slice(0, k)
+        .reduce<number | null>((all, one) => (all === null || one === null ? null : all * one), 1);
+      const parts = factors
+        .slice(0, k)
+        .map((factor, i) => this.factor(back[i], back[i + 1], factor));
       const end = k === factors.length;
       const last = product === null ? [] : [" = ", h("b", {}, number(product))];
-      this.chain.replaceChildren(t("∂{0} / ∂{1} along this path = ", target, end ? source : this.name(back[k])), ...parts.flatMap((part, i) => (i ? [" × ", part] : [part])), ...(k > 1 || end ? last : []));
-      if (end && found.sum !== null) this.chain.append(h("div", {}, t(found.paths.length > 1 ? "Σ of all {0} paths = " : "the only path: ", found.paths.length), h("b", {}, number(found.sum)), this.returned(rows[0], back[0])));
+      this.chain.replaceChildren(
+        t("∂{0} / ∂{1} along this path = ", target, end ? source : this.name(back[k])),
+        ...parts.flatMap((part, i) => (i ? [" × ", part] : [part])),
+        ...(k > 1 || end ? last : []),
+      );
+      if (end && found.sum !== null)
+        this.chain.append(
+          h(
+            "div",
+            {},
+            t(
+              found.paths.length > 1 ? "Σ of all {0} paths = " : "the only path: ",
+              found.paths.length,
+            ),
+            h("b", {}, number(found.sum)),
+            this.returned(rows[0], back[0]),
+          ),
+        );
       this.changed();
       if (!end) this.timer = window.setTimeout(() => grow(k + 1), FACTOR);
     };
@@ -156,7 +247,11 @@ export class PathsPanel {
     const { rows } = this.store;
     const rule = rows[row].rule[rows[row].inputs.indexOf(input)] ?? "";
     const words = `∂ ${this.name(row)} / ∂ ${this.name(input)}${rule ? `: ${withNumbers({ ...rows[row], formula: rule.replace(/\bg \* |^g$/g, (all) => (all === "g" ? "1" : "")) }, rows)}` : ""}`;
-    return h("span", { class: "mt-factor", title: words, tabindex: 0 }, value === null ? t("array") : value < 0 ? `(${number(value)})` : number(value));
+    return h(
+      "span",
+      { class: "mt-factor", title: words, tabindex: 0 },
+      value === null ? t("array") : value < 0 ? `(${number(value)})` : number(value),
+    );
   }
 }
 

@@ -1,15 +1,17 @@
-// Where the nodes are. One pass over the rows in their order, O(1) work per input, so that
-//  - a node once placed never moves when more rows come (leaves without a reader yet are the only exception),
-//  - 10,000 nodes take milliseconds,
-//  - the static picture (minitape/picture/placement.py), which has no small nodes, places the others exactly alike:
-//    tests/widgets/placements.json checks both.
+// Where the nodes are. One pass over the rows in their order, O(1) work per input, so that - a node
+// once placed never moves when more rows come (leaves without a reader yet are the only exception),
+// - 10,000 nodes take milliseconds, - the static picture (minitape/picture/placement.py), which has
+// no small nodes, places the others exactly alike: tests/widgets/placements.json checks both.
 //
-// Columns run with time: a node is right of all its inputs. A new `section` (a tape opens or closes, an inner
-// gradient writes, a folded part is opened) begins right of everything before, so its frame is a rectangle.
-// Heights are in half-slots: a node takes two, a number of the program and an edge that passes a column take one.
-// What a gradient wrote is in a storey of its own, which runs back: each row is below the one whose adjoint it adds to.
+// Columns run with time: a node is right of all its inputs. A new `section` (a tape opens or
+// closes, an inner gradient writes, a folded part is opened) begins right of everything before, so
+// its frame is a rectangle. Heights are in half-slots: a node takes two, a number of the program
+// and an edge that passes a column take one. What a gradient wrote is in a storey of its own, which
+// runs back: each row is below the one whose adjoint it adds to.
 
-export const FAR = 6; // an input further back than this many columns, or in another storey, is drawn as a small reference, not as a long edge
+// an input further back than this many columns, or in another storey, is drawn as a small
+// reference, not as a long edge
+export const FAR = 6;
 const REACH = 24; // how many places to try on both sides before going past the end of a column
 
 export interface Item {
@@ -37,13 +39,20 @@ const BETWEEN = 2; // half-slots between two storeys, for the frames around them
 /** The places of items. */
 export function place(items: Item[]): Placement {
   const placed = new Placement();
-  const levels: number[] = []; // of what is in a lower storey: the how many-th it is of those below one item
+  // of what is in a lower storey: the how many-th it is of those below one item
+  const levels: number[] = [];
   const deep: number[] = []; // of an item: how many columns what is below it takes
   const storeys: number[][] = [];
   items.forEach((item, i) => {
     if (!item.storey) return;
     (storeys[item.storey] ??= []).push(i);
-    levels[i] = item.leaf ? 0 : 1 + Math.max(0, ...item.inputs.map((one) => (items[one].below === item.below ? (levels[one] ?? 0) : 0)));
+    levels[i] = item.leaf
+      ? 0
+      : 1 +
+        Math.max(
+          0,
+          ...item.inputs.map((one) => (items[one].below === item.below ? (levels[one] ?? 0) : 0)),
+        );
     if (item.below !== undefined) deep[item.below] = Math.max(deep[item.below] ?? 0, levels[i]);
   });
   items.forEach((item, i) => placed.add(item, deep[i]));
@@ -88,15 +97,23 @@ export class Placement {
     this.pending = [];
   }
 
-  /** Places these items in a storey below all others, from right to left: their columns count backwards. */
+  /**
+   * Places these items in a storey below all others, from right to left: their columns count
+   * backwards.
+   */
   lower(members: number[]): void {
     const own = new Map(members.map((member, k) => [member, k]));
     const storey = new Placement();
     storey.inTime = false;
-    const mirror = this.last + 2; // a column before what is below the last one: with what the gradient begins
+    // a column before what is below the last one: with what the gradient begins
+    const mirror = this.last + 2;
     for (const member of members) {
       const { inputs, below, ...item } = this.items[member];
-      storey.add({ ...item, storey: 0, section: 0, inputs: inputs.flatMap((one) => own.get(one) ?? []) }, 0, mirror - (this.column[below ?? -1] ?? mirror));
+      storey.add(
+        { ...item, storey: 0, section: 0, inputs: inputs.flatMap((one) => own.get(one) ?? []) },
+        0,
+        mirror - (this.column[below ?? -1] ?? mirror),
+      );
     }
     storey.settle();
     const down = this.end + BETWEEN - Math.min(...storey.slot);
@@ -106,14 +123,18 @@ export class Placement {
       [this.column[member], this.slot[member]] = [mirror - storey.column[k], storey.slot[k] + down];
       this.edges[member] = this.items[member].inputs.map((from, port, { length: ports }) => {
         const edge = own.has(from) ? edges.shift() : undefined;
-        const via = (edge?.via ?? []).map(([column, slot]): [number, number] => [mirror - column, slot + down]);
+        const via = (edge?.via ?? []).map(([column, slot]): [number, number] => [
+          mirror - column,
+          slot + down,
+        ]);
         return { from, to: member, port, ports, far: edge?.far ?? true, back: !!edge, via };
       });
     });
     const first = Math.min(...members.map((member) => this.column[member]));
     if (first >= 0) return;
     this.column = this.column.map((column) => column - first);
-    for (const edges of this.edges) for (const edge of edges) edge.via = edge.via.map(([column, slot]) => [column - first, slot]);
+    for (const edges of this.edges)
+      for (const edge of edges) edge.via = edge.via.map(([column, slot]) => [column - first, slot]);
   }
 
   private endSection(): void {
@@ -132,12 +153,18 @@ export class Placement {
       if (main < 0 || this.column[i] > this.column[main]) main = i;
       column = Math.max(column, this.column[i] + deep);
     }
-    for (const i of waiting) column = Math.max(column, (this.column[this.items[i].after ?? -1] ?? -2) + 2);
+    for (const i of waiting)
+      column = Math.max(column, (this.column[this.items[i].after ?? -1] ?? -2) + 2);
     // it has no other place in time, and its leaves are just before it
     if (this.inTime && inputs.every((i) => this.items[i].leaf)) column = Math.max(column, this.now);
     this.now = column;
     this.put(index, column, main < 0 ? 0 : this.beside(main, placed));
-    for (const i of waiting) this.put(i, column - (this.deep[i] ? deep : 1), this.slot[index] + 2 * inputs.indexOf(i) - (inputs.length - 1));
+    for (const i of waiting)
+      this.put(
+        i,
+        column - (this.deep[i] ? deep : 1),
+        this.slot[index] + 2 * inputs.indexOf(i) - (inputs.length - 1),
+      );
     if (waiting.length) this.pending = this.pending.filter((i) => this.column[i] < 0);
     this.edges[index] = item.inputs.map((from, port) => ({
       from,
@@ -152,29 +179,49 @@ export class Placement {
 
   /** The height of the last input; of three or more leaves in its column that of the middle one. */
   private beside(main: number, inputs: number[]): number {
-    const slots = inputs.filter((i) => this.items[i].leaf && this.column[i] === this.column[main]).map((i) => this.slot[i]).sort((a, b) => a - b);
+    const slots = inputs
+      .filter((i) => this.items[i].leaf && this.column[i] === this.column[main])
+      .map((i) => this.slot[i])
+      .sort((a, b) => a - b);
     return slots.length < 3 ? this.slot[main] : slots[(slots.length - 1) >> 1];
   }
 
-  /** Keeps one half-slot free in each column that a near edge passes: the same in all of them where there is one, so that it runs straight. */
+  /**
+   * Keeps one half-slot free in each column that a near edge passes: the same in all of them where
+   * there is one, so that it runs straight.
+   */
   private route(from: number, to: number): void {
     const start = this.column[from];
     const span = this.column[to] - start;
     if (span < 2 || span > FAR) return;
     const via: [number, number][] = [];
-    const lane = this.lane(start + 1, start + span, Math.floor((this.slot[from] + this.slot[to]) / 2));
+    const lane = this.lane(
+      start + 1,
+      start + span,
+      Math.floor((this.slot[from] + this.slot[to]) / 2),
+    );
     for (let step = 1; step < span; step++) {
-      const slot = lane ?? this.free(start + step, Math.floor((this.slot[from] * (span - step) + this.slot[to] * step) / span), 1);
+      const slot =
+        lane ??
+        this.free(
+          start + step,
+          Math.floor((this.slot[from] * (span - step) + this.slot[to] * step) / span),
+          1,
+        );
       this.take(start + step, slot, 1);
       via.push([start + step, slot]);
     }
     for (const edge of this.edges[to]) if (edge.from === from) edge.via = via;
   }
 
-  /** The half-slot nearest to `want` that is free in all these columns, below before above; null for none. */
+  /**
+   * The half-slot nearest to `want` that is free in all these columns, below before above; null for
+   * none.
+   */
   private lane(first: number, end: number, want: number): number | null {
     const isFree = (slot: number): boolean => {
-      for (let column = first; column < end; column++) if (this.used.get(column)?.has(slot)) return false;
+      for (let column = first; column < end; column++)
+        if (this.used.get(column)?.has(slot)) return false;
       return true;
     };
     for (let d = 0; d <= REACH; d++) {

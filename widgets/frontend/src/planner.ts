@@ -1,5 +1,6 @@
-// Who lays a view out: short recordings at once, long ones in a worker that all views of the page share. Where a page
-// forbids workers (a content security policy), the same work is done here in slices of time.
+// Who lays a view out: short recordings at once, long ones in a worker that all views of the page
+// share. Where a page forbids workers (a content security policy), the same work is done here in
+// slices of time.
 import { borders } from "./graph";
 import { layoutInSlices, layoutNow, type Layout, type Wish } from "./layout";
 import { Skeleton } from "./skeleton";
@@ -11,16 +12,37 @@ import type { Answer, Order } from "./worker";
 const FOLD_FROM = 400; // rows from which "auto" folds without trying
 const POSTER = 10; // columns that are seen at one glance
 const LEVELS: Level[] = ["none", "layers", "blocks", "all"]; // that "auto" tries, in this order
-const INSIDE: Level[] = ["none", "all"]; // the same inside of a call, where the turns of a loop are one node
+// the same inside of a call, where the turns of a loop are one node
+const INSIDE: Level[] = ["none", "all"];
 
 export type Level = FoldMode | "blocks";
 
-/** What a reader wishes who has chosen how to fold, and opened or closed parts by hand; `auto` says who chose. */
-export function wishOf(store: Store, mode: Level, toggled: Map<string, boolean>, auto = false, hide = false): Wish {
+/**
+ * What a reader wishes who has chosen how to fold, and opened or closed parts by hand; `auto` says
+ * who chose.
+ */
+export function wishOf(
+  store: Store,
+  mode: Level,
+  toggled: Map<string, boolean>,
+  auto = false,
+  hide = false,
+): Wish {
   const patterns = mode === "all";
   const blocks = mode === "blocks";
   const layers = blocks || mode === "layers";
-  return { patterns, open: !patterns && !layers, layers: layers || auto, blocks, hide: hide && mode !== "none", toggled: [...toggled], borders: borders(store.tapes), made: store.events.flatMap(({ row, to }): [number, number][] => (row !== undefined && to !== undefined ? [[to, row]] : [])) };
+  return {
+    patterns,
+    open: !patterns && !layers,
+    layers: layers || auto,
+    blocks,
+    hide: hide && mode !== "none",
+    toggled: [...toggled],
+    borders: borders(store.tapes),
+    made: store.events.flatMap(({ row, to }): [number, number][] =>
+      row !== undefined && to !== undefined ? [[to, row]] : [],
+    ),
+  };
 }
 
 const NOW = 2500; // rows that are laid out at once: that takes less time than asking the worker
@@ -31,14 +53,18 @@ let numbers = 0;
 let bundle: () => Promise<string> = async () => "";
 let shared: Promise<Worker | null> | null = null; // the page's one worker, if there can be one
 
-/** Where this program's own text comes from: a worker is started from it, and serves there (widget.ts). */
+/**
+ * Where this program's own text comes from: a worker is started from it, and serves there
+ * (widget.ts).
+ */
 export function startFrom(source: () => Promise<string>): void {
   bundle = source;
 }
 
 async function start(): Promise<Worker | null> {
   try {
-    const text = (await bundle()).replace(/export\s*\{[^{}]*\};?\s*$/, ""); // a page without an address starts no module
+    // a page without an address starts no module
+    const text = (await bundle()).replace(/export\s*\{[^{}]*\};?\s*$/, "");
     if (!text) return null;
     const made = new Worker(URL.createObjectURL(new Blob([text], { type: "text/javascript" })));
     made.onmessage = ({ data }: MessageEvent<Answer>) => clients.get(data.client)?.answered(data);
@@ -89,7 +115,10 @@ export class Planner {
     this.sent = 0;
   }
 
-  /** Lays these rows out and calls `done`, at once when there are few. An earlier wish is forgotten, or with `patient` waited for. */
+  /**
+   * Lays these rows out and calls `done`, at once when there are few. An earlier wish is forgotten,
+   * or with `patient` waited for.
+   */
   plan(rows: Row[], wish: Wish, done: (layout: Layout) => void, patient = false): void {
     this.later = null;
     if (patient && this.waiting) {
@@ -105,14 +134,21 @@ export class Planner {
     void this.ask();
   }
 
-  /** The level at which these rows are a poster: the first with few columns, else the one with the fewest. */
+  /**
+   * The level at which these rows are a poster: the first with few columns, else the one with the
+   * fewest.
+   */
   level(store: Store, inside: boolean): Level {
     if (store.rows.length > FOLD_FROM) return "all";
     this.skeleton.grow(store.rows);
     let best: [Level, number] = ["none", Infinity];
     for (const mode of inside ? INSIDE : LEVELS) {
-      const { column, flat } = layoutNow(this.skeleton, wishOf(store, mode, new Map(), true, inside));
-      const columns = (flat ? 2 : 1) * (1 + column.reduce((most, one) => Math.max(most, one), 0)); // two storeys in one line
+      const { column, flat } = layoutNow(
+        this.skeleton,
+        wishOf(store, mode, new Map(), true, inside),
+      );
+      // two storeys in one line
+      const columns = (flat ? 2 : 1) * (1 + column.reduce((most, one) => Math.max(most, one), 0));
       if (columns < best[1]) best = [mode, columns];
       if (columns <= POSTER) break;
     }
@@ -133,7 +169,13 @@ export class Planner {
     const wish = this.waiting?.wish;
     if (!wish) return;
     const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve));
-    const layout = await layoutInSlices(this.skeleton, wish, SLICE, turn, () => this.sequence !== sequence);
+    const layout = await layoutInSlices(
+      this.skeleton,
+      wish,
+      SLICE,
+      turn,
+      () => this.sequence !== sequence,
+    );
     if (layout) this.answered({ client: this.client, sequence, layout });
   }
 

@@ -2,8 +2,11 @@
 import { on } from "./dom";
 import type { Camera } from "./camera";
 
-/** The pane follows the pointer; nodes, references and captions keep their own clicks. The wheel scrolls the pane where
-    `room` says that there is more (in pixels above, below), and else the page. */
+/**
+ * The pane follows the pointer; nodes, references and captions keep their own clicks. The wheel
+ * scrolls the pane where `room` says that there is more (in pixels above, below), and else the
+ * page.
+ */
 export function panAndZoom(pane: HTMLElement, camera: Camera, room: () => [number, number]): void {
   let last: [number, number] | null = null;
   const fingers = new Map<number, [number, number]>();
@@ -17,7 +20,11 @@ export function panAndZoom(pane: HTMLElement, camera: Camera, room: () => [numbe
   };
   on(pane, "pointerdown", (event) => {
     if (event.pointerType === "touch") fingers.set(event.pointerId, [event.clientX, event.clientY]);
-    if (event.button !== 0 || (event.target as Element).closest(".mt-node, .mt-chip, [role=button]")) return;
+    if (
+      event.button !== 0 ||
+      (event.target as Element).closest(".mt-node, .mt-chip, [role=button]")
+    )
+      return;
     last = [event.clientX, event.clientY];
     pane.setPointerCapture(event.pointerId);
   });
@@ -47,8 +54,14 @@ export function panAndZoom(pane: HTMLElement, camera: Camera, room: () => [numbe
     "wheel",
     (event) => {
       const box = pane.getBoundingClientRect();
-      if (event.ctrlKey || event.metaKey) camera.zoom(Math.exp(-event.deltaY / 200), event.clientX - box.left, event.clientY - box.top);
-      else if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) camera.pan(-(event.deltaX || event.deltaY), 0);
+      if (event.ctrlKey || event.metaKey)
+        camera.zoom(
+          Math.exp(-event.deltaY / 200),
+          event.clientX - box.left,
+          event.clientY - box.top,
+        );
+      else if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY))
+        camera.pan(-(event.deltaX || event.deltaY), 0);
       else {
         const [above, below] = room();
         const by = Math.max(-above, Math.min(below, event.deltaY));

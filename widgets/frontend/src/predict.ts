@@ -1,4 +1,5 @@
-// Predict: in the backward sweep the next product is shown when the reader has typed what it will be.
+// Predict: in the backward sweep the next product is shown when the reader has typed what it will
+// be.
 import { h, on } from "./dom";
 import type { SweepEdge, SweepStep } from "./schema";
 import type { Store } from "./store";
@@ -9,7 +10,12 @@ import { t } from "./words";
 const NEAR = 0.01; // of the right number, so that two digits are enough
 
 export class Predict {
-  readonly el = h("div", { class: "mt-predict", role: "group", "aria-label": "Predict the next product", hidden: true });
+  readonly el = h("div", {
+    class: "mt-predict",
+    role: "group",
+    "aria-label": "Predict the next product",
+    hidden: true,
+  });
   on = false;
   private wanted = -1; // the position that is asked for
 
@@ -36,12 +42,30 @@ export class Predict {
     if (this.wanted === position && !this.el.hidden) return true;
     this.wanted = position;
     const row = this.store.rows[step.row];
-    const field = h("input", { type: "text", inputmode: "decimal", class: "mt-jump mt-answer", "aria-label": "your number", autocomplete: "off" });
+    const field = h("input", {
+      type: "text",
+      inputmode: "decimal",
+      class: "mt-jump mt-answer",
+      "aria-label": "your number",
+      autocomplete: "off",
+    });
     const said = h("span", { class: "mt-said", role: "status" });
     const check = (): void => this.check(field.value, edge, said, position);
     on(field, "keydown", (event) => event.key === "Enter" && check());
-    const act = (text: string, action: () => void): HTMLElement => h("button", { type: "button", class: "mt-button mt-small", onclick: action }, t(text));
-    this.el.replaceChildren(h("p", {}, h("b", {}, t("Predict")), t(" · row {0}, {1}: ", step.row, title(row)) + this.question(step, edge)), field, act("check", check), act("show it", () => this.leave(position)), said);
+    const act = (text: string, action: () => void): HTMLElement =>
+      h("button", { type: "button", class: "mt-button mt-small", onclick: action }, t(text));
+    this.el.replaceChildren(
+      h(
+        "p",
+        {},
+        h("b", {}, t("Predict")),
+        t(" · row {0}, {1}: ", step.row, title(row)) + this.question(step, edge),
+      ),
+      field,
+      act("check", check),
+      act("show it", () => this.leave(position)),
+      said,
+    );
     this.el.hidden = false;
     field.focus({ preventScroll: true });
     return true;
@@ -50,7 +74,9 @@ export class Predict {
   private question(step: SweepStep, edge: SweepEdge): string {
     const row = this.store.rows[step.row];
     const rule = row.rule[edge.port];
-    const inputs = [...new Set(row.inputs)].map((input) => `${t("row {0}", input)} = ${full(this.store.rows[input].value)}`).join(t(", "));
+    const inputs = [...new Set(row.inputs)]
+      .map((input) => `${t("row {0}", input)} = ${full(this.store.rows[input].value)}`)
+      .join(t(", "));
     return `g = ${full(step.adjoint)}${inputs && t(", ") + inputs}${rule && t(", the rule is {0}", localFirst(withRows(row.said[edge.port + 1] ?? "", row)))}${t(". What arrives at row {0} ({1})?", edge.input, title(this.store.rows[edge.input]))}`;
   }
 
@@ -60,11 +86,17 @@ export class Predict {
   }
 
   private check(text: string, edge: SweepEdge, said: HTMLElement, position: number): void {
-    const [given, right] = [Number(text.replace(",", ".").replace("−", "-")), this.answer(edge) as number];
+    const [given, right] = [
+      Number(text.replace(",", ".").replace("−", "-")),
+      this.answer(edge) as number,
+    ];
     if (!text.trim() || Number.isNaN(given)) return void (said.textContent = t("a number, please"));
-    if (Math.abs(given - right) <= NEAR * Math.max(Math.abs(right), 1e-6)) return this.leave(position);
-    if (Math.abs(given + right) <= NEAR * Math.abs(right)) said.textContent = t("the size is right; look at the sign");
-    else if (edge.local && Math.abs(given - numberOf(edge.local)) <= NEAR * Math.abs(given)) said.textContent = t("that is the local derivative: times what arrived, g");
+    if (Math.abs(given - right) <= NEAR * Math.max(Math.abs(right), 1e-6))
+      return this.leave(position);
+    if (Math.abs(given + right) <= NEAR * Math.abs(right))
+      said.textContent = t("the size is right; look at the sign");
+    else if (edge.local && Math.abs(given - numberOf(edge.local)) <= NEAR * Math.abs(given))
+      said.textContent = t("that is the local derivative: times what arrived, g");
     else said.textContent = t("not yet: local derivative × g");
   }
 

@@ -1,4 +1,5 @@
-// For a projector: the graph, one line of the program and what happens at this step, in large type; steps by a remote.
+// For a projector: the graph, one line of the program and what happens at this step, in large type;
+// steps by a remote.
 import { fullScreen, h, setText } from "./dom";
 import type { Store } from "./store";
 import type { Timeline } from "./timeline";
@@ -46,30 +47,58 @@ export class Present {
     if (!this.on) return;
     const { store, timeline } = this;
     const row = store.rows[timeline.current];
-    const at = row && timeline.updating ? assignedAt(store.rows, row.file, store.sources[row.file ?? ""] ?? "") : row?.line;
+    const at =
+      row && timeline.updating
+        ? assignedAt(store.rows, row.file, store.sources[row.file ?? ""] ?? "")
+        : row?.line;
     const line = row?.file && at ? store.sources[row.file]?.split("\n")[at - 1] : "";
     setText(this.code, line?.trim() ?? "");
     this.code.classList.toggle("mt-back", timeline.backward);
-    const value = (one: Value | null, of: Row | undefined = row): string => (one && of ? (written(one, ROOM) ?? inSentence(one, of)) : "");
+    const value = (one: Value | null, of: Row | undefined = row): string =>
+      one && of ? (written(one, ROOM) ?? inSentence(one, of)) : "";
     const { step } = timeline;
     if (!row) return this.words.replaceChildren(t("before the first row"));
     if (timeline.updating) {
       const lines = [...timeline.updates].slice(0, EDGES).map(([at, source]) => {
         const { by, gradient } = updateParts(store.rows[at], source);
-        const [before, now] = [store.rows[at].value, source.now ?? null].map((one) => value(one, store.rows[at]));
-        return h("p", {}, `${title(store.rows[at])}: ${by && gradient.length < ROOM ? `${before} ${by}${gradient} = ` : `${before} → `}`, h("b", {}, now));
+        const [before, now] = [store.rows[at].value, source.now ?? null].map((one) =>
+          value(one, store.rows[at]),
+        );
+        return h(
+          "p",
+          {},
+          `${title(store.rows[at])}: ${by && gradient.length < ROOM ? `${before} ${by}${gradient} = ` : `${before} → `}`,
+          h("b", {}, now),
+        );
       });
       return this.words.replaceChildren(...lines);
     }
-    if (!step) return this.words.replaceChildren(`${row.said[0] ? withNumbers(row, store.rows) : title(row)} = `, h("b", {}, value(row.value)));
+    if (!step)
+      return this.words.replaceChildren(
+        `${row.said[0] ? withNumbers(row, store.rows) : title(row)} = `,
+        h("b", {}, value(row.value)),
+      );
     const lines = step.edges.slice(0, EDGES).map((edge, k) => {
       const input = store.rows[edge.input];
-      const again = timeline.before(edge.input) || step.edges.slice(0, k).some((one) => one.input === edge.input);
-      const [local, arrived] = [edge.local, step.adjoint].map((one) => one && written(one, ROOM)); // of large arrays only the product is said
+      const again =
+        timeline.before(edge.input) ||
+        step.edges.slice(0, k).some((one) => one.input === edge.input);
+      // of large arrays only the product is said
+      const [local, arrived] = [edge.local, step.adjoint].map((one) => one && written(one, ROOM));
       const factors = local && arrived ? `${local} × ${arrived} = ` : "";
       const sum = again ? h("span", {}, `, Σ ${value(edge.sum, input)}`) : "";
-      return h("p", {}, t("to {0}: ", title(input)) + factors, h("b", {}, value(edge.product, input)), sum);
+      return h(
+        "p",
+        {},
+        t("to {0}: ", title(input)) + factors,
+        h("b", {}, value(edge.product, input)),
+        sum,
+      );
     });
-    this.words.replaceChildren(...(lines.length ? lines : [row.cut ? t("no gradient passes: {0}", cutWords(row.cut)) : t("the sweep ends here")]));
+    this.words.replaceChildren(
+      ...(lines.length
+        ? lines
+        : [row.cut ? t("no gradient passes: {0}", cutWords(row.cut)) : t("the sweep ends here")]),
+    );
   }
 }

@@ -1,4 +1,5 @@
-// What the gradient calls gave: a line for each, the numbers that the program got, and why one is None.
+// What the gradient calls gave: a line for each, the numbers that the program got, and why one is
+// None.
 import { h, s } from "./dom";
 import { signedMap } from "./heatmap";
 import { notFinite } from "./scale";
@@ -15,15 +16,25 @@ const CALLS = 3; // the same of calls
 
 /** What to know about a call that is no tape.gradient. */
 function noteOf({ call, element }: Result): string | null {
-  if (element) return "A Jacobian has one sweep for each element of the target: the steps show that of this one";
+  if (element)
+    return "A Jacobian has one sweep for each element of the target: the steps show that of this one";
   return call === "backward" ? "What this pass added to .grad" : null;
 }
 
-/** The name of what a row computed, or the one that the program gives it: its line says `name = ...`, and no later row belongs to the line. */
+/**
+ * The name of what a row computed, or the one that the program gives it: its line says `name =
+ * ...`, and no later row belongs to the line.
+ */
 export function assigned({ sources, rows }: Store, { row, name, file, line }: Row): string {
   const text = (file !== null && line !== null && sources[file]?.split("\n")[line - 1]) || "";
   const next = rows[row + 1];
-  return name?.replace(/:0$/, "") || (next?.file === file && next?.line === line ? "" : (/^(?:.*;|\s*(?:for|if|while|with)\b.*:)?\s*([A-Za-z_]\w*)\s*=[^=;]*$/.exec(text)?.[1] ?? ""));
+  return (
+    name?.replace(/:0$/, "") ||
+    (next?.file === file && next?.line === line
+      ? ""
+      : (/^(?:.*;|\s*(?:for|if|while|with)\b.*:)?\s*([A-Za-z_]\w*)\s*=[^=;]*$/.exec(text)?.[1] ??
+        ""))
+  );
 }
 
 /** The sentence of a reason that says where: that a gradient is zero is seen. */
@@ -33,7 +44,12 @@ function firstOf(reason: string): string {
 }
 
 export class Results {
-  readonly el = h("div", { class: "mt-results", role: "group", "aria-label": "What tape.gradient returned", hidden: true });
+  readonly el = h("div", {
+    class: "mt-results",
+    role: "group",
+    "aria-label": "What tape.gradient returned",
+    hidden: true,
+  });
   private all = false;
   private drawn: unknown[] = []; // what it was drawn from
 
@@ -42,18 +58,36 @@ export class Results {
     private pick: (row: number) => void,
   ) {}
 
-  /** Draws the results; `hide` is what is there in place of the numbers of the call that is shown, "" for nothing. */
+  /**
+   * Draws the results; `hide` is what is there in place of the numbers of the call that is shown,
+   * "" for nothing.
+   */
   draw(hide: string): void {
     const { results, sweep } = this.store;
-    const state = [results, sweep?.gradients, this.store.moved, this.store.rows.length, this.all, hide];
+    const state = [
+      results,
+      sweep?.gradients,
+      this.store.moved,
+      this.store.rows.length,
+      this.all,
+      hide,
+    ];
     if (state.every((part, k) => part === this.drawn[k])) return;
     this.drawn = state;
     const calls = this.all ? results : results.slice(-CALLS);
-    const hidden = results.length - calls.length + (this.all ? 0 : Math.max(0, ...calls.map((call) => call.sources.length - FEW)));
+    const hidden =
+      results.length -
+      calls.length +
+      (this.all ? 0 : Math.max(0, ...calls.map((call) => call.sources.length - FEW)));
     this.el.replaceChildren(...calls.map((call) => this.line(call, hide)));
     if (hidden > 0 || this.all) {
-      const more = h("button", { type: "button", class: "mt-button mt-small", onclick: () => this.toggle(hide) }, this.all ? t("fewer") : t("{0} more", hidden));
-      if (hidden > 0 || results.length > CALLS || results.some((call) => call.sources.length > FEW)) this.el.append(more);
+      const more = h(
+        "button",
+        { type: "button", class: "mt-button mt-small", onclick: () => this.toggle(hide) },
+        this.all ? t("fewer") : t("{0} more", hidden),
+      );
+      if (hidden > 0 || results.length > CALLS || results.some((call) => call.sources.length > FEW))
+        this.el.append(more);
     }
     this.el.hidden = results.length === 0;
   }
@@ -69,11 +103,34 @@ export class Results {
     const el = h("div", { class: `mt-result${call.shown ? " mt-shown" : ""}` });
     if (call.shown && this.store.moved) el.append(h("i", { class: "mt-whatif" }, t("what if")));
     const at = this.store.results.indexOf(call);
-    if (this.store.results.length > 1) el.append(h("i", {}, t(call.shown ? "call {0}, shown:" : "call {0}", at + 1)));
-    if (call.call && call.call !== "gradient") el.append(h("i", { title: noteOf(call) }, t(call.call).replace("_", " "), call.element ? t(", steps of {0}[{1}]", targets, call.element.join(", ")) : ""));
-    sources.forEach((source, k) => el.append(this.source(call, targets, source, k, call.shown ? hide : "")));
+    if (this.store.results.length > 1)
+      el.append(h("i", {}, t(call.shown ? "call {0}, shown:" : "call {0}", at + 1)));
+    if (call.call && call.call !== "gradient")
+      el.append(
+        h(
+          "i",
+          { title: noteOf(call) },
+          t(call.call).replace("_", " "),
+          call.element ? t(", steps of {0}[{1}]", targets, call.element.join(", ")) : "",
+        ),
+      );
+    sources.forEach((source, k) =>
+      el.append(this.source(call, targets, source, k, call.shown ? hide : "")),
+    );
     if (call.more) el.append(t(" and {0} more", call.more));
-    if (!call.shown && call.sweep) el.append(h("button", { type: "button", class: "mt-button mt-small", title: "Step through the sweep of this call", onclick: () => (this.store.choose(at), this.el.parentElement?.focus()) }, t("show its steps")));
+    if (!call.shown && call.sweep)
+      el.append(
+        h(
+          "button",
+          {
+            type: "button",
+            class: "mt-button mt-small",
+            title: "Step through the sweep of this call",
+            onclick: () => (this.store.choose(at), this.el.parentElement?.focus()),
+          },
+          t("show its steps"),
+        ),
+      );
     return el;
   }
 
@@ -82,30 +139,112 @@ export class Results {
     return found ? assigned(this.store, found) || t("(row {0})", row) : t("not on the tape");
   }
 
-  private source(call: Result, targets: string, source: Result["sources"][number], k: number, hide: string): HTMLElement {
+  private source(
+    call: Result,
+    targets: string,
+    source: Result["sources"][number],
+    k: number,
+    hide: string,
+  ): HTMLElement {
     const row = source.rows.at(-1) ?? source.at ?? -1;
     const name = source.name ?? (row >= 0 ? title(this.store.rows[row]) : t("source {0}", k));
     const moved = this.store.moved > 0 && call.shown;
-    const gradient = moved && !/jacobian/.test(call.call ?? "") ? (this.store.sweep?.gradients[k] ?? null) : call.known ? source.gradient : call.shown ? (this.store.sweep?.gradients[k] ?? null) : null;
-    const el = h("span", { class: "mt-result-source", "data-source": name }, `∂${call.target.length > 1 ? `(${targets})` : targets} / ∂`, row >= 0 ? h("button", { type: "button", class: "mt-link", onclick: () => this.pick(row), "aria-label": t("select {0}, row {1}", name, row) }, name) : h("span", {}, name), " = ");
+    const gradient =
+      moved && !/jacobian/.test(call.call ?? "")
+        ? (this.store.sweep?.gradients[k] ?? null)
+        : call.known
+          ? source.gradient
+          : call.shown
+            ? (this.store.sweep?.gradients[k] ?? null)
+            : null;
+    const el = h(
+      "span",
+      { class: "mt-result-source", "data-source": name },
+      `∂${call.target.length > 1 ? `(${targets})` : targets} / ∂`,
+      row >= 0
+        ? h(
+            "button",
+            {
+              type: "button",
+              class: "mt-link",
+              onclick: () => this.pick(row),
+              "aria-label": t("select {0}, row {1}", name, row),
+            },
+            name,
+          )
+        : h("span", {}, name),
+      " = ",
+    );
     if (hide) el.append(h("b", { class: "mt-hidden-number" }, hide));
-    else if (gradient) el.append(h("b", { title: full(gradient), class: notFinite(gradient) && "mt-none" }, ...this.seen(gradient, row, call)));
-    else if (!call.known) el.append(h("i", { title: "The sweep is too long, or cannot be repeated: print it in the program." }, t("not computed here")));
+    else if (gradient)
+      el.append(
+        h(
+          "b",
+          { title: full(gradient), class: notFinite(gradient) && "mt-none" },
+          ...this.seen(gradient, row, call),
+        ),
+      );
+    else if (!call.known)
+      el.append(
+        h(
+          "i",
+          { title: "The sweep is too long, or cannot be repeated: print it in the program." },
+          t("not computed here"),
+        ),
+      );
     else el.append(h("b", { class: "mt-none" }, "None"));
-    if (!hide && !moved && source.parts.length > 1) el.append(h("span", { class: "mt-parts" }, ` (${source.parts.map((part, i) => t("{0} at row {1}", this.brief(part, row), source.rows[i])).join(" + ")})`));
-    if (!hide && call.known && source.reason && !moved) el.append(h("details", { class: "mt-reason" }, h("summary", {}, firstOf(source.reason)), source.reason));
+    if (!hide && !moved && source.parts.length > 1)
+      el.append(
+        h(
+          "span",
+          { class: "mt-parts" },
+          ` (${source.parts.map((part, i) => t("{0} at row {1}", this.brief(part, row), source.rows[i])).join(" + ")})`,
+        ),
+      );
+    if (!hide && call.known && source.reason && !moved)
+      el.append(
+        h(
+          "details",
+          { class: "mt-reason" },
+          h("summary", {}, firstOf(source.reason)),
+          source.reason,
+        ),
+      );
     return el;
   }
 
   /** A gradient: its number, a small array written out, or its picture and its shape. */
   private seen(gradient: Value, row: number, call?: Result): (string | Element)[] {
-    const [own, before] = [row, call?.target[0]?.row ?? -1].map((at) => this.store.rows[at]?.shape ?? []);
-    const sides = call?.call === "jacobian" ? [...before, ...own] : call?.call === "batch_jacobian" ? [...before, ...own.slice(1)] : own;
+    const [own, before] = [row, call?.target[0]?.row ?? -1].map(
+      (at) => this.store.rows[at]?.shape ?? [],
+    );
+    const sides =
+      call?.call === "jacobian"
+        ? [...before, ...own]
+        : call?.call === "batch_jacobian"
+          ? [...before, ...own.slice(1)]
+          : own;
     const text = sides.length ? written(gradient, WIDE) : this.brief(gradient, row);
     if (text !== null) return [text];
     const map = signedMap(gradient, 0.5, 0.5, MAP[0] - 1, MAP[1] - 1);
     const shape = h("span", { class: "mt-shape" }, shapeText({ shape: sides }));
-    return [...(map ? [s("svg", { class: "mt-result-map", width: Number(map.lastElementChild?.getAttribute("width")) + 1, height: MAP[1], "aria-hidden": "true" }, map)] : []), shape];
+    return [
+      ...(map
+        ? [
+            s(
+              "svg",
+              {
+                class: "mt-result-map",
+                width: Number(map.lastElementChild?.getAttribute("width")) + 1,
+                height: MAP[1],
+                "aria-hidden": "true",
+              },
+              map,
+            ),
+          ]
+        : []),
+      shape,
+    ];
   }
 
   private brief(value: Value | null, row: number): string {

@@ -2,7 +2,9 @@
 import { PAD, READ, type Graph } from "./graph";
 
 const [LOW, HIGH] = [310, 640]; // of the drawing: of a line, and of several
-const [WHOLE, PART] = [0.62, 0.45]; // of the window, for a drawing that can be seen whole then, and for another: the table is to be seen, too
+// of the window, for a drawing that can be seen whole then, and for another: the table is to be
+// seen, too
+const [WHOLE, PART] = [0.62, 0.45];
 
 const SMALL = 8; // rows, that need no more room than the words do
 const PAGE = 0.7; // of the window, where a page is the view's own
@@ -11,21 +13,39 @@ export class Rooms {
   private given = new Map<HTMLElement, number>();
 
   /** For the drawing of a graph, and for the table and the program below it. */
-  share(pane: HTMLElement, below: HTMLElement, graph: Graph, rows: number, unfolded: boolean): void {
+  share(
+    pane: HTMLElement,
+    below: HTMLElement,
+    graph: Graph,
+    rows: number,
+    unfolded: boolean,
+  ): void {
     const lines = graph.tops.length > 1 || graph.nodes.some((node) => node.storey); // or storeys
-    const scale = pane.clientWidth ? Math.min(1, pane.clientWidth / (graph.right - graph.left + 2 * PAD)) : 1;
+    const scale = pane.clientWidth
+      ? Math.min(1, pane.clientWidth / (graph.right - graph.left + 2 * PAD))
+      : 1;
     const wanted = scale * (graph.bottom - graph.top) + (lines && !graph.turned ? 50 : 84);
     const least = READ * (graph.bottom - graph.top + 2 * PAD) + 2;
     const share = least < WHOLE * window.innerHeight ? WHOLE : PART;
     if (!pane.isConnected) return; // it is called again when it is in its page
     const own = pane.closest("[data-fill]");
-    this.take(below, own && rows <= SMALL ? 0 : rows && LOW, 226, LOW); // the words of a step need more than a few rows do
-    const most = own ? PAGE * window.innerHeight : unfolded ? HIGH : lines ? Math.max(LOW, Math.min(HIGH, share * window.innerHeight)) : LOW;
+    // the words of a step need more than a few rows do
+    this.take(below, own && rows <= SMALL ? 0 : rows && LOW, 226, LOW);
+    const most = own
+      ? PAGE * window.innerHeight
+      : unfolded
+        ? HIGH
+        : lines
+          ? Math.max(LOW, Math.min(HIGH, share * window.innerHeight))
+          : LOW;
     this.take(pane, wanted, 150, most);
     if (own) pane.style.minHeight = share === WHOLE ? `${least}px` : "";
   }
 
-  /** A live view, which begins empty, takes more as the tape grows, and never less; what the reader has drawn is respected. */
+  /**
+   * A live view, which begins empty, takes more as the tape grows, and never less; what the reader
+   * has drawn is respected.
+   */
   private take(part: HTMLElement, wanted: number, low: number, most: number): void {
     const given = this.given.get(part) ?? 0;
     if (given !== (parseFloat(part.style.height) || 0)) return;

@@ -1,10 +1,28 @@
-// A snapshot in its packed form, as it travels, and how it is unpacked. The types of a snapshot itself are generated: snapshot.ts.
+// A snapshot in its packed form, as it travels, and how it is unpacked. The types of a snapshot
+// itself are generated: snapshot.ts.
 
 import type { Row, Snapshot, Sweep, SweepEdge, SweepStep, Value } from "./snapshot";
 
-export type { Alarm, Inside, Kind, Nested, Num, PathBreak, Result, Row, Snapshot, Sweep, SweepEdge, SweepStep, Tape, TapeEvent, Value } from "./snapshot";
+export type {
+  Alarm,
+  Inside,
+  Kind,
+  Nested,
+  Num,
+  PathBreak,
+  Result,
+  Row,
+  Snapshot,
+  Sweep,
+  SweepEdge,
+  SweepStep,
+  Tape,
+  TapeEvent,
+  Value,
+} from "./snapshot";
 
-// How minitape_widgets/wire_format.py packs it. A value is null, the text of a float (behind "~" that of a float32), or itself.
+// How minitape_widgets/wire_format.py packs it. A value is null, the text of a float (behind "~"
+// that of a float32), or itself.
 type PackedValue = Value | string | null;
 type Form = Omit<Partial<Row>, "row" | "inputs" | "value">; // what rows have in common
 
@@ -22,7 +40,8 @@ interface PackedSteps {
   adjoint: PackedValue[];
   others: [number, { row: number; adjoint: PackedValue }[]][];
   edges: number[]; // how many each step has
-  differs: number[]; // the places of edges where another framework sent something else than the rule says
+  // the places of edges where another framework sent something else than the rule says
+  differs: number[];
   input: number[];
   port: number[];
   local: PackedValue[];
@@ -30,7 +49,10 @@ interface PackedSteps {
   sum: PackedValue[];
 }
 
-type PackedSweep = Omit<Sweep, "steps" | "gradients"> & { steps: PackedSteps; gradients: PackedValue[] };
+type PackedSweep = Omit<Sweep, "steps" | "gradients"> & {
+  steps: PackedSteps;
+  gradients: PackedValue[];
+};
 
 export interface Packed extends Omit<Snapshot, "rows" | "sweep"> {
   packed: PackedRows;
@@ -83,16 +105,33 @@ export function completeRow(part: Partial<Row> & { row: number }): Row {
 export function unpack(whole: Packed): Snapshot {
   const { packed, sweep, ...rest } = whole;
   const { forms, form, a, b, value } = packed;
-  const inputs = (i: number): number[] => (b[i] === null ? (a[i] as number[]) : ((b[i] as number) < 0 ? [a[i]] : [a[i], b[i]]) as number[]);
+  const inputs = (i: number): number[] =>
+    b[i] === null
+      ? (a[i] as number[])
+      : (((b[i] as number) < 0 ? [a[i]] : [a[i], b[i]]) as number[]);
   const full = forms.map((fields) => ({ ...DEFAULTS, ...fields }));
   const rows: Row[] = [];
   for (let i = 0; i < form.length; i++) {
     const row = rest.first + i;
-    rows.push({ ...full[form[i]], row, call: row, inputs: inputs(i), value: unpackValue(value[i]) });
+    rows.push({
+      ...full[form[i]],
+      row,
+      call: row,
+      inputs: inputs(i),
+      value: unpackValue(value[i]),
+    });
   }
   for (const [i, own] of packed.own) Object.assign(rows[i], own);
   if (sweep === undefined) return { ...rest, rows };
-  return { ...rest, rows, sweep: sweep && { ...sweep, steps: unpackSteps(sweep.steps), gradients: sweep.gradients.map(unpackValue) } };
+  return {
+    ...rest,
+    rows,
+    sweep: sweep && {
+      ...sweep,
+      steps: unpackSteps(sweep.steps),
+      gradients: sweep.gradients.map(unpackValue),
+    },
+  };
 }
 
 function unpackValue(packed: PackedValue): Value | null {
@@ -120,14 +159,20 @@ function unpackSteps(packed: PackedSteps): SweepStep[] {
     }
     return { row, adjoint: unpackValue(packed.adjoint[i]) as Value, edges } as SweepStep;
   });
-  for (const [i, others] of packed.others) steps[i].others = others.map((other) => ({ row: other.row, adjoint: unpackValue(other.adjoint) as Value }));
+  for (const [i, others] of packed.others)
+    steps[i].others = others.map((other) => ({
+      row: other.row,
+      adjoint: unpackValue(other.adjoint) as Value,
+    }));
   return steps;
 }
 
 type Bytes = ArrayBuffer | DataView | Uint8Array;
 
 async function inflate(buffer: Bytes): Promise<unknown> {
-  const stream = new Blob([buffer as BlobPart]).stream().pipeThrough(new DecompressionStream("deflate"));
+  const stream = new Blob([buffer as BlobPart])
+    .stream()
+    .pipeThrough(new DecompressionStream("deflate"));
   return JSON.parse(await new Response(stream).text());
 }
 
@@ -138,6 +183,9 @@ export async function decode(buffer: Bytes): Promise<Snapshot> {
 
 /** The page of steps in a buffer. */
 export async function decodePage(buffer: Bytes): Promise<Page> {
-  const page = (await inflate(buffer)) as Omit<Page, "steps" | "gradients"> & { steps: PackedSteps; gradients: PackedValue[] };
+  const page = (await inflate(buffer)) as Omit<Page, "steps" | "gradients"> & {
+    steps: PackedSteps;
+    gradients: PackedValue[];
+  };
   return { ...page, steps: unpackSteps(page.steps), gradients: page.gradients.map(unpackValue) };
 }

@@ -2,12 +2,23 @@
 import { groupTitle } from "./fold";
 import { HALF, NODE_H, NODE_W, isBare, type Graph, type Node } from "./graph";
 import type { Edge } from "./place";
-import { brief, each, elide, gone, operationOf, shapeText, shortName, title as titleOf, written } from "./value";
+import {
+  brief,
+  each,
+  elide,
+  gone,
+  operationOf,
+  shapeText,
+  shortName,
+  title as titleOf,
+  written,
+} from "./value";
 import type { Row, Value } from "./schema";
 import type { Store } from "./store";
 import { t, wide } from "./words";
 
-const TITLE_FONT = 'system-ui, -apple-system, "Segoe UI", Helvetica, Arial, sans-serif'; // as in theme.css
+// as in theme.css
+const TITLE_FONT = 'system-ui, -apple-system, "Segoe UI", Helvetica, Arial, sans-serif';
 export const CHARS = 15; // characters of the value font that fit into a node
 const BARE = 7; // and into that of a number
 export const SIDES = 12; // and of a shape, beside which there is a picture
@@ -17,11 +28,15 @@ export function portY(node: Node, edge: Edge): number {
   return node.y + (NODE_H * (edge.port + 1)) / (edge.ports + 1);
 }
 
-/** A point so far before the place at which an edge enters its node: on the left, or on top where the graph is turned; in a lower storey
-    on the other side. */
+/**
+ * A point so far before the place at which an edge enters its node: on the left, or on top where
+ * the graph is turned; in a lower storey on the other side.
+ */
 export function entry({ turned }: Graph, node: Node, edge: Edge, away: number): Point {
   const at = node.storey ? (turned ? NODE_H : NODE_W) + away : -away;
-  return turned ? [node.x + (NODE_W * (edge.port + 1)) / (edge.ports + 1), node.y + at] : [node.x + at, portY(node, edge)];
+  return turned
+    ? [node.x + (NODE_W * (edge.port + 1)) / (edge.ports + 1), node.y + at]
+    : [node.x + at, portY(node, edge)];
 }
 
 /** Do edges come into a node from the right? */
@@ -29,7 +44,9 @@ export const entersRight = ({ turned }: Graph, { storey }: Node): boolean => sto
 
 /** The place at which the edges of a node begin. */
 function exit({ turned }: Graph, { x, y, storey }: Node): Point {
-  return turned ? [x + NODE_W / 2, storey ? y : y + NODE_H] : [storey ? x : x + NODE_W, y + NODE_H / 2];
+  return turned
+    ? [x + NODE_W / 2, storey ? y : y + NODE_H]
+    : [storey ? x : x + NODE_W, y + NODE_H / 2];
 }
 
 const round = (x: number): number => Math.round(x * 10) / 10;
@@ -42,9 +59,22 @@ type Piece = { from: Point; to: Point; bend: [Point, Point] | null };
 /** The curve of an edge in parts; in a lower storey it is that of one which runs the other way. */
 function pieces(graph: Graph, edge: Edge): Piece[] {
   const [from, to] = [graph.nodes[edge.from], graph.nodes[edge.to]];
-  if (!edge.back) return between(graph, edge, from, exit(graph, from), to, entry(graph, to, edge, 2), edge.via);
-  const turned = between(graph, edge, to, entry(graph, to, edge, 2), from, exit(graph, from), [...edge.via].reverse());
-  return turned.reverse().map((piece) => ({ from: piece.to, to: piece.from, bend: piece.bend && [piece.bend[1], piece.bend[0]] }));
+  if (!edge.back)
+    return between(graph, edge, from, exit(graph, from), to, entry(graph, to, edge, 2), edge.via);
+  const turned = between(
+    graph,
+    edge,
+    to,
+    entry(graph, to, edge, 2),
+    from,
+    exit(graph, from),
+    [...edge.via].reverse(),
+  );
+  return turned.reverse().map((piece) => ({
+    from: piece.to,
+    to: piece.from,
+    bend: piece.bend && [piece.bend[1], piece.bend[0]],
+  }));
 }
 
 /** Adds what leads through these points, with round corners. */
@@ -63,18 +93,38 @@ function through(at: Point, points: Point[], found: Piece[]): void {
   });
 }
 
-/** The curve from a point at one node to a point at another one, which is right of it or, where the graph is turned, below it. */
-function between(graph: Graph, edge: Edge, from: Node, at: Point, to: Node, goal: Point, via: Edge["via"]): Piece[] {
+/**
+ * The curve from a point at one node to a point at another one, which is right of it or, where the
+ * graph is turned, below it.
+ */
+function between(
+  graph: Graph,
+  edge: Edge,
+  from: Node,
+  at: Point,
+  to: Node,
+  goal: Point,
+  via: Edge["via"],
+): Piece[] {
   const found: Piece[] = [];
   const { turned, per, pitch } = graph;
   const curve = (next: Point): void => {
     const [along, across] = turned ? [1, 0] : [0, 1];
     const bend = Math.max(14, (next[along] - at[along]) / 2);
-    const bent = (point: Point, by: number): Point => (turned ? [point[0], point[1] + by] : [point[0] + by, point[1]]);
-    found.push({ from: at, to: next, bend: !turned && Math.abs(next[across] - at[across]) < 0.5 ? null : [bent(at, bend), bent(next, -bend)] });
+    const bent = (point: Point, by: number): Point =>
+      turned ? [point[0], point[1] + by] : [point[0] + by, point[1]];
+    found.push({
+      from: at,
+      to: next,
+      bend:
+        !turned && Math.abs(next[across] - at[across]) < 0.5
+          ? null
+          : [bent(at, bend), bent(next, -bend)],
+    });
     at = next;
   };
-  const straight = (next: Point): void => void (found.push({ from: at, to: next, bend: null }), (at = next));
+  const straight = (next: Point): void =>
+    void (found.push({ from: at, to: next, bend: null }), (at = next));
   if (turned) {
     const pass = (x: number | undefined, top: number, bottom: number): void => {
       if (x === undefined || bottom - top < NODE_H) return;
@@ -82,18 +132,30 @@ function between(graph: Graph, edge: Edge, from: Node, at: Point, to: Node, goal
       straight([x, bottom + AWAY]);
     };
     pass(graph.around.get(from.index), from.y + NODE_H + 2 * AWAY, graph.reach[from.column][1]);
-    for (const [column, slot] of via) pass(graph.passing.get(`${column}|${slot}`), ...graph.reach[column]);
+    for (const [column, slot] of via)
+      pass(graph.passing.get(`${column}|${slot}`), ...graph.reach[column]);
     pass(graph.around.get(to.index), graph.reach[to.column][0], to.y - 2 * AWAY);
   }
   let { line } = from;
   /** To the height of `y` in the next line, left of its first column. */
   const wrap = (y: number): void => {
     const lane = graph.lane(edge.from, line++);
-    through(at, [[lane.right, at[1]], [lane.right, lane.y], [lane.left, lane.y], [lane.left, y], [lane.left + CORNER, y]], found);
+    through(
+      at,
+      [
+        [lane.right, at[1]],
+        [lane.right, lane.y],
+        [lane.left, lane.y],
+        [lane.left, y],
+        [lane.left + CORNER, y],
+      ],
+      found,
+    );
     at = [lane.left + CORNER, y];
   };
   for (const [column, slot] of turned ? [] : via) {
-    const [next, x] = per === Infinity ? [0, column * pitch] : [Math.floor(column / per), (column % per) * pitch];
+    const [next, x] =
+      per === Infinity ? [0, column * pitch] : [Math.floor(column / per), (column % per) * pitch];
     const y = graph.tops[next] + slot * HALF + HALF / 2;
     if (next > line) wrap(y);
     curve([x - 10, y]);
@@ -107,17 +169,28 @@ function between(graph: Graph, edge: Edge, from: Node, at: Point, to: Node, goal
 const AWAY = 12; // from the nodes that an edge passes
 const CORNER = 8; // radius
 
-/** The curve of an edge with a small open arrowhead, which `back` puts at its beginning: there the gradient goes. */
+/**
+ * The curve of an edge with a small open arrowhead, which `back` puts at its beginning: there the
+ * gradient goes.
+ */
 export function edgePath(graph: Graph, edge: Edge, back = false): string {
   const parts = pieces(graph, edge);
   const at = ([x, y]: Point): string => `${round(x)} ${round(y)}`;
-  const tip = ([x, y]: Point, sign: number): string => (graph.turned ? `M${at([x - 3.5, y - 5.5 * sign])}l3.5 ${5.5 * sign}l3.5 ${-5.5 * sign}` : `M${at([x - 5.5 * sign, y - 3.5])}l${5.5 * sign} 3.5l${-5.5 * sign} 3.5`);
+  const tip = ([x, y]: Point, sign: number): string =>
+    graph.turned
+      ? `M${at([x - 3.5, y - 5.5 * sign])}l3.5 ${5.5 * sign}l3.5 ${-5.5 * sign}`
+      : `M${at([x - 5.5 * sign, y - 3.5])}l${5.5 * sign} 3.5l${-5.5 * sign} 3.5`;
   const { from } = parts[0];
   const first = graph.nodes[edge.from].storey ? -1 : 1;
-  const start: Point = graph.turned ? [from[0], from[1] + 2 * first] : [from[0] + 2 * first, from[1]];
+  const start: Point = graph.turned
+    ? [from[0], from[1] + 2 * first]
+    : [from[0] + 2 * first, from[1]];
   let d = `M${at(from)}`;
-  for (const { to, bend } of parts) d += bend ? `C${at(bend[0])} ${at(bend[1])} ${at(to)}` : `L${at(to)}`;
-  return back ? tip(start, -first) + d : d + tip(parts[parts.length - 1].to, graph.nodes[edge.to].storey ? -1 : 1);
+  for (const { to, bend } of parts)
+    d += bend ? `C${at(bend[0])} ${at(bend[1])} ${at(to)}` : `L${at(to)}`;
+  return back
+    ? tip(start, -first) + d
+    : d + tip(parts[parts.length - 1].to, graph.nodes[edge.to].storey ? -1 : 1);
 }
 
 const STEP = 8; // pixels between the points of a curve
@@ -126,12 +199,20 @@ const STEP = 8; // pixels between the points of a curve
 export function edgeCurve(graph: Graph, edge: Edge): Point[] {
   const parts = pieces(graph, edge);
   const found: Point[] = [parts[0].from];
-  for (const { from: [x0, y0], to: [x1, y1], bend } of parts) {
+  for (const {
+    from: [x0, y0],
+    to: [x1, y1],
+    bend,
+  } of parts) {
     const count = Math.max(1, Math.ceil(Math.hypot(x1 - x0, y1 - y0) / STEP));
     for (let k = 1; k <= count; k++) {
       const t = k / count;
       const [a, b, c, d] = [(1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t * t * (1 - t), t ** 3];
-      if (bend) found.push([a * x0 + b * bend[0][0] + c * bend[1][0] + d * x1, a * y0 + b * bend[0][1] + c * bend[1][1] + d * y1]);
+      if (bend)
+        found.push([
+          a * x0 + b * bend[0][0] + c * bend[1][0] + d * x1,
+          a * y0 + b * bend[0][1] + c * bend[1][1] + d * y1,
+        ]);
       else found.push([x0 + t * (x1 - x0), y0 + t * (y1 - y0)]);
     }
   }
@@ -174,7 +255,11 @@ export function isShort(value: Value, room = CHARS, row?: Row | null): boolean {
 /** A value in its node: of an array that does not fit its shape, next to which its picture is. */
 export function nodeValue(value: Value | null, row: Row, room: number): string {
   if (!value || !row.shape.length) return brief(value, row, room);
-  return written(value, room) ?? alike(value, row, room) ?? shapeText(row, Math.min(room, SIDES - (CHARS - room)));
+  return (
+    written(value, room) ??
+    alike(value, row, room) ??
+    shapeText(row, Math.min(room, SIDES - (CHARS - room)))
+  );
 }
 
 export interface NodeText {
@@ -191,53 +276,116 @@ export interface NodeText {
 export function nodeText(store: Store, node: Node): NodeText {
   const { row, group } = node;
   const kind = row?.kind ?? "group";
-  const room = NODE_W - (kind === "source" ? 38 : kind === "group" ? 14 : 24) - (row ? 7.3 * String(row.row).length : 0);
+  const room =
+    NODE_W -
+    (kind === "source" ? 38 : kind === "group" ? 14 : 24) -
+    (row ? 7.3 * String(row.row).length : 0);
   const named = kind === "operation" && !!row?.name;
-  const whole = row ? (named ? (row.name as string) : titleOf(row)) : group ? groupTitle(group) : "";
+  const whole = row
+    ? named
+      ? (row.name as string)
+      : titleOf(row)
+    : group
+      ? groupTitle(group)
+      : "";
   const long = widthOf(whole) > room; // in smaller type more of it can be read
-  const path = long && kind === "variable" ? /([^/.]+)[/.]([^/.]+)$/.exec(whole) : null; // its layer is beside its name
+  // its layer is beside its name
+  const path = long && kind === "variable" ? /([^/.]+)[/.]([^/.]+)$/.exec(whole) : null;
   const title = path ? path[2] : fitting(whole, room, long ? "600 13px" : undefined);
   const width = widthOf(title, long ? "600 13px" : undefined);
-  const op = named && row ? operationText(store, row, room - width - 6) : path ? fitting(path[1], room - width - 6, "12px") : "";
-  return { title, long, unnamed: !!row && !row.name && kind !== "source", width, op, value: valueText(store, node), kind };
+  const op =
+    named && row
+      ? operationText(store, row, room - width - 6)
+      : path
+        ? fitting(path[1], room - width - 6, "12px")
+        : "";
+  return {
+    title,
+    long,
+    unnamed: !!row && !row.name && kind !== "source",
+    width,
+    op,
+    value: valueText(store, node),
+    kind,
+  };
 }
 
 const SIGNS = /^[×+−/@-]$/; // operations that are written between their inputs
 
-/** What a row does to its inputs, in so many pixels: `x × w` where they have names, else `×`; nothing where there is no room. */
+/**
+ * What a row does to its inputs, in so many pixels: `x × w` where they have names, else `×`;
+ * nothing where there is no room.
+ */
 function operationText(store: Store, row: Row, pixels: number): string {
   const label = operationOf(row);
-  const names = row.inputs.map((input) => store.rows[input]).map((input) => (input.literal ? brief(input.value, input, 6) : input.name?.replace(/:0$/, "") || ""));
-  const texts = [...(SIGNS.test(label) && names.length === 2 && names.every(Boolean) ? [names.join(` ${label} `)] : []), label];
-  return texts.find((text) => widthOf(text, "12px") <= pixels) ?? (pixels > 36 ? fitting(label, pixels, "12px") : "");
+  const names = row.inputs
+    .map((input) => store.rows[input])
+    .map((input) =>
+      input.literal ? brief(input.value, input, 6) : input.name?.replace(/:0$/, "") || "",
+    );
+  const texts = [
+    ...(SIGNS.test(label) && names.length === 2 && names.every(Boolean)
+      ? [names.join(` ${label} `)]
+      : []),
+    label,
+  ];
+  return (
+    texts.find((text) => widthOf(text, "12px") <= pixels) ??
+    (pixels > 36 ? fitting(label, pixels, "12px") : "")
+  );
 }
 
 /** Its value: of a folded group the first operations in it. */
 export function valueText(store: Store, node: Node): string {
   const { row, group } = node;
-  if (row) return row.released && !row.value ? gone(row, CHARS) : nodeValue(row.value, row, isBare(row) ? BARE : CHARS) || (row.shape.length ? shapeText(row) : "");
+  if (row)
+    return row.released && !row.value
+      ? gone(row, CHARS)
+      : nodeValue(row.value, row, isBare(row) ? BARE : CHARS) ||
+          (row.shape.length ? shapeText(row) : "");
   const ops: string[] = [];
-  for (let i = group?.start ?? 0; group && i < Math.min(group.end, group.start + 200) && ops.length < 5; i++) {
+  for (
+    let i = group?.start ?? 0;
+    group && i < Math.min(group.end, group.start + 200) && ops.length < 5;
+    i++
+  ) {
     const one = store.rows[i];
-    if (one?.kind === "operation" && !ops.includes(one.label || one.op)) ops.push(one.label || one.op);
+    if (one?.kind === "operation" && !ops.includes(one.label || one.op))
+      ops.push(one.label || one.op);
   }
   return elide(ops.join(" "), CHARS - 1);
 }
 
 /** The chips of an operation's far inputs: one each, or one for all where there are many. */
-export function farChips(graph: Graph, edges: Edge[]): { edge: Edge; text: string; x: number; y: number; w: number; alone: boolean }[] {
+export function farChips(
+  graph: Graph,
+  edges: Edge[],
+): { edge: Edge; text: string; x: number; y: number; w: number; alone: boolean }[] {
   const far = edges.filter((edge) => edge.far);
   if (!far.length) return [];
   const to = graph.nodes[far[0].to];
   const chip = (edge: Edge, text: string, y: number, alone = true) => {
     const w = 12 + 7.3 * wide(text);
-    return { edge, text, x: entersRight(graph, to) ? to.x + NODE_W + 14 : to.x - 14 - w, y, w, alone };
+    return {
+      edge,
+      text,
+      x: entersRight(graph, to) ? to.x + NODE_W + 14 : to.x - 14 - w,
+      y,
+      w,
+      alone,
+    };
   };
-  if (far.length > 3 || (far.length > 1 && far[0].ports > 3)) return [chip(far[0], t("{0} rows", far.length), to.y + NODE_H / 2, false)];
+  if (far.length > 3 || (far.length > 1 && far[0].ports > 3))
+    return [chip(far[0], t("{0} rows", far.length), to.y + NODE_H / 2, false)];
   return far.map((edge) => {
     const from = graph.nodes[edge.from];
     const row = from.row;
-    const name = !row || row.kind === "operation" ? t("row {0}", from.first) : row.kind === "constant" && !row.name ? brief(row.value, row, 9) : titleOf(row);
+    const name =
+      !row || row.kind === "operation"
+        ? t("row {0}", from.first)
+        : row.kind === "constant" && !row.name
+          ? brief(row.value, row, 9)
+          : titleOf(row);
     return chip(edge, shortName(name, 10), portY(to, edge));
   });
 }

@@ -1,4 +1,5 @@
-// The numbers on the edges over which the sweep has gone: each on its own edge, where no other edge, node or number is.
+// The numbers on the edges over which the sweep has gone: each on its own edge, where no other
+// edge, node or number is.
 import type { Box } from "./camera";
 import { NODE_H, NODE_W, isBare, TIGHT, type Graph } from "./graph";
 import { edgeId } from "./labels";
@@ -8,51 +9,80 @@ export const [SHARE_W, SHARE_H] = [62, 15]; // of a number with seven characters
 const NARROW = 40; // of one with five
 const CELL = 32; // pixels of the grid in which it is looked what is near
 const MOST = 600; // nodes: of a larger graph no edge has its number
-const PLACES = [0.5, 0.58, 0.42, 0.66, 0.34, 0.74, 0.26, 0.82, 0.18, 0.88, 0.12]; // of the edge's length, the best first
+// of the edge's length, the best first
+const PLACES = [0.5, 0.58, 0.42, 0.66, 0.34, 0.74, 0.26, 0.82, 0.18, 0.88, 0.12];
 const [LONG, ENDS] = [40, 6]; // points of an edge, and from its end
-const [COVERED, MUCH] = [20, 1000]; // what it costs to lie on a point of another edge, and on a node or a number
+// what it costs to lie on a point of another edge, and on a node or a number
+const [COVERED, MUCH] = [20, 1000];
 
 /** Do two boxes, given by their middles, overlap? */
-export const meets = (a: Box, b: Box): boolean => Math.abs(a.x - b.x) < (a.w + b.w) / 2 && Math.abs(a.y - b.y) < (a.h + b.h) / 2;
+export const meets = (a: Box, b: Box): boolean =>
+  Math.abs(a.x - b.x) < (a.w + b.w) / 2 && Math.abs(a.y - b.y) < (a.h + b.h) / 2;
 
-/** By edge where its number is, and how wide it may be; edges without a place that is free have none. */
+/**
+ * By edge where its number is, and how wide it may be; edges without a place that is free have
+ * none.
+ */
 export function sharePlaces(graph: Graph): Map<string, [number, number, number]> {
   const found = new Map<string, [number, number, number]>();
-  const widths = graph.turned || graph.pitch >= TIGHT ? [SHARE_W] : [SHARE_W, graph.pitch - NODE_W - 12];
+  const widths =
+    graph.turned || graph.pitch >= TIGHT ? [SHARE_W] : [SHARE_W, graph.pitch - NODE_W - 12];
   if (graph.nodes.length > MOST) return found;
   const points = new Map<string, [number, number, string][]>();
   const boxes = new Map<string, Box[]>();
   const cells = function* ({ x, y, w, h }: Box): Generator<string> {
-    for (let i = Math.floor((x - w / 2) / CELL); i <= (x + w / 2) / CELL; i++) for (let k = Math.floor((y - h / 2) / CELL); k <= (y + h / 2) / CELL; k++) yield `${i},${k}`;
+    for (let i = Math.floor((x - w / 2) / CELL); i <= (x + w / 2) / CELL; i++)
+      for (let k = Math.floor((y - h / 2) / CELL); k <= (y + h / 2) / CELL; k++) yield `${i},${k}`;
   };
-  const add = <T>(to: Map<string, T[]>, key: string, one: T): void => void (to.get(key)?.push(one) ?? to.set(key, [one]));
+  const add = <T>(to: Map<string, T[]>, key: string, one: T): void =>
+    void (to.get(key)?.push(one) ?? to.set(key, [one]));
   const put = (box: Box): void => {
     for (const cell of cells(box)) add(boxes, cell, box);
   };
   const curves: [string, Point[]][] = [];
   const chips: [string, [number, number, number][]][] = []; // and where a number may be beside each
   for (const node of graph.nodes) {
-    put({ x: node.x + NODE_W / 2, y: node.y + NODE_H / 2, w: NODE_W + 4, h: isBare(node.row) ? NODE_H / 2 : NODE_H + 4 });
+    put({
+      x: node.x + NODE_W / 2,
+      y: node.y + NODE_H / 2,
+      w: NODE_W + 4,
+      h: isBare(node.row) ? NODE_H / 2 : NODE_H + 4,
+    });
     const far = farChips(graph, graph.edges(node.index));
     for (const { edge, x, y, w, alone } of far) {
       put({ x: x + w / 2, y, w: w + 4, h: 18 });
-      const beside = (room: number): [number, number, number] => [entersRight(graph, node) ? x + w + 3 + room / 2 : x - 3 - room / 2, y, room];
-      if (alone) chips.push([edgeId(edge), [beside(NARROW), [x + w / 2, y - 17, NARROW], [x + w / 2, y + 17, NARROW]]]);
+      const beside = (room: number): [number, number, number] => [
+        entersRight(graph, node) ? x + w + 3 + room / 2 : x - 3 - room / 2,
+        y,
+        room,
+      ];
+      if (alone)
+        chips.push([
+          edgeId(edge),
+          [beside(NARROW), [x + w / 2, y - 17, NARROW], [x + w / 2, y + 17, NARROW]],
+        ]);
     }
-    for (const edge of graph.edges(node.index)) if (!edge.far) curves.push([edgeId(edge), edgeCurve(graph, edge)]);
+    for (const edge of graph.edges(node.index))
+      if (!edge.far) curves.push([edgeId(edge), edgeCurve(graph, edge)]);
   }
-  for (const [id, curve] of curves) for (const [x, y] of curve) add(points, `${Math.floor(x / CELL)},${Math.floor(y / CELL)}`, [x, y, id]);
+  for (const [id, curve] of curves)
+    for (const [x, y] of curve)
+      add(points, `${Math.floor(x / CELL)},${Math.floor(y / CELL)}`, [x, y, id]);
   const cost = (box: Box, id: string): number => {
     let sum = 0;
     for (const cell of cells(box)) {
       for (const other of boxes.get(cell) ?? []) if (meets(box, other)) sum += MUCH;
-      for (const [x, y, other] of points.get(cell) ?? []) if (other !== id && Math.abs(x - box.x) < box.w / 2 && Math.abs(y - box.y) < box.h / 2) sum += COVERED;
+      for (const [x, y, other] of points.get(cell) ?? [])
+        if (other !== id && Math.abs(x - box.x) < box.w / 2 && Math.abs(y - box.y) < box.h / 2)
+          sum += COVERED;
     }
     return sum;
   };
   for (const [id, curve] of curves) {
     let [best, least]: [[number, number, number] | null, number] = [null, COVERED];
-    const shares: number[] = curve.length > LONG ? [...PLACES, ENDS / curve.length, 1 - ENDS / curve.length] : PLACES; // beside the nodes it runs alone
+    const shares: number[] =
+      // beside the nodes it runs alone
+      curve.length > LONG ? [...PLACES, ENDS / curve.length, 1 - ENDS / curve.length] : PLACES;
     for (const w of widths)
       for (const share of best ? [] : shares) {
         const [x, y]: Point = curve[Math.round(share * (curve.length - 1))];

@@ -1,19 +1,23 @@
-// What folding and placing need to know of the rows: numbers in columns, so that a worker can hold a copy of them.
+// What folding and placing need to know of the rows: numbers in columns, so that a worker can hold
+// a copy of them.
 import type { Row } from "./schema";
 import { isLeaf } from "./store";
 
-export const WRITTEN = "\u2202"; // begins the name of the part that a tape's gradient wrote on an outer one; its number follows
+// begins the name of the part that a tape's gradient wrote on an outer one; its number follows
+export const WRITTEN = "\u2202";
 
 /** What is known of a row, as bits of one number. */
 export const enum Is {
   LEAF = 1, // it has no inputs on the tape
   SOURCE = 2, // a leaf that was watched: it belongs to no group
-  DATA = 4, // an array that is no weight: what a network is given is seen where its layers are folded
+  // an array that is no weight: what a network is given is seen where its layers are folded
+  DATA = 4,
   PARAM = 8, // a leaf that a gradient is asked for: it is seen even where its readers are folded
   GHOST = 16, // it ran, but no tape recorded it
   PLUMB = 32, // it hands its input on: inside of a call it would only be noise
   LITERAL = 64, // a number of the program, which may be there at several places
-  LAST = 128, // the result of a function with a gradient of its own: it is right of what the function computed
+  // the result of a function with a gradient of its own: it is right of what the function computed
+  LAST = 128,
 }
 
 /** The rows from `first` on, as they travel to the worker. */
@@ -25,7 +29,8 @@ export interface SkeletonPart {
   scopes: string[][]; // all of them
 }
 
-const FACTS = 6; // of a row: its bits, sign, scope, the tape that wrote it, its place, and the row that it is below
+// of a row: its bits, sign, scope, the tape that wrote it, its place, and the row that it is below
+const FACTS = 6;
 
 export class Skeleton {
   inputs: ArrayLike<number>[] = [];
@@ -55,18 +60,40 @@ export class Skeleton {
     for (let i = this.count; i < rows.length; i++) {
       const row = rows[i];
       const leaf = isLeaf(row);
-      const sign = number(this.signs, `${row.op}|${row.inputs.length}|${row.line}|${row.file}|${row.by}`);
+      const sign = number(
+        this.signs,
+        `${row.op}|${row.inputs.length}|${row.line}|${row.file}|${row.by}`,
+      );
       const path = row.by === null || leaf ? row.scope : [`${WRITTEN}${row.by}`, ...row.scope];
       const scope = path.length ? number(this.scopeOf, path.join("\0")) : 0;
       this.scopes[scope] ??= path;
       const source = row.kind === "source";
-      const bits = [leaf, source, row.kind === "constant" && row.shape.length > 0, source || (row.kind === "variable" && row.watched !== null), row.status === "ghost", row.op === "identity" || row.op === "logical_not", row.literal, row.op === "custom_gradient" && row.scope.at(-1) === row.label];
+      const bits = [
+        leaf,
+        source,
+        row.kind === "constant" && row.shape.length > 0,
+        source || (row.kind === "variable" && row.watched !== null),
+        row.status === "ghost",
+        row.op === "identity" || row.op === "logical_not",
+        row.literal,
+        row.op === "custom_gradient" && row.scope.at(-1) === row.label,
+      ];
       const place = number(this.places, `${row.line}|${row.site}|${row.file}|${row.op}`);
-      this.push(row.inputs, [bits.reduce((sum, bit, k) => sum + (Number(bit) << k), 0), sign, scope, row.by ?? -1, place, row.below ?? -1]);
+      this.push(row.inputs, [
+        bits.reduce((sum, bit, k) => sum + (Number(bit) << k), 0),
+        sign,
+        scope,
+        row.by ?? -1,
+        place,
+        row.below ?? -1,
+      ]);
     }
   }
 
-  private push(inputs: ArrayLike<number>, [bits, sign, scope, by, place, below]: ArrayLike<number> & Iterable<number>): void {
+  private push(
+    inputs: ArrayLike<number>,
+    [bits, sign, scope, by, place, below]: ArrayLike<number> & Iterable<number>,
+  ): void {
     const row = this.bits.push(bits) - 1;
     this.inputs.push(inputs);
     this.sign.push(sign);
@@ -92,9 +119,16 @@ export class Skeleton {
     const [flat, facts]: number[][] = [[], []];
     some.forEach((inputs, i) => {
       for (let k = 0; k < inputs.length; k++) flat.push(inputs[k]);
-      for (const column of [this.bits, this.sign, this.scope, this.by, this.place, this.below]) facts.push(column[first + i]);
+      for (const column of [this.bits, this.sign, this.scope, this.by, this.place, this.below])
+        facts.push(column[first + i]);
     });
-    return { first, counts: Int32Array.from(some, (inputs) => inputs.length), inputs: Int32Array.from(flat), facts: Int32Array.from(facts), scopes: this.scopes };
+    return {
+      first,
+      counts: Int32Array.from(some, (inputs) => inputs.length),
+      inputs: Int32Array.from(flat),
+      facts: Int32Array.from(facts),
+      scopes: this.scopes,
+    };
   }
 
   /** Takes what another skeleton's `part` gave. */
@@ -102,7 +136,10 @@ export class Skeleton {
     let at = 0;
     this.scopes = part.scopes;
     part.counts.forEach((count, i) => {
-      this.push(part.inputs.subarray(at, at + count), part.facts.subarray(FACTS * i, FACTS * (i + 1)));
+      this.push(
+        part.inputs.subarray(at, at + count),
+        part.facts.subarray(FACTS * i, FACTS * (i + 1)),
+      );
       at += count;
     });
   }

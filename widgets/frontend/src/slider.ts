@@ -1,4 +1,5 @@
-// Sliders bound to variables: moving one runs the function again in the kernel, and the numbers change in place.
+// Sliders bound to variables: moving one runs the function again in the kernel, and the numbers
+// change in place.
 import { h, on, setText } from "./dom";
 import { t } from "./words";
 
@@ -14,7 +15,12 @@ export interface Knob {
 }
 
 export class Sliders {
-  readonly el = h("div", { class: "mt-knobs", role: "group", "aria-label": "Variables", hidden: true });
+  readonly el = h("div", {
+    class: "mt-knobs",
+    role: "group",
+    "aria-label": "Variables",
+    hidden: true,
+  });
   private gone = false; // no kernel answered
   private waiting = false; // a run is under way: the newest values are sent when it is done
   private wanted: number[] | null = null;
@@ -33,7 +39,14 @@ export class Sliders {
     this.shown = [...this.values];
     knobs.forEach((knob, k) => {
       const { low: min, high: max, step } = knob;
-      const input = h("input", { type: "range", class: "mt-slider mt-knob", min, max, step, "aria-label": knob.name });
+      const input = h("input", {
+        type: "range",
+        class: "mt-slider mt-knob",
+        min,
+        max,
+        step,
+        "aria-label": knob.name,
+      });
       const output = h("output", { class: "mt-num" }, String(knob.value));
       input.value = String(knob.value);
       on(input, "input", () => this.moved(k, Number(input.value)));

@@ -1,5 +1,6 @@
-// Slopes inside of the nodes: each operation's curve with its point and its tangent. On the edges what a nudge of a source has become,
-// stretched by each slope; and behind it, when the sweep has gone there, what it sends back.
+// Slopes inside of the nodes: each operation's curve with its point and its tangent. On the edges
+// what a nudge of a source has become, stretched by each slope; and behind it, when the sweep has
+// gone there, what it sends back.
 import { h, s, setText } from "./dom";
 import { localCurve, type Curve } from "./feel";
 import { NODE_H, NODE_W, type Graph, type Node } from "./graph";
@@ -38,35 +39,83 @@ export class Slopes {
     if (!this.on || !graph || graph.nodes.length > MANY) return;
     const source = nudged(this.store, this.selected());
     const ways = crossings(this.store, source) ?? [];
-    setText(this.note, ways.length ? t("drag {0}: blue is what a nudge of it becomes, orange what comes back", title(this.store.rows[source])) : t("no nudge: it goes over arrays"));
-    const nudge = new Map<string, number>(ways.map(({ to, port, tangent }) => [`${to}|${port}`, Math.abs(tangent)]));
-    for (const node of graph.nodes) if (node.row && this.timeline.done(node.row.row)) this.curve(node, nudge);
+    setText(
+      this.note,
+      ways.length
+        ? t(
+            "drag {0}: blue is what a nudge of it becomes, orange what comes back",
+            title(this.store.rows[source]),
+          )
+        : t("no nudge: it goes over arrays"),
+    );
+    const nudge = new Map<string, number>(
+      ways.map(({ to, port, tangent }) => [`${to}|${port}`, Math.abs(tangent)]),
+    );
+    for (const node of graph.nodes)
+      if (node.row && this.timeline.done(node.row.row)) this.curve(node, nudge);
     for (const one of ways) this.bars(graph, one);
   }
 
-  /** The curve of a node by the input through which most of the nudge comes, else by one that is no constant. */
+  /**
+   * The curve of a node by the input through which most of the nudge comes, else by one that is no
+   * constant.
+   */
   private curve(node: Node, nudge: Map<string, number>): void {
     const row = node.row;
     if (!row || row.kind !== "operation") return;
-    const varies = row.inputs.map((input, port) => ({ port, by: nudge.get(`${row.row}|${port}`) ?? (this.store.rows[input].kind === "constant" ? -1 : 0) }));
+    const varies = row.inputs.map((input, port) => ({
+      port,
+      by: nudge.get(`${row.row}|${port}`) ?? (this.store.rows[input].kind === "constant" ? -1 : 0),
+    }));
     const best = varies.reduce((a, b) => (b.by > a.by ? b : a), varies[0]);
     const curve = best && best.by >= 0 ? localCurve(this.store, row, best.port) : null;
-    if (curve) this.el.append(s("g", { transform: `translate(${node.x + X} ${node.y + Y})`, "data-row": row.row }, ...small(curve)));
+    if (curve)
+      this.el.append(
+        s(
+          "g",
+          { transform: `translate(${node.x + X} ${node.y + Y})`, "data-row": row.row },
+          ...small(curve),
+        ),
+      );
   }
 
-  /** On an edge: a bar for what the nudge is there, and when the sweep went over it one for what it sent back. */
+  /**
+   * On an edge: a bar for what the nudge is there, and when the sweep went over it one for what it
+   * sent back.
+   */
   private bars(graph: Graph, { from, to, port, tangent, share }: Crossing): void {
     const node = graph.nodeOf(to);
     const edge = node?.row && drawnEdge(graph, node, { input: from, port }, node.row);
     if (!edge || edge.far || !this.timeline.done(to)) return;
     const curve = edgeCurve(graph, edge);
     const bar = (at: Point, size: number, kind: string, words: string): SVGElement => {
-      const length = Math.max(2, Math.min(MOST, ONE * Math.sqrt(Math.abs(size)))) * (size < 0 ? 1 : -1);
-      return s("g", { class: kind, "data-size": size }, s("path", { d: `M${at[0]} ${at[1]}${graph.turned ? `h${-length}` : `v${length}`}` }), s("title", {}, words));
+      const length =
+        Math.max(2, Math.min(MOST, ONE * Math.sqrt(Math.abs(size)))) * (size < 0 ? 1 : -1);
+      return s(
+        "g",
+        { class: kind, "data-size": size },
+        s("path", { d: `M${at[0]} ${at[1]}${graph.turned ? `h${-length}` : `v${length}`}` }),
+        s("title", {}, words),
+      );
     };
     const place = (part: number): Point => curve[Math.round(part * (curve.length - 1))];
-    this.el.append(bar(place(0.3), tangent, "mt-nudge", t("a nudge of 1 has become {0} here", rounded(String(tangent)))));
-    if (this.timeline.stepOn(to)) this.el.append(bar(place(0.72), share, "mt-sentback", t("a nudge of 1 here becomes {0} at the target", rounded(String(share)))));
+    this.el.append(
+      bar(
+        place(0.3),
+        tangent,
+        "mt-nudge",
+        t("a nudge of 1 has become {0} here", rounded(String(tangent))),
+      ),
+    );
+    if (this.timeline.stepOn(to))
+      this.el.append(
+        bar(
+          place(0.72),
+          share,
+          "mt-sentback",
+          t("a nudge of 1 here becomes {0} at the target", rounded(String(share))),
+        ),
+      );
   }
 }
 
@@ -77,10 +126,26 @@ function small({ xs, ys, at, y, slope }: Curve): SVGElement[] {
   const px = (x: number): number => ((x - xs[0]) / (xs[xs.length - 1] - xs[0])) * W;
   const py = (value: number): number => H - 3 - ((value - low) / (high - low || 1)) * (H - 6);
   let d = "";
-  ys.forEach((value, k) => (d += Number.isFinite(value) ? `${d && Number.isFinite(ys[k - 1]) ? "L" : "M"}${px(xs[k]).toFixed(1)} ${py(value).toFixed(1)}` : ""));
+  ys.forEach(
+    (value, k) =>
+      (d += Number.isFinite(value)
+        ? `${d && Number.isFinite(ys[k - 1]) ? "L" : "M"}${px(xs[k]).toFixed(1)} ${py(value).toFixed(1)}`
+        : ""),
+  );
   // the tangent is as long as there is room in its box
-  const run = Math.min(W / 3, (H / 2.4) / Math.max(1e-9, Math.abs((py(y + slope) - py(y)) / (px(at + 1) - px(at)))));
+  const run = Math.min(
+    W / 3,
+    H / 2.4 / Math.max(1e-9, Math.abs((py(y + slope) - py(y)) / (px(at + 1) - px(at)))),
+  );
   const rise = (run * (py(y + slope) - py(y))) / (px(at + 1) - px(at));
   const [x0, y0] = [px(at), py(y)];
-  return [s("rect", { width: W, height: H, rx: 3 }), s("path", { class: "mt-curve-line", d }), s("path", { class: "mt-curve-tangent", d: `M${(x0 - run).toFixed(1)} ${(y0 - rise).toFixed(1)}L${(x0 + run).toFixed(1)} ${(y0 + rise).toFixed(1)}` }), s("circle", { class: "mt-curve-point", cx: x0, cy: y0, r: 2.4 })];
+  return [
+    s("rect", { width: W, height: H, rx: 3 }),
+    s("path", { class: "mt-curve-line", d }),
+    s("path", {
+      class: "mt-curve-tangent",
+      d: `M${(x0 - run).toFixed(1)} ${(y0 - rise).toFixed(1)}L${(x0 + run).toFixed(1)} ${(y0 + rise).toFixed(1)}`,
+    }),
+    s("circle", { class: "mt-curve-point", cx: x0, cy: y0, r: 2.4 }),
+  ];
 }

@@ -28,24 +28,40 @@ export class SourcePane {
 
   /** Shows the file and lights the line. */
   show(file: string | null, line: number | null, backward: boolean): void {
-    const wanted = file !== null && file in this.store.sources ? file : (Object.keys(this.store.sources)[0] ?? "");
+    const wanted =
+      file !== null && file in this.store.sources
+        ? file
+        : (Object.keys(this.store.sources)[0] ?? "");
     this.load(wanted);
     this.mark();
     this.lit?.classList.remove("mt-current", "mt-backward");
-    this.lit = file === wanted && line !== null ? ((this.code.children[line - 1] as HTMLElement | undefined) ?? null) : null;
+    this.lit =
+      file === wanted && line !== null
+        ? ((this.code.children[line - 1] as HTMLElement | undefined) ?? null)
+        : null;
     if (!this.lit) return;
     this.lit.classList.add("mt-current");
     this.lit.classList.toggle("mt-backward", backward);
     const { code, lit } = this;
-    const [before, beyond] = [this.height, Math.min(lit.offsetTop, lit.offsetTop + lit.offsetHeight + LINE - code.clientHeight)];
+    const [before, beyond] = [
+      this.height,
+      Math.min(lit.offsetTop, lit.offsetTop + lit.offsetHeight + LINE - code.clientHeight),
+    ];
     this.height = code.clientHeight;
-    if (lit.offsetTop < code.scrollTop || beyond > code.scrollTop || this.height !== before) code.scrollTop = Math.max(this.block(line as number), beyond);
+    if (lit.offsetTop < code.scrollTop || beyond > code.scrollTop || this.height !== before)
+      code.scrollTop = Math.max(this.block(line as number), beyond);
   }
 
   /** Marks the lines that are to blame for something. */
   private mark(): void {
     for (const line of this.blamed) line.classList.remove("mt-blamed");
-    this.blamed = this.store.alarms.flatMap(({ row, line }) => (this.store.blamed(row) && this.store.rows[row]?.file === this.file && this.code.children[(line ?? 0) - 1]) || []);
+    this.blamed = this.store.alarms.flatMap(
+      ({ row, line }) =>
+        (this.store.blamed(row) &&
+          this.store.rows[row]?.file === this.file &&
+          this.code.children[(line ?? 0) - 1]) ||
+        [],
+    );
     for (const line of this.blamed) line.classList.add("mt-blamed");
   }
 
@@ -64,7 +80,18 @@ export class SourcePane {
     if (file === this.file && text === this.text) return;
     [this.file, this.text] = [file, text];
     const lines = text.replace(/\n+$/, "").split("\n");
-    this.code.replaceChildren(...(text ? lines.map((line, k) => h("div", { class: "mt-codeline", "data-line": k + 1 }, h("span", { class: "mt-lineno" }, String(k + 1)), h("span", {}, line || " "))) : [h("div", { class: "mt-empty" }, t("no source text"))]));
+    this.code.replaceChildren(
+      ...(text
+        ? lines.map((line, k) =>
+            h(
+              "div",
+              { class: "mt-codeline", "data-line": k + 1 },
+              h("span", { class: "mt-lineno" }, String(k + 1)),
+              h("span", {}, line || " "),
+            ),
+          )
+        : [h("div", { class: "mt-empty" }, t("no source text"))]),
+    );
     this.lit = null;
   }
 }

@@ -7,13 +7,39 @@ const SPEEDS = [1, 2, 5, 10, 30]; // steps per second
 
 export class StepBar {
   readonly el: HTMLElement;
-  private slider = h("input", { type: "range", class: "mt-slider", min: 0, step: 1, "aria-label": "Step" });
+  private slider = h("input", {
+    type: "range",
+    class: "mt-slider",
+    min: 0,
+    step: 1,
+    "aria-label": "Step",
+  });
   private track = h("div", { class: "mt-track" });
   private count = h("span", { class: "mt-count" });
   private playButton: HTMLButtonElement;
-  private speed = h("select", { class: "mt-select", "aria-label": "Playing speed", title: "Playing speed" }, ...SPEEDS.map((n) => h("option", { value: n }, `${n}/s`)));
-  private jump = h("input", { type: "number", class: "mt-jump", min: 0, placeholder: "row", "aria-label": "Go to row", title: "Go to row" });
-  private goBack = h("button", { type: "button", class: "mt-button mt-go", hidden: true, title: "Step through the backward sweep (space stops)" }, t("▶ go backward"));
+  private speed = h(
+    "select",
+    { class: "mt-select", "aria-label": "Playing speed", title: "Playing speed" },
+    ...SPEEDS.map((n) => h("option", { value: n }, `${n}/s`)),
+  );
+  private jump = h("input", {
+    type: "number",
+    class: "mt-jump",
+    min: 0,
+    placeholder: "row",
+    "aria-label": "Go to row",
+    title: "Go to row",
+  });
+  private goBack = h(
+    "button",
+    {
+      type: "button",
+      class: "mt-button mt-go",
+      hidden: true,
+      title: "Step through the backward sweep (space stops)",
+    },
+    t("▶ go backward"),
+  );
   private gone = false; // the backward sweep was begun
   private timer = 0;
 
@@ -69,12 +95,15 @@ export class StepBar {
   private play(): void {
     this.stop();
     if (this.timeline.position >= this.timeline.length && !this.timeline.unfinished) this.move(0);
-    this.timer = window.setInterval(() => {
-      const { position, length, unfinished } = this.timeline;
-      if (position >= length && !unfinished) this.stop();
-      else this.move(position + 1);
-      if (!this.playing) this.draw();
-    }, 1000 / Number(this.speed.value));
+    this.timer = window.setInterval(
+      () => {
+        const { position, length, unfinished } = this.timeline;
+        if (position >= length && !unfinished) this.stop();
+        else this.move(position + 1);
+        if (!this.playing) this.draw();
+      },
+      1000 / Number(this.speed.value),
+    );
   }
 
   stop(): void {
@@ -90,7 +119,11 @@ export class StepBar {
     if (this.slider.max !== String(length)) this.slider.max = String(length);
     if (this.slider.value !== String(position)) this.slider.value = String(position);
     const steps = timeline.swept - forward;
-    const text = timeline.updating ? t("update") : timeline.backward ? t("backward {0} / {1}", position - forward, `${steps}${timeline.unfinished ? "+" : ""}`) : t("forward {0} / {1}", position, forward);
+    const text = timeline.updating
+      ? t("update")
+      : timeline.backward
+        ? t("backward {0} / {1}", position - forward, `${steps}${timeline.unfinished ? "+" : ""}`)
+        : t("forward {0} / {1}", position, forward);
     setText(this.count, text);
     this.count.classList.toggle("mt-back", timeline.backward);
     this.slider.setAttribute("aria-valuetext", text);
@@ -100,7 +133,10 @@ export class StepBar {
     if (this.playButton.dataset.shows !== wanted) {
       this.playButton.dataset.shows = wanted;
       this.playButton.replaceChildren(icon(wanted));
-      this.playButton.setAttribute("aria-label", t(wanted === "play" ? "Play (space)" : "Pause (space)"));
+      this.playButton.setAttribute(
+        "aria-label",
+        t(wanted === "play" ? "Play (space)" : "Pause (space)"),
+      );
     }
   }
 }

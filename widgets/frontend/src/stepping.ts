@@ -1,4 +1,5 @@
-// Moving as keys and buttons do: over what is folded, past predictions, and into the steps of a long sweep when they come.
+// Moving as keys and buttons do: over what is folded, past predictions, and into the steps of a
+// long sweep when they come.
 import type { Graph } from "./graph";
 import type { Predict } from "./predict";
 import type { Store } from "./store";
@@ -15,7 +16,8 @@ export interface SteppingActions {
 
 export class Stepping {
   asked: "no" | "yes" | "in vain" = "no"; // for the steps of a long sweep
-  private goal: (() => number | null) | null = null; // where to go when the steps that it needs are there
+  // where to go when the steps that it needs are there
+  private goal: (() => number | null) | null = null;
   private patience = 0;
 
   constructor(
@@ -63,22 +65,38 @@ export class Stepping {
     this.actions.drawn();
   }
 
-  /** One step; inside of a folded loop all those of a turn, of another folded group all of its steps. */
+  /**
+   * One step; inside of a folded loop all those of a turn, of another folded group all of its
+   * steps.
+   */
   over(by: number, graph: Graph | null): void {
     const { timeline, store } = this;
-    const rowAt = (position: number): number => (position > timeline.forward ? (store.sweep?.steps[position - timeline.forward - 1]?.row ?? -1) : position - 1);
+    const rowAt = (position: number): number =>
+      position > timeline.forward
+        ? (store.sweep?.steps[position - timeline.forward - 1]?.row ?? -1)
+        : position - 1;
     let position = timeline.position + by;
     const group = graph?.nodeOf(rowAt(position))?.group;
     const backward = position > timeline.forward;
-    const turnOf = (row: number): number => (group ? group.starts.filter((start) => start <= row).length : 0);
+    const turnOf = (row: number): number =>
+      group ? group.starts.filter((start) => start <= row).length : 0;
     const turn = turnOf(rowAt(position));
-    const within = (row: number): boolean => !!group && row >= group.start && row < group.end && turnOf(row) === turn; // with the weights next to it
-    const goesOn = (next: number): boolean => next >= 0 && next <= timeline.swept && within(rowAt(next)) && next > timeline.forward === backward;
+    const within = (row: number): boolean =>
+      // with the weights next to it
+      !!group && row >= group.start && row < group.end && turnOf(row) === turn;
+    const goesOn = (next: number): boolean =>
+      next >= 0 &&
+      next <= timeline.swept &&
+      within(rowAt(next)) &&
+      next > timeline.forward === backward;
     while (group && goesOn(position + by)) position += by;
     this.moveTo(position);
   }
 
-  /** To a position: past the last step that is there, the others are asked for; in predict mode the reader is asked first. */
+  /**
+   * To a position: past the last step that is there, the others are asked for; in predict mode the
+   * reader is asked first.
+   */
   moveTo(position: number): void {
     this.goal = null;
     const { timeline } = this;

@@ -1,5 +1,19 @@
-// What the view knows of a recording: rows in order, tapes, events, source text and the last backward sweep.
-import { completeRow, type Alarm, type Inside, type Page, type Result, type Row, type Snapshot, type Sweep, type Tape, type TapeEvent, type PathBreak, type Value } from "./schema";
+// What the view knows of a recording: rows in order, tapes, events, source text and the last
+// backward sweep.
+import {
+  completeRow,
+  type Alarm,
+  type Inside,
+  type Page,
+  type Result,
+  type Row,
+  type Snapshot,
+  type Sweep,
+  type Tape,
+  type TapeEvent,
+  type PathBreak,
+  type Value,
+} from "./schema";
 import { speak } from "./words";
 
 export type Change = "rows" | "sweep" | "steps" | "reset" | "numbers";
@@ -31,7 +45,10 @@ export class Store {
   texts: Record<string, string> | undefined;
   /** where the program can be edited and run */
   playground: string | undefined;
-  /** how often rows became leaves of another kind, as what was watched late, or are to be placed elsewhere */
+  /**
+   * how often rows became leaves of another kind, as what was watched late, or are to be placed
+   * elsewhere
+   */
   recast = 0;
   /** how often a tape that had given its gradient recorded anew: its cell was run again */
   again = 0;
@@ -46,7 +63,9 @@ export class Store {
     for (const listener of this.listeners) listener(change);
   }
 
-  /** Takes a snapshot or a delta. Returns false, and changes nothing, when rows between are missing. */
+  /**
+   * Takes a snapshot or a delta. Returns false, and changes nothing, when rows between are missing.
+   */
   take(part: Snapshot): boolean {
     this.recorded();
     const other = part.record !== this.record;
@@ -57,7 +76,10 @@ export class Store {
     for (const row of part.rows) if (row.row >= this.rows.length) this.append(completeRow(row));
     for (const change of part.changed ?? []) this.change(change);
     Object.assign(this.sources, part.sources_text);
-    const known = this.sweep?.id !== undefined && this.sweep.id === part.sweep?.id && this.sweep.steps.length > part.sweep.steps.length;
+    const known =
+      this.sweep?.id !== undefined &&
+      this.sweep.id === part.sweep?.id &&
+      this.sweep.steps.length > part.sweep.steps.length;
     if (part.sweep !== undefined && !known) [this.sweep, this.chosen] = [part.sweep, -1];
     if (part.sweep !== undefined) this.insides.clear(); // another sweep goes through them
     this.know(part);
@@ -65,10 +87,14 @@ export class Store {
     return true;
   }
 
-  /** Takes more steps of a long sweep. Returns false, and changes nothing, when steps between are missing. */
+  /**
+   * Takes more steps of a long sweep. Returns false, and changes nothing, when steps between are
+   * missing.
+   */
   takeSteps(page: Page): boolean {
     const { sweep } = this;
-    if (!sweep || sweep.id !== page.id || page.first + page.steps.length < sweep.steps.length) return true; // an old one
+    if (!sweep || sweep.id !== page.id || page.first + page.steps.length < sweep.steps.length)
+      return true; // an old one
     if (page.first > sweep.steps.length) return false;
     for (const step of page.steps.slice(sweep.steps.length - page.first)) sweep.steps.push(step);
     [sweep.rest, sweep.gradients] = [page.rest, page.gradients];
@@ -89,7 +115,12 @@ export class Store {
 
   /** Takes what a part says of the whole recording. */
   private know(part: Snapshot): void {
-    if (this.tapes.some((old) => part.tapes.some((now) => now.id === old.id && now.spans[0]?.[0] > old.spans[0]?.[0]))) this.again++;
+    if (
+      this.tapes.some((old) =>
+        part.tapes.some((now) => now.id === old.id && now.spans[0]?.[0] > old.spans[0]?.[0]),
+      )
+    )
+      this.again++;
     this.tapes = part.tapes;
     this.events = part.events;
     this.results = part.results ?? this.results;
@@ -120,11 +151,17 @@ export class Store {
     return this.tapes.some((tape) => tape.state === "recording");
   }
 
-  private real: { values: Map<number, Value | null>; sweep: Sweep | null } | null = null; // while a leaf is moved
-  /** how often numbers were put in the place of the recorded ones; 0 when they are the recorded ones */
+  // while a leaf is moved
+  private real: { values: Map<number, Value | null>; sweep: Sweep | null } | null = null;
+  /**
+   * how often numbers were put in the place of the recorded ones; 0 when they are the recorded ones
+   */
   moved = 0;
 
-  /** Puts other numbers in the place of the recorded ones, until `comeBack` or until new ones arrive. */
+  /**
+   * Puts other numbers in the place of the recorded ones, until `comeBack` or until new ones
+   * arrive.
+   */
   imagine(values: Map<number, Value>, sweep: Sweep | null): void {
     this.real ??= { values: new Map(), sweep: this.sweep };
     for (const [row, value] of values) {
@@ -161,7 +198,11 @@ export class Store {
       record: this.record,
       first: 0,
       total: this.total,
-      rows: real ? this.rows.map((row) => (real.values.has(row.row) ? { ...row, value: real.values.get(row.row) ?? null } : row)) : this.rows,
+      rows: real
+        ? this.rows.map((row) =>
+            real.values.has(row.row) ? { ...row, value: real.values.get(row.row) ?? null } : row,
+          )
+        : this.rows,
       events: this.events,
       tapes: this.tapes,
       sources_text: this.sources,
@@ -186,7 +227,11 @@ export class Store {
     if (!sweep || this.results[call].shown) return;
     this.recorded();
     const before = this.sweep;
-    this.results = this.results.map((one, k) => ({ ...one, shown: k === call, sweep: one.shown ? (before ?? undefined) : one.sweep }));
+    this.results = this.results.map((one, k) => ({
+      ...one,
+      shown: k === call,
+      sweep: one.shown ? (before ?? undefined) : one.sweep,
+    }));
     this.sweep = sweep;
     this.chosen = call === this.results.length - 1 ? -1 : call;
     this.tell("sweep");
@@ -213,7 +258,8 @@ export class Store {
   private change(part: Partial<Row> & { row: number }): void {
     const row = this.rows[part.row];
     if (!row) return;
-    if ((part.kind && part.kind !== row.kind) || (part.below ?? row.below) !== row.below) this.recast++;
+    if ((part.kind && part.kind !== row.kind) || (part.below ?? row.below) !== row.below)
+      this.recast++;
     Object.assign(row, part);
   }
 }

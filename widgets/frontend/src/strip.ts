@@ -1,11 +1,17 @@
-// What is wrong, in a line above the graph, there only when something is: each part leads to its row, or to its step.
+// What is wrong, in a line above the graph, there only when something is: each part leads to its
+// row, or to its step.
 import { h } from "./dom";
 import type { Alarm } from "./schema";
 import type { Store } from "./store";
 import { t } from "./words";
 
 export class Strip {
-  readonly el = h("div", { class: "mt-strip", role: "group", "aria-label": "What is wrong", hidden: true });
+  readonly el = h("div", {
+    class: "mt-strip",
+    role: "group",
+    "aria-label": "What is wrong",
+    hidden: true,
+  });
   private drawn: Alarm[] | null = null;
 
   constructor(
@@ -20,9 +26,22 @@ export class Strip {
     this.el.hidden = alarms.length === 0;
     this.el.replaceChildren(
       ...alarms.map((alarm) => {
-        const place = t(alarm.line ? "row {row}, line {line}" : "row {row}").replace(/\{(\w+)\}/g, (_, key: "row" | "line") => String(alarm[key]));
+        const place = t(alarm.line ? "row {row}, line {line}" : "row {row}").replace(
+          /\{(\w+)\}/g,
+          (_, key: "row" | "line") => String(alarm[key]),
+        );
         const [before, after] = alarm.title.replace(/:$/, "").split(place);
-        return h("button", { type: "button", class: "mt-alarm", title: `${alarm.title}. ${alarm.text}`, onclick: () => this.go(alarm) }, h("b", {}, before, after !== undefined && h("u", {}, place), after), ` ${alarm.text}`);
+        return h(
+          "button",
+          {
+            type: "button",
+            class: "mt-alarm",
+            title: `${alarm.title}. ${alarm.text}`,
+            onclick: () => this.go(alarm),
+          },
+          h("b", {}, before, after !== undefined && h("u", {}, place), after),
+          ` ${alarm.text}`,
+        );
       }),
     );
   }

@@ -16,16 +16,27 @@ export class Table {
   private body = h("div", { class: "mt-lines", role: "presentation" });
   private scroller: HTMLElement;
   private lines = new Map<number, HTMLElement>();
-  private room: Record<string, number> = { operation: 22, value: 18, adjoint: 18 }; // characters that fit
+  // characters that fit
+  private room: Record<string, number> = { operation: 22, value: 18, adjoint: 18 };
 
   constructor(
     private store: Store,
     private timeline: Timeline,
     private events: { pick(row: number): void; hover(row: number): void },
   ) {
-    const head = h("div", { class: "mt-line mt-head", role: "row" }, h("span", { class: "mt-lanes" }), ...CELLS.map((name) => h("span", { role: "columnheader", class: `mt-c-${name}` }, t(name))));
+    const head = h(
+      "div",
+      { class: "mt-line mt-head", role: "row" },
+      h("span", { class: "mt-lanes" }),
+      ...CELLS.map((name) => h("span", { role: "columnheader", class: `mt-c-${name}` }, t(name))),
+    );
     this.scroller = h("div", { class: "mt-scroll", role: "rowgroup", tabindex: -1 }, this.body);
-    this.el = h("div", { class: "mt-table", role: "table", "aria-label": "Rows of the tape" }, h("div", { role: "rowgroup" }, head), this.scroller);
+    this.el = h(
+      "div",
+      { class: "mt-table", role: "table", "aria-label": "Rows of the tape" },
+      h("div", { role: "rowgroup" }, head),
+      this.scroller,
+    );
     on(this.scroller, "scroll", () => this.draw());
     on(this.body, "click", (event) => this.at(event, (row) => this.events.pick(row)));
     on(this.body, "pointerover", (event) => this.at(event, (row) => this.events.hover(row)));
@@ -36,7 +47,11 @@ export class Table {
   resized(): void {
     for (const name of Object.keys(this.room)) {
       const head = this.el.querySelector(`.mt-head .mt-c-${name}`);
-      if (head?.clientWidth) this.room[name] = Math.max(5, Math.min(name === "operation" ? 30 : 18, Math.floor((head.clientWidth - 6) / LETTER)));
+      if (head?.clientWidth)
+        this.room[name] = Math.max(
+          5,
+          Math.min(name === "operation" ? 30 : 18, Math.floor((head.clientWidth - 6) / LETTER)),
+        );
     }
   }
 
@@ -58,9 +73,15 @@ export class Table {
     this.el.setAttribute("aria-rowcount", String(count + 1));
     this.el.style.setProperty("--mt-digits", String(String(count).length));
     this.body.style.height = `${count * LINE}px`;
-    this.el.style.setProperty("--mt-bar", `${this.scroller.offsetWidth - this.scroller.clientWidth}px`);
+    this.el.style.setProperty(
+      "--mt-bar",
+      `${this.scroller.offsetWidth - this.scroller.clientWidth}px`,
+    );
     const top = Math.max(0, Math.floor(this.scroller.scrollTop / LINE) - 3);
-    const bottom = Math.min(count, Math.ceil((this.scroller.scrollTop + (this.scroller.clientHeight || 200)) / LINE) + 3);
+    const bottom = Math.min(
+      count,
+      Math.ceil((this.scroller.scrollTop + (this.scroller.clientHeight || 200)) / LINE) + 3,
+    );
     for (const [row, line] of this.lines)
       if (row < top || row >= bottom) {
         line.remove();
@@ -80,21 +101,39 @@ export class Table {
   private marks = { hover: -1, selected: -1, found: new Set<number>() };
 
   private line(row: Row): HTMLElement {
-    const line = h("div", { class: "mt-line", role: "row", "data-row": row.row, "aria-rowindex": row.row + 2, style: `top:${row.row * LINE}px` });
-    line.append(this.lanes(row), ...CELLS.map((name) => h("span", { role: "cell", class: `mt-c-${name}` })));
+    const line = h("div", {
+      class: "mt-line",
+      role: "row",
+      "data-row": row.row,
+      "aria-rowindex": row.row + 2,
+      style: `top:${row.row * LINE}px`,
+    });
+    line.append(
+      this.lanes(row),
+      ...CELLS.map((name) => h("span", { role: "cell", class: `mt-c-${name}` })),
+    );
     return line;
   }
 
   /** A stripe for each tape (four at most) that was recording at this row. */
   private lanes(row: Row): HTMLElement {
     const { rows } = this.store;
-    let reader = row.row; // what no tape recorded, and constants that were made for it, are on no tape
+    // what no tape recorded, and constants that were made for it, are on no tape
+    let reader = row.row;
     while (rows[reader + 1] && rows[reader].kind === "constant") reader++;
     const unrecorded = rows[reader].status === "ghost" && !rows[reader].tapes.length;
     const stripes = this.store.tapes.slice(0, 4).map((tape) => {
-      const inside = !unrecorded && tape.spans.some(([start, end]) => row.row >= start && row.row < end);
+      const inside =
+        !unrecorded && tape.spans.some(([start, end]) => row.row >= start && row.row < end);
       const wrote = row.by === tape.id;
-      return h("i", { class: `mt-lane-${tape.id % 4}${inside ? " mt-in" : ""}${wrote ? " mt-wrote" : ""}`, title: inside ? t("recorded by {0}", tape.name) : wrote ? t("written by {0}.gradient()", tape.name) : null });
+      return h("i", {
+        class: `mt-lane-${tape.id % 4}${inside ? " mt-in" : ""}${wrote ? " mt-wrote" : ""}`,
+        title: inside
+          ? t("recorded by {0}", tape.name)
+          : wrote
+            ? t("written by {0}.gradient()", tape.name)
+            : null,
+      });
     });
     return h("span", { class: "mt-lanes", "aria-hidden": "true" }, ...stripes);
   }
@@ -103,12 +142,28 @@ export class Table {
     const done = this.timeline.done(row.row);
     const adjoint = this.timeline.seen(row.row);
     const name = title(row);
-    const value = row.released && !row.value ? gone(row, this.room.value) : cell(row.value, row, this.room.value, CHARS);
-    const texts = [String(row.row), shortName(name, this.room.operation), row.inputs.join(" "), done ? value : "", adjoint ? adjointCell(adjoint, row, this.room.adjoint) + (this.timeline.waits(row.row) ? " + …" : "") : this.timeline.held || this.store.gave(row.row) !== "None" ? "" : "None", row.line === null ? "" : String(row.line)];
+    const value =
+      row.released && !row.value
+        ? gone(row, this.room.value)
+        : cell(row.value, row, this.room.value, CHARS);
+    const texts = [
+      String(row.row),
+      shortName(name, this.room.operation),
+      row.inputs.join(" "),
+      done ? value : "",
+      adjoint
+        ? adjointCell(adjoint, row, this.room.adjoint) +
+          (this.timeline.waits(row.row) ? " + …" : "")
+        : this.timeline.held || this.store.gave(row.row) !== "None"
+          ? ""
+          : "None",
+      row.line === null ? "" : String(row.line),
+    ];
     texts.forEach((text, k) => setText(line.children[k + 1], text));
     let names = `mt-line mt-k-${row.kind}`;
     if (!done) names += " mt-todo";
-    if (row.row === this.timeline.current) names += this.timeline.backward ? " mt-current mt-backward" : " mt-current";
+    if (row.row === this.timeline.current)
+      names += this.timeline.backward ? " mt-current mt-backward" : " mt-current";
     if (row.row === this.marks.hover) names += " mt-hover";
     if (row.row === this.marks.selected) names += " mt-selected";
     if (this.marks.found.has(row.row)) names += " mt-found";
@@ -123,7 +178,8 @@ export class Table {
   /** Scrolls the row into view. */
   reveal(row: number): void {
     if (row < 0) return;
-    this.body.style.height = `${this.store.rows.length * LINE}px`; // else the new rows cannot be scrolled to
+    // else the new rows cannot be scrolled to
+    this.body.style.height = `${this.store.rows.length * LINE}px`;
     const [top, height] = [this.scroller.scrollTop, this.scroller.clientHeight];
     if (row * LINE < top + LINE) this.scroller.scrollTop = Math.max(0, (row - 2) * LINE);
     else if ((row + 2) * LINE > top + height) this.scroller.scrollTop = (row + 3) * LINE - height;
@@ -132,10 +188,15 @@ export class Table {
 
 /** An adjoint in its cell: of an array that is not written out how large its numbers are. */
 function adjointCell(value: Value, row: Row, room: number): string {
-  return row.shape.length ? sizeOf(value, Math.min(room, CHARS - 2)) : cell(value, row, room, CHARS - 2);
+  return row.shape.length
+    ? sizeOf(value, Math.min(room, CHARS - 2))
+    : cell(value, row, room, CHARS - 2);
 }
 
-/** A value in its cell: with the digits that it has in its node, which has room for so many characters, where it is written out there. */
+/**
+ * A value in its cell: with the digits that it has in its node, which has room for so many
+ * characters, where it is written out there.
+ */
 function cell(value: Value | null, row: Row, room: number, inNode: number): string {
   return (value && written(value, Math.min(room, inNode))) ?? brief(value, row, room);
 }

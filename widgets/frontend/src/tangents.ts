@@ -1,9 +1,13 @@
-// What a nudge of a source becomes on its way to the target: tangents from the source, beside the adjoints that the sweep has.
+// What a nudge of a source becomes on its way to the target: tangents from the source, beside the
+// adjoints that the sweep has.
 import type { SweepEdge } from "./schema";
 import type { Store } from "./store";
 import { numberOf } from "./whatif";
 
-/** An edge between rows over which the sweep goes: what a nudge of the source has become before it, and what the sweep sends back over it. */
+/**
+ * An edge between rows over which the sweep goes: what a nudge of the source has become before it,
+ * and what the sweep sends back over it.
+ */
 export interface Crossing {
   from: number;
   to: number;
@@ -12,23 +16,34 @@ export interface Crossing {
   share: number;
 }
 
-/** The source that is nudged: the selected one, else the first that the sweep arrives at; -1 where there is none. */
+/**
+ * The source that is nudged: the selected one, else the first that the sweep arrives at; -1 where
+ * there is none.
+ */
 export function nudged(store: Store, selected: number): number {
   const sources = store.sweep?.sources.filter((row) => row >= 0) ?? [];
   return sources.includes(selected) ? selected : (sources[0] ?? -1);
 }
 
-/** The edges on the ways from a source to the target; null where not all that is on them are single numbers. */
+/**
+ * The edges on the ways from a source to the target; null where not all that is on them are single
+ * numbers.
+ */
 export function crossings(store: Store, source: number): Crossing[] | null {
   const { sweep, rows } = store;
   if (!sweep || sweep.rest || sweep.target.length !== 1 || source < 0) return null;
   const tangents = new Map([[source, 1]]);
   const found: Crossing[] = [];
-  const local = (edge: SweepEdge, adjoint: number): number => (edge.local && !edge.differs ? numberOf(edge.local) : numberOf(edge.product) / adjoint);
+  const local = (edge: SweepEdge, adjoint: number): number =>
+    edge.local && !edge.differs ? numberOf(edge.local) : numberOf(edge.product) / adjoint;
   for (const step of [...sweep.steps].sort((a, b) => a.row - b.row)) {
     const on = step.edges.filter((edge) => tangents.has(edge.input));
     if (!on.length) continue;
-    if (step.others || [step.row, ...on.map((edge) => edge.input)].some((row) => rows[row].shape.length)) return null;
+    if (
+      step.others ||
+      [step.row, ...on.map((edge) => edge.input)].some((row) => rows[row].shape.length)
+    )
+      return null;
     let sum = 0;
     for (const edge of on) {
       const tangent = tangents.get(edge.input) as number;
@@ -39,5 +54,8 @@ export function crossings(store: Store, source: number): Crossing[] | null {
     }
     tangents.set(step.row, sum);
   }
-  return found.length && found.every((one) => Number.isFinite(one.tangent) && Number.isFinite(one.share)) ? found : null;
+  return found.length &&
+    found.every((one) => Number.isFinite(one.tangent) && Number.isFinite(one.share))
+    ? found
+    : null;
 }

@@ -1,5 +1,5 @@
-// Stepping: position 0 is before the first row, 1..N after row N-1, N+1..N+S after step S of the backward sweep; and where
-// variables were assigned after it, as an optimizer does, one step more.
+// Stepping: position 0 is before the first row, 1..N after row N-1, N+1..N+S after step S of the
+// backward sweep; and where variables were assigned after it, as an optimizer does, one step more.
 import { notFinite } from "./scale";
 import type { Result, SweepEdge, SweepStep, Value } from "./schema";
 import type { Store } from "./store";
@@ -11,7 +11,8 @@ export class Timeline {
   /** steps that gave this row's adjoint a value: [step number from 1, adjoint after it] in order */
   private history = new Map<number, [number, Value][]>();
   private stepOf = new Map<number, number>();
-  private arrivals = new Map<number, [number, Value][]>(); // by row: from which step on what more had arrived
+  // by row: from which step on what more had arrived
+  private arrivals = new Map<number, [number, Value][]>();
   private bad = new Map<number, number>(); // rows whose adjoint is not finite, from which step on
 
   private indexed = 0;
@@ -30,7 +31,10 @@ export class Timeline {
     this.bad.clear();
     this.indexed = 0;
     this.updates.clear();
-    for (const source of this.store.moved ? [] : (this.store.results.find((call) => call.shown)?.sources ?? [])) if (source.now) this.updates.set(source.rows[source.rows.length - 1], source);
+    for (const source of this.store.moved
+      ? []
+      : (this.store.results.find((call) => call.shown)?.sources ?? []))
+      if (source.now) this.updates.set(source.rows[source.rows.length - 1], source);
     this.more();
     this.position = Math.min(this.position, this.length);
   }
@@ -64,10 +68,15 @@ export class Timeline {
     return this.store.rows.length;
   }
 
-  /** Where a picture is looked at first: the target is computed; without one, or while more rows come, all rows are. */
+  /**
+   * Where a picture is looked at first: the target is computed; without one, or while more rows
+   * come, all rows are.
+   */
   get opening(): number {
     const { sweep, recording } = this.store;
-    return sweep?.target.length && !recording ? Math.min(this.forward, Math.max(...sweep.target) + 1) : this.forward;
+    return sweep?.target.length && !recording
+      ? Math.min(this.forward, Math.max(...sweep.target) + 1)
+      : this.forward;
   }
 
   /** The position after the last step of the sweep. */
@@ -76,7 +85,9 @@ export class Timeline {
   }
 
   get length(): number {
-    return this.swept + Number(this.updates.size > 0 && this.swept > this.forward && !this.unfinished);
+    return (
+      this.swept + Number(this.updates.size > 0 && this.swept > this.forward && !this.unfinished)
+    );
   }
 
   /** Is what the gradient gave not to be told yet: the reader is on the way to it? */
@@ -94,7 +105,9 @@ export class Timeline {
   }
 
   get step(): SweepStep | null {
-    return this.backward ? (this.store.sweep?.steps[this.position - this.forward - 1] ?? null) : null;
+    return this.backward
+      ? (this.store.sweep?.steps[this.position - this.forward - 1] ?? null)
+      : null;
   }
 
   /** The row that the current position is at, or -1 before the first one. */
@@ -115,7 +128,8 @@ export class Timeline {
 
   /** The same; before the reader has moved, at a source what the gradient gave. */
   seen(row: number): Value | null {
-    const given = this.fresh && this.position === this.opening && this.store.sweep?.sources.includes(row);
+    const given =
+      this.fresh && this.position === this.opening && this.store.sweep?.sources.includes(row);
     return given && !this.unfinished ? this.last(row) : this.adjoint(row);
   }
 
@@ -130,10 +144,15 @@ export class Timeline {
     return this.backward && last > this.position - this.forward;
   }
 
-  /** What the present step adds up at an input: what was there before, and each product; empty where it is alone. */
+  /**
+   * What the present step adds up at an input: what was there before, and each product; empty where
+   * it is alone.
+   */
   addends(row: number): Value[] {
     const now = this.position - this.forward;
-    const products = (this.arrivals.get(row) ?? []).filter(([step]) => step === now).map(([, product]) => product);
+    const products = (this.arrivals.get(row) ?? [])
+      .filter(([step]) => step === now)
+      .map(([, product]) => product);
     const before = this.before(row);
     const found = before ? [before, ...products] : products;
     return products.length && found.length > 1 ? found : [];
@@ -142,7 +161,8 @@ export class Timeline {
   /** Is an adjoint of the rows from `start` to before `end` not finite by now? */
   badIn(start: number, end: number): boolean {
     if (!this.backward || !this.bad.size) return false;
-    for (const [row, step] of this.bad) if (row >= start && row < end && step <= this.position - this.forward) return true;
+    for (const [row, step] of this.bad)
+      if (row >= start && row < end && step <= this.position - this.forward) return true;
     return false;
   }
 
@@ -151,10 +171,14 @@ export class Timeline {
     return this.history.get(row)?.at(-1)?.[1] ?? null;
   }
 
-  /** The adjoints of the first and of the last turn of a loop, which begin at these rows, at the end of the sweep. */
+  /**
+   * The adjoints of the first and of the last turn of a loop, which begin at these rows, at the end
+   * of the sweep.
+   */
   ends(starts: number[], end: number): [Value, Value] | null {
     const of = (first: number, behind: number): Value | null => {
-      for (let row = behind - 1; row >= first; row--) if (this.history.has(row)) return this.last(row);
+      for (let row = behind - 1; row >= first; row--)
+        if (this.history.has(row)) return this.last(row);
       return null;
     };
     const [one, other] = [of(starts[0], starts[1] ?? end), of(starts[starts.length - 1], end)];
@@ -164,7 +188,8 @@ export class Timeline {
   /** The row's adjoint after this many steps. */
   private after(row: number, steps: number): Value | null {
     const list = this.history.get(row) ?? [];
-    let [low, high] = [0, list.length]; // the entries below `low` are early enough, those from `high` on too late
+    // the entries below `low` are early enough, those from `high` on too late
+    let [low, high] = [0, list.length];
     while (low < high) {
       const middle = (low + high) >> 1;
       if (list[middle][0] <= steps) low = middle + 1;
@@ -176,7 +201,9 @@ export class Timeline {
   /** The step of the sweep that works on this row, where it has been made by now. */
   stepOn(row: number): SweepStep | null {
     const k = this.stepOf.get(row);
-    return k !== undefined && this.backward && k <= this.position - this.forward ? (this.store.sweep?.steps[k - 1] ?? null) : null;
+    return k !== undefined && this.backward && k <= this.position - this.forward
+      ? (this.store.sweep?.steps[k - 1] ?? null)
+      : null;
   }
 
   /** What this row has handed on to its inputs by now. */
@@ -184,9 +211,13 @@ export class Timeline {
     return this.stepOn(row)?.edges ?? [];
   }
 
-  /** What the rows from `start` to before `end` have handed on by now, in the order of the steps. */
+  /**
+   * What the rows from `start` to before `end` have handed on by now, in the order of the steps.
+   */
   sentFrom(start: number, end: number): SweepEdge[] {
-    const made = this.backward ? (this.store.sweep?.steps.slice(0, this.position - this.forward) ?? []) : [];
+    const made = this.backward
+      ? (this.store.sweep?.steps.slice(0, this.position - this.forward) ?? [])
+      : [];
     return made.flatMap((step) => (step.row >= start && step.row < end ? step.edges : []));
   }
 

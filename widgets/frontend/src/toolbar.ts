@@ -36,13 +36,38 @@ const EXPORTS: [string, string][] = [
 
 export class Toolbar {
   readonly el: HTMLElement;
-  readonly search = h("input", { type: "search", class: "mt-search", placeholder: "Search", "aria-label": "Search rows", title: "Search rows by operation, name, line or dtype ( / )" });
+  readonly search = h("input", {
+    type: "search",
+    class: "mt-search",
+    placeholder: "Search",
+    "aria-label": "Search rows",
+    title: "Search rows by operation, name, line or dtype ( / )",
+  });
   private title = h("span", { class: "mt-name" });
   private chips = h("span", { class: "mt-chips" });
-  private difference = h("button", { type: "button", class: "mt-badge mt-difference", hidden: true }, "…");
-  private playground = h("a", { class: "mt-link mt-button", target: "_blank", rel: "noopener", title: "Edit and run the program in a browser" }, t("open in the playground"));
+  private difference = h(
+    "button",
+    { type: "button", class: "mt-badge mt-difference", hidden: true },
+    "…",
+  );
+  private playground = h(
+    "a",
+    {
+      class: "mt-link mt-button",
+      target: "_blank",
+      rel: "noopener",
+      title: "Edit and run the program in a browser",
+    },
+    t("open in the playground"),
+  );
   private found = h("span", { class: "mt-found-count", role: "status" });
-  private foldSelect = h("select", { class: "mt-select", "aria-label": "Folding", title: "Folding of scopes and repeated parts" }, ...["auto", "layers", "all", "none"].map((mode) => h("option", { value: mode }, t(`fold: ${mode}`))));
+  private foldSelect = h(
+    "select",
+    { class: "mt-select", "aria-label": "Folding", title: "Folding of scopes and repeated parts" },
+    ...["auto", "layers", "all", "none"].map((mode) =>
+      h("option", { value: mode }, t(`fold: ${mode}`)),
+    ),
+  );
   private stop: HTMLButtonElement;
   private modes: [string, HTMLButtonElement][];
 
@@ -50,19 +75,53 @@ export class Toolbar {
     private store: Store,
     private actions: ToolbarActions,
   ) {
-    this.stop = h("button", { type: "button", class: "mt-button mt-small", title: "Stop placing the nodes (Esc)", onclick: actions.stop }, t("placing… stop"));
+    this.stop = h(
+      "button",
+      {
+        type: "button",
+        class: "mt-button mt-small",
+        title: "Stop placing the nodes (Esc)",
+        onclick: actions.stop,
+      },
+      t("placing… stop"),
+    );
     this.modes = [
-      ["nearby", worded("nearby", "Nearby only: the neighbourhood of the selected row (n)", actions.focus)],
+      [
+        "nearby",
+        worded("nearby", "Nearby only: the neighbourhood of the selected row (n)", actions.focus),
+      ],
       ["paths", worded("paths", "Paths between a source and a target (p)", actions.paths)],
-      ["predict", worded("predict", "Predict each product on the way back before it is shown (q)", actions.predict)],
-      ["cut", worded("cut", "The cut: at any line through the graph tangent × adjoint adds up to the gradient (k)", actions.cut)],
+      [
+        "predict",
+        worded(
+          "predict",
+          "Predict each product on the way back before it is shown (q)",
+          actions.predict,
+        ),
+      ],
+      [
+        "cut",
+        worded(
+          "cut",
+          "The cut: at any line through the graph tangent × adjoint adds up to the gradient (k)",
+          actions.cut,
+        ),
+      ],
       ["slopes", worded("slopes", "Slopes inside of the nodes (s)", actions.slopes)],
-      ["cell", worded("cell", "Why this cell? Products of matrices, cell by cell (w)", actions.cell)],
+      [
+        "cell",
+        worded("cell", "Why this cell? Products of matrices, cell by cell (w)", actions.cell),
+      ],
     ];
     on(this.foldSelect, "change", () => actions.fold(this.foldSelect.value as FoldMode));
     on(this.search, "input", () => this.look());
     on(this.search, "keydown", (event) => event.key === "Enter" && actions.next());
-    const save = h("select", { class: "mt-select mt-export", "aria-label": "Export", title: "Export" }, h("option", { value: "" }, t("export")), ...EXPORTS.map(([value, text]) => h("option", { value }, t(text))));
+    const save = h(
+      "select",
+      { class: "mt-select mt-export", "aria-label": "Export", title: "Export" },
+      h("option", { value: "" }, t("export")),
+      ...EXPORTS.map(([value, text]) => h("option", { value }, t(text))),
+    );
     on(save, "change", () => {
       const kind = save.value;
       save.value = "";
@@ -106,7 +165,14 @@ export class Toolbar {
     const { rows, tapes } = this.store;
     const recording = tapes.some((tape) => tape.state === "recording");
     const more = this.store.total > rows.length && !recording;
-    setText(this.title, t(more ? "{0} of {1} rows" : rows.length === 1 ? "{0} row" : "{0} rows", count(rows.length), count(this.store.total)));
+    setText(
+      this.title,
+      t(
+        more ? "{0} of {1} rows" : rows.length === 1 ? "{0} row" : "{0} rows",
+        count(rows.length),
+        count(this.store.total),
+      ),
+    );
     this.stop.hidden = !state.busy;
     const { differs, playground } = this.store;
     this.playground.hidden = !/^https?:/.test(playground ?? "");
@@ -117,17 +183,31 @@ export class Toolbar {
       this.difference.title = differs.text;
       this.difference.onclick = () => this.actions.go(differs.row);
     }
-    this.chips.replaceChildren(...tapes.slice(0, 6).map(chip), tapes.length > 6 ? t(" and {0} more", tapes.length - 6) : "");
+    this.chips.replaceChildren(
+      ...tapes.slice(0, 6).map(chip),
+      tapes.length > 6 ? t(" and {0} more", tapes.length - 6) : "",
+    );
     this.foldSelect.value = state.fold;
-    for (const [name, one] of this.modes) one.setAttribute("aria-pressed", String(state.modes[name]));
+    for (const [name, one] of this.modes)
+      one.setAttribute("aria-pressed", String(state.modes[name]));
   }
 }
 
 /** A button whose word is beside its icon where there is room. */
-const worded = (name: string, label: string, action: () => void): HTMLButtonElement => button(name, label, action, h("span", { class: "mt-word" }, t(name)));
+const worded = (name: string, label: string, action: () => void): HTMLButtonElement =>
+  button(name, label, action, h("span", { class: "mt-word" }, t(name)));
 
 function chip(tape: Tape): HTMLElement {
   const state = t({ closed: "", used: "gave its gradient" }[tape.state as string] ?? tape.state);
   const text = [tape.persistent && t("persistent"), state].filter(Boolean).join(t(", "));
-  return h("span", { class: `mt-tape mt-lane-${tape.id % 4} mt-tape-${tape.state}`, title: `${tape.name}: ${text || t("closed")}` }, h("i", {}), h("b", {}, tape.name || t("tape")), text && h("span", {}, text));
+  return h(
+    "span",
+    {
+      class: `mt-tape mt-lane-${tape.id % 4} mt-tape-${tape.state}`,
+      title: `${tape.name}: ${text || t("closed")}`,
+    },
+    h("i", {}),
+    h("b", {}, tape.name || t("tape")),
+    text && h("span", {}, text),
+  );
 }

@@ -5,19 +5,27 @@ import { t, wide } from "./words";
 
 const MINUS = /^-/;
 
-const DIGITS = 4; // that a number has in the picture: all of them are in the inspector, and where the pointer rests
+// that a number has in the picture: all of them are in the inspector, and where the pointer rests
+const DIGITS = 4;
 const EXACT = 6; // characters of a number that is short as it is
 const ELEMENTS = 8; // of an array that is written out
 
 /** One line for a table cell or a node; `room` is the number of characters that fit. */
-export function brief(value: Value | null, row: Pick<Row, "dtype" | "shape"> | null, room = 16): string {
+export function brief(
+  value: Value | null,
+  row: Pick<Row, "dtype" | "shape"> | null,
+  room = 16,
+): string {
   if (!value) return "";
   const text = written(value, room);
   if (text !== null) return text;
   return row && row.shape.length > 0 ? shapeText(row, room) : elide(value.text ?? "…", room);
 }
 
-/** A value written out: a number with four digits, a small array with four, three or two of each; null where there is no room. */
+/**
+ * A value written out: a number with four digits, a small array with four, three or two of each;
+ * null where there is no room.
+ */
 export function written(value: Value, room: number): string | null {
   const text = value.text ?? "";
   if (value.thumb) return null;
@@ -26,7 +34,8 @@ export function written(value: Value, room: number): string | null {
     return found.length <= room ? found : null;
   }
   if (elements(value.data) > ELEMENTS) return null;
-  const point = /[.e]/.test(text); // of floating-point numbers the whole ones end with a point, as NumPy prints them
+  // of floating-point numbers the whole ones end with a point, as NumPy prints them
+  const point = /[.e]/.test(text);
   for (let digits = DIGITS; digits > 1; digits--) {
     const found = list(value.data, digits, point);
     if (found.length <= room) return found;
@@ -59,30 +68,48 @@ export function rounded(text: string, digits = DIGITS): string {
   if (!/[.e]/.test(text) || text.trim() === "" || !Number.isFinite(number)) return text;
   if (text.length <= EXACT && digits === DIGITS) return text;
   const size = Math.abs(number);
-  if (size !== 0 && (size < 1e-4 || size >= 1e6)) return number.toExponential(digits - 1).replace(/\.?0*e\+?/, "e");
-  const short = String(Number(number.toPrecision(Math.max(digits, size >= 1 ? Math.floor(Math.log10(size)) + 1 : 0))));
-  return /[.e]/.test(short) || !Number.isInteger(number) ? short : `${short}.0`; // "2.0" is exact, "2" is not
+  if (size !== 0 && (size < 1e-4 || size >= 1e6))
+    return number.toExponential(digits - 1).replace(/\.?0*e\+?/, "e");
+  const short = String(
+    Number(number.toPrecision(Math.max(digits, size >= 1 ? Math.floor(Math.log10(size)) + 1 : 0))),
+  );
+  // "2.0" is exact, "2" is not
+  return /[.e]/.test(short) || !Number.isInteger(number) ? short : `${short}.0`;
 }
 
-/** A name that fits: of a path the last parts, the first of them with both its ends, which tell names apart better than the beginning. */
+/**
+ * A name that fits: of a path the last parts, the first of them with both its ends, which tell
+ * names apart better than the beginning.
+ */
 export function shortName(name: string, room: number): string {
   if (wide(name) <= room) return name;
   if (wide(name) > name.length) return elide(name, room);
   const tails = [...name.matchAll(/[/.[]/g)].map((at) => name.slice(at.index).replace(/^\./, ""));
-  const fits = tails.flatMap((tail) => [`…${tail}`, tail.replace(/^\//, "")]).find((form) => form.length > +(form[0] === "…") && form.length <= room);
+  const fits = tails
+    .flatMap((tail) => [`…${tail}`, tail.replace(/^\//, "")])
+    .find((form) => form.length > +(form[0] === "…") && form.length <= room);
   const [, layer, last] = /([^/.]+)([/.][^/.]+)$/.exec(name) ?? [];
   if (fits && (!layer || /\w[/.]/.test(fits) || room - last.length < 4)) return fits;
-  const ends = (text: string, most: number): string => `${text.slice(0, most / 2)}…${text.slice(-Math.floor((most - 1) / 2))}`;
-  return fits ? ends(layer, room - last.length) + last : ends((tails.at(-1) || name).replace(/^\//, ""), room);
+  const ends = (text: string, most: number): string =>
+    `${text.slice(0, most / 2)}…${text.slice(-Math.floor((most - 1) / 2))}`;
+  return fits
+    ? ends(layer, room - last.length) + last
+    : ends((tails.at(-1) || name).replace(/^\//, ""), room);
 }
 
-/** How large the numbers of an array are: `±0.15`, or what they all are; as they are where there is room. */
+/**
+ * How large the numbers of an array are: `±0.15`, or what they all are; as they are where there is
+ * room.
+ */
 export function sizeOf(value: Value, room = 16, digits = 3): string {
   const text = written(value, room);
-  if (text !== null || !(Array.isArray(value.data) || value.stats)) return text ?? elide(value.text ?? "…", room);
+  if (text !== null || !(Array.isArray(value.data) || value.stats))
+    return text ?? elide(value.text ?? "…", room);
   if (notFinite(value)) return notFinite(value);
   const same = each(value);
-  return same && same.length <= room ? same : `±${rounded(String(Number(magnitude(value).toPrecision(digits))), digits)}`;
+  return same && same.length <= room
+    ? same
+    : `±${rounded(String(Number(magnitude(value).toPrecision(digits))), digits)}`;
 }
 
 /** How many: `1,003`. */
@@ -105,7 +132,10 @@ export function shapeText(row: Pick<Row, "shape">, room = Infinity): string {
   return elide(`(${shape[0]}, …, ${shape[shape.length - 1]})`, room);
 }
 
-/** What is shown in place of a value that a tape released: its shape, and where there is room that it was released. */
+/**
+ * What is shown in place of a value that a tape released: its shape, and where there is room that
+ * it was released.
+ */
 export function gone(row: Row, room: number): string {
   const text = row.shape.length ? shapeText(row, room) : "";
   return text.length + 9 <= room ? `${text} ${t("released")}`.trim() : elide(text, room);
@@ -118,7 +148,9 @@ export function full(value: Value | null): string {
   const s = value.stats;
   if (!s) return "";
   if (each(value)) return each(value);
-  const parts = (["min", "max", "mean", "std"] as const).map((name) => `${t(name)} ${fix(s[name])}`);
+  const parts = (["min", "max", "mean", "std"] as const).map(
+    (name) => `${t(name)} ${fix(s[name])}`,
+  );
   if (s.zeros) parts.push(t("{0} zeros", s.zeros));
   if (s.nans) parts.push(`${s.nans} NaN`);
   return parts.join("  ");
@@ -126,8 +158,14 @@ export function full(value: Value | null): string {
 
 /** The number that an array has everywhere, in words; "" where it has several. */
 export function each({ stats, data }: Value): string {
-  const all = stats ? [stats.min, stats.nans ? NaN : stats.max] : Array.isArray(data) ? (data.flat(9) as unknown[]) : [];
-  return all.length > 1 && typeof all[0] === "number" && all.every((one) => one === all[0]) ? t("each {0}", rounded(String(all[0]))) : "";
+  const all = stats
+    ? [stats.min, stats.nans ? NaN : stats.max]
+    : Array.isArray(data)
+      ? (data.flat(9) as unknown[])
+      : [];
+  return all.length > 1 && typeof all[0] === "number" && all.every((one) => one === all[0])
+    ? t("each {0}", rounded(String(all[0])))
+    : "";
 }
 
 const FIRST = 6; // numbers of an array that are said
@@ -138,14 +176,19 @@ export function inSentence(value: Value, row: Pick<Row, "shape">): string {
   const numbers = data ? (data.flat(Infinity as 1) as unknown[]).map(toNumber) : [];
   const finite = numbers.filter(Number.isFinite);
   const { stats } = value;
-  if ((!data && !stats) || (!stats && finite.length < numbers.length && finite.length === 0)) return value.text ?? shapeText(row);
+  if ((!data && !stats) || (!stats && finite.length < numbers.length && finite.length === 0))
+    return value.text ?? shapeText(row);
   const count = stats ? row.shape.reduce((a, b) => a * b, 1) : numbers.length;
-  const [low, high] = stats ? [toNumber(stats.min), toNumber(stats.max)] : [Math.min(...finite), Math.max(...finite)];
+  const [low, high] = stats
+    ? [toNumber(stats.min), toNumber(stats.max)]
+    : [Math.min(...finite), Math.max(...finite)];
   const zeros = stats ? stats.zeros : numbers.filter((x) => x === 0).length;
   const nans = stats ? stats.nans : numbers.filter(Number.isNaN).length;
   const parts = [shapeText(row)];
-  if (low === high && !nans && (stats || finite.length === numbers.length)) parts.push(t("each {0}", rounded(String(low))));
-  else if (numbers.length && numbers.length <= FIRST) parts.push(numbers.map((x) => rounded(String(x))).join(" "));
+  if (low === high && !nans && (stats || finite.length === numbers.length))
+    parts.push(t("each {0}", rounded(String(low))));
+  else if (numbers.length && numbers.length <= FIRST)
+    parts.push(numbers.map((x) => rounded(String(x))).join(" "));
   else {
     parts.push(t("{0} to {1}", rounded(String(low)), rounded(String(high))));
     if (zeros) parts.push(t("{0} % zeros", Math.max(1, Math.round((100 * zeros) / count))));
@@ -162,11 +205,15 @@ function fix(x: Num): string {
 export function toNumber(x: unknown): number {
   if (typeof x === "number") return x;
   if (typeof x === "boolean") return x ? 1 : 0;
-  if (typeof x === "string") return x === "inf" ? Infinity : MINUS.test(x) && x === "-inf" ? -Infinity : Number(x);
+  if (typeof x === "string")
+    return x === "inf" ? Infinity : MINUS.test(x) && x === "-inf" ? -Infinity : Number(x);
   return NaN;
 }
 
-/** Numbers of a value as rows of a picture: a vector is one row, more than two dimensions are stacked. */
+/**
+ * Numbers of a value as rows of a picture: a vector is one row, more than two dimensions are
+ * stacked.
+ */
 export function matrix(value: Value | null): number[][] | null {
   if (!value) return null;
   if (value.thumb) return value.thumb.map((line) => line.map(toNumber));
@@ -181,17 +228,24 @@ export function matrix(value: Value | null): number[][] | null {
   return lines.length && lines.every((line) => line.length === lines[0].length) ? lines : null;
 }
 
-/** The name that a row goes by: its own, or its operation's label, behind the Python name of what it computed: `y · ×`. */
+/**
+ * The name that a row goes by: its own, or its operation's label, behind the Python name of what it
+ * computed: `y · ×`.
+ */
 export function title(row: Row): string {
-  if (row.kind === "operation") return row.name ? `${row.name} · ${operationOf(row)}` : operationOf(row);
+  if (row.kind === "operation")
+    return row.name ? `${row.name} · ${operationOf(row)}` : operationOf(row);
   const name = row.name || (row.kind === "constant" ? t("const") : row.label || row.kind);
-  if (row.kind === "variable") return row.version > 0 ? `${name.replace(/:0$/, "")} v${row.version}` : name.replace(/:0$/, "");
+  if (row.kind === "variable")
+    return row.version > 0 ? `${name.replace(/:0$/, "")} v${row.version}` : name.replace(/:0$/, "");
   return name;
 }
 
 /** What an operation is called in the picture. */
 export function operationOf(row: Row): string {
-  return shortNumbers(row.label || row.op).replace(/^-$/, "−").replace("^2", "²");
+  return shortNumbers(row.label || row.op)
+    .replace(/^-$/, "−")
+    .replace("^2", "²");
 }
 
 /** A label without the digits that make it long: `0.1 ×`. */
@@ -201,8 +255,10 @@ function shortNumbers(label: string): string {
 
 const LONGEST = 14; // characters of a number that still fits into a formula
 
-/** A formula or rule of a row's operation, which calls its inputs x and y and its result z, with the rows in their places; the
-    rules of complex numbers read the conjugates. */
+/**
+ * A formula or rule of a row's operation, which calls its inputs x and y and its result z, with the
+ * rows in their places; the rules of complex numbers read the conjugates.
+ */
 export function withRows(text: string, row: Row, conjugate = false): string {
   return withNames(text, row, (one) => t("row {0}", one), conjugate);
 }
@@ -213,22 +269,40 @@ export function localFirst(rule: string): string {
 }
 
 /** The same, with a name for each row. */
-export function withNames(text: string, row: Row, nameOf: (row: number) => string, conjugate = false): string {
+export function withNames(
+  text: string,
+  row: Row,
+  nameOf: (row: number) => string,
+  conjugate = false,
+): string {
   const rows: Record<string, number> = { x: row.inputs[0], y: row.inputs[1], z: row.row };
   return text.replace(/\b[xyz]\b[²³^]?/g, (name) => {
     const said = nameOf(rows[name[0]]);
-    return (conjugate ? `conj(${said})` : name[1] && /[^\w.]/.test(said) && !/^\([^()]*\)$/.test(said) ? `(${said})` : said) + (name[1] ?? "");
+    return (
+      (conjugate
+        ? `conj(${said})`
+        : name[1] && /[^\w.]/.test(said) && !/^\([^()]*\)$/.test(said)
+          ? `(${said})`
+          : said) + (name[1] ?? "")
+    );
   });
 }
 
-/** The formula of a row with the numbers of its inputs; with the rows where not all of them are single numbers. */
+/**
+ * The formula of a row with the numbers of its inputs; with the rows where not all of them are
+ * single numbers.
+ */
 export function withNumbers(row: Row, rows: Row[]): string {
-  const texts = row.inputs.map((input) => (rows[input]?.shape.length === 0 ? rows[input].value?.text : undefined));
-  if (!texts.every((text) => text !== undefined && text.length <= LONGEST)) return withRows(row.said[0], row);
+  const texts = row.inputs.map((input) =>
+    rows[input]?.shape.length === 0 ? rows[input].value?.text : undefined,
+  );
+  if (!texts.every((text) => text !== undefined && text.length <= LONGEST))
+    return withRows(row.said[0], row);
   const formula = row.said[0];
   return formula.replace(/\b[xy]\b/g, (name, at: number) => {
     const text = texts[name === "x" ? 0 : 1] as string;
-    const alone = /(^|[(,] ?)$/.test(formula.slice(0, at)) && /^($|[),])/.test(formula.slice(at + 1));
+    const alone =
+      /(^|[(,] ?)$/.test(formula.slice(0, at)) && /^($|[),])/.test(formula.slice(at + 1));
     return text.startsWith("-") && !alone ? `(${text})` : text;
   });
 }
@@ -249,18 +323,38 @@ export function cutWords(cut: string): string {
 }
 
 /** Why a gradient goes to a leaf, in its framework's words. */
-export const WATCHED = { explicit: "watched by watch()", automatic: "watched automatically", requires_grad: "requires grad", argument: "argument of the function" };
+export const WATCHED = {
+  explicit: "watched by watch()",
+  automatic: "watched automatically",
+  requires_grad: "requires grad",
+  argument: "argument of the function",
+};
 
 /** One sentence about a row for tooltips and screen readers. */
 export function describe(row: Row): string {
   const parts = [t("row {0}: {1}", row.row, title(row))];
   if (row.kind === "operation") {
-    parts.push(t(row.inputs.length > 1 ? "of rows {0}" : row.inputs.length ? "of row {0}" : "without inputs", row.inputs.join(", ")));
+    parts.push(
+      t(
+        row.inputs.length > 1 ? "of rows {0}" : row.inputs.length ? "of row {0}" : "without inputs",
+        row.inputs.join(", "),
+      ),
+    );
   } else parts.push(t(row.kind));
-  parts.push(row.shape.length ? t("{0} shape {1}", row.dtype, shapeText(row)) : t("{0} scalar", row.dtype));
-  if (row.value?.text !== undefined) parts.push(t("value {0}", elide(row.value.text.replace(/\s+/g, " "), 60)));
+  parts.push(
+    row.shape.length ? t("{0} shape {1}", row.dtype, shapeText(row)) : t("{0} scalar", row.dtype),
+  );
+  if (row.value?.text !== undefined)
+    parts.push(t("value {0}", elide(row.value.text.replace(/\s+/g, " "), 60)));
   if (row.watched) parts.push(t(WATCHED[row.watched]));
-  if (row.status === "ghost") parts.push(t(row.tapes.length ? "replaced by a gradient of its function's own" : "ran, but was not recorded"));
+  if (row.status === "ghost")
+    parts.push(
+      t(
+        row.tapes.length
+          ? "replaced by a gradient of its function's own"
+          : "ran, but was not recorded",
+      ),
+    );
   if (row.cut) parts.push(t("no gradient passes: {0}", cutWords(row.cut)));
   return parts.join(t(", "));
 }

@@ -46,7 +46,8 @@ export class View {
   private marks: Marks;
   readonly folding: Folding;
   private rooms = new Rooms();
-  private anchor: { row: number; x: number; y: number } | null = null; // its place on the screen does not change
+  // its place on the screen does not change
+  private anchor: { row: number; x: number; y: number } | null = null;
   private scene: Scene;
   private table: Table;
   private sourcePane: SourcePane;
@@ -59,7 +60,17 @@ export class View {
   private pane: HTMLElement;
   private tip: Tip;
   private hint = h("p", { class: "mt-hint" }, t("The graph grows here while the tape records."));
-  private scalebar = h("div", { class: "mt-scalebar", hidden: true, title: "Each small picture has its own scale, up to its largest magnitude" }, "−max", h("i", {}), "+max");
+  private scalebar = h(
+    "div",
+    {
+      class: "mt-scalebar",
+      hidden: true,
+      title: "Each small picture has its own scale, up to its largest magnitude",
+    },
+    "−max",
+    h("i", {}),
+    "+max",
+  );
   private below: HTMLElement;
   private results: Results;
   private strip: Strip;
@@ -98,11 +109,17 @@ export class View {
       hover: (node) => this.hover(node ? (node.group ? node.group.end - 1 : node.first) : -1),
       turn: (start, end) => this.toTurn(start, end),
       close: (frame) => frame.group && this.toggle(frame.group, false),
-      grab: (row, event) => this.feel.can(store.rows[row]) && this.feel.grab(store.rows[row], event),
+      grab: (row, event) =>
+        this.feel.can(store.rows[row]) && this.feel.grab(store.rows[row], event),
       tell: (text, event) => this.tip.say(text, event),
     });
-    this.table = new Table(store, this.timeline, { pick: (row) => this.goRow(row), hover: (row) => this.hover(row) });
-    this.sourcePane = new SourcePane(store, (file, line) => this.goRow(store.rows.find((row) => row.file === file && row.line === line)?.row ?? -1));
+    this.table = new Table(store, this.timeline, {
+      pick: (row) => this.goRow(row),
+      hover: (row) => this.hover(row),
+    });
+    this.sourcePane = new SourcePane(store, (file, line) =>
+      this.goRow(store.rows.find((row) => row.file === file && row.line === line)?.row ?? -1),
+    );
     this.inspector = new Inspector(store, this.timeline, {
       back: (row) => this.stepping.reach(() => this.timeline.backTo(row)),
       to: (row) => this.goRow(row),
@@ -112,7 +129,11 @@ export class View {
       enter: (row) => this.enter(row),
       again: options.again,
     });
-    this.stepbar = new StepBar(this.timeline, (position) => this.stepping.moveTo(position), (row) => this.goRow(row));
+    this.stepbar = new StepBar(
+      this.timeline,
+      (position) => this.stepping.moveTo(position),
+      (row) => this.goRow(row),
+    );
     this.toolbar = new Toolbar(store, {
       search: (text) => (this.schedule("all"), this.marks.search(text)),
       next: () => this.marks.next >= 0 && this.select(this.marks.next),
@@ -132,7 +153,13 @@ export class View {
       stop: () => this.stopPlacing(),
       help: () => this.el.classList.toggle("mt-show-help"),
     });
-    this.paths = new PathsPanel(store, this.marks, () => this.timeline.current, () => this.schedule("scene", "toolbar"), options.explain);
+    this.paths = new PathsPanel(
+      store,
+      this.marks,
+      () => this.timeline.current,
+      () => this.schedule("scene", "toolbar"),
+      options.explain,
+    );
     this.feel = new FeelPanel(store);
     this.predict = new Predict(store, (position) => {
       this.go(position);
@@ -156,10 +183,21 @@ export class View {
     this.pane.append(this.tip.el);
     this.below = h("div", { class: "mt-below" });
     const columns = divider("the table's width", "column", this.table.el);
-    this.below.append(this.table.el, columns, h("div", { class: "mt-side" }, this.sourcePane.el, this.inspector.el));
+    this.below.append(
+      this.table.el,
+      columns,
+      h("div", { class: "mt-side" }, this.sourcePane.el, this.inspector.el),
+    );
     this.el = h(
       "div",
-      { class: "mt-view", lang: t("en"), tabindex: 0, role: "application", "aria-label": "Tape view", "aria-roledescription": "steppable picture of a tape" },
+      {
+        class: "mt-view",
+        lang: t("en"),
+        tabindex: 0,
+        role: "application",
+        "aria-label": "Tape view",
+        "aria-roledescription": "steppable picture of a tape",
+      },
       this.toolbar.el,
       this.help.el,
       this.paths.el,
@@ -173,16 +211,34 @@ export class View {
       this.below,
     );
     this.present = new Present(this.el, store, this.timeline, () => this.show());
-    this.fitting = new Fitting(this.camera, store, this.timeline, this.scene, this.present, () => this.folding.busy, () => this.cut.on);
+    this.fitting = new Fitting(
+      this.camera,
+      store,
+      this.timeline,
+      this.scene,
+      this.present,
+      () => this.folding.busy,
+      () => this.cut.on,
+    );
     this.stepbar.el.before(this.present.el);
-    this.cut = new Cut(store, () => this.marks.selected, (text) => this.say(text));
+    this.cut = new Cut(
+      store,
+      () => this.marks.selected,
+      (text) => this.say(text),
+    );
     this.slopes = new Slopes(store, this.timeline, () => this.marks.selected);
     this.cell = new Cell(store, this.timeline);
     this.scene.over.append(this.slopes.el, this.cut.el);
     this.pane.after(this.cut.note, this.slopes.note);
     this.results.el.before(this.cell.el);
-    panAndZoom(this.pane, this.camera, () => (this.el.contains(document.activeElement) ? this.fitting.beyond(this.graph) : [0, 0])); // others scroll the page
-    this.keys = new Keys(this.el, this.actions(), (field) => field === this.toolbar.search && this.toolbar.forget());
+    panAndZoom(this.pane, this.camera, () =>
+      this.el.contains(document.activeElement) ? this.fitting.beyond(this.graph) : [0, 0],
+    ); // others scroll the page
+    this.keys = new Keys(
+      this.el,
+      this.actions(),
+      (field) => field === this.toolbar.search && this.toolbar.forget(),
+    );
     this.stopListening = store.listen((change) => this.changed(change));
     for (const when of ["beforeprint", "afterprint"]) addEventListener(when, this.onPaper);
     this.observer = new ResizeObserver(() => this.resized());
@@ -194,7 +250,14 @@ export class View {
 
   /** A small tape needs less room; after something was unfolded it needs more. */
   private takeRoom(): void {
-    if (this.graph) this.rooms.share(this.pane, this.below, this.graph, this.store.rows.length, this.folding.unfolded);
+    if (this.graph)
+      this.rooms.share(
+        this.pane,
+        this.below,
+        this.graph,
+        this.store.rows.length,
+        this.folding.unfolded,
+      );
   }
 
   /** On paper the whole graph is seen. */
@@ -215,7 +278,12 @@ export class View {
   /** Where the reader is; `goBack` leads another view of the same tape there. */
   place(): Place {
     const { position } = this.timeline;
-    return { position, following: this.following, selected: this.marks.selected, focused: this.el.contains(document.activeElement) };
+    return {
+      position,
+      following: this.following,
+      selected: this.marks.selected,
+      focused: this.el.contains(document.activeElement),
+    };
   }
 
   goBack(to: Place): void {
@@ -238,12 +306,17 @@ export class View {
     if (this.frame) cancelAnimationFrame(this.frame);
   }
 
-  // --- data ----------------------------------------------------------------------------------------------------------
+  // --- data ---
 
   private changed(change: Change): void {
     const { store } = this;
     if (store.again !== this.begun) {
-      [this.begun, this.kept, this.following, this.timeline.position] = [store.again, this.stood, true, this.timeline.forward];
+      [this.begun, this.kept, this.following, this.timeline.position] = [
+        store.again,
+        this.stood,
+        true,
+        this.timeline.forward,
+      ];
       this.beginAnew();
     }
     const atEnd = this.following && !this.timeline.backward;
@@ -296,7 +369,12 @@ export class View {
   private wrapAnew(): void {
     if (!this.layout || !this.graph) return;
     const graph = this.fitting.wrapped(this.layout);
-    if (graph.per === this.graph.per && graph.pitch === this.graph.pitch && graph.turned === this.graph.turned) return;
+    if (
+      graph.per === this.graph.per &&
+      graph.pitch === this.graph.pitch &&
+      graph.turned === this.graph.turned
+    )
+      return;
     this.hold(this.timeline.current);
     this.placed(graph);
   }
@@ -311,9 +389,12 @@ export class View {
     this.graph = graph;
     this.scene.setGraph(graph);
     const node = this.anchor && graph.nodeOf(this.anchor.row);
-    if (this.anchor && node) [this.camera.x, this.camera.y] = [node.x - this.anchor.x, node.y - this.anchor.y];
+    if (this.anchor && node)
+      [this.camera.x, this.camera.y] = [node.x - this.anchor.x, node.y - this.anchor.y];
     this.anchor = null;
-    this.scalebar.hidden = !graph.nodes.some(({ row, group }) => (row ?? this.store.rows[(group?.end ?? 0) - 1])?.shape.some((side) => side > 1));
+    this.scalebar.hidden = !graph.nodes.some(({ row, group }) =>
+      (row ?? this.store.rows[(group?.end ?? 0) - 1])?.shape.some((side) => side > 1),
+    );
     this.takeRoom();
     if (this.camera.width) this.camera.resize(this.pane.clientWidth, this.pane.clientHeight);
     this.fitting.take(this.graph);
@@ -328,7 +409,7 @@ export class View {
     this.schedule("toolbar");
   }
 
-  // --- drawing, once per frame ---------------------------------------------------------------------------------------
+  // --- drawing, once per frame ---
 
   private schedule(...parts: ("all" | "scene" | "state" | "toolbar")[]): void {
     for (const part of parts) this.pending.add(part);
@@ -354,7 +435,18 @@ export class View {
     if (all || scene) this.scene.draw();
     this.hint.hidden = this.store.rows.length > 0;
     if (all) this.drawState();
-    this.toolbar.draw({ fold: this.folding.mode, modes: { nearby: this.marks.near !== null, paths: this.paths.shown, predict: this.predict.on, cut: this.cut.on, slopes: this.slopes.on, cell: this.cell.on }, busy: this.folding.busy });
+    this.toolbar.draw({
+      fold: this.folding.mode,
+      modes: {
+        nearby: this.marks.near !== null,
+        paths: this.paths.shown,
+        predict: this.predict.on,
+        cut: this.cut.on,
+        slopes: this.slopes.on,
+        cell: this.cell.on,
+      },
+      busy: this.folding.busy,
+    });
   }
 
   private drawState(): void {
@@ -362,15 +454,25 @@ export class View {
     this.table.draw(this.marks);
     this.stepbar.draw();
     this.strip.draw();
-    this.results.draw(this.predict.on && this.timeline.position < this.timeline.swept ? "?" : this.timeline.held ? "…" : "");
-    const line = this.timeline.updating ? assignedAt(this.store.rows, row.file, this.store.sources[row.file ?? ""] ?? "") : (row?.line ?? null);
+    this.results.draw(
+      this.predict.on && this.timeline.position < this.timeline.swept
+        ? "?"
+        : this.timeline.held
+          ? "…"
+          : "",
+    );
+    const line = this.timeline.updating
+      ? assignedAt(this.store.rows, row.file, this.store.sources[row.file ?? ""] ?? "")
+      : (row?.line ?? null);
     this.inspector.asked = this.stepping.asked;
-    const selected = this.marks.selected >= 0 ? (this.graph?.nodeOf(this.marks.selected) ?? null) : null;
+    const selected =
+      this.marks.selected >= 0 ? (this.graph?.nodeOf(this.marks.selected) ?? null) : null;
     this.feel.draw(selected?.row ?? null, this.predict.on);
     this.inspector.draw(selected);
     this.present.draw();
     this.drawModes();
-    this.sourcePane.show(row?.file ?? null, line, this.timeline.backward); // what is above and below it has its height now
+    // what is above and below it has its height now
+    this.sourcePane.show(row?.file ?? null, line, this.timeline.backward);
   }
 
   private drawModes(): void {
@@ -379,7 +481,7 @@ export class View {
     this.cell.draw();
   }
 
-  // --- moving --------------------------------------------------------------------------------------------------------
+  // --- moving ---
 
   /** Moves to a position of the timeline and shows it at once. */
   go(position: number): void {
@@ -387,9 +489,14 @@ export class View {
     this.timeline.go(position);
     if (this.anew) this.say("");
     [this.anew, this.kept] = [false, [0, 0]];
-    this.stood = [Math.max(0, this.timeline.position - this.timeline.forward), this.store.sweep?.steps.length ?? 0];
+    this.stood = [
+      Math.max(0, this.timeline.position - this.timeline.forward),
+      this.store.sweep?.steps.length ?? 0,
+    ];
     if (this.timeline.position !== before) this.options.moved?.(this);
-    this.following = this.timeline.position === this.timeline.forward || this.timeline.position === this.timeline.opening;
+    this.following =
+      this.timeline.position === this.timeline.forward ||
+      this.timeline.position === this.timeline.opening;
     this.tip.say("", null); // what it said is of another step
     this.table.reveal(this.timeline.current);
     this.drawState();
@@ -412,7 +519,9 @@ export class View {
   /** To a turn of a loop: backwards to its first step, else to its last row. */
   private toTurn(start: number, end: number): void {
     this.el.focus({ preventScroll: true });
-    const backs = Array.from({ length: end - start }, (_, k) => this.timeline.backTo(start + k)).filter((step) => step !== null);
+    const backs = Array.from({ length: end - start }, (_, k) =>
+      this.timeline.backTo(start + k),
+    ).filter((step) => step !== null);
     if (backs.length) this.stepping.moveTo(Math.min(...backs));
     else this.goRow(end - 1);
   }
@@ -442,7 +551,7 @@ export class View {
     this.table.draw(this.marks);
   }
 
-  // --- folding, focus, search ----------------------------------------------------------------------------------------
+  // --- folding, focus, search ---
 
   fold(mode: FoldMode): void {
     this.folding.choose(mode);
@@ -471,7 +580,7 @@ export class View {
     this.schedule("scene", "toolbar");
   }
 
-  // --- camera --------------------------------------------------------------------------------------------------------
+  // --- camera ---
 
   private resized(): void {
     const { width: before, height } = this.camera;
@@ -482,11 +591,18 @@ export class View {
     if (!before) this.table.reveal(this.timeline.current);
     if (before !== this.camera.width) this.wrapAnew();
     if (this.fitting.next) this.fitting.take(this.graph);
-    else if ((before !== this.camera.width || (height !== this.camera.height && !this.store.recording)) && !this.camera.touched) this.fitting.first(this.graph);
+    else if (
+      (before !== this.camera.width || (height !== this.camera.height && !this.store.recording)) &&
+      !this.camera.touched
+    )
+      this.fitting.first(this.graph);
     this.schedule("all");
   }
 
-  /** Shows all of the graph; of a large one a map that fills the pane, and when asked again the part that can be read. */
+  /**
+   * Shows all of the graph; of a large one a map that fills the pane, and when asked again the part
+   * that can be read.
+   */
   private overview(): void {
     const far = !this.fitting.map && this.fitting.isFar(this.graph);
     if (this.fitting.map !== far) {
@@ -496,7 +612,7 @@ export class View {
     } else this.fitting.all(this.graph);
   }
 
-  // --- keys ----------------------------------------------------------------------------------------------------------
+  // --- keys ---
 
   private actions(): Record<string, () => void> {
     const moving = (move: () => void) => (): void => (this.stepbar.stop(), move());
@@ -515,7 +631,8 @@ export class View {
       " ": () => this.stepbar.toggle(),
       ArrowDown: () => this.select(Math.min(this.store.rows.length - 1, chosen() + 1)),
       ArrowUp: () => this.select(Math.max(0, chosen() - 1)),
-      Enter: () => (this.graph?.nodeOf(chosen())?.group ? this.toggleAt(chosen()) : this.enter(chosen())),
+      Enter: () =>
+        this.graph?.nodeOf(chosen())?.group ? this.toggleAt(chosen()) : this.enter(chosen()),
       b: () => this.stepping.reach(() => this.timeline.backTo(chosen())),
       u: () => this.toggleAt(chosen()),
       n: () => this.focus(!this.marks.near),
@@ -536,14 +653,16 @@ export class View {
       "0": () => this.overview(),
       "/": () => this.toolbar.search.focus(),
       "?": () => void this.el.classList.toggle("mt-show-help"),
-      Escape: () => (this.options.out && this.marks.selected < 0 ? this.options.out() : this.clear()),
+      Escape: () =>
+        this.options.out && this.marks.selected < 0 ? this.options.out() : this.clear(),
     };
   }
 
   /** Predict mode begins before the backward sweep, or ends. */
   private guess(): void {
     this.predict.toggle();
-    if (this.predict.on) this.go(Math.min(this.timeline.position, this.timeline.forward)); // nothing tells what the gradient gave
+    // nothing tells what the gradient gave
+    if (this.predict.on) this.go(Math.min(this.timeline.position, this.timeline.forward));
     this.schedule("all");
   }
 
@@ -596,6 +715,8 @@ export class View {
 
   private save(kind: string): void {
     this.stepbar.stop();
-    void exportAs(kind, this, this.options.bundle, (text) => this.say(text)).finally(() => this.say(""));
+    void exportAs(kind, this, this.options.bundle, (text) => this.say(text)).finally(() =>
+      this.say(""),
+    );
   }
 }

@@ -1,19 +1,24 @@
-// What if a leaf had another value: the rows and the sweep, computed again here where all that depends on it are numbers.
+// What if a leaf had another value: the rows and the sweep, computed again here where all that
+// depends on it are numbers.
 import { formula, type Formula } from "./formula";
 import type { Row, Sweep, SweepStep, Value } from "./schema";
 import { isLeaf, type Store } from "./store";
 import { toNumber } from "./value";
 
 interface Program {
-  rows: { row: number; x: number; y: number; run: Formula; single: boolean }[]; // what depends on the leaf, in order
+  // what depends on the leaf, in order
+  rows: { row: number; x: number; y: number; run: Formula; single: boolean }[];
 }
 
 /** The number of a scalar; NaN where the value is none. */
 export function numberOf(value: Value | null): number {
-  return value && !Array.isArray(value.data) && !value.stats ? toNumber(value.data ?? value.text) : NaN;
+  return value && !Array.isArray(value.data) && !value.stats
+    ? toNumber(value.data ?? value.text)
+    : NaN;
 }
 
-const isNumber = (row: Row): boolean => row.shape.length === 0 && (row.dtype === "float32" || row.dtype === "float64");
+const isNumber = (row: Row): boolean =>
+  row.shape.length === 0 && (row.dtype === "float32" || row.dtype === "float64");
 
 /** May this row be moved? */
 export function isMovable(row: Row): boolean {
@@ -22,8 +27,14 @@ export function isMovable(row: Row): boolean {
 
 /** At how many places the program has this number. */
 export function placesOf(store: Store, row: Row): number {
-  const readers = row.literal ? (store.consumers[row.row] ?? []).map((reader) => store.rows[reader]) : [];
-  return new Set(readers.flatMap(({ line, site, file, inputs }) => inputs.flatMap((input, k) => (input === row.row ? [`${line}|${site}|${file}|${k}`] : [])))).size;
+  const readers = row.literal
+    ? (store.consumers[row.row] ?? []).map((reader) => store.rows[reader])
+    : [];
+  return new Set(
+    readers.flatMap(({ line, site, file, inputs }) =>
+      inputs.flatMap((input, k) => (input === row.row ? [`${line}|${site}|${file}|${k}`] : [])),
+    ),
+  ).size;
 }
 
 export class WhatIf {
@@ -43,7 +54,9 @@ export class WhatIf {
     this.values = this.read();
   }
 
-  /** What is to be computed when this leaf moves; null where a row between cannot be computed here. */
+  /**
+   * What is to be computed when this leaf moves; null where a row between cannot be computed here.
+   */
   private program(leaf: number): Program | null {
     let found = this.programs.get(leaf);
     if (found === undefined) this.programs.set(leaf, (found = this.look(leaf)));
@@ -59,9 +72,16 @@ export class WhatIf {
       const row = rows[i];
       if (!row.inputs.some((input) => moved.has(input))) continue;
       const run = formula(row.formula);
-      if (!run || !isNumber(row) || row.inputs.some((input) => Number.isNaN(this.values[input]))) return null;
+      if (!run || !isNumber(row) || row.inputs.some((input) => Number.isNaN(this.values[input])))
+        return null;
       moved.add(i);
-      program.rows.push({ row: i, x: row.inputs[0], y: row.inputs[row.inputs.length - 1], run, single: row.dtype === "float32" });
+      program.rows.push({
+        row: i,
+        x: row.inputs[0],
+        y: row.inputs[row.inputs.length - 1],
+        run,
+        single: row.dtype === "float32",
+      });
     }
     return program;
   }
@@ -81,13 +101,24 @@ export class WhatIf {
     return values;
   }
 
-  /** The numbers of the store's rows and sweep, were the leaf's value this one; null for the sweep where there is none. */
-  snapshot(leaf: number, value: number): { values: Map<number, Value>; sweep: Sweep | null } | null {
+  /**
+   * The numbers of the store's rows and sweep, were the leaf's value this one; null for the sweep
+   * where there is none.
+   */
+  snapshot(
+    leaf: number,
+    value: number,
+  ): { values: Map<number, Value>; sweep: Sweep | null } | null {
     const program = this.program(leaf);
     if (!program) return null;
     const values = this.at(leaf, value);
     const { rows, sweep } = this.store;
-    const changed = new Map([leaf, ...program.rows.map((one) => one.row)].map((row) => [row, show(values[row], rows[row])]));
+    const changed = new Map(
+      [leaf, ...program.rows.map((one) => one.row)].map((row) => [
+        row,
+        show(values[row], rows[row]),
+      ]),
+    );
     return { values: changed, sweep: sweep && !sweep.rest ? this.sweep(sweep, values) : null };
   }
 
@@ -98,28 +129,45 @@ export class WhatIf {
     for (const step of sweep.steps) {
       const row = rows[step.row];
       if (step.others || !isNumber(row)) return null;
-      const g = adjoints.get(step.row) ?? numberOf(step.adjoint); // a target's is where the sweep begins
+      // a target's is where the sweep begins
+      const g = adjoints.get(step.row) ?? numberOf(step.adjoint);
       const round = row.dtype === "float32" ? Math.fround : (x: number): number => x;
       const edges = [];
       for (const edge of step.edges) {
         const rule = formula(row.rule[edge.port] ?? "");
         if (!rule) return null;
-        const numbers = { x: values[row.inputs[0]], y: values[row.inputs[row.inputs.length - 1]], z: values[step.row] };
+        const numbers = {
+          x: values[row.inputs[0]],
+          y: values[row.inputs[row.inputs.length - 1]],
+          z: values[step.row],
+        };
         const product = round(rule({ ...numbers, g }));
         const sum = round((adjoints.get(edge.input) ?? 0) + product);
         adjoints.set(edge.input, sum);
-        edges.push({ ...edge, local: show(round(rule({ ...numbers, g: 1 })), row), product: show(product, row), sum: show(sum, row) });
+        edges.push({
+          ...edge,
+          local: show(round(rule({ ...numbers, g: 1 })), row),
+          product: show(product, row),
+          sum: show(sum, row),
+        });
       }
       steps.push({ ...step, adjoint: show(g, row), edges });
     }
-    const gradients = sweep.sources.map((row, k) => (row >= 0 && adjoints.has(row) ? show(adjoints.get(row) as number, rows[row]) : sweep.gradients[k]));
+    const gradients = sweep.sources.map((row, k) =>
+      row >= 0 && adjoints.has(row)
+        ? show(adjoints.get(row) as number, rows[row])
+        : sweep.gradients[k],
+    );
     return { ...sweep, steps, gradients };
   }
 }
 
 /** A number as NumPy prints one of this dtype. */
 export function show(number: number, row: Pick<Row, "dtype">): Value {
-  return { text: numberText(number, row.dtype === "float32"), data: Number.isFinite(number) ? number : String(number) };
+  return {
+    text: numberText(number, row.dtype === "float32"),
+    data: Number.isFinite(number) ? number : String(number),
+  };
 }
 
 function numberText(number: number, single: boolean): string {
@@ -131,6 +179,9 @@ function numberText(number: number, single: boolean): string {
     if (Math.fround(Number(text)) === number) break;
   }
   const size = Math.abs(Number(text));
-  if (size !== 0 && (size < 1e-4 || size >= 1e16)) return Number(text).toExponential().replace(/e([-+])(\d)$/, "e$10$2");
+  if (size !== 0 && (size < 1e-4 || size >= 1e16))
+    return Number(text)
+      .toExponential()
+      .replace(/e([-+])(\d)$/, "e$10$2");
   return /[.e]/.test(text) ? text : `${text}.0`;
 }

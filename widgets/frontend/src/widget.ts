@@ -1,4 +1,5 @@
-// What the bundle offers: `mount` for any page, `listen` and `show` for a Jupyter widget model and its views.
+// What the bundle offers: `mount` for any page, `listen` and `show` for a Jupyter widget model and
+// its views.
 import { decode, decodePage, type Inside, type Snapshot } from "./schema";
 import { Sliders, type Knob } from "./slider";
 import { Store } from "./store";
@@ -23,7 +24,10 @@ export interface Shared {
   ready: Promise<void>;
   knobs: Knob[];
   sliders: Set<Sliders>;
-  /** where the reader was in a view that was taken away: JupyterLab draws an output anew when it is replaced */
+  /**
+   * where the reader was in a view that was taken away: JupyterLab draws an output anew when it is
+   * replaced
+   */
   place: Place | null;
   run(values: number[]): boolean;
   /** asks for the steps of a long sweep; false where there is no kernel to ask */
@@ -38,8 +42,15 @@ export interface Shared {
 
 type Bytes = ArrayBuffer | DataView | Uint8Array;
 
-/** Puts a view of this snapshot into an element; returns the view. Of what is no snapshot it says so, and raises what went wrong. */
-export function mount(el: HTMLElement, snapshot: Snapshot, bundle: () => Promise<string> = async () => ""): View {
+/**
+ * Puts a view of this snapshot into an element; returns the view. Of what is no snapshot it says
+ * so, and raises what went wrong.
+ */
+export function mount(
+  el: HTMLElement,
+  snapshot: Snapshot,
+  bundle: () => Promise<string> = async () => "",
+): View {
   try {
     const store = new Store();
     store.take(snapshot);
@@ -59,7 +70,8 @@ function together(view: View): void {
   if (leads) return;
   leads = view;
   const { position, forward } = view.timeline;
-  for (const other of groups.get(view.store.linked) ?? []) if (other !== view && other.el.isConnected) other.follow(position, forward);
+  for (const other of groups.get(view.store.linked) ?? [])
+    if (other !== view && other.el.isConnected) other.follow(position, forward);
   leads = null;
 }
 
@@ -78,11 +90,22 @@ function attach(el: HTMLElement, store: Store, options: ViewOptions): View {
 }
 
 /** Shows a widget model's tape in an element; returns what takes it away again. */
-export async function show(one: Shared, el: HTMLElement, bundle: () => Promise<string>): Promise<() => void> {
+export async function show(
+  one: Shared,
+  el: HTMLElement,
+  bundle: () => Promise<string>,
+): Promise<() => void> {
   await one.ready;
   const sliders = new Sliders(one.knobs, one.run);
   one.sliders.add(sliders);
-  const view: View = attach(el, one.store, { bundle, sliders: sliders.el, explain: one.explain, sweep: one.sweep, again: one.again, inside: one.inside });
+  const view: View = attach(el, one.store, {
+    bundle,
+    sliders: sliders.el,
+    explain: one.explain,
+    sweep: one.sweep,
+    again: one.again,
+    inside: one.inside,
+  });
   if (one.place) view.goBack(one.place);
   const stop = followTheme(view);
   return () => {
@@ -98,17 +121,25 @@ export async function show(one: Shared, el: HTMLElement, bundle: () => Promise<s
 /** Lets a view be light or dark as its page is; returns what ends that. */
 function followTheme(view: View): () => void {
   const dark = new MutationObserver(() => view.theme(isDark()));
-  dark.observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light", "class", "data-theme"] });
-  dark.observe(document.documentElement, { attributes: true, attributeFilter: ["class", "data-theme", "theme"] });
+  dark.observe(document.body, {
+    attributes: true,
+    attributeFilter: ["data-jp-theme-light", "class", "data-theme"],
+  });
+  dark.observe(document.documentElement, {
+    attributes: true,
+    attributeFilter: ["class", "data-theme", "theme"],
+  });
   return () => dark.disconnect();
 }
 
-// The server drops messages silently when there are many, the last one too. So after a pause the view says what it
-// has, until it hears that this is all.
+// The server drops messages silently when there are many, the last one too. So after a pause the
+// view says what it has, until it hears that this is all.
 const WAIT = 1200; // milliseconds
 const TRIES = 10;
 
-/** Takes the data that came with the model, then deltas in order; asks again where one is missing. */
+/**
+ * Takes the data that came with the model, then deltas in order; asks again where one is missing.
+ */
 export function listen(model: Model): Shared {
   const store = new Store();
   const sliders = new Set<Sliders>();
@@ -118,8 +149,10 @@ export function listen(model: Model): Shared {
       asking.set(asking.size, resolve);
       if (!tell(model, { ...content, ask: asking.size - 1 })) resolve(null);
     });
-  const explain = async (source: number, target: number): Promise<string> => (await ask({ kind: "explain", source, target }))?.text ?? "";
-  const inside = async (row: number): Promise<Inside | null> => (await ask({ kind: "inside", row }))?.inside ?? null;
+  const explain = async (source: number, target: number): Promise<string> =>
+    (await ask({ kind: "explain", source, target }))?.text ?? "";
+  const inside = async (row: number): Promise<Inside | null> =>
+    (await ask({ kind: "inside", row }))?.inside ?? null;
   let sequence = 0;
   let asked = -1; // number of rows at which missing ones were asked for
   let tries = 0;
@@ -130,7 +163,14 @@ export function listen(model: Model): Shared {
   };
   const need = (): void => {
     const { record, rows, sweep } = store;
-    const sent = tell(model, { kind: "need", record, since: rows.length, sequence, sweep: sweep?.id, steps: sweep?.steps.length ?? 0 });
+    const sent = tell(model, {
+      kind: "need",
+      record,
+      since: rows.length,
+      sequence,
+      sweep: sweep?.id,
+      steps: sweep?.steps.length ?? 0,
+    });
     if (sent) later(); // the answer may be lost as well
   };
   const take = async (message: Message, buffers: Bytes[]): Promise<void> => {
@@ -170,10 +210,24 @@ export function listen(model: Model): Shared {
     return tell(model, { kind: "sweep" });
   };
   const again = (): boolean => tell(model, { kind: "again" });
-  return { store, ready, knobs, sliders, place: null, explain, inside, sweep, again, run: (values) => tell(model, { kind: "run", values }) };
+  return {
+    store,
+    ready,
+    knobs,
+    sliders,
+    place: null,
+    explain,
+    inside,
+    sweep,
+    again,
+    run: (values) => tell(model, { kind: "run", values }),
+  };
 }
 
-/** Sends to the kernel; false when there is none to send to: it was restarted, or the view was closed. */
+/**
+ * Sends to the kernel; false when there is none to send to: it was restarted, or the view was
+ * closed.
+ */
 function tell(model: Model, content: unknown): boolean {
   try {
     model.send(content);
@@ -209,14 +263,19 @@ function style(el: HTMLElement): void {
   home.append(tag);
 }
 
-/** Is the page dark? JupyterLab, VS Code and Colab each say so differently; else the system does. */
+/**
+ * Is the page dark? JupyterLab, VS Code and Colab each say so differently; else the system does.
+ */
 function isDark(): boolean {
   const lab = document.body.dataset.jpThemeLight;
   if (lab !== undefined) return lab === "false";
   const names = `${document.body.className} ${document.documentElement.className}`;
   if (/vscode-(dark|high-contrast)/.test(names)) return !/vscode-high-contrast-light/.test(names);
   if (/vscode-light/.test(names)) return false;
-  const theme = document.documentElement.getAttribute("theme") ?? document.documentElement.dataset.theme ?? document.body.dataset.theme;
+  const theme =
+    document.documentElement.getAttribute("theme") ??
+    document.documentElement.dataset.theme ??
+    document.body.dataset.theme;
   if (theme) return theme === "dark";
   return globalThis.matchMedia?.("(prefers-color-scheme: dark)").matches ?? false;
 }

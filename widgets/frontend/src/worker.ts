@@ -1,8 +1,15 @@
-// The worker's side of placing (planner.ts is the page's): it keeps the skeletons and lays out what is wished last.
+// The worker's side of placing (planner.ts is the page's): it keeps the skeletons and lays out what
+// is wished last.
 import { layoutInSlices, type Layout, type Wish } from "./layout";
 import { Skeleton, type SkeletonPart } from "./skeleton";
 
-export type Order = { client: number; part?: SkeletonPart; wish?: Wish; sequence?: number; forget?: boolean };
+export type Order = {
+  client: number;
+  part?: SkeletonPart;
+  wish?: Wish;
+  sequence?: number;
+  forget?: boolean;
+};
 export type Answer = { client: number; sequence: number; layout: Layout };
 
 const SLICE = 20; // milliseconds of work before newer orders are looked at
@@ -26,8 +33,20 @@ async function layOut(client: number, wish: Wish, sequence: number): Promise<voi
   if (stopped()) return;
   const layout = await layoutInSlices(skeleton, wish, SLICE, turn, stopped);
   if (!layout) return;
-  const buffers = [layout.node, layout.at, layout.home, layout.column, layout.slot, layout.shown, layout.edgeAt, layout.edges].map((array) => array.buffer as ArrayBuffer);
-  (postMessage as (message: Answer, transfer: Transferable[]) => void)({ client, sequence, layout }, buffers);
+  const buffers = [
+    layout.node,
+    layout.at,
+    layout.home,
+    layout.column,
+    layout.slot,
+    layout.shown,
+    layout.edgeAt,
+    layout.edges,
+  ].map((array) => array.buffer as ArrayBuffer);
+  (postMessage as (message: Answer, transfer: Transferable[]) => void)(
+    { client, sequence, layout },
+    buffers,
+  );
 }
 
 function take({ data }: MessageEvent<Order>): void {

@@ -1,11 +1,20 @@
-// A strip of columns that is longer than its room continues in the next line, like text. An edge that continues there, too,
-// leaves its line on the right, runs back between the two lines and enters the next one from the left; edges from one node
-// share that lane.
+// A strip of columns that is longer than its room continues in the next line, like text. An edge
+// that continues there, too, leaves its line on the right, runs back between the two lines and
+// enters the next one from the left; edges from one node share that lane.
 
 export type Extent = [number, number]; // the first half-slot of a line, and the first one below it
 
-/** What each line needs: `passed` are the points at which edges pass a column, [column, half-slot]; `isBare` says which nodes take one half-slot. */
-export function extentsOf(column: ArrayLike<number>, slot: ArrayLike<number>, passed: Iterable<[number, number]>, per: number, isBare = (_: number): boolean => false): Extent[] {
+/**
+ * What each line needs: `passed` are the points at which edges pass a column, [column, half-slot];
+ * `isBare` says which nodes take one half-slot.
+ */
+export function extentsOf(
+  column: ArrayLike<number>,
+  slot: ArrayLike<number>,
+  passed: Iterable<[number, number]>,
+  per: number,
+  isBare = (_: number): boolean => false,
+): Extent[] {
   const found: Extent[] = [];
   const take = (at: number, low: number, high: number): void => {
     const extent = (found[Math.floor(at / per)] ??= [low, high]);
@@ -17,12 +26,23 @@ export function extentsOf(column: ArrayLike<number>, slot: ArrayLike<number>, pa
   return found;
 }
 
-/** Below each line the nodes whose edges go on in the next one, in the order of their lanes: the lowest node has the first. */
-export function lanesOf(edges: Iterable<[number, number]>, column: ArrayLike<number>, slot: ArrayLike<number>, per: number): number[][] {
+/**
+ * Below each line the nodes whose edges go on in the next one, in the order of their lanes: the
+ * lowest node has the first.
+ */
+export function lanesOf(
+  edges: Iterable<[number, number]>,
+  column: ArrayLike<number>,
+  slot: ArrayLike<number>,
+  per: number,
+): number[][] {
   const found: Set<number>[] = [];
   for (const [from, to] of edges) {
     const lines = [column[from], column[to]].map((at) => Math.floor(at / per));
-    for (let line = Math.min(...lines); line < Math.max(...lines); line++) (found[line] ??= new Set()).add(from);
+    for (let line = Math.min(...lines); line < Math.max(...lines); line++)
+      (found[line] ??= new Set()).add(from);
   }
-  return Array.from(found, (sources) => [...(sources ?? [])].sort((a, b) => slot[b] - slot[a] || a - b));
+  return Array.from(found, (sources) =>
+    [...(sources ?? [])].sort((a, b) => slot[b] - slot[a] || a - b),
+  );
 }

@@ -1,7 +1,11 @@
-// Small recordings written by hand, with a real backward sweep over scalars: fixtures that need no engine.
+// Small recordings written by hand, with a real backward sweep over scalars: fixtures that need no
+// engine.
 import { completeRow, type Row, type Snapshot, type SweepStep, type Value } from "../src/schema";
 
-const val = (x: number): Value => ({ text: Number.isInteger(x) ? x.toFixed(1) : String(Math.fround(x)), data: x });
+const val = (x: number): Value => ({
+  text: Number.isInteger(x) ? x.toFixed(1) : String(Math.fround(x)),
+  data: x,
+});
 
 export class Program {
   rows: Row[] = [];
@@ -13,7 +17,17 @@ export class Program {
   private push(part: Partial<Row>, value: number): number {
     const row = this.rows.length;
     this.rows.push(
-      completeRow({ row, dtype: "float32", tapes: [0], line: this.line, file: "<cell>", scope: [...this.scope], value: val(value), ...this.extra, ...part }),
+      completeRow({
+        row,
+        dtype: "float32",
+        tapes: [0],
+        line: this.line,
+        file: "<cell>",
+        scope: [...this.scope],
+        value: val(value),
+        ...this.extra,
+        ...part,
+      }),
     );
     this.values.push(value);
     return row;
@@ -22,19 +36,31 @@ export class Program {
     return this.push({ op: "leaf", label: name, kind: "source", name, watched: "explicit" }, x);
   }
   variable(name: string, x: number, version = 0): number {
-    return this.push({ op: "leaf", label: name, kind: "variable", name, version, watched: "automatic" }, x);
+    return this.push(
+      { op: "leaf", label: name, kind: "variable", name, version, watched: "automatic" },
+      x,
+    );
   }
   constant(x: number): number {
     return this.push({ op: "leaf", label: String(x), kind: "constant" }, x);
   }
   mul(a: number, b: number): number {
-    return this.push({ op: "mul", label: "×", formula: "x * y", rule: ["g * y", "g * x"], inputs: [a, b] }, this.values[a] * this.values[b]);
+    return this.push(
+      { op: "mul", label: "×", formula: "x * y", rule: ["g * y", "g * x"], inputs: [a, b] },
+      this.values[a] * this.values[b],
+    );
   }
   add(a: number, b: number): number {
-    return this.push({ op: "add", label: "+", formula: "x + y", rule: ["g", "g"], inputs: [a, b] }, this.values[a] + this.values[b]);
+    return this.push(
+      { op: "add", label: "+", formula: "x + y", rule: ["g", "g"], inputs: [a, b] },
+      this.values[a] + this.values[b],
+    );
   }
   sin(a: number): number {
-    return this.push({ op: "sin", label: "sin", formula: "sin(x)", rule: ["g * cos(x)"], inputs: [a] }, Math.sin(this.values[a]));
+    return this.push(
+      { op: "sin", label: "sin", formula: "sin(x)", rule: ["g * cos(x)"], inputs: [a] },
+      Math.sin(this.values[a]),
+    );
   }
 
   private local(row: Row, k: number): number {
@@ -53,19 +79,46 @@ export class Program {
       const edges = this.rows[i].inputs.map((input, k) => {
         const local = this.local(this.rows[i], k);
         adjoint.set(input, (adjoint.get(input) ?? 0) + local * g);
-        return { input, port: k, local: val(local), product: val(local * g), sum: val(adjoint.get(input) as number) };
+        return {
+          input,
+          port: k,
+          local: val(local),
+          product: val(local * g),
+          sum: val(adjoint.get(input) as number),
+        };
       });
       steps.push({ row: i, adjoint: val(g), edges });
     }
-    const sweep = target === null ? null : { target: [target], sources, steps, gradients: sources.map((s) => (adjoint.has(s) ? val(adjoint.get(s) as number) : null)), rest: 0 };
+    const sweep =
+      target === null
+        ? null
+        : {
+            target: [target],
+            sources,
+            steps,
+            gradients: sources.map((s) => (adjoint.has(s) ? val(adjoint.get(s) as number) : null)),
+            rest: 0,
+          };
     return {
       version: 1,
       record: "r1",
       first: 0,
       rows: this.rows,
       events: [],
-      tapes: [{ id: 0, name: "tape", persistent: false, state: "closed", spans: [[0, this.rows.length]], bytes: 0 }],
-      sources_text: { "<cell>": "x = tf.constant(3.0)\nwith tf.GradientTape() as tape:\n    tape.watch(x)\n    y = x * x" },
+      tapes: [
+        {
+          id: 0,
+          name: "tape",
+          persistent: false,
+          state: "closed",
+          spans: [[0, this.rows.length]],
+          bytes: 0,
+        },
+      ],
+      sources_text: {
+        "<cell>":
+          "x = tf.constant(3.0)\nwith tf.GradientTape() as tape:\n    tape.watch(x)\n    y = x * x",
+      },
       sweep,
     };
   }
@@ -121,7 +174,8 @@ export function chain(n: number): Snapshot {
 export function bush(n: number): Snapshot {
   const p = new Program();
   let seed = 7;
-  const random = (below: number): number => (seed = (seed * 1103515245 + 12345) % 2147483648) % below;
+  const random = (below: number): number =>
+    (seed = (seed * 1103515245 + 12345) % 2147483648) % below;
   for (let i = 0; i < 8; i++) p.source(`x${i}`, 1 + i / 10);
   while (p.rows.length < n) {
     p.line = p.rows.length;
@@ -165,7 +219,14 @@ export function nested(): Snapshot {
   p.add(s, g3);
   const snap = p.snapshot(undefined, [x]);
   snap.tapes = [
-    { id: 0, name: "outer", persistent: false, state: "closed", spans: [[0, p.rows.length]], bytes: 0 },
+    {
+      id: 0,
+      name: "outer",
+      persistent: false,
+      state: "closed",
+      spans: [[0, p.rows.length]],
+      bytes: 0,
+    },
     { id: 1, name: "inner", persistent: true, state: "used", spans: [[1, y + 1]], bytes: 0 },
   ];
   return snap;
