@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from minitape.common.atomic_write import write_file
+from minitape.common.atomic_write import ERROR_REASONS, write_file
 from minitape.common.read_data import MAX_NOTEBOOK_SIZE, read_json
 from minitape.common.translation import CHECK, ENGLISH, LANGUAGE_CODE, TEXTS_FOLDER, load_translations
 from minitape.course.broken_networks import PATIENTS
@@ -226,7 +226,9 @@ def collect_texts_by_domain(english: Path) -> dict[str, dict[str, list[str]]]:
         for text in collect_lesson_texts(domain):
             places.setdefault(text, []).append(f"minitape/course/lesson_{domain}.py")
     pairs_by_domain = {
-        CHECK: [(text, "minitape/course/checker.py") for text in MARKS] + collect_said_texts("minitape/course"),
+        CHECK: [(text, "minitape/course/checker.py") for text in MARKS]
+        + [(text, "minitape/common/atomic_write.py") for text in ERROR_REASONS.values()]
+        + collect_said_texts("minitape/course"),
         "explain": collect_said_texts("minitape/common", "minitape/explain", "minitape/bridges")
         + _collect_explain_texts()
         + _collect_bridge_texts(),

@@ -23,6 +23,8 @@ except ImportError:
     # Windows needs no locks here, because it does not remove a file that is open.
     flock = None  # type: ignore[assignment]
 
+# If the file system has no locks, a part file this old in seconds was abandoned.
+ABANDONED_AFTER_SECONDS = 3600
 # A part file repeats this many characters of the file's name, because file systems allow only 255 bytes.
 MAX_NAME_LENGTH = 60
 ERROR_REASONS = {
@@ -35,6 +37,8 @@ ERROR_REASONS = {
     errno.ENOTDIR: "what should be its folder is a file",
     errno.EISDIR: "there is a folder of this name",
     errno.ENAMETOOLONG: "the name is too long",
+    errno.EIO: "the disk reports an error",
+    errno.ESTALE: "the network folder is gone",
 }
 
 
@@ -87,11 +91,13 @@ def open_replacement_file(
     """
     target = Path(os.path.realpath(path))
     open_options = {"encoding": encoding, "newline": newline} if text else {}
+    is_replaced = True
     try:
         exists = os.path.exists(path)
         if exists and not os.access(path, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
         if exists and not (target.is_file() and os.access(target.parent, os.W_OK)):
+            is_replaced = False
             with open(path, "w" if text else "wb", **open_options) as file:  # type: ignore[call-overload]
                 yield file
             return
@@ -110,8 +116,7 @@ def open_replacement_file(
                 file.flush()
                 os.fsync(file.fileno())
             if exists:
-                mode = stat.S_IMODE(target.stat().st_mode)
-                partial_file.chmod(mode & ~stat.S_IRWXO if private else mode)
+                _copy_mode(target, partial_file, private)
             os.replace(partial_file, target)
         except BaseException:
             with contextlib.suppress(OSError):
@@ -121,9 +126,30 @@ def open_replacement_file(
         error.filename = os.fspath(path)
         # A failed rename has a second name, which the message would show even if it were None.
         del error.filename2
-        kept_sentence = " The file that was there is as it was." if target.is_file() else ""
-        error.add_note(f"{path} was not written: {ERROR_REASONS.get(error.errno or 0, error.strerror)}.{kept_sentence}")
+        kept_sentence = " The file that was there is as it was." if is_replaced and target.is_file() else ""
+        error.add_note(f"{path} was not written: {get_error_reason(error)}.{kept_sentence}")
         raise
+
+
+def get_error_reason(error: OSError) -> str:
+    """Return why a file could not be written, as a clause.
+
+    Args:
+        error: The error of the system.
+    """
+    return ERROR_REASONS.get(error.errno or 0, error.strerror or type(error).__name__)
+
+
+def _copy_mode(target: Path, partial_file: Path, private: bool) -> None:
+    """Give a new file the permissions of the old one.
+
+    Where all files have the same permissions, such as on a USB stick, nothing is changed, because the system would
+    refuse it.
+    """
+    mode = stat.S_IMODE(target.stat().st_mode)
+    mode = mode & ~stat.S_IRWXO if private else mode
+    if stat.S_IMODE(partial_file.stat().st_mode) != mode:
+        partial_file.chmod(mode)
 
 
 @contextlib.contextmanager
@@ -144,21 +170,38 @@ def lock_file(target_path: str | os.PathLike[str]) -> Iterator[None]:
         yield
 
 
-def _lock_open_file(file_descriptor: int) -> None:
-    """Mark a file as being written; raise OSError if another process has marked it."""
-    if flock is not None:
+def _lock_open_file(file_descriptor: int) -> bool:
+    """Mark a file as being written.
+
+    Returns:
+        Whether the file is marked. False if the file system has no locks, such as Lustre, NFS without its lock server,
+        and some FUSE mounts.
+
+    Raises:
+        BlockingIOError: If another process has marked the file.
+    """
+    if flock is None:
+        return False
+    try:
         flock(file_descriptor, LOCK_EX | LOCK_NB)
+    except BlockingIOError:
+        raise
+    except OSError:
+        return False
+    return True
 
 
 def _remove_abandoned_part_files(target: Path) -> None:
     """Remove the part files of processes that were killed while they wrote.
 
-    A file that is still being written is locked, so it stays.
+    A file that is still being written is locked, so it stays. If the file system has no locks, old files are removed.
     """
     for part_file in target.parent.glob(f".{glob.escape(target.name[:MAX_NAME_LENGTH])}.{'[0-9a-f]' * 16}.part"):
         with contextlib.suppress(OSError):
             status = part_file.lstat()
-            if stat.S_ISREG(status.st_mode) and time.time() - status.st_mtime > 1:
+            age = time.time() - status.st_mtime
+            if stat.S_ISREG(status.st_mode) and age > 1:
                 with open(part_file, "rb") as file:
-                    _lock_open_file(file.fileno())
-                part_file.unlink()
+                    is_lock_held = _lock_open_file(file.fileno())
+                if is_lock_held or flock is None or age > ABANDONED_AFTER_SECONDS:
+                    part_file.unlink()

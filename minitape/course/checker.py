@@ -11,7 +11,7 @@ from .answer_comparison import describe_kind
 from .answer_text import format_answer
 from .exercise import Answer, Exercise, collect_exercises
 from .judge import Verdict, judge_answer, translate_keys
-from .progress import collect_given_hints, count_tries, note_try
+from .progress import collect_given_hints, count_tries, describe_unsaved_progress, note_try
 from .tape_playback import Playback
 from .trials import format_outcomes
 
@@ -103,7 +103,7 @@ def _count_try_and_build_output(name: str, answer: Answer) -> tuple[str, Playbac
         if verdict.is_right
         else _describe_wrong_answer(exercise, verdict, tries)
     )
-    return text, verdict.playback
+    return "\n".join(filter(None, [text, describe_unsaved_progress()])), verdict.playback
 
 
 def _load_translated_exercise(exercise_name: str) -> Exercise:

@@ -18,7 +18,7 @@ from ..common.notebook import find_ipython_shell
 from ..common.translation import join_sentences, say, truncate_text
 from .answer_comparison import compare_answers, parse_literal_or_keep_text, to_numpy_value
 from .exercise import NamedValues, find_prediction_explanations, find_wrong_choice_beliefs
-from .progress import change_progress, read_progress
+from .progress import change_progress, describe_unsaved_progress, read_progress
 
 if TYPE_CHECKING:
     from ..engine.types import Object
@@ -84,8 +84,10 @@ class PredictionQuestion:
             tell_answer()
             self.counted_choice = self.counted_choice or choice
         if self.counted_choice is not None:
-            return say("You predicted {predicted}.", predicted=self.counted_choice)
-        return say("You predict: {choice}. Now run the next cell: Shift+Enter, twice.", choice=choice)
+            confirmation = say("You predicted {predicted}.", predicted=self.counted_choice)
+        else:
+            confirmation = say("You predict: {choice}. Now run the next cell: Shift+Enter, twice.", choice=choice)
+        return join_sentences(confirmation, describe_unsaved_progress())
 
     def describe_previous_choice(self) -> str:
         """Say what was chosen another day; "" where nothing was, or the choices are others by now."""

@@ -12,7 +12,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Required, TypeAlias, TypedDict
 
-from ..common.atomic_write import lock_file, open_replacement_file
+from ..common.atomic_write import get_error_reason, lock_file, open_replacement_file
 from ..common.read_data import read_json
 from ..common.translation import say
 from .exercise import collect_exercises, list_built_in_lessons
@@ -56,6 +56,8 @@ class Progress(TypedDict, total=False):
 ProgressChange: TypeAlias = Callable[[Progress], None]
 _lock = threading.Lock()
 _unsaved: dict[Path, list[ProgressChange]] = {}
+_save_errors: dict[Path, OSError] = {}
+"""Why the changes of a file are unsaved, until a learner was told."""
 
 
 def get_progress_path() -> Path:
@@ -177,8 +179,29 @@ def change_progress(entry_name: str, change: ProgressChange) -> None:
                 with open_replacement_file(file, private=True) as writer:
                     writer.write(json.dumps(progress_data, indent=1, sort_keys=True) + "\n")
             changes.clear()
-        except OSError:
+            _save_errors.pop(file, None)
+        except OSError as error:
+            if len(changes) == 1:  # The learner was told when the changes before this one could not be saved.
+                _save_errors[file] = error
             read_progress()  # so that this change, too, is told what there is
+
+
+def describe_unsaved_progress() -> str:
+    """Return why progress cannot be saved now.
+
+    Returns:
+        A sentence, once: until it is saved again, the next call returns "". It is also "" if all is saved.
+    """
+    file = get_progress_path()
+    error = _save_errors.pop(file, None)
+    if error is None:
+        return ""
+    return say(
+        "Your progress is not being saved in {file}: {reason}. It is kept while this kernel runs, and minitape tries "
+        "again with your next answer.",
+        file=file,
+        reason=say(get_error_reason(error)),
+    )
 
 
 def _apply_change_and_note_time(entry_name: str, seconds: int, change: ProgressChange, progress_data: Progress) -> None:

@@ -474,6 +474,22 @@ def test_a_folder_that_can_not_be_written_stops_nobody(exercise, monkeypatch):
     assert "correct" in count_try_and_build_feedback("test.1", 6.0)
 
 
+def test_a_learner_reads_once_that_progress_is_not_saved_and_why(exercise, monkeypatch):
+    note = f"Your progress is not being saved in {get_progress_path()}: the disk is full."
+    question = predict("test.p", "What is y?", [6.0, 9.0])
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", Mock(side_effect=OSError(errno.ENOSPC, "full")))
+        told = [count_try_and_build_feedback("test.1", answer) for answer in (5.0, 6.0)]
+        assert note in told[0] and "Your progress" not in told[1] and "Your progress" not in question.commit("9.0")
+    assert "Your progress" not in count_try_and_build_feedback("test.1", 6.0)
+    assert (
+        read_progress()["exercises"]["test.1"]["tries"] == 3
+        and not sys.modules[read_progress.__module__]._unsaved[get_progress_path()]
+    )
+    monkeypatch.setattr(os, "fsync", Mock(side_effect=OSError(errno.EDQUOT, "quota")))
+    assert question.commit("6.0").endswith("minitape tries again with your next answer.")  # and again, after a save
+
+
 @pytest.fixture
 def forgetful(monkeypatch):
     """A kernel that nothing was asked in; what it calls is a restart."""

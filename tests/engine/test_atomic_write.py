@@ -9,12 +9,14 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from click.testing import CliRunner
 
 import minitape as tf
 from minitape.cli import main
+from minitape.common import atomic_write
 from minitape.common.atomic_write import open_replacement_file, write_file
 from minitape_widgets import TapeView
 
@@ -90,6 +92,49 @@ def test_what_a_killed_process_left_goes_with_the_next_save(tmp_path):
         assert not left.exists() and Path(other.name).exists()
         other.write("newer")
     assert target.read_text() == "newer" and list(tmp_path.iterdir()) == [target]
+
+
+@pytest.mark.skipif(atomic_write.flock is None, reason="files are not locked here")
+@pytest.mark.parametrize("code", [errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP], ids=errno.errorcode.get)
+def test_a_file_system_without_locks_is_written_to(tmp_path, monkeypatch, code):
+    """Lustre without `-o flock` answers ENOSYS, NFS without its lock server ENOLCK."""
+    monkeypatch.setattr(atomic_write, "flock", Mock(side_effect=OSError(code, os.strerror(code))))
+    target = tmp_path / "kept.txt"
+    parts = [tmp_path / f".kept.txt.{number:016x}.part" for number in range(2)]
+    for part, age in zip(parts, (60, 7200), strict=True):  # one may be written by a process that cannot lock it
+        part.touch()
+        os.utime(part, (time.time() - age, time.time() - age))
+    write_file(target, "new")
+    with atomic_write.lock_file(target):
+        assert target.read_text() == "new"
+    assert parts[0].exists() and not parts[1].exists()
+
+
+@pytest.mark.skipif(atomic_write.flock is None, reason="files are not locked here")
+def test_a_part_file_that_another_process_writes_is_refused(tmp_path):
+    (tmp_path / "a").touch()
+    with open(tmp_path / "a") as first, open(tmp_path / "a") as second:
+        assert atomic_write._lock_open_file(first.fileno())
+        with pytest.raises(BlockingIOError):
+            atomic_write._lock_open_file(second.fileno())
+
+
+def test_a_disk_without_modes_is_written_to(tmp_path, monkeypatch):
+    """A USB stick refuses each change of a mode."""
+    target = tmp_path / "kept.txt"
+    write_file(target, "old")
+    monkeypatch.setattr(Path, "chmod", Mock(side_effect=PermissionError(errno.EPERM, "no modes here")))
+    write_file(target, "new")
+    assert target.read_text() == "new"
+
+
+def test_a_file_that_was_written_directly_is_not_said_to_be_as_it_was(tmp_path, monkeypatch):
+    target = tmp_path / "kept.txt"
+    write_file(target, "old")
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path) == target)  # no file can be created beside it
+    with pytest.raises(OSError, match="full") as caught, open_replacement_file(target) as file:
+        raise OSError(errno.ENOSPC, "full")
+    assert caught.value.__notes__ == [f"{target} was not written: the disk is full."] and file.closed
 
 
 KILLED_ANYWHERE = """
