@@ -154,6 +154,19 @@ def test_who_goes_on_the_next_day_is_told_which_cells_to_run(on):
         assert format_outputs_text(run("import sys; print('minitape' in sys.modules)")) == "False\n"
 
 
+def test_a_file_beside_a_notebook_does_not_run_when_the_notebook_is_opened(on):
+    folder = on.root / "from a stranger"
+    folder.mkdir()
+    write_notebook(folder, "lesson.ipynb", "import minitape as tf")
+    for module in ("minitape", "numpy", "ml_dtypes", "html", "click"):
+        (folder / f"{module}.py").write_text("open('it ran', 'w').close()")
+    with on.open_kernel("from a stranger/lesson.ipynb") as run:
+        assert ADVICE in format_outputs_text(run("TapeView(tape)"))  # minitape itself was loaded
+        assert not (folder / "it ran").exists()
+        told = format_outputs_text(run("import sys; print('' in sys.path, '_load_course' in dir())"))
+        assert told == "True False\n"  # cells find what lies beside the notebook, as always
+
+
 def test_jupyterlab_asks_nobody_for_news(on):
     page = on.fetch_text("lab")
     settings = json.loads(
