@@ -59,8 +59,19 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
 
 
 def pytest_configure() -> None:
-    """Make nbval stop when its kernel dies."""
+    """Make nbval stop when its kernel dies, and run cells as JupyterLab and `minitape save` do."""
     _patch_nbval_await_reply()
+    RunningKernel.execute_cell_input = _execute_cell_and_store_history
+
+
+def _execute_cell_and_store_history(kernel: RunningKernel, cell_input: str, allow_stdin: bool | None = None) -> str:
+    """Run a cell like nbval, but store it in the kernel's history.
+
+    IPython looks there for the semicolon that suppresses a result. Without the cell in its history, it would look at
+    another one. `_` and `Out` need the history, too.
+    """
+    message_id: str = kernel.kc.execute(cell_input, allow_stdin=allow_stdin, stop_on_error=False)
+    return message_id
 
 
 def _patch_nbval_await_reply() -> None:

@@ -16,6 +16,7 @@ from minitape.cli import main, notebook_rules, terminal_report
 from minitape.cli.check_notebooks import CheckResult, check_notebook, check_notebooks, resolve_notebook_paths
 from minitape.cli.lesson_files import find_lessons_folder, list_notebook_files
 from minitape.cli.notebook_rules import CheckFinding, find_solution_code
+from minitape.cli.save import run_and_save_notebook
 from tests.warm import format_result_text
 
 from .conftest import build_small_notebook
@@ -244,6 +245,19 @@ def write_code_notebook(path, *cells):
         notebook.cells.append(new_code_cell(source, outputs=outputs, execution_count=run, metadata={"tags": tags}))
     nbformat.write(notebook, path)
     return path
+
+
+def test_a_result_before_a_semicolon_is_neither_saved_nor_expected(tmp_path):
+    """nbval alone shows it, and finds the history of results empty."""
+    path = tmp_path / "quiet.ipynb"
+    nbformat.write(new_notebook(cells=[new_code_cell(code) for code in ("2 + 3;", "2 + 4", "_, len(In)")]), path)
+    run_and_save_notebook(path)
+    assert find_rules_and_cells(path) == []
+    saved = nbformat.read(path, as_version=4)
+    assert [output.data["text/plain"] for cell in saved.cells for output in cell.outputs] == ["6", "(6, 4)"]
+    saved.cells[0].outputs = [new_output("execute_result", {"text/plain": "5"}, execution_count=1)]
+    nbformat.write(saved, path)
+    assert find_rules_and_cells(path) == [("outputs-differ", 0)]
 
 
 @pytest.mark.long
