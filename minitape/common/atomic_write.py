@@ -33,7 +33,7 @@ ERROR_REASONS = {
     errno.EACCES: "you may not write there",
     errno.EPERM: "you may not write there",
     errno.EROFS: "the disk can only be read",
-    errno.ENOENT: "there is no such folder",
+    errno.ENOENT: "the folder does not exist",
     errno.ENOTDIR: "what should be its folder is a file",
     errno.EISDIR: "there is a folder of this name",
     errno.ENAMETOOLONG: "the name is too long",

@@ -57,7 +57,7 @@ ProgressChange: TypeAlias = Callable[[Progress], None]
 _lock = threading.Lock()
 _unsaved: dict[Path, list[ProgressChange]] = {}
 _save_errors: dict[Path, OSError] = {}
-"""Why the changes of a file are unsaved, until a learner was told."""
+"""The errors that a learner has not read yet."""
 
 
 def get_progress_path() -> Path:
@@ -181,9 +181,9 @@ def change_progress(entry_name: str, change: ProgressChange) -> None:
             changes.clear()
             _save_errors.pop(file, None)
         except OSError as error:
-            if len(changes) == 1:  # The learner was told when the changes before this one could not be saved.
+            if len(changes) == 1:  # The learner has read already that the earlier changes could not be saved.
                 _save_errors[file] = error
-            read_progress()  # so that this change, too, is told what there is
+            read_progress()  # so that this change sees the progress so far
 
 
 def describe_unsaved_progress() -> str:

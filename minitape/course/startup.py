@@ -1,8 +1,9 @@
-"""What `minitape lab` has each kernel run first: errors say what fixes them also for who goes on in the middle of a
-lesson the next day.
+"""The first program of each kernel that `minitape lab` starts: it loads the course.
 
-The folder of the notebook is taken off the path meanwhile. A file beside a notebook may have the name of a module, such
-as `minitape.py`, and must not run before one of the notebook's cells does.
+So an error names its fix even if a learner continues in the middle of a lesson the next day.
+
+The folder of the notebook is not on the path while this program runs. A file next to a notebook may have the name of a
+module, such as `minitape.py`, and must not run before one of the notebook's cells does.
 """
 
 
@@ -14,7 +15,7 @@ def _load_course() -> None:
     full_path = sys.path[:]
     sys.path[:] = [entry for entry in full_path if entry not in ("", os.getcwd())]
     try:
-        # The kernel may be that of another environment, which has no minitape.
+        # The kernel may belong to another environment without minitape.
         with contextlib.suppress(ImportError):
             import minitape.course  # noqa: F401
     finally:
