@@ -1,7 +1,7 @@
-"""The public names of ``tf`` and its namespaces, as a table of the modules that contain them.
+"""The public names of ``tf`` and its namespaces, in a table of the modules that define them.
 
-A namespace such as ``minitape.math`` or ``minitape.keras.layers`` is an entry of the table ``NAMES``, not a file. It
-becomes a module when it is first imported. For editors, its stub is a file of that path (``minitape/math.pyi``).
+A namespace such as ``minitape.math`` or ``minitape.keras.layers`` is an entry of the table ``NAMES``, not a file. The
+entry becomes a module on its first import. Editors read a stub with the same path (``minitape/math.pyi``).
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _TF = {
 }
 _TOP_LEVEL_NAMES = {"picture.drawing": "draw", "picture.snapshots": "snapshot", "explain": "explain="}
 
-# Each namespace has a table from modules of minitape to their public names. The function
+# Each namespace has a table that maps minitape's modules to their public names. The function
 # minitape.common.lazy_names.parse_name_table reads it.
 NAMES: dict[str, dict[str, str]] = {
     "": {**_TF, **_TOP_LEVEL_NAMES},
@@ -104,10 +104,10 @@ NAMES: dict[str, dict[str, str]] = {
         "tf.tensorflow1": "name_scope op_scope",
     },
 }
-# These packages are built on tf. They are not listed as names of tf, and are imported when they are first used.
+# These packages are built on tf. They are not listed among the names of tf, and are imported on first use.
 TOOLS = ("bridges", "cli", "course", "gradient_check")
 
-# Public functions act differently in a trace or in a graph of TensorFlow 1, so this function wraps each of them.
+# Public functions behave differently while a function is traced or a TensorFlow 1 graph is built, so each is wrapped.
 _wrap: Callable[[str, Object], Object] = wrap_for_traces
 
 
@@ -131,14 +131,14 @@ others, minitape.bridges.tensorflow shows the same picture of it and gives the s
 
 
 def collect_homes(namespace: str) -> dict[str, tuple[str, str]]:
-    """Find the module that contains each name of a namespace, with the namespaces below it.
+    """Find the module that defines each name of a namespace, including nested namespaces.
 
     Args:
-        namespace: The namespace without "tf.", such as "keras.layers", and "" for ``tf``.
+        namespace: The namespace without "tf.", such as "keras.layers"; "" stands for ``tf`` itself.
 
     Returns:
-        A dictionary from each public name to (module below ``minitape``, name in that module). For a namespace the
-        second item is "".
+        A dictionary that maps each public name to a pair: the module below ``minitape``, and the name in that module.
+        For a nested namespace, the second item is "".
     """
     inner_namespaces = {
         inner_namespace.rpartition(".")[2]: inner_namespace
@@ -151,14 +151,14 @@ def collect_homes(namespace: str) -> dict[str, tuple[str, str]]:
 
 
 def install_namespace_names(module_globals: dict[str, Object], namespace: str) -> None:
-    """Add the names of a namespace to a module, which loads each name when it is first used.
+    """Add the names of a namespace to a module, which then loads each name on first use.
 
     This sets ``__getattr__``, ``__dir__`` and ``__all__`` of the module. An unknown name raises AttributeError with the
     message of ``describe_missing_name``.
 
     Args:
         module_globals: The ``__dict__`` of the module.
-        namespace: The namespace without "tf.", and "" for ``tf``.
+        namespace: The namespace without "tf."; "" stands for ``tf`` itself.
     """
     homes = collect_homes(namespace)
 
@@ -177,14 +177,14 @@ def install_namespace_names(module_globals: dict[str, Object], namespace: str) -
 
 
 class NamespaceFinder(MetaPathFinder, Loader):
-    """The import hook that creates the namespaces of ``NAMES`` as modules.
+    """The import hook that creates the modules for the namespaces in ``NAMES``.
 
     Importing any other module below such a namespace raises ModuleNotFoundError with the message of
     ``describe_missing_name``.
     """
 
     def find_spec(self, fullname: str, path: Object = None, target: Object = None) -> ModuleSpec | None:
-        """Return the specification of a namespace.
+        """Return the module specification of a namespace.
 
         Args:
             fullname: The full name of the module, such as "minitape.math".
@@ -192,29 +192,29 @@ class NamespaceFinder(MetaPathFinder, Loader):
             target: Not used.
 
         Returns:
-            The specification, or None for a module that other finders handle.
+            The specification, or None if other finders handle the module.
 
         Raises:
-            ModuleNotFoundError: If minitape has neither a namespace nor a file of that name.
+            ModuleNotFoundError: If minitape has neither a namespace nor a file with that name.
         """
         package, _, namespace = fullname.partition(".")
         if package != "minitape":
             return None
         if namespace in NAMES:
             return ModuleSpec(fullname, self, is_package=True)
-        if namespace.partition(".")[0] == "speed":  # minitape also works if this package is deleted.
+        if namespace.partition(".")[0] == "speed":  # This package is optional: minitape works without it.
             return None
         parent = namespace.rpartition(".")[0]
         if parent in NAMES and (parent or PathFinder.find_spec(fullname, path) is None):
-            # If the error had a ``name``, Python would replace its message by one about a failed import.
+            # If the error had a ``name``, Python would replace its message with a generic one.
             raise ModuleNotFoundError(describe_missing_name(namespace))
         return None
 
     def exec_module(self, module: ModuleType) -> None:
-        """Add the names and a docstring to the module of a namespace.
+        """Add names and a docstring to a namespace's module.
 
         Args:
-            module: The empty module.
+            module: The new, empty module.
         """
         namespace = module.__name__.partition(".")[2]
         module.__doc__ = f"``tf.{namespace}``"
@@ -222,12 +222,12 @@ class NamespaceFinder(MetaPathFinder, Loader):
 
 
 def wrap_functions(wrap: Callable[[str, Object], Object]) -> None:
-    """Replace all public names by wrapped objects, such as functions that wait in a graph of TensorFlow 1.
+    """Replace all public names with wrapped objects, such as functions that are deferred in a TensorFlow 1 graph.
 
-    Names that are already loaded are replaced at once, and all others when they are loaded.
+    Names that are already loaded are replaced immediately, and all other names when they are loaded.
 
     Args:
-        wrap: A function of a name and its object that returns the object to use instead.
+        wrap: A function that receives a name and its object, and returns the object to use instead.
     """
     global _wrap
     _wrap = wrap

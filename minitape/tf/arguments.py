@@ -1,4 +1,4 @@
-"""Conversion of the arguments of ``tf``'s functions.
+"""Convert the arguments of public functions.
 
 Values become tensors, and sizes, axes and positions become integers. In ``minitape/tf`` a *tensor-like value* is
 anything that ``tf.convert_to_tensor`` accepts: a tensor, a variable, an array, a number, a string, or nested lists of
@@ -29,15 +29,15 @@ def to_tensor(x: Value, dtype: DTypeLike = None) -> Tensor:
     """Return a value as a tensor.
 
     Args:
-        x: A tensor-like value. A variable gives its current state.
+        x: A tensor-like value. If it is a variable, the tensor is its current value.
         dtype: The dtype for Python values and arrays. Tensors and variables keep their dtype.
 
     Returns:
-        ``x`` itself if it is an eager tensor, else a tensor with its value.
+        ``x`` itself if it is an eager tensor, otherwise a new tensor.
 
     Raises:
-        TypeError: If ``x`` is a tensor of a TensorFlow 1 graph, which has no value yet, or a Python value does not fit
-            the dtype.
+        TypeError: If ``x`` is a TensorFlow 1 graph tensor, which has no value yet, or if a Python value cannot be
+            represented in the dtype.
         ValueError: If ``x`` cannot be converted to a tensor.
     """
     if type(x) is EagerTensor:
@@ -50,13 +50,13 @@ def to_tensor(x: Value, dtype: DTypeLike = None) -> Tensor:
 
 
 def is_tensor_like(x: Value) -> bool:
-    """Return True for tensors and variables, whose dtype is settled.
+    """Return whether an object is a tensor or a variable, whose dtype is fixed.
 
     Args:
         x: Any object.
 
     Returns:
-        False for Python values and arrays, which still take the dtype of another operand.
+        True for tensors and variables; False for Python values and arrays, which adopt the dtype of another operand.
     """
     return isinstance(x, Tensor) or hasattr(x, "_read_state")
 
@@ -64,9 +64,8 @@ def is_tensor_like(x: Value) -> bool:
 def convert_to_one_dtype(*values: Value) -> list[Tensor]:
     """Convert operands to tensors of one dtype.
 
-    The dtype is the one of the first tensor or variable among the operands. If there are only Python values and arrays,
-    the first of them decides. A tensor of another dtype is returned unchanged, and the operation raises an error for
-    it.
+    The first tensor or variable determines the dtype. If all operands are Python values or arrays, the first operand
+    determines the dtype. A tensor with another dtype is returned unchanged, so the operation itself reports the error.
 
     Args:
         *values: Tensor-like values.
@@ -75,7 +74,7 @@ def convert_to_one_dtype(*values: Value) -> list[Tensor]:
         A list with one tensor per value.
 
     Raises:
-        TypeError: If a Python value does not fit the dtype.
+        TypeError: If a Python value cannot be represented in the dtype.
     """
     dtype = next((value.dtype for value in values if is_tensor_like(value)), None)
     tensors = []
@@ -87,7 +86,7 @@ def convert_to_one_dtype(*values: Value) -> list[Tensor]:
 
 
 def convert_with_dtype_hint(x: Value, y: Value) -> list[Tensor]:
-    """Convert two operands so that the second takes the dtype of the first if its value fits.
+    """Convert two operands, and give the second the dtype of the first if its value allows that.
 
     Args:
         x: A tensor-like value.
@@ -101,19 +100,19 @@ def convert_with_dtype_hint(x: Value, y: Value) -> list[Tensor]:
 
 
 def check_dtype_kind(function_name: str, x: Tensor, kinds: str) -> Tensor:
-    """Return a tensor if its dtype is of one of the given kinds.
+    """Return a tensor after checking the kind of its dtype.
 
     Args:
         function_name: The public name for the error message, without "tf.".
         x: The tensor to check.
-        kinds: Letters of ``DType.kind``: f for floats, c for complex, i for signed and u for unsigned integers, b for
-            bools, s for strings.
+        kinds: The allowed values of ``DType.kind``: f for floats, c for complex numbers, i for signed and u for
+            unsigned integers, b for bools, s for strings.
 
     Returns:
         The tensor ``x``.
 
     Raises:
-        InvalidArgumentError: If the dtype is of another kind.
+        InvalidArgumentError: If the dtype has another kind.
     """
     if x.dtype.kind not in kinds:
         kind_names = " or ".join(filter(None, map(_KIND_NAMES.get, kinds)))
@@ -126,34 +125,34 @@ def apply_primitive(name: str, *inputs: Tensor, **attrs: Object) -> Result:
 
     Args:
         name: The primitive's name in ``TABLE``.
-        *inputs: The tensors that it computes from.
-        **attrs: Its attributes, such as ``axis``.
+        *inputs: The input tensors.
+        **attrs: The attributes of the operation, such as ``axis``.
 
     Returns:
-        The result: a tensor, or a tuple of tensors if the primitive has several results.
+        A tensor, or a tuple of tensors if the primitive has several results.
     """
     return apply(TABLE[name], inputs, attrs)
 
 
-# -- sizes, axes, places ---------------------------------------------------------------------------
+# -- sizes, axes and positions ---------------------------------------------------------------------
 
 
 def to_integers(value: Value, argument: str) -> Sizes:
-    """Return the integers that a size, an axis or a position argument holds.
+    """Convert a size, axis or position argument to integers.
 
-    A tensor is noted as used for a size, because no tape can follow its value from there.
+    A tensor argument is noted as used for a size, because tapes cannot track what a program does with a size.
 
     Args:
-        value: A number, a list, a ``TensorShape``, an array or a tensor of at most one axis.
+        value: A number, a list, a ``TensorShape``, or an array or tensor with at most one axis.
         argument: The argument's name for the error message.
 
     Returns:
-        A tuple of ints. A single number gives a tuple of length 1.
+        A tuple of ints. For a scalar, the tuple has length 1.
 
     Raises:
         TypeError: If the elements are not integers.
         InvalidArgumentError: If the value has more than one axis.
-        ValueError: If the value cannot be converted, such as a shape with an unknown size.
+        ValueError: If the value cannot be converted, for example because a shape has an unknown size.
     """
     if type(value) is int:
         return (value,)
@@ -171,10 +170,10 @@ def to_integers(value: Value, argument: str) -> Sizes:
 
 
 def to_integer(value: Value, argument: str) -> int:
-    """Return the one integer that an argument holds.
+    """Convert an argument to one integer.
 
     Args:
-        value: A number, or anything else with one element that ``to_integers`` accepts.
+        value: A number, or any other value with one element that ``to_integers`` accepts.
         argument: The argument's name for the error message.
 
     Returns:
@@ -191,10 +190,10 @@ def to_integer(value: Value, argument: str) -> int:
 
 
 def to_integer_vector(value: Value, argument: str) -> Sizes:
-    """Return the integers of an argument that must not be a single number.
+    """Convert an argument that must not be a scalar to integers.
 
     Args:
-        value: A list, or anything else with one axis that ``to_integers`` accepts.
+        value: A list, or any other value with one axis that ``to_integers`` accepts.
         argument: The argument's name for the error message.
 
     Returns:
@@ -210,10 +209,10 @@ def to_integer_vector(value: Value, argument: str) -> Sizes:
 
 
 def to_sizes(shape: ShapeLike) -> Sizes:
-    """Return the sizes of the axes for a tensor that will be created.
+    """Convert the shape of a new tensor to a tuple of ints.
 
     Args:
-        shape: The sizes, in any form that ``to_integers`` accepts.
+        shape: The shape, in any form that ``to_integers`` accepts.
 
     Returns:
         A tuple of ints.
@@ -229,10 +228,10 @@ def to_sizes(shape: ShapeLike) -> Sizes:
 
 
 def normalize_axis(axis: Value, rank: int, argument: str = "axis") -> int:
-    """Return an axis, counted from the front.
+    """Convert a possibly negative axis to its index from the front.
 
     Args:
-        axis: The axis. A negative axis counts from the end.
+        axis: The axis. Negative values count from the last axis.
         rank: The number of axes of the tensor.
         argument: The argument's name for the error message.
 

@@ -1,6 +1,6 @@
-"""Functions on whole tensors: their shape, and how they are reshaped, joined, split and repeated.
+"""Functions that return the shape of a tensor, and functions that reshape, join, split and repeat tensors.
 
-The functions and their arguments are TensorFlow's (https://www.tensorflow.org/api_docs/python/tf).
+The functions and their arguments follow TensorFlow (https://www.tensorflow.org/api_docs/python/tf).
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ newaxis = None
 def identity(input: Value, name: GraphName = None) -> Tensor:
     """Return a new tensor with the same value.
 
-    The result has a separate row in the record. Differentiable.
+    The tape records the copy as a separate row. This function is differentiable.
+
+    See https://www.tensorflow.org/api_docs/python/tf/identity.
 
     Args:
         input: A tensor-like value.
@@ -37,6 +39,9 @@ def identity(input: Value, name: GraphName = None) -> Tensor:
 
     Returns:
         A tensor of the same shape and dtype.
+
+    Raises:
+        ValueError: If ``input`` cannot be converted to a tensor.
 
     >>> import minitape as tf
     >>> x = tf.constant([1.0])
@@ -47,7 +52,9 @@ def identity(input: Value, name: GraphName = None) -> Tensor:
 
 
 def stop_gradient(input: Value, name: GraphName = None) -> Tensor:
-    """Return the value as a constant, through which no gradient passes.
+    """Return the same value as a constant, so that no gradient passes through.
+
+    See https://www.tensorflow.org/api_docs/python/tf/stop_gradient.
 
     Args:
         input: A tensor-like value.
@@ -55,6 +62,9 @@ def stop_gradient(input: Value, name: GraphName = None) -> Tensor:
 
     Returns:
         A tensor of the same shape, dtype and value. Tapes treat it as a constant.
+
+    Raises:
+        ValueError: If ``input`` cannot be converted to a tensor.
 
     >>> import minitape as tf
     >>> x = tf.Variable(3.0)
@@ -70,9 +80,11 @@ def stop_gradient(input: Value, name: GraphName = None) -> Tensor:
 
 
 def shape(input: Value, out_type: DTypeLike = None, name: GraphName = None) -> Tensor:
-    """Return the sizes of the axes as a tensor.
+    """Return the shape of a tensor as an integer tensor.
 
-    No gradient passes.
+    This function is not differentiable.
+
+    See https://www.tensorflow.org/api_docs/python/tf/shape.
 
     Args:
         input: A tensor-like value.
@@ -80,7 +92,10 @@ def shape(input: Value, out_type: DTypeLike = None, name: GraphName = None) -> T
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
-        A tensor of one axis with one size per axis of ``input``.
+        A vector with one element for each axis of ``input``.
+
+    Raises:
+        ValueError: If ``input`` cannot be converted to a tensor.
 
     >>> import minitape as tf
     >>> tf.shape([[1, 2], [3, 4], [5, 6]]).numpy()
@@ -92,7 +107,9 @@ def shape(input: Value, out_type: DTypeLike = None, name: GraphName = None) -> T
 def size(input: Value, out_type: DTypeLike = None, name: GraphName = None) -> Tensor:
     """Return the number of elements as a scalar.
 
-    No gradient passes.
+    This function is not differentiable.
+
+    See https://www.tensorflow.org/api_docs/python/tf/size.
 
     Args:
         input: A tensor-like value.
@@ -100,7 +117,10 @@ def size(input: Value, out_type: DTypeLike = None, name: GraphName = None) -> Te
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
-        A scalar tensor.
+        A scalar of dtype ``out_type``.
+
+    Raises:
+        ValueError: If ``input`` cannot be converted to a tensor.
 
     >>> import minitape as tf
     >>> tf.size([[1, 2], [3, 4]]).numpy()
@@ -112,7 +132,9 @@ def size(input: Value, out_type: DTypeLike = None, name: GraphName = None) -> Te
 def rank(input: Value, name: GraphName = None) -> Tensor:
     """Return the number of axes as an int32 scalar.
 
-    No gradient passes.
+    This function is not differentiable.
+
+    See https://www.tensorflow.org/api_docs/python/tf/rank.
 
     Args:
         input: A tensor-like value.
@@ -120,6 +142,9 @@ def rank(input: Value, name: GraphName = None) -> Tensor:
 
     Returns:
         A scalar int32 tensor.
+
+    Raises:
+        ValueError: If ``input`` cannot be converted to a tensor.
 
     >>> import minitape as tf
     >>> tf.rank([[1, 2]]).numpy()
@@ -129,20 +154,22 @@ def rank(input: Value, name: GraphName = None) -> Tensor:
 
 
 def reshape(tensor: Value, shape: ShapeLike, name: GraphName = None) -> Tensor:
-    """Return the elements in another shape.
+    """Give a tensor another shape without changing the order of its elements.
 
-    Differentiable.
+    This function is differentiable.
+
+    See https://www.tensorflow.org/api_docs/python/tf/reshape.
 
     Args:
         tensor: A tensor-like value.
-        shape: The new sizes. One of them may be -1, and is then computed from the number of elements.
+        shape: The new shape. One size may be -1; minitape computes it from the number of elements.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
-        A tensor of the given shape with the same elements in the same order.
+        A tensor of the given shape, with the same dtype and elements.
 
     Raises:
-        InvalidArgumentError: If the numbers of elements differ, or a size is negative (except one -1).
+        InvalidArgumentError: If the number of elements would change, or a size other than a single -1 is negative.
 
     >>> import minitape as tf
     >>> tf.reshape([1, 2, 3, 4], [2, -1]).numpy()
@@ -156,7 +183,7 @@ def reshape(tensor: Value, shape: ShapeLike, name: GraphName = None) -> Tensor:
     if -1 in sizes:
         own_sizes, known_sizes = [*x._dims], [n for n in sizes if n != -1]
         if not count and 0 in known_sizes:
-            # Both shapes contain zeros, which cancel, so the other sizes decide.
+            # Both shapes contain a zero, so only the other sizes determine the missing size.
             own_sizes, known_sizes = [n for n in own_sizes if n], [n for n in known_sizes if n]
         missing_size = math.prod(own_sizes) // (math.prod(known_sizes) or 1)
         sizes = tuple(missing_size if n == -1 else n for n in sizes)
@@ -168,21 +195,23 @@ def reshape(tensor: Value, shape: ShapeLike, name: GraphName = None) -> Tensor:
 
 
 def transpose(a: Value, perm: Value = None, conjugate: bool = False, name: str = "transpose") -> Tensor:
-    """Return the tensor with its axes in another order.
+    """Permute the axes of a tensor.
 
-    Differentiable.
+    This function is differentiable.
+
+    See https://www.tensorflow.org/api_docs/python/tf/transpose.
 
     Args:
         a: A tensor-like value.
-        perm: The axes of ``a`` in their new order. By default the order is reversed.
-        conjugate: Whether to conjugate complex elements as well.
+        perm: The axes of ``a`` in their new order. By default, the order is reversed.
+        conjugate: Whether to also conjugate complex elements.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
-        A tensor of the same dtype whose axis i is the axis ``perm[i]`` of ``a``.
+        A tensor of the same dtype. Axis i of its shape is axis ``perm[i]`` of ``a``.
 
     Raises:
-        InvalidArgumentError: If ``perm`` does not list each axis once.
+        InvalidArgumentError: If ``perm`` does not list each axis exactly once.
 
     >>> import minitape as tf
     >>> tf.transpose([[1, 2, 3], [4, 5, 6]]).numpy()
@@ -204,18 +233,20 @@ def transpose(a: Value, perm: Value = None, conjugate: bool = False, name: str =
 def expand_dims(input: Value, axis: Value, name: GraphName = None) -> Tensor:
     """Insert a new axis of size 1.
 
-    Differentiable.
+    This function is differentiable.
+
+    See https://www.tensorflow.org/api_docs/python/tf/expand_dims.
 
     Args:
         input: A tensor-like value.
-        axis: The position of the new axis in the result. A negative position counts from the end.
+        axis: The position of the new axis in the result. Negative positions count from the end.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
-        A tensor of the same elements and dtype, with one more axis.
+        A tensor with the same elements and dtype, whose shape has an additional 1.
 
     Raises:
-        InvalidArgumentError: If the position does not exist.
+        InvalidArgumentError: If the position is out of range.
 
     >>> import minitape as tf
     >>> tf.expand_dims([1, 2], -1).numpy()
@@ -230,18 +261,20 @@ def expand_dims(input: Value, axis: Value, name: GraphName = None) -> Tensor:
 def squeeze(input: Value, axis: Value = None, name: GraphName = None) -> Tensor:
     """Remove axes of size 1.
 
-    Differentiable.
+    This function is differentiable.
+
+    See https://www.tensorflow.org/api_docs/python/tf/squeeze.
 
     Args:
         input: A tensor-like value.
-        axis: The axis or the list of axes to remove. By default all axes of size 1 are removed.
+        axis: The axis or axes to remove. By default, all axes of size 1 are removed.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
-        A tensor of the same elements and dtype without these axes.
+        A tensor with the same elements and dtype, whose shape lacks these axes.
 
     Raises:
-        InvalidArgumentError: If a listed axis has another size or does not exist.
+        InvalidArgumentError: If an axis in ``axis`` does not have size 1 or does not exist.
 
     >>> import minitape as tf
     >>> tf.squeeze([[[1], [2]]]).numpy()
@@ -258,18 +291,19 @@ def squeeze(input: Value, axis: Value = None, name: GraphName = None) -> Tensor:
     return apply_primitive("reshape", x, shape=tuple(n for i, n in enumerate(x._dims) if i not in axes))
 
 
-# -- joined ----------------------------------------------------------------------------------------
+# -- joining tensors -------------------------------------------------------------------------------
 
 
 def _convert_list_to_one_dtype(values: Value, function_name: str) -> list[Tensor]:
-    """Convert a list to tensors of one dtype.
+    """Convert a list to tensors that share a dtype.
 
     Args:
-        values: A list of tensor-like values, or a tensor, which is split along its first axis.
+        values: A list of tensor-like values, or a tensor to split along its first axis.
         function_name: The public name for the error message, without "tf.".
 
     Returns:
-        A list of tensors. Python values take the dtype of the first tensor, or else of the first value.
+        A list of tensors. Python values take the dtype of the first tensor or, if there is no tensor, of the first
+        value.
 
     Raises:
         InvalidArgumentError: If the tensors have different dtypes.
@@ -291,10 +325,10 @@ def _convert_list_to_one_dtype(values: Value, function_name: str) -> list[Tensor
 
 
 def _normalize_axis(axis: int, rank: int) -> int:
-    """Return an axis, counted from the front.
+    """Convert a possibly negative axis to its index from the front.
 
     Raises:
-        ValueError: If the axis does not exist. ``normalize_axis`` raises InvalidArgumentError instead.
+        ValueError: If the axis does not exist. (In the same case, ``normalize_axis`` raises InvalidArgumentError.)
     """
     if not -rank <= axis < rank:
         raise ValueError(f"axis {axis} is not there: there are {rank} axes, from {-rank} to {rank - 1}")
@@ -304,15 +338,18 @@ def _normalize_axis(axis: int, rank: int) -> int:
 def concat(values: Value, axis: Value, name: str = "concat") -> Tensor:
     """Join tensors along an existing axis.
 
-    Differentiable in each tensor.
+    This function is differentiable with respect to each tensor.
+
+    See https://www.tensorflow.org/api_docs/python/tf/concat.
 
     Args:
-        values: A list of tensor-like values of one dtype and rank, with equal sizes on all other axes.
-        axis: The axis along which they are joined.
+        values: A list of tensor-like values that share a dtype and a rank. Their sizes must be equal along all other
+            axes.
+        axis: The axis along which to join.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
-        A tensor whose size along ``axis`` is the sum of the sizes.
+        A tensor of the same dtype and rank. Its size along ``axis`` is the sum of the tensors' sizes.
 
     Raises:
         InvalidArgumentError: If the ranks, sizes or dtypes do not match, the list is empty, or the tensors are scalars.
@@ -325,7 +362,7 @@ def concat(values: Value, axis: Value, name: str = "concat") -> Tensor:
     if not isinstance(values, (list, tuple)):
         values = [values]
     if len(values) == 1:
-        # This raises an error if a second tensor was passed as the axis.
+        # Raise an error if the caller passed a second tensor as the axis.
         convert_to_tensor(axis, dtypes.int32, name="concat_dim")
         return apply_primitive("identity", to_tensor(values[0]))
     tensors = _convert_list_to_one_dtype(values, "concat")
@@ -347,15 +384,17 @@ def concat(values: Value, axis: Value, name: str = "concat") -> Tensor:
 def stack(values: Value, axis: int = 0, name: str = "stack") -> Tensor:
     """Join tensors along a new axis.
 
-    Differentiable in each tensor.
+    This function is differentiable with respect to each tensor.
+
+    See https://www.tensorflow.org/api_docs/python/tf/stack.
 
     Args:
-        values: A list of tensor-like values of one shape and dtype.
+        values: A list of tensor-like values that share a shape and a dtype.
         axis: The position of the new axis in the result.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
-        A tensor with one more axis, whose size is the number of tensors.
+        A tensor of the same dtype with an additional axis, whose size is the number of tensors.
 
     Raises:
         ValueError: If the axis is out of range, or the list is empty and the axis is not 0.
@@ -369,7 +408,7 @@ def stack(values: Value, axis: int = 0, name: str = "stack") -> Tensor:
     if isinstance(values, (int, float, bool, complex, str, bytes)) or getattr(values, "shape", None) == ():
         return convert_to_tensor(values)
     if axis == 0 and not is_tensor_like(values):
-        with suppress(TypeError, ValueError):  # If the elements differ, the code below raises a clearer error.
+        with suppress(TypeError, ValueError):  # If the elements do not match, the code below raises a clearer error.
             return convert_to_tensor(values)
     tensors = _convert_list_to_one_dtype(values, "stack")
     if not tensors:
@@ -378,17 +417,19 @@ def stack(values: Value, axis: int = 0, name: str = "stack") -> Tensor:
 
 
 def meshgrid(*args: Value, indexing: str = "xy", name: str = "meshgrid") -> list[Tensor]:
-    """Return the coordinates of the points of a grid.
+    """Return the coordinates of all points of a grid.
 
-    Differentiable.
+    This function is differentiable.
+
+    See https://www.tensorflow.org/api_docs/python/tf/meshgrid.
 
     Args:
-        *args: The coordinates along each of the n axes, as n vectors. Other shapes are flattened.
-        indexing: "xy" swaps the first two axes of the results, "ij" keeps their order.
+        *args: One vector of coordinates for each of the n axes. Tensors of other shapes are flattened.
+        indexing: "xy" swaps the first two axes of the results; "ij" keeps their order.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
-        A list of n tensors with n axes. Tensor k holds coordinate k of each point of the grid.
+        A list of n tensors with n axes each. Tensor k holds coordinate k of every grid point.
 
     Raises:
         ValueError: If ``indexing`` is neither "xy" nor "ij".
@@ -411,26 +452,28 @@ def meshgrid(*args: Value, indexing: str = "xy", name: str = "meshgrid") -> list
     return [apply_primitive("broadcast_to", column, shape=sizes) for column in columns]
 
 
-# -- taken apart -----------------------------------------------------------------------------------
+# -- splitting tensors -----------------------------------------------------------------------------
 
 
 def unstack(value: Value, num: int | None = None, axis: int = 0, name: str = "unstack") -> list[Tensor]:
     """Split a tensor into its slices along an axis.
 
-    Differentiable.
+    This function is differentiable.
+
+    See https://www.tensorflow.org/api_docs/python/tf/unstack.
 
     Args:
         value: A tensor-like value.
-        num: The number of slices, to check it.
-        axis: The axis that is removed.
+        num: The expected number of slices.
+        axis: The axis to remove.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
-        A list of tensors that lack the axis.
+        A list of tensors of the same dtype, whose shape lacks the axis.
 
     Raises:
         ValueError: If the axis is out of range.
-        InvalidArgumentError: If ``num`` is not the size of the axis.
+        InvalidArgumentError: If ``num`` differs from the size of the axis.
 
     >>> import minitape as tf
     >>> [t.numpy().tolist() for t in tf.unstack([[1, 2], [3, 4]])]
@@ -445,7 +488,7 @@ def unstack(value: Value, num: int | None = None, axis: int = 0, name: str = "un
 
 
 def _to_tensor_list(results: Tensor | tuple[Tensor, ...]) -> list[Tensor]:
-    """Return the result or the results of an operation as a list."""
+    """Return the results of an operation as a list, even if there is only one."""
     return list(results) if isinstance(results, tuple) else [results]
 
 
@@ -454,22 +497,24 @@ def split(
 ) -> list[Tensor]:
     """Split a tensor into parts along an axis.
 
-    Differentiable.
+    This function is differentiable.
+
+    See https://www.tensorflow.org/api_docs/python/tf/split.
 
     Args:
         value: A tensor-like value.
-        num_or_size_splits: The number of equal parts as an int, or a list of sizes. One size may be -1 and takes the
-            rest.
-        axis: The axis that is split.
-        num: The number of parts if a list of sizes is given, to check it.
+        num_or_size_splits: The number of equal parts, or a list of sizes. One size may be -1; that part takes the
+            remaining elements.
+        axis: The axis to split.
+        num: The expected number of parts if ``num_or_size_splits`` is a list.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
-        A list of tensors with the same number of axes as ``value``.
+        A list of tensors with the dtype and rank of ``value``.
 
     Raises:
-        InvalidArgumentError: If the sizes do not add up, the axis cannot be split into so many equal parts, or
-            ``num`` is wrong.
+        InvalidArgumentError: If the sizes do not add up, the axis cannot be split into equal parts, or ``num`` is
+            wrong.
         ValueError: If ``num_or_size_splits`` is a scalar tensor.
 
     >>> import minitape as tf
@@ -501,13 +546,15 @@ def split(
     return _to_tensor_list(apply_primitive("split", x, sizes=sizes, axis=axis_index))
 
 
-# -- made larger -----------------------------------------------------------------------------------
+# -- repeating and padding -------------------------------------------------------------------------
 
 
 def tile(input: Value, multiples: Value, name: GraphName = None) -> Tensor:
-    """Repeat a tensor as a whole along its axes.
+    """Repeat a whole tensor along its axes.
 
-    Differentiable.
+    This function is differentiable.
+
+    See https://www.tensorflow.org/api_docs/python/tf/tile.
 
     Args:
         input: A tensor-like value.
@@ -515,10 +562,10 @@ def tile(input: Value, multiples: Value, name: GraphName = None) -> Tensor:
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
-        A tensor whose size along axis i is ``multiples[i]`` times the size of ``input``.
+        A tensor of the same dtype. Its size along axis i is ``multiples[i]`` times the size of ``input`` along axis i.
 
     Raises:
-        InvalidArgumentError: If ``multiples`` is not a list of one number per axis, or a number is negative.
+        InvalidArgumentError: If ``multiples`` does not have one number per axis, or a number is negative.
 
     >>> import minitape as tf
     >>> tf.tile([1, 2], [2]).numpy()
@@ -535,19 +582,21 @@ def tile(input: Value, multiples: Value, name: GraphName = None) -> Tensor:
 def repeat(input: Value, repeats: Value, axis: int | None = None, name: GraphName = None) -> Tensor:
     """Repeat each element of a tensor along an axis.
 
-    Differentiable in ``input``.
+    This function is differentiable with respect to ``input``.
+
+    See https://www.tensorflow.org/api_docs/python/tf/repeat.
 
     Args:
         input: A tensor-like value.
-        repeats: How often to repeat the elements: one number for all, or one number for each element along the axis.
-        axis: The axis. By default the input is flattened first.
+        repeats: The number of repetitions, either a scalar or one number for each position along the axis.
+        axis: The axis. By default, the input is flattened first.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
-        A tensor of the same dtype.
+        A tensor of the same dtype. Its size along the axis is the total number of repetitions.
 
     Raises:
-        ValueError: If the number of ``repeats`` does not fit the axis, or the axis does not exist.
+        ValueError: If the length of ``repeats`` does not match the axis, or the axis does not exist.
         InvalidArgumentError: If a number is negative.
 
     >>> import minitape as tf
@@ -569,14 +618,16 @@ def repeat(input: Value, repeats: Value, axis: int | None = None, name: GraphNam
 def pad(
     tensor: Value, paddings: Value, mode: str = "CONSTANT", constant_values: Value = 0, name: GraphName = None
 ) -> Tensor:
-    """Surround a tensor with constant elements.
+    """Pad a tensor with a constant.
 
-    Differentiable in ``tensor``.
+    This function is differentiable with respect to ``tensor``.
+
+    See https://www.tensorflow.org/api_docs/python/tf/pad.
 
     Args:
         tensor: A tensor-like value.
         paddings: Integers of shape (rank, 2): ``paddings[i] = [before, after]`` elements are added along axis i.
-        mode: "CONSTANT", the only mode that minitape has.
+        mode: "CONSTANT", the only mode that minitape supports.
         constant_values: The value of the added elements.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
@@ -584,8 +635,8 @@ def pad(
         A tensor of the same dtype, larger by ``before + after`` along each axis.
 
     Raises:
-        InvalidArgumentError: If the paddings do not fit the tensor or are negative.
-        ValueError: For another mode.
+        InvalidArgumentError: If the shape of ``paddings`` does not match the tensor, or a padding is negative.
+        ValueError: If ``mode`` is not "CONSTANT".
 
     >>> import minitape as tf
     >>> tf.pad([1, 2, 3], [[1, 2]]).numpy()

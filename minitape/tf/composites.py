@@ -1,7 +1,7 @@
-"""``tf.RaggedTensor`` and ``tf.SparseTensor``, which store their parts and convert to dense tensors.
+"""``tf.RaggedTensor`` and ``tf.SparseTensor``, which can be created, shown and converted to dense tensors.
 
-minitape cannot compute with them otherwise. The classes and functions are TensorFlow's
-(https://www.tensorflow.org/api_docs/python/tf/RaggedTensor,
+Apart from ``tf.sparse.sparse_dense_matmul``, minitape has no operations for them. The classes and functions follow
+TensorFlow (https://www.tensorflow.org/api_docs/python/tf/RaggedTensor,
 https://www.tensorflow.org/api_docs/python/tf/sparse/SparseTensor).
 """
 
@@ -27,15 +27,17 @@ if TYPE_CHECKING:
 class RaggedTensor:
     """A tensor whose rows have different lengths.
 
-    Create one with ``tf.ragged.constant`` or ``from_row_lengths``. Rows that do not fit the values raise
-    InvalidArgumentError.
+    Create a ragged tensor with ``tf.ragged.constant`` or ``from_row_lengths``. The constructor raises
+    InvalidArgumentError if the row lengths do not match the values.
+
+    See https://www.tensorflow.org/api_docs/python/tf/RaggedTensor.
 
     Args:
-        values: The elements of all rows, one row after the other, a tensor-like value.
-        lengths: The lengths of the rows, a list of integers.
+        values: The elements of all rows, concatenated, as a tensor-like value of any dtype.
+        lengths: The row lengths, a list of integers.
 
     Attributes:
-        values: The elements of all rows, one row after the other, a tensor.
+        values: The elements of all rows, concatenated, as a tensor of shape (number of elements, ...).
 
     >>> import minitape as tf
     >>> tf.RaggedTensor.from_row_lengths([1, 2, 3], [2, 0, 1])
@@ -45,7 +47,7 @@ class RaggedTensor:
     __module__ = "tensorflow.python.ops.ragged.ragged_tensor"
 
     def __init__(self, values: Value, lengths: Value) -> None:
-        """Convert the values and check that the rows fit them."""
+        """Convert the values and check that the row lengths match them."""
         self.values, self._lengths = convert_to_tensor(values), to_integers(lengths, "row_lengths")
         if not self.values.ndim or sum(self._lengths) != self.values.shape[0] or min(self._lengths, default=0) < 0:
             raise build_argument_error(
@@ -54,11 +56,11 @@ class RaggedTensor:
 
     @classmethod
     def from_row_lengths(cls, values: Value, row_lengths: Value) -> RaggedTensor:
-        """Create a ragged tensor from its elements and the lengths of its rows.
+        """Create a ragged tensor from its elements and its row lengths.
 
         Args:
-            values: The elements of all rows, one row after the other, a tensor-like value.
-            row_lengths: The lengths of the rows, a list of integers.
+            values: The elements of all rows, concatenated, as a tensor-like value of any dtype.
+            row_lengths: The row lengths, a list of integers.
 
         Returns:
             The ragged tensor.
@@ -70,16 +72,16 @@ class RaggedTensor:
 
     @property
     def dtype(self) -> dtypes.DType:
-        """The type of the elements."""
+        """The dtype of the elements."""
         return self.values.dtype
 
     @property
     def shape(self) -> TensorShape:
-        """The sizes of the axes. The size of the ragged axis is None."""
+        """The shape, with None as the size of the ragged axis."""
         return TensorShape([len(self._lengths), None, *self.values.shape[1:]])
 
     def row_lengths(self) -> Tensor:
-        """Return the lengths of the rows.
+        """Return the row lengths.
 
         Returns:
             An int64 tensor with one length per row.
@@ -95,9 +97,9 @@ class RaggedTensor:
         return [row.tolist() for row in np.split(self.values.array, np.cumsum(self._lengths))[:-1]]
 
     def to_tensor(self) -> Tensor:
-        """Return the rows as a dense tensor, padded with zeros.
+        """Convert the rows to a dense tensor, padded with zeros.
 
-        No gradient passes.
+        This function is not differentiable.
 
         Returns:
             A tensor of shape (number of rows, length of the longest row, ...).
@@ -113,24 +115,30 @@ class RaggedTensor:
         return f"<tf.RaggedTensor {self.to_list()}>"
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Return how pickle and copy rebuild the tensor."""
+        """Return the function and the arguments with which ``pickle`` and ``copy`` re-create the tensor."""
         return _create_ragged_tensor, (self.values, self._lengths)
 
 
 def _create_ragged_tensor(values: Value, lengths: Value) -> RaggedTensor:
-    """Create a ragged tensor that was pickled: its class has TensorFlow's name, under which pickle finds nothing."""
+    """Re-create a pickled ragged tensor. Pickle cannot find its class, whose ``__qualname__`` is TensorFlow's."""
     return RaggedTensor(values, lengths)
 
 
 def ragged_constant(pylist: list, dtype: DTypeLike = None) -> RaggedTensor:
     """Create a ragged tensor from a list of lists.
 
+    See https://www.tensorflow.org/api_docs/python/tf/ragged/constant.
+
     Args:
         pylist: The rows, a list of lists of numbers.
-        dtype: The dtype of the elements. By default it is derived from the numbers.
+        dtype: The dtype of the elements. By default, minitape infers the dtype from the numbers.
 
     Returns:
-        The ragged tensor.
+        A ragged tensor of shape (number of rows, None).
+
+    Raises:
+        TypeError: If the items of ``pylist`` are not lists, or a number cannot be represented in the dtype.
+        ValueError: If the rows mix numbers and strings.
 
     >>> import minitape as tf
     >>> tf.ragged.constant([[1, 2], [3]]).to_tensor().numpy()
@@ -141,19 +149,21 @@ def ragged_constant(pylist: list, dtype: DTypeLike = None) -> RaggedTensor:
 
 
 class SparseTensor:
-    """A tensor that stores only its nonzero elements, ``values[i]`` at the position ``indices[i]``.
+    """A tensor that stores only its nonzero elements: ``values[i]`` at position ``indices[i]``.
 
-    Arguments whose shapes do not fit together raise ValueError.
+    The constructor raises ValueError if the shapes of the arguments do not match.
+
+    See https://www.tensorflow.org/api_docs/python/tf/SparseTensor.
 
     Args:
         indices: The positions, integers of shape (n, rank).
-        values: The n elements, a tensor-like value.
-        dense_shape: The sizes of all axes, a list of integers.
+        values: The elements, a tensor-like value of shape (n,) and any dtype.
+        dense_shape: The shape of the whole tensor, a list of integers.
 
     Attributes:
         indices: The positions, an int64 tensor of shape (n, rank).
         values: The elements, a tensor of shape (n,).
-        dense_shape: The sizes of all axes, an int64 tensor of shape (rank,).
+        dense_shape: The shape of the whole tensor, an int64 tensor of shape (rank,).
 
     >>> import minitape as tf
     >>> tf.sparse.to_dense(tf.SparseTensor([[0, 1]], [5], [1, 2])).numpy()
@@ -163,7 +173,7 @@ class SparseTensor:
     __module__ = "tensorflow.python.framework.sparse_tensor"
 
     def __init__(self, indices: Value, values: Value, dense_shape: Value) -> None:
-        """Convert the arguments to tensors and check that they fit together."""
+        """Convert the arguments to tensors and check that their shapes match."""
         self.indices = convert_to_tensor(indices, dtypes.int64)
         self.values = convert_to_tensor(values)
         self.dense_shape = convert_to_tensor(dense_shape, dtypes.int64)
@@ -175,12 +185,12 @@ class SparseTensor:
 
     @property
     def dtype(self) -> dtypes.DType:
-        """The type of the elements."""
+        """The dtype of the elements."""
         return self.values.dtype
 
     @property
     def shape(self) -> TensorShape:
-        """The sizes of the axes."""
+        """The shape of the whole tensor."""
         return TensorShape(self.dense_shape.array.tolist())
 
     def __repr__(self) -> str:
@@ -188,28 +198,30 @@ class SparseTensor:
         return f"SparseTensor(indices={self.indices!s}, values={self.values!s}, dense_shape={self.dense_shape!s})"
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Return how pickle and copy rebuild the tensor."""
+        """Return the function and the arguments with which ``pickle`` and ``copy`` re-create the tensor."""
         return _create_sparse_tensor, (self.indices, self.values, self.dense_shape)
 
 
 def _create_sparse_tensor(indices: Value, values: Value, dense_shape: Value) -> SparseTensor:
-    """Create a sparse tensor that was pickled, for the same reason as :func:`_create_ragged_tensor`."""
+    """Re-create a pickled sparse tensor. The reason is the same as for :func:`_create_ragged_tensor`."""
     return SparseTensor(indices, values, dense_shape)
 
 
 def to_dense(sp_input: SparseTensor) -> Tensor:
     """Convert a sparse tensor to a dense tensor.
 
-    Differentiable in ``values``.
+    This function is differentiable with respect to ``values``.
+
+    See https://www.tensorflow.org/api_docs/python/tf/sparse/to_dense.
 
     Args:
         sp_input: The sparse tensor.
 
     Returns:
-        A tensor of shape ``dense_shape``, with 0 at all other positions.
+        A tensor of shape ``dense_shape`` with the dtype of ``values``, and 0 at all other positions.
 
     Raises:
-        InvalidArgumentError: If a position is outside of the shape.
+        InvalidArgumentError: If a position lies outside the shape.
         TypeError: If ``sp_input`` is not a ``tf.SparseTensor``.
 
     >>> import minitape as tf
@@ -228,18 +240,20 @@ def to_dense(sp_input: SparseTensor) -> Tensor:
 def sparse_dense_matmul(sp_a: SparseTensor, b: Value) -> Tensor:
     """Return the matrix product of a sparse and a dense matrix.
 
-    Differentiable in both.
+    This function is differentiable with respect to both arguments.
+
+    See https://www.tensorflow.org/api_docs/python/tf/sparse/sparse_dense_matmul.
 
     Args:
         sp_a: A sparse tensor of shape (m, k).
-        b: A tensor-like value of the same dtype of shape (k, n).
+        b: A tensor-like value of shape (k, n) with the same dtype.
 
     Returns:
-        A tensor of shape (m, n).
+        A tensor of shape (m, n) with the same dtype.
 
     Raises:
         TypeError: If ``sp_a`` is not a ``tf.SparseTensor``.
-        InvalidArgumentError: If the shapes do not fit, or the dtypes differ.
+        InvalidArgumentError: If the shapes do not match, or the dtypes differ.
 
     >>> import minitape as tf
     >>> tf.sparse.sparse_dense_matmul(tf.SparseTensor([[0, 1]], [5.0], [1, 2]), tf.ones([2, 1])).numpy()

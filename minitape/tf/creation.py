@@ -1,4 +1,4 @@
-"""Functions that create tensors from a shape or from a few numbers.
+"""Functions that create a tensor from a shape or a few numbers.
 
 The functions and their arguments are TensorFlow's (https://www.tensorflow.org/api_docs/python/tf).
 """
@@ -27,10 +27,12 @@ if TYPE_CHECKING:
 def zeros(shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: GraphName = None) -> Tensor:
     """Create a tensor of zeros.
 
-    For bools the elements are False, and for strings they are empty.
+    Bool elements are False, and string elements are empty.
+
+    See https://www.tensorflow.org/api_docs/python/tf/zeros.
 
     Args:
-        shape: The sizes of the axes.
+        shape: The shape, a list of integers or an integer tensor.
         dtype: The dtype of the result.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
@@ -38,7 +40,7 @@ def zeros(shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: GraphName =
         A tensor of the given shape and dtype.
 
     Raises:
-        TypeError: If the shape does not consist of integers.
+        TypeError: If ``shape`` does not consist of integers.
         InvalidArgumentError: If a size is negative.
 
     >>> import minitape as tf
@@ -51,10 +53,12 @@ def zeros(shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: GraphName =
 def ones(shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: GraphName = None) -> Tensor:
     """Create a tensor of ones.
 
-    For bools the elements are True.
+    Bool elements are True.
+
+    See https://www.tensorflow.org/api_docs/python/tf/ones.
 
     Args:
-        shape: The sizes of the axes.
+        shape: The shape, a list of integers or an integer tensor.
         dtype: The dtype of the result.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
@@ -62,7 +66,7 @@ def ones(shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: GraphName = 
         A tensor of the given shape and dtype.
 
     Raises:
-        TypeError: If the shape does not consist of integers, or the dtype is string.
+        TypeError: If ``shape`` does not consist of integers, or the dtype is string.
         InvalidArgumentError: If a size is negative.
 
     >>> import minitape as tf
@@ -85,17 +89,22 @@ def _create_filled_array(sizes: tuple[int, ...], dtype: dtypes.DType, fill_value
 
 
 def zeros_like(input: Value, dtype: DTypeLike = None, name: GraphName = None) -> Tensor:
-    """Create a tensor of zeros in the shape of another tensor.
+    """Create a tensor of zeros with the shape of another tensor.
 
-    No gradient passes.
+    This function is not differentiable.
+
+    See https://www.tensorflow.org/api_docs/python/tf/zeros_like.
 
     Args:
         input: A tensor-like value.
-        dtype: The dtype of the result. By default it is the dtype of ``input``.
+        dtype: The dtype of the result. By default, the result has the dtype of ``input``.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
-        A tensor of the shape of ``input``.
+        A tensor with the shape of ``input``.
+
+    Raises:
+        ValueError: If ``input`` cannot be converted to a tensor.
 
     >>> import minitape as tf
     >>> tf.zeros_like([1.5, 2.5]).numpy()
@@ -105,20 +114,22 @@ def zeros_like(input: Value, dtype: DTypeLike = None, name: GraphName = None) ->
 
 
 def ones_like(input: Value, dtype: DTypeLike = None, name: GraphName = None) -> Tensor:
-    """Create a tensor of ones in the shape of another tensor.
+    """Create a tensor of ones with the shape of another tensor.
 
-    No gradient passes.
+    This function is not differentiable.
+
+    See https://www.tensorflow.org/api_docs/python/tf/ones_like.
 
     Args:
         input: A tensor-like value.
-        dtype: The dtype of the result. By default it is the dtype of ``input``.
+        dtype: The dtype of the result. By default, the result has the dtype of ``input``.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
-        A tensor of the shape of ``input``.
+        A tensor with the shape of ``input``.
 
     Raises:
-        TypeError: For strings.
+        TypeError: If the dtype is string.
 
     >>> import minitape as tf
     >>> tf.ones_like([1.5, 2.5]).numpy()
@@ -128,7 +139,7 @@ def ones_like(input: Value, dtype: DTypeLike = None, name: GraphName = None) -> 
 
 
 def _create_filled_like(create: Callable[..., Tensor], input: Value, dtype: DTypeLike) -> Tensor:
-    """Create a tensor of the shape of ``input`` with the function ``zeros`` or ``ones``."""
+    """Create a tensor with the shape of ``input`` by calling ``zeros`` or ``ones``."""
     x = to_tensor(input)
     if x.dtype.kind == "s":
         return create(x.shape, dtype or x.dtype)
@@ -136,17 +147,19 @@ def _create_filled_like(create: Callable[..., Tensor], input: Value, dtype: DTyp
 
 
 def fill(dims: ShapeLike, value: Value, name: GraphName = None) -> Tensor:
-    """Create a tensor in which every element has the same value.
+    """Create a tensor whose elements all have the same value.
 
-    Differentiable in ``value``.
+    This function is differentiable with respect to ``value``.
+
+    See https://www.tensorflow.org/api_docs/python/tf/fill.
 
     Args:
-        dims: The sizes of the axes.
+        dims: The shape, a list of integers or an integer tensor.
         value: A scalar.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
-        A tensor of shape ``dims`` and of the dtype of ``value``.
+        A tensor of shape ``dims`` with the dtype of ``value``.
 
     Raises:
         InvalidArgumentError: If the value is not a scalar, or a size is negative.
@@ -171,10 +184,12 @@ def eye(
 ) -> Tensor:
     """Create an identity matrix or a batch of identity matrices.
 
+    See https://www.tensorflow.org/api_docs/python/tf/eye.
+
     Args:
         num_rows: The number of rows.
-        num_columns: The number of columns. By default it is the number of rows.
-        batch_shape: The sizes of additional leading axes, for a batch of matrices.
+        num_columns: The number of columns. By default, the matrices are square.
+        batch_shape: The shape of the batch, a list of integers.
         dtype: The dtype of the result.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
@@ -198,22 +213,24 @@ _DTYPE_ORDER = ["int32", "int64", "float16", "float32", "float64"]
 
 
 def range(start: Value, limit: Value = None, delta: Value = 1, dtype: DTypeLike = None, name: str = "range") -> Tensor:
-    """Return the numbers from a start up to a limit in equal steps.
+    """Return the numbers from a start to a limit, in equal steps.
 
-    No gradient passes.
+    This function is not differentiable.
+
+    See https://www.tensorflow.org/api_docs/python/tf/range.
 
     Args:
-        start: The first number. If it is the only argument, it is the limit, and the first number is 0.
-        limit: The end, which is not included.
-        delta: The step.
-        dtype: The dtype of the result. By default it is the widest dtype of the three arguments.
+        start: The first number. If ``start`` is the only argument, it is the limit, and the first number is 0.
+        limit: The end of the range, which is not included.
+        delta: The step between numbers.
+        dtype: The dtype of the result. By default, the widest dtype among the three arguments is used.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
-        A tensor of one axis.
+        A vector.
 
     Raises:
-        InvalidArgumentError: If the limit cannot be reached, or an argument is not a scalar.
+        InvalidArgumentError: If the limit cannot be reached with this step, or an argument is not a scalar.
 
     >>> import minitape as tf
     >>> tf.range(3).numpy(), tf.range(5, 0, -2).numpy(), tf.range(1, 2.5).numpy()
@@ -245,24 +262,26 @@ def range(start: Value, limit: Value = None, delta: Value = 1, dtype: DTypeLike 
 
 
 def linspace(start: Value, stop: Value, num: Value, name: GraphName = None, axis: Value = 0) -> Tensor:
-    """Return evenly spaced numbers along a new axis, with both ends included.
+    """Return evenly spaced numbers along a new axis, including both ends.
 
-    Differentiable in both ends.
+    This function is differentiable with respect to both ends.
+
+    See https://www.tensorflow.org/api_docs/python/tf/linspace.
 
     Args:
         start: The first numbers, a tensor-like value of any shape.
-        stop: The last numbers. The shapes of ``start`` and ``stop`` broadcast.
-        num: The number of numbers.
+        stop: The last numbers. The shapes of ``start`` and ``stop`` must broadcast.
+        num: The number of values.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
         axis: The position of the new axis in the result.
 
     Returns:
-        A tensor with one more axis than the broadcast shape. Integers of up to 16 bits give float32, other integers
-        float64.
+        A tensor with one more axis than the broadcast shape. If the ends are integers, its dtype is float32 for up to
+        16 bits and float64 otherwise.
 
     Raises:
         TypeError: If ``num`` is not an integer.
-        InvalidArgumentError: If ``num`` is negative, or the position does not exist.
+        InvalidArgumentError: If ``num`` is negative, or the axis is out of range.
 
     >>> import minitape as tf
     >>> tf.linspace(0.0, 1.0, 3).numpy()
@@ -301,25 +320,28 @@ def one_hot(
     dtype: DTypeLike = None,
     name: GraphName = None,
 ) -> Tensor:
-    """Encode indices by a new axis with one value at the index and another elsewhere.
+    """Encode each index as a one-hot vector along a new axis.
 
-    No gradient passes.
+    This function is not differentiable.
+
+    See https://www.tensorflow.org/api_docs/python/tf/one_hot.
 
     Args:
-        indices: A tensor-like value of integers. An index out of range gives a row of ``off_value``.
+        indices: A tensor-like value of integers. An index that is out of range becomes a vector of ``off_value``.
         depth: The size of the new axis.
-        on_value: The value at the index, 1 by default.
-        off_value: The value elsewhere, 0 by default.
-        axis: The position of the new axis in the result. By default it is the last one.
-        dtype: The dtype of the result. By default it is the dtype of the values, or else float32.
+        on_value: The value at the index; 1 by default.
+        off_value: The value at all other positions; 0 by default.
+        axis: The position of the new axis in the result. By default, the last axis is new.
+        dtype: The dtype of the result. By default, the result has the dtype of the two values, or float32 if they are
+            missing.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
-        A tensor with one more axis than ``indices``.
+        A tensor with the shape of ``indices`` and a new axis of size ``depth``.
 
     Raises:
         TypeError: If the dtypes of ``on_value``, ``off_value`` and ``dtype`` differ.
-        InvalidArgumentError: If ``depth`` is negative, or the position does not exist.
+        InvalidArgumentError: If ``depth`` is negative, or the axis is out of range.
 
     >>> import minitape as tf
     >>> tf.one_hot([0, 2], 3).numpy()

@@ -1,8 +1,8 @@
-"""Elementwise functions, which compute a tensor of the broadcast shape from one or two tensors.
+"""Elementwise functions of one tensor, or of two tensors whose shapes broadcast.
 
-The functions and their arguments are TensorFlow's (https://www.tensorflow.org/api_docs/python/tf/math). Most of them
-are one line of the tables below, which holds the name, a description, an example and the dtypes. The values and
-derivatives are declared in ``engine/table/primitives``.
+The functions and their arguments follow TensorFlow (https://www.tensorflow.org/api_docs/python/tf/math). Most functions
+take one line below: a name, a description, an example and the dtypes. ``engine/table/primitives`` declares how their
+values and derivatives are computed.
 """
 
 from __future__ import annotations
@@ -39,8 +39,10 @@ _DOC_TEMPLATE = """Return {sentence}, elementwise{broadcast}.
 
     {rules}
 
+    See https://www.tensorflow.org/api_docs/python/tf/math/{name}.
+
     Args:
-        x: A tensor-like value of {dtypes}, of any shape.{second_argument}
+        x: A tensor-like value of {dtypes}, with any shape.{second_argument}
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
@@ -65,18 +67,18 @@ _DTYPE_NAMES = {
 
 
 def _describe_derivatives(primitive: Primitive) -> list[str]:
-    """Return the lines of a docstring on whether a primitive is differentiable, with derivatives that are formulas."""
+    """Return the docstring lines that state whether a primitive is differentiable, with its derivative formulas."""
     if primitive.is_flat:
-        return ["Not differentiable."]
+        return ["This function is not differentiable."]
     formulas = [text for text in primitive.texts[1:] if text != "-"]
     if not formulas:
-        return ["Differentiable."]
+        return ["This function is differentiable."]
     subject = "The gradient is" if len(formulas) == 1 else "The gradients of x and y are"
     literals = " and ".join(f"``{text}``" for text in formulas)
     legend = "g is the gradient of the result"
     if any("z" in find_variables(text) for text in formulas):
         legend += ", and z is the result"
-    return [f"Differentiable. {subject} {literals},", f"where {legend}."]
+    return [f"This function is differentiable. {subject} {literals},", f"where {legend}."]
 
 
 def _name_and_document(
@@ -91,20 +93,20 @@ def _name_and_document(
 ) -> Function:
     """Set the name and the docstring of a public function and return it.
 
-    If the primitive is a formula, the function that is returned is its fast form.
+    If the primitive is a formula, an equivalent fast function is returned instead.
 
     Args:
-        function: The function to name and to document.
-        primitive: The primitive that the function applies. Its formulas become part of the docstring.
+        function: The function to name and document.
+        primitive: The primitive that the function applies. The docstring lists its derivative formulas.
         name: The public name.
-        sentence: The result as a noun phrase, such as "The sine of x in radians".
+        sentence: A noun phrase that describes the result, such as "The sine of x in radians".
         note: A sentence about special values, or "".
         example: An example as "ARGUMENTS -> PRINTED RESULT".
-        kinds: The dtypes that the function accepts, as for ``check_dtype_kind``.
-        is_binary: Whether the function takes x and y, not x alone.
+        kinds: The dtypes that the function accepts, in the notation of ``check_dtype_kind``.
+        is_binary: Whether the function takes both x and y rather than x alone.
 
     Returns:
-        The function or its fast form.
+        The named function, or its fast equivalent.
     """
     if primitive.code:
         function = fast.register_function(
@@ -112,11 +114,13 @@ def _name_and_document(
         )
     argument, _, printed = example.partition(" -> ")
     rules = [note, *_describe_derivatives(primitive)] if note else _describe_derivatives(primitive)
-    result = "tensor of the shape and dtype of x"
+    result = "tensor with the shape and dtype of x"
     if is_binary:
         is_comparison = sentence.startswith("Whether")
         result = (
-            "bool tensor of the broadcast shape" if is_comparison else "tensor of the broadcast shape and this dtype"
+            "bool tensor with the broadcast shape"
+            if is_comparison
+            else "tensor with the broadcast shape and the same dtype"
         )
     errors = "If the dtype is not supported"
     function.__doc__ = _DOC_TEMPLATE.format(
@@ -124,7 +128,7 @@ def _name_and_document(
         broadcast=" for shapes that broadcast" if is_binary else "",
         rules="\n    ".join(rules),
         dtypes=_DTYPE_NAMES[kinds],
-        second_argument="\n        y: A tensor-like value of the same dtype." if is_binary else "",
+        second_argument="\n        y: A tensor-like value with the same dtype." if is_binary else "",
         result=result,
         errors=f"{errors}, the dtypes differ, or the shapes do not broadcast." if is_binary else f"{errors}.",
         name=name,
@@ -143,9 +147,9 @@ def _define_unary(
 
     Args:
         name: The public name.
-        sentence: The result as a noun phrase, for the docstring.
+        sentence: A noun phrase that describes the result in the docstring.
         example: An example as "ARGUMENT -> PRINTED RESULT".
-        kinds: The dtypes that the function accepts, as for ``check_dtype_kind``.
+        kinds: The dtypes that the function accepts, in the notation of ``check_dtype_kind``.
         primitive_name: The name of the primitive if it differs from the public name.
         note: A sentence about special values, for the docstring.
 
@@ -176,9 +180,9 @@ def _define_binary(
 
     Args:
         name: The public name.
-        sentence: The result as a noun phrase, for the docstring.
+        sentence: A noun phrase that describes the result in the docstring.
         example: An example as "ARGUMENTS -> PRINTED RESULT".
-        kinds: The dtypes that the function accepts, as for ``check_dtype_kind``.
+        kinds: The dtypes that the function accepts, in the notation of ``check_dtype_kind``.
         primitive_name: The name of the primitive if it differs from the public name.
         convert: The function that converts two values to tensors.
         note: A sentence about special values, for the docstring.
@@ -251,21 +255,23 @@ pow = _define_binary("pow", "x to the power y", "2.0, 3.0 -> 8.0", note="For int
 subtract = _define_binary("subtract", "x - y", "3.0, 1.0 -> 2.0")
 
 
-# -- functions that prepare their arguments --------------------------------------------------------
+# -- functions with arguments that need preparation ------------------------------------------------
 
 
 def atan2(y: Value, x: Value, name: GraphName = None) -> Tensor:
     """Return the angle of the point (x, y) in radians, elementwise.
 
-    Differentiable in both arguments.
+    This function is differentiable with respect to both arguments.
+
+    See https://www.tensorflow.org/api_docs/python/tf/math/atan2.
 
     Args:
-        y: The second coordinates, a tensor-like value of floats.
-        x: The first coordinates, of the same dtype. The shapes of x and y broadcast.
+        y: The y coordinates, a tensor-like value of floats.
+        x: The x coordinates, with the same dtype. The shapes of x and y must broadcast.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
-        A tensor of the broadcast shape with angles from -pi to pi.
+        A tensor of angles from -pi to pi, with the broadcast shape.
 
     Raises:
         InvalidArgumentError: If the arguments are not floats, their dtypes differ, or their shapes do not broadcast.
@@ -279,12 +285,14 @@ def atan2(y: Value, x: Value, name: GraphName = None) -> Tensor:
 
 
 def softplus(features: Value, name: GraphName = None) -> Tensor:
-    """Return log(1 + exp(x)), elementwise and without overflow.
+    """Return log(1 + exp(x)), elementwise, without overflow.
 
-    Differentiable. The gradient is ``g * sigmoid(x)``, where g is the gradient of the result.
+    This function is differentiable. The gradient is ``g * sigmoid(x)``, where g is the gradient of the result.
+
+    See https://www.tensorflow.org/api_docs/python/tf/math/softplus.
 
     Args:
-        features: The x, a tensor-like value of floats of any shape.
+        features: The values x, a tensor-like value of floats of any shape.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
@@ -303,17 +311,20 @@ def softplus(features: Value, name: GraphName = None) -> Tensor:
 def abs(x: Value, name: GraphName = None) -> Tensor:
     """Return the absolute value, elementwise.
 
-    Complex numbers give their modulus, which is real. Differentiable. The derivative is sign(x), which is 0 at 0.
+    The absolute value of a complex number is its modulus. This function is differentiable. Its derivative is sign(x),
+    which is 0 at 0.
+
+    See https://www.tensorflow.org/api_docs/python/tf/math/abs.
 
     Args:
         x: A tensor-like value of floats, signed integers or complex numbers.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
-        A tensor of the same shape and dtype. For complex numbers it has the corresponding float dtype.
+        A tensor of the same shape and dtype. If x is complex, the result has the corresponding float dtype.
 
     Raises:
-        InvalidArgumentError: For bools, strings and unsigned integers.
+        InvalidArgumentError: If x consists of bools, strings or unsigned integers.
 
     >>> import minitape as tf
     >>> print(tf.abs([-2.0, 3.0]).numpy(), tf.abs(3.0 + 4.0j).numpy())
@@ -324,9 +335,11 @@ def abs(x: Value, name: GraphName = None) -> Tensor:
 
 
 def sign(x: Value, name: GraphName = None) -> Tensor:
-    """Return -1, 0 or 1 by the sign of each element.
+    """Return -1, 0 or 1 for negative, zero and positive elements.
 
-    A complex number gives ``x / abs(x)``, or 0 if it is 0. The gradient of real tensors is 0.
+    For complex numbers, return ``x / abs(x)``, or 0 if x is 0. The gradient with respect to a real tensor is 0.
+
+    See https://www.tensorflow.org/api_docs/python/tf/math/sign.
 
     Args:
         x: A tensor-like value of floats, signed integers or complex numbers.
@@ -336,7 +349,7 @@ def sign(x: Value, name: GraphName = None) -> Tensor:
         A tensor of the same shape and dtype.
 
     Raises:
-        InvalidArgumentError: For bools, strings and unsigned integers.
+        InvalidArgumentError: If x consists of bools, strings or unsigned integers.
 
     >>> import minitape as tf
     >>> print(tf.sign([-3.0, 0.0, 2.0]).numpy())
@@ -351,7 +364,9 @@ def sign(x: Value, name: GraphName = None) -> Tensor:
 def round(x: Value, name: GraphName = None) -> Tensor:
     """Return the nearest integer, elementwise.
 
-    Halves are rounded to the even integer. Integers are returned unchanged. No gradient passes.
+    Halves are rounded to the even integer. Integers are returned unchanged. This function is not differentiable.
+
+    See https://www.tensorflow.org/api_docs/python/tf/math/round.
 
     Args:
         x: A tensor-like value of floats or integers.
@@ -361,7 +376,7 @@ def round(x: Value, name: GraphName = None) -> Tensor:
         A tensor of the same shape and dtype.
 
     Raises:
-        InvalidArgumentError: For other dtypes.
+        InvalidArgumentError: If x has another dtype.
 
     >>> import minitape as tf
     >>> print(tf.round([0.5, 1.5, 2.5]).numpy())
@@ -374,15 +389,19 @@ def round(x: Value, name: GraphName = None) -> Tensor:
 def divide(x: Value, y: Value, name: GraphName = None) -> Tensor:
     """Return x / y, elementwise for shapes that broadcast.
 
-    This is Python's true division, so integers become floats. Differentiable in both arguments.
+    As with Python's ``/``, dividing integers returns floats. This function is differentiable with respect to both
+    arguments.
+
+    See https://www.tensorflow.org/api_docs/python/tf/math/divide.
 
     Args:
         x: The dividend, a tensor-like value of numbers.
-        y: The divisor, of the same dtype.
+        y: The divisor, with the same dtype.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
-        A tensor of the broadcast shape. Integers of 8 or 16 bits give float32, other integers float64.
+        A tensor of the broadcast shape. The quotient of 8-bit or 16-bit integers is float32; the quotient of larger
+        integers is float64.
 
     Raises:
         TypeError: If the dtypes differ.
@@ -401,15 +420,18 @@ def divide(x: Value, y: Value, name: GraphName = None) -> Tensor:
 def divide_no_nan(x: Value, y: Value, name: GraphName = None) -> Tensor:
     """Return x / y, elementwise, and 0 wherever y is 0.
 
-    Differentiable in both arguments. The gradient is 0 wherever y is 0.
+    This function is differentiable with respect to both arguments. The gradient is 0 wherever y is 0.
+
+    See https://www.tensorflow.org/api_docs/python/tf/math/divide_no_nan.
 
     Args:
         x: The dividend, a tensor-like value of numbers.
-        y: The divisor, of the same dtype. The shapes of x and y broadcast.
+        y: The divisor, with the same dtype. The shapes of x and y must broadcast.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
-        A tensor of the broadcast shape. Integers of 8 or 16 bits give float32, other integers float64.
+        A tensor of the broadcast shape. The quotient of 8-bit or 16-bit integers is float32; the quotient of larger
+        integers is float64.
 
     Raises:
         TypeError: If the dtypes differ or are not numeric.
@@ -424,9 +446,11 @@ def divide_no_nan(x: Value, y: Value, name: GraphName = None) -> Tensor:
 
 
 def logical_and(x: Value, y: Value, name: GraphName = None) -> Tensor:
-    """Return x and y, elementwise for bools of shapes that broadcast.
+    """Return the logical AND of two bool tensors, elementwise for shapes that broadcast.
 
-    Not differentiable.
+    This function is not differentiable.
+
+    See https://www.tensorflow.org/api_docs/python/tf/math/logical_and.
 
     Args:
         x: A tensor-like value of bools.
@@ -448,9 +472,11 @@ def logical_and(x: Value, y: Value, name: GraphName = None) -> Tensor:
 
 
 def logical_not(x: Value, name: GraphName = None) -> Tensor:
-    """Return not x, elementwise for bools.
+    """Return the logical NOT of a bool tensor, elementwise.
 
-    Not differentiable.
+    This function is not differentiable.
+
+    See https://www.tensorflow.org/api_docs/python/tf/math/logical_not.
 
     Args:
         x: A tensor-like value of bools.
@@ -470,22 +496,24 @@ def logical_not(x: Value, name: GraphName = None) -> Tensor:
 
 
 def clip_by_value(t: Value, clip_value_min: Value, clip_value_max: Value, name: GraphName = None) -> Tensor:
-    """Return the elements, limited to a range.
+    """Limit all elements to a range.
 
-    The result is ``maximum(minimum(t, clip_value_max), clip_value_min)``. Differentiable. The derivative is 1 inside
-    the range and at its ends, and 0 outside.
+    The result is ``maximum(minimum(t, clip_value_max), clip_value_min)``. This function is differentiable. Its
+    derivative is 1 inside the range and at both ends, and 0 elsewhere.
+
+    See https://www.tensorflow.org/api_docs/python/tf/clip_by_value.
 
     Args:
         t: A tensor-like value of real numbers.
-        clip_value_min: The lower limit, of the dtype of ``t``. It broadcasts to the shape of ``t``.
-        clip_value_max: The upper limit, of the dtype of ``t``. It broadcasts to the shape of ``t``.
+        clip_value_min: The lower limit, which has the dtype of ``t`` and broadcasts to its shape.
+        clip_value_max: The upper limit, which has the dtype of ``t`` and broadcasts to its shape.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
-        A tensor of the shape and dtype of ``t``.
+        A tensor with the same shape and dtype as ``t``.
 
     Raises:
-        ValueError: If ``t`` would have to grow to the shape of the limits.
+        ValueError: If the limits do not broadcast to the shape of ``t``.
         InvalidArgumentError: If the shapes do not broadcast, or the dtypes differ.
 
     >>> import minitape as tf
@@ -502,26 +530,30 @@ def clip_by_value(t: Value, clip_value_min: Value, clip_value_max: Value, name: 
 
 
 def where(condition: Value, x: Value = None, y: Value = None, name: GraphName = None) -> Tensor:
-    """Choose elements by a condition, or return the positions at which the condition is true.
+    """Choose elements by a condition, or return the positions where a condition is true.
 
-    With ``x`` and ``y``, elements of ``x`` are chosen where the condition is true, and of ``y`` elsewhere. This form is
-    differentiable in ``x`` and ``y``. Without them, the positions of true (or nonzero) elements are returned.
+    If ``x`` and ``y`` are given, the result has the elements of ``x`` where the condition is true and the elements of
+    ``y`` elsewhere. In this form, the function is differentiable with respect to ``x`` and ``y``. Otherwise it returns
+    the positions of the true (or nonzero) elements.
+
+    See https://www.tensorflow.org/api_docs/python/tf/where.
 
     Args:
-        condition: A tensor-like value of bools. Without ``x`` and ``y`` it may have any dtype, and needs at least one
-            axis.
-        x: The elements where the condition is true. The shapes of all three arguments broadcast.
-        y: The other elements, of the dtype of ``x``.
+        condition: A tensor-like value of bools. Without ``x`` and ``y``, the condition may have any dtype but must have
+            at least one axis.
+        x: The elements to use where the condition is true. The shapes of all three arguments must broadcast.
+        y: The elements to use where the condition is false, with the dtype of ``x``.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
-        With ``x`` and ``y``, a tensor of the broadcast shape and the dtype of ``x``. Without them, an int64 tensor of
-        shape (n, rank of the condition), with one row for each of the n true elements.
+        If ``x`` and ``y`` are given, a tensor of the broadcast shape with the dtype of ``x``. Otherwise an int64 tensor
+        of shape (n, rank of the condition), with one row for each of the n true elements.
 
     Raises:
-        ValueError: If only one of ``x`` and ``y`` is given, or the condition for both is not a bool tensor.
-        InvalidArgumentError: If shapes do not broadcast, dtypes differ, or a condition without ``x`` and ``y`` is a
-            scalar.
+        ValueError: If only one of ``x`` and ``y`` is given, or if both are given and the condition is not a bool
+            tensor.
+        InvalidArgumentError: If the shapes do not broadcast, the dtypes of ``x`` and ``y`` differ, or the condition is
+            a scalar and ``x`` and ``y`` are missing.
 
     >>> import minitape as tf
     >>> tf.where([True, False], [1, 2], [10, 20]).numpy()
@@ -557,10 +589,12 @@ def where(condition: Value, x: Value = None, y: Value = None, name: GraphName = 
 
 
 def cast(x: Value, dtype: DTypeLike, name: GraphName = None) -> Tensor:
-    """Convert the values to another dtype.
+    """Convert a tensor to another dtype.
 
-    Floats are truncated to integers, and complex numbers lose their imaginary part. Differentiable between float and
-    complex dtypes.
+    Conversion to an integer dtype truncates; conversion from a complex to a real dtype drops the imaginary part. This
+    function is differentiable between float and complex dtypes.
+
+    See https://www.tensorflow.org/api_docs/python/tf/cast.
 
     Args:
         x: A tensor-like value.
@@ -571,7 +605,7 @@ def cast(x: Value, dtype: DTypeLike, name: GraphName = None) -> Tensor:
         A tensor of the same shape and the given dtype. If ``x`` already has the dtype, ``x`` itself is returned.
 
     Raises:
-        UnimplementedError: When casting from or to strings.
+        UnimplementedError: If exactly one of the two dtypes is string.
 
     >>> import minitape as tf
     >>> tf.cast([1.8, -1.8], tf.int32).numpy()
@@ -579,24 +613,26 @@ def cast(x: Value, dtype: DTypeLike, name: GraphName = None) -> Tensor:
     """
     dtype = dtypes.as_dtype(dtype)
     if is_tensor_like(x) and x.dtype == dtype:
-        return x  # TensorFlow returns a variable unchanged as well.
+        return x  # Like TensorFlow, return a variable itself rather than its value.
     return cast_tensor(to_tensor(x), dtype)
 
 
 def real(input: Value, name: GraphName = None) -> Tensor:
-    """Return the real part, elementwise.
+    """Return the real part of each element.
 
-    Real tensors are returned unchanged. Differentiable.
+    Real tensors are returned unchanged. This function is differentiable.
+
+    See https://www.tensorflow.org/api_docs/python/tf/math/real.
 
     Args:
         input: A tensor-like value of numbers.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
-        A tensor of the same shape. For complex numbers it has the corresponding float dtype.
+        A tensor of the same shape. If the input is complex, the result has the corresponding float dtype.
 
     Raises:
-        TypeError: For bools and strings.
+        TypeError: If the input consists of bools or strings.
 
     >>> import minitape as tf
     >>> print(tf.math.real(1.0 + 2.0j).numpy())
@@ -609,9 +645,11 @@ def real(input: Value, name: GraphName = None) -> Tensor:
 
 
 def conj(x: Value, name: GraphName = None) -> Tensor:
-    """Return the complex conjugate, elementwise.
+    """Return the complex conjugate of each element.
 
-    Real tensors are returned unchanged. Differentiable.
+    Real tensors are returned unchanged. This function is differentiable.
+
+    See https://www.tensorflow.org/api_docs/python/tf/math/conj.
 
     Args:
         x: A tensor-like value of numbers.
@@ -621,7 +659,7 @@ def conj(x: Value, name: GraphName = None) -> Tensor:
         A tensor of the same shape and dtype.
 
     Raises:
-        TypeError: For bools and strings.
+        TypeError: If the input consists of bools or strings.
 
     >>> import minitape as tf
     >>> print(tf.math.conj(1.0 + 2.0j).numpy())

@@ -1,4 +1,4 @@
-"""Functions that select elements by their positions, or replace them: ``x[...]``, gather, masks and scatter.
+"""Functions that select or replace elements by their positions: ``x[...]``, gather, masks and scatter.
 
 The functions and their arguments are TensorFlow's (https://www.tensorflow.org/api_docs/python/tf).
 """
@@ -34,14 +34,15 @@ if TYPE_CHECKING:
 def getitem(
     tensor: Tensor, key: Index, variable: ResourceVariable | None = None, attrs: Attributes | None = None
 ) -> Tensor:
-    """Return the part of a tensor that an index selects.
+    """Return the part of a tensor that an index selects, ``tensor[key]``.
 
-    A boolean tensor or array as the index selects elements. Differentiable.
+    A boolean tensor or array selects the elements where it is true. This function is differentiable with respect to
+    ``tensor``.
 
     Args:
         tensor: The tensor.
-        key: The index in the brackets of ``tensor[...]``.
-        variable: The variable whose state ``tensor`` is. If it is given, the result has an ``assign`` method that
+        key: The index between the brackets of ``tensor[...]``.
+        variable: The variable that ``tensor`` was read from. If it is given, the result has an ``assign`` method that
             changes this part of the variable.
         attrs: The attributes of the "slice" primitive, if they are already known.
 
@@ -74,22 +75,23 @@ EagerTensor.__getitem__ = getitem  # type: ignore[method-assign]
 
 
 def _slice_by_parts(tensor: Tensor, parts: list[Index], variable: ResourceVariable | None = None) -> Tensor:
-    """Return the slice that the parts of an index select. A tuple in the list stands for a slice."""
+    """Return the slice that the parts of an index select. A tuple among the parts stands for a slice."""
     key = [slice(*part) if type(part) is tuple else part for part in parts]
     if len(key) == 1 and (isinstance(key[0], bool) or getattr(key[0], "dtype", None) == np.bool_):
         return boolean_mask(tensor, key[0])
     return getitem(tensor, key, variable, {"spec": to_numpy_index(tensor.shape, key)})
 
 
-_slice_by_parts_traced = wrap_for_traces("getitem", _slice_by_parts)  # A traced function records a slice as one row.
+# A traced function records each slice as a single row.
+_slice_by_parts_traced = wrap_for_traces("getitem", _slice_by_parts)
 
 
 def _find_plain_slice_attrs(key: Index, sizes: Sizes) -> Attributes | None:
-    """Return the attributes of the "slice" primitive for a key of integers and slices between integers, else None."""
+    """Return the "slice" attributes for a key of integers and integer slices, or None for other keys."""
     if type(key) is slice:
         try:
             return _find_one_slice_attrs(sizes, key.start, key.stop, key.step)
-        except TypeError:  # A tensor as an end of the slice cannot be hashed for the cache.
+        except TypeError:  # The slice is bounded by a tensor, which cannot be hashed for the cache.
             return None
     if type(key) is not tuple:
         key = (key,)
@@ -101,13 +103,13 @@ def _find_plain_slice_attrs(key: Index, sizes: Sizes) -> Attributes | None:
 
 @lru_cache(1024, typed=True)
 def _find_one_slice_attrs(sizes: Sizes, start: Any, stop: Any, step: Any) -> Attributes | None:
-    """Return the attributes for one slice, or None. They are cached because programs use few different slices."""
+    """Return the attributes for one slice, or None. The cache works because programs use few different slices."""
     entry = _find_plain_index_entry(slice(start, stop, step), sizes[0]) if sizes else None
     return None if entry is None else {"spec": (entry,)}
 
 
 def _find_plain_index_entry(entry: Index, size: int) -> Index:
-    """Return an integer, counted from the front, or a slice between integers. Return None for any other entry."""
+    """Return an integer counted from the front, or a slice with integer bounds. Return None for any other entry."""
     if type(entry) is int:
         if not -size <= entry < size:
             return None
@@ -119,9 +121,9 @@ def _find_plain_index_entry(entry: Index, size: int) -> Index:
 
 
 def to_numpy_index(shape: TensorShape, key: Index) -> tuple[Index, ...]:
-    """Convert the index in the brackets of ``tensor[...]`` to a NumPy index.
+    """Convert the index between the brackets of ``tensor[...]`` to a NumPy index.
 
-    Positions are checked and counted from the front, and an ellipsis is replaced by slices.
+    Negative positions are converted to positive ones, and an ellipsis is replaced with slices.
 
     Args:
         shape: The shape of the tensor.
@@ -132,14 +134,14 @@ def to_numpy_index(shape: TensorShape, key: Index) -> tuple[Index, ...]:
 
     Raises:
         TypeError: If an entry is not a valid index.
-        InvalidArgumentError: If an index is out of range, there are too many indices, or several ellipses.
+        InvalidArgumentError: If an index is out of range, or there are too many indices or ellipses.
     """
     sizes: Object = tuple(shape)
     entries = [_replace_tensors_with_numbers(entry) for entry in (key if isinstance(key, (list, tuple)) else (key,))]
     indexed_count = sum(entry is not None and entry is not Ellipsis for entry in entries)
     if sum(entry is Ellipsis for entry in entries) > 1:
         raise build_argument_error("An index must not have more than one ellipsis (...)")
-    if indexed_count > len(sizes):  # One of the documents shows TensorFlow's message.
+    if indexed_count > len(sizes):  # A course document quotes this TensorFlow message.
         rank = len(sizes)
         raise build_argument_error(
             f"Index out of range using input dim {rank}; input has only {rank} dims"
@@ -163,7 +165,7 @@ def to_numpy_index(shape: TensorShape, key: Index) -> tuple[Index, ...]:
 
 
 def _replace_tensors_with_numbers(entry: Index) -> Index:
-    """Return an entry of an index with its tensors replaced by numbers."""
+    """Replace the tensors in an index entry with numbers."""
     if isinstance(entry, slice):
         return slice(
             *(None if bound is None else _to_index_number(bound) for bound in (entry.start, entry.stop, entry.step))
@@ -172,10 +174,10 @@ def _replace_tensors_with_numbers(entry: Index) -> Index:
 
 
 def _to_index_number(index: Index) -> int:
-    """Convert a number or a tensor to an integer.
+    """Convert a number or a scalar tensor to an integer.
 
     Raises:
-        TypeError: If it is not a whole number.
+        TypeError: If the number is not an integer.
         InvalidArgumentError: If the tensor is not a scalar.
     """
     if isinstance(index, numbers.Integral):
@@ -196,7 +198,7 @@ def _to_index_number(index: Index) -> int:
 
 
 def _normalize_index_entry(entry: Object, axis: int, size: int) -> Index:
-    """Check an index and count it from the front. A slice is returned unchanged."""
+    """Check an index and convert it to its position from the front. A slice is returned unchanged."""
     if isinstance(entry, slice):
         if entry.step == 0:
             raise build_argument_error(f"The step of a slice must not be 0 (axis {axis})")
@@ -219,15 +221,17 @@ def gather(
 ) -> Tensor:
     """Select slices along an axis by their indices.
 
-    Differentiable in ``params``.
+    This function is differentiable with respect to ``params``.
+
+    See https://www.tensorflow.org/api_docs/python/tf/gather.
 
     Args:
         params: A tensor-like value with at least one axis.
         indices: An int32 or int64 tensor of any shape.
-        validate_indices: ``validate_indices`` has no effect. Indices are always checked.
-        axis: The axis of ``params`` that the indices count along. By default it is ``batch_dims``.
-        batch_dims: The number of leading axes that ``params`` and ``indices`` share. Each batch element is treated
-            separately.
+        validate_indices: Ignored. Indices are always checked.
+        axis: The axis of ``params`` to index. The default is ``batch_dims``.
+        batch_dims: The number of leading batch axes that ``params`` and ``indices`` share. Indices apply within a batch
+            element.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
@@ -264,24 +268,27 @@ def gather(
 
 
 def _add_batch_indices(indices: Tensor, batch_rank: int) -> Tensor:
-    """Prepend to each index vector the indices of its position in the first ``batch_rank`` axes."""
+    """Prepend to each index vector its own position along the first ``batch_rank`` axes."""
     batch_indices = np.moveaxis(np.indices(indices._dims[:-1], indices._value.dtype)[:batch_rank], 0, -1)
     return apply_primitive("concat", create_tensor(batch_indices), indices, axis=-1)
 
 
 def _check_gather_indices(primitive: Primitive, x: Tensor, indices: Tensor, axis: int = 0) -> None:
-    """Raise InvalidArgumentError for an index outside of the axis. ``primitive`` is not used."""
+    """Raise InvalidArgumentError if an index is out of range. ``primitive`` is not used."""
     check_indices(np.asarray(indices._value)[..., None], (x._dims[axis],), "GatherV2")
 
 
 def gather_nd(params: Value, indices: Value, batch_dims: Value = 0, name: GraphName = None) -> Tensor:
-    """Select elements or slices by their positions.
+    """Select elements or slices by their positions along several axes.
 
-    Differentiable in ``params``.
+    This function is differentiable with respect to ``params``.
+
+    See https://www.tensorflow.org/api_docs/python/tf/gather_nd.
 
     Args:
         params: A tensor-like value with at least one axis.
-        indices: An int32 or int64 tensor. Its last axis holds the positions in the leading axes of ``params``.
+        indices: An int32 or int64 tensor. Each vector along its last axis is a position in the leading axes of
+            ``params``.
         batch_dims: The number of leading axes that ``params`` and ``indices`` share.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
@@ -289,8 +296,8 @@ def gather_nd(params: Value, indices: Value, batch_dims: Value = 0, name: GraphN
         A tensor of shape ``indices.shape[:-1] + params.shape[batch_dims + indices.shape[-1]:]``.
 
     Raises:
-        InvalidArgumentError: If a position is outside of ``params``.
-        ValueError: If the first ``batch_dims`` axes differ.
+        InvalidArgumentError: If a position lies outside ``params``.
+        ValueError: If the first ``batch_dims`` sizes differ.
 
     >>> import minitape as tf
     >>> tf.gather_nd([[1, 2], [3, 4]], [[0, 1], [1, 0]]).numpy()
@@ -314,27 +321,29 @@ def gather_nd(params: Value, indices: Value, batch_dims: Value = 0, name: GraphN
 
 
 def _check_gather_nd_indices(primitive: Primitive, x: Tensor, indices: Tensor) -> None:
-    """Raise InvalidArgumentError for a position outside of the tensor. ``primitive`` is not used."""
+    """Raise InvalidArgumentError if a position lies outside the tensor. ``primitive`` is not used."""
     check_indices(indices._value, x._dims)
 
 
-# A replayed function repeats these checks for new indices.
+# Replayed functions repeat these checks for new indices.
 OPERAND_CHECKS |= {"GatherV2": _check_gather_indices, "GatherNd": _check_gather_nd_indices}
 
 
 def boolean_mask(tensor: Value, mask: Value, axis: Value = None, name: str = "boolean_mask") -> Tensor:
-    """Select the elements or slices at which a mask is true, in order.
+    """Select the elements or slices where a mask is true, in order.
 
-    Differentiable in ``tensor``.
+    This function is differentiable with respect to ``tensor``.
+
+    See https://www.tensorflow.org/api_docs/python/tf/boolean_mask.
 
     Args:
         tensor: A tensor-like value.
         mask: A tensor-like value of bools with at least one axis.
-        axis: The first axis of ``tensor`` that the mask covers, 0 by default.
+        axis: The first axis of ``tensor`` that the mask covers; 0 by default.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
-        A tensor in which one axis, of the number of true elements, replaces the axes that the mask covers.
+        A tensor in which a single axis replaces the axes covered by the mask. Its size is the number of true elements.
 
     Raises:
         ValueError: If the shape of the mask does not match these axes, or the mask is a scalar.
@@ -357,22 +366,26 @@ def boolean_mask(tensor: Value, mask: Value, axis: Value = None, name: str = "bo
 
 
 def tensor_scatter_nd_update(tensor: Value, indices: Value, updates: Value, name: GraphName = None) -> Tensor:
-    """Return a copy of a tensor with other elements at the given positions.
+    """Return a copy of a tensor with new elements at the given positions.
 
-    Differentiable in ``tensor`` and ``updates``.
+    This function is differentiable with respect to ``tensor`` and ``updates``.
+
+    See https://www.tensorflow.org/api_docs/python/tf/tensor_scatter_nd_update.
 
     Args:
         tensor: A tensor-like value.
-        indices: An int32 or int64 tensor. Its last axis holds the positions in the leading axes of ``tensor``.
-        updates: The new elements or slices, of the dtype of ``tensor``. The shape is ``indices.shape[:-1] +
+        indices: An int32 or int64 tensor. Each vector along its last axis is a position in the leading axes of
+            ``tensor``.
+        updates: The new elements or slices, with the dtype of ``tensor`` and the shape ``indices.shape[:-1] +
             tensor.shape[indices.shape[-1]:]``.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
-        A tensor of the shape and dtype of ``tensor``.
+        A tensor with the shape and dtype of ``tensor``.
 
     Raises:
-        InvalidArgumentError: If a position is outside of ``tensor``, or the shape or dtype of ``updates`` does not fit.
+        InvalidArgumentError: If a position lies outside ``tensor``, or the shape or dtype of ``updates`` does not
+            match.
 
     >>> import minitape as tf
     >>> tf.tensor_scatter_nd_update([1, 2, 3], [[0], [2]], [10, 30]).numpy()
@@ -397,19 +410,21 @@ Unique = namedtuple("Unique", ["y", "idx"])
 def unique(x: Value, out_idx: DTypeLike = dtypes.int32, name: GraphName = None) -> Unique:
     """Find the distinct elements of a vector.
 
-    Not differentiable. Computing a gradient through the result raises LookupError.
+    This function is not differentiable, and computing a gradient through its result raises LookupError.
+
+    See https://www.tensorflow.org/api_docs/python/tf/unique.
 
     Args:
-        x: A tensor-like value with one axis.
-        out_idx: The dtype of the positions.
+        x: A vector, as a tensor-like value of any dtype.
+        out_idx: The dtype of the positions, int32 or int64.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
-        A named tuple ``(y, idx)``. ``y`` holds the distinct elements in the order of their first appearance. ``idx``
-        holds the position of each element of ``x`` in ``y``.
+        A named tuple ``(y, idx)`` of two vectors. ``y`` holds the distinct elements in the order of their first
+        appearance. ``idx`` holds the position in ``y`` of each element of ``x``.
 
     Raises:
-        InvalidArgumentError: If ``x`` does not have exactly one axis.
+        InvalidArgumentError: If ``x`` is not a vector.
 
     >>> import minitape as tf
     >>> y, idx = tf.unique([5, 3, 5])

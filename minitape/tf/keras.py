@@ -1,6 +1,6 @@
-"""The part of ``tf.keras`` that the documents and the lessons use: layers, two optimizers and two losses.
+"""The part of ``tf.keras`` that documents and lessons use: layers, two optimizers and two losses.
 
-The classes and their arguments are TensorFlow's (https://www.tensorflow.org/api_docs/python/tf/keras).
+The classes and their arguments follow TensorFlow (https://www.tensorflow.org/api_docs/python/tf/keras).
 
 >>> import minitape as tf
 >>> dense = tf.keras.layers.Dense(2)
@@ -52,23 +52,23 @@ _NAME_COUNTS: Counter[str] = Counter()
 
 
 def _create_unique_name(named_object: Object) -> str:
-    """Return a name for an object from its class: ``dense``, then ``dense_1``, ``dense_2`` and so on."""
+    """Return a unique name derived from an object's class: ``dense``, then ``dense_1``, ``dense_2`` and so on."""
     name = convert_to_snake_case(type(named_object).__name__)
     number, _NAME_COUNTS[name] = _NAME_COUNTS[name], _NAME_COUNTS[name] + 1
     return f"{name}_{number}" if number else name
 
 
 class KerasVariable(TensorOperators):
-    """A weight of a layer, which wraps a ``tf.Variable``.
+    """A layer's weight, which wraps a ``tf.Variable``.
 
-    Operators and subscripts apply to the current value, as for a ``tf.Variable``.
+    As with a ``tf.Variable``, operators and subscripts apply to the current value.
 
     Attributes:
         value: The wrapped ``tf.Variable``. Pass this attribute to ``tape.watch``.
-        name: The name that the layer chose, such as "kernel".
-        path: The name after the names of the enclosing layers, such as "dense/kernel".
+        name: The name within the layer, such as "kernel".
+        path: The name preceded by the names of the enclosing layers, such as "dense/kernel".
         trainable: Whether training may change the weight.
-        dtype: The name of the dtype, such as "float32".
+        dtype: The dtype's name, such as "float32".
 
     >>> import minitape as tf
     >>> v = tf.keras.layers.Dense(1, kernel_initializer="ones", name="d")
@@ -82,7 +82,7 @@ class KerasVariable(TensorOperators):
     __hash__ = None  # type: ignore[assignment]  # Comparison is elementwise.
 
     def __init__(self, value: Value, trainable: bool = True, name: str = "variable") -> None:
-        """Create the wrapped variable from its first value."""
+        """Create the wrapped variable from its initial value."""
         self.value = ResourceVariable(value, trainable=trainable, name=name)
         self.name, self.path, self.trainable = name, "/".join((*state.scope, name)), trainable
         self.dtype: str = self.value.dtype.name
@@ -97,27 +97,27 @@ class KerasVariable(TensorOperators):
         return self.value.numpy()
 
     def assign(self, value: Value) -> Tensor:
-        """Set a new value.
+        """Set the value.
 
         Args:
-            value: A tensor-like value of the shape of the weight. It is cast to the dtype of the weight.
+            value: A tensor-like value with the weight's shape. The value is cast to the weight's dtype.
 
         Returns:
             The new value as a tensor.
 
         Raises:
-            ValueError: If the shape differs.
+            ValueError: If the shapes differ.
         """
         value = cast(to_tensor(value), self.dtype)
         self.value.assign(value)
         return value
 
     def assign_add(self, value: Value) -> Tensor:
-        """Add a value, which broadcasts, in the dtype of the weight; return the new value."""
+        """Add a value, cast to the weight's dtype and broadcast to its shape, and return the result."""
         return self.assign(self._read_state() + cast(to_tensor(value), self.dtype))
 
     def assign_sub(self, value: Value) -> Tensor:
-        """Subtract a value, which broadcasts, in the dtype of the weight; return the new value."""
+        """Subtract a value, cast to the weight's dtype and broadcast to its shape, and return the result."""
         return self.assign(self._read_state() - cast(to_tensor(value), self.dtype))
 
     def _read_state(self) -> Tensor:
@@ -133,11 +133,11 @@ class KerasVariable(TensorOperators):
         return gradient
 
     def __repr__(self) -> str:
-        """Return the path, shape, dtype and value as Keras shows them."""
+        """Return the path, shape, dtype and value in Keras's format."""
         return f"<Variable path={self.path}, shape={self.shape}, dtype={self.dtype}, value={np.array(self.numpy())}>"
 
     def __array__(self, dtype: Object = None, copy: bool | None = None) -> np.ndarray:
-        """Return the value as an array, for NumPy."""
+        """Return the value as a NumPy array."""
         return np.asarray(self.numpy(), dtype)
 
     def __float__(self) -> float:
@@ -149,7 +149,7 @@ class KerasVariable(TensorOperators):
         return int(self.numpy())
 
     def __getitem__(self, key: Index) -> Tensor:
-        """Return the part of the value that an index selects."""
+        """Return the part of the current value that an index selects."""
         return self.value[key]
 
 
@@ -169,26 +169,27 @@ for _operator_name in [
 # -- layers ----------------------------------------------------------------------------------------
 
 
-_draw_uniform = wrap_for_traces("uniform", uniform)  # A traced function records the draw as a row.
+_draw_uniform = wrap_for_traces("uniform", uniform)  # A traced function records each draw as a row.
 
 
 def create_initial_value(initializer: str | Callable | None, shape: ShapeLike, dtype: DTypeLike) -> Value:
-    """Create the first value of a weight.
+    """Create the initial value of a weight.
 
-    Glorot's uniform values lie between -limit and limit, where ``limit = sqrt(6 / (first size + last size))``. The
-    definition is from Glorot and Bengio, "Understanding the difficulty of training deep feedforward neural networks".
+    The values of "glorot_uniform" lie between -limit and limit, with ``limit = sqrt(6 / (first dimension + last
+    dimension))``, as defined by Glorot and Bengio in "Understanding the difficulty of training deep feedforward neural
+    networks" (2010).
 
     Args:
-        initializer: "zeros", "ones", "glorot_uniform", or a function of a shape and a ``dtype``. None stands for
+        initializer: "zeros", "ones", "glorot_uniform", or a function that receives a shape and a ``dtype``. None means
             "glorot_uniform".
         shape: The shape of the weight.
         dtype: The dtype of the weight.
 
     Returns:
-        A tensor, or the result of the function.
+        A tensor, or whatever the initializer function returns.
 
     Raises:
-        ValueError: For the name of another initializer.
+        ValueError: If ``initializer`` is another name.
     """
     if callable(initializer):
         return initializer(shape, dtype=dtype)
@@ -204,7 +205,7 @@ def create_initial_value(initializer: str | Callable | None, shape: ShapeLike, d
 
 
 class _CallContext(threading.local):
-    """The value of ``training`` in the call of a layer that runs in this thread."""
+    """The ``training`` argument of the layer call that is running in this thread."""
 
     training: Object = None
 
@@ -214,27 +215,29 @@ _call_context = _CallContext()
 
 @lru_cache(256)
 def _accepts_training(call: Function, positional_count: int) -> bool:
-    """Return whether a ``call`` method has a parameter ``training`` that so many positional arguments leave free."""
+    """Return whether a ``call`` method has a ``training`` parameter that the positional arguments do not fill."""
     return "training" in tuple(inspect.signature(call).parameters)[positional_count:]
 
 
 class Layer:
-    """The base class of layers, whose subclasses create weights in ``build`` and compute in ``call``.
+    """The base class of layers. Subclasses create weights in ``build`` and compute outputs in ``call``.
 
-    Weights are created when the layer first sees an input. ``weights`` is another name of ``variables``, and
-    ``trainable_weights`` of ``trainable_variables``. A call passes ``training`` to ``call``, if that accepts it, and to
-    the layers that are called there without it.
+    Weights are created when the layer receives its first input. ``weights`` is an alias of ``variables``, and
+    ``trainable_weights`` is an alias of ``trainable_variables``. The ``training`` argument of a layer is passed to its
+    ``call`` method, if the method accepts the argument, and to all layers called from there.
+
+    See https://www.tensorflow.org/api_docs/python/tf/keras/layers/Layer.
 
     Args:
         trainable: Whether training may change the weights.
-        dtype: The dtype of the weights and of the computation, float32 by default.
-        name: The name of the layer. By default it is derived from the class.
+        dtype: The dtype of the weights and the computation; float32 by default.
+        name: The layer's name. By default, the name is derived from the class.
 
     Attributes:
-        name: The name of the layer.
+        name: The layer's name.
         trainable: Whether training may change the weights.
         built: Whether the weights have been created.
-        dtype: The name of the dtype, such as "float32".
+        dtype: The dtype's name, such as "float32".
 
     >>> import minitape as tf
     >>> class Scale(tf.keras.layers.Layer):
@@ -248,13 +251,13 @@ class Layer:
     """
 
     def __init__(self, *, trainable: bool = True, dtype: DTypeLike = None, name: str | None = None) -> None:
-        """Store the arguments, and create no weights yet."""
+        """Store the arguments without creating weights."""
         self.name, self.trainable, self.built = name or _create_unique_name(self), trainable, False
         self.dtype: str = dtypes.as_dtype(dtype or "float32").name
         note_creation_stack(self)
 
     def _open_name_scope(self) -> TemporaryAttributes:
-        """Return a context manager in which the layer's name is part of the names of variables."""
+        """Return a context manager that adds the layer's name to the names of new variables."""
         outer_scope = state.scope
         return TemporaryAttributes(
             state, scope=outer_scope if outer_scope[-1:] == (self.name,) else (*outer_scope, self.name)
@@ -268,55 +271,56 @@ class Layer:
         trainable: bool = True,
         name: str = "variable",
     ) -> KerasVariable:
-        """Create a weight.
+        """Create a weight of the layer.
 
         Args:
             shape: The shape of the weight.
-            initializer: "ones", "zeros", "glorot_uniform" (the default), or a function of a shape and a ``dtype``.
-            dtype: The dtype of the weight. By default it is the dtype of the layer.
+            initializer: "ones", "zeros", "glorot_uniform" (the default), or a function that receives a shape and a
+                ``dtype``.
+            dtype: The weight's dtype. By default, the weight has the layer's dtype.
             trainable: Whether training may change the weight.
-            name: The name of the weight.
+            name: The weight's name.
 
         Returns:
-            The weight. Store it as an attribute of the layer, so that ``variables`` contains it.
+            The weight. Assign it to an attribute of the layer so that ``variables`` includes it.
 
         Raises:
-            ValueError: For the name of another initializer.
+            ValueError: If ``initializer`` is another name.
         """
         with self._open_name_scope(), init_scope():
             return KerasVariable(create_initial_value(initializer, shape, dtype or self.dtype), trainable, name)
 
     def build(self, input_shape: TensorShape) -> None:
-        """Create the weights for inputs of a shape. The base class creates none.
+        """Create the weights for a given input shape. The base class creates none.
 
         Args:
             input_shape: The shape of the inputs.
         """
 
     def call(self, inputs: Tensor) -> Tensor:
-        """Compute the output of the layer, which a subclass must define.
+        """Compute the layer's output. Subclasses must implement this method.
 
         Args:
-            inputs: A tensor. Floats have the dtype of the layer.
+            inputs: A tensor. Float tensors have been cast to the layer's dtype.
 
         Returns:
-            The output, a tensor.
+            The output tensor.
 
         Raises:
-            NotImplementedError: If the subclass does not define it.
+            NotImplementedError: If the subclass does not implement the method.
         """
         raise NotImplementedError(f"Layer {type(self).__name__} does not have a `call` method implemented.")
 
     def __call__(self, inputs: Value, *args: Object, **kwargs: Object) -> Tensor:
-        """Build the layer for its first input, and return the output of ``call``.
+        """Build the layer if this is its first input, and return the output of ``call``.
 
         Args:
-            inputs: A tensor-like value. Floats are cast to the dtype of the layer.
-            *args: Further arguments of ``call``.
-            **kwargs: Further arguments of ``call``.
+            inputs: A tensor-like value. Floats are cast to the layer's dtype.
+            *args: Further positional arguments for ``call``.
+            **kwargs: Further keyword arguments for ``call``.
 
         Returns:
-            The output, a tensor.
+            The output tensor.
         """
         input_tensor = to_tensor(inputs)
         if input_tensor.dtype.is_floating:
@@ -337,7 +341,7 @@ class Layer:
 
     @property
     def variables(self) -> list[KerasVariable]:
-        """The weights of the layer and of its inner layers, in the order in which they became attributes."""
+        """The weights of the layer and its inner layers, in the order of their assignment to attributes."""
         return [*{id(v): v for v in self._iter_weights(False)}.values()]
 
     @property
@@ -348,7 +352,7 @@ class Layer:
     weights, trainable_weights = variables, trainable_variables
 
     def _iter_weights(self, only_trainable: bool) -> Iterator[KerasVariable]:
-        """Yield the weights of the layer and of its inner layers, which may repeat."""
+        """Yield the weights of the layer and its inner layers, possibly more than once."""
         if only_trainable and not self.trainable:
             return
         for member in nest.flatten([*vars(self).values()]):
@@ -358,7 +362,7 @@ class Layer:
                 yield member
 
     def __repr__(self) -> str:
-        """Return the class, the name and whether the layer is built."""
+        """Return the class, the name and the built state as text."""
         return f"<{type(self).__name__} name={self.name}, built={self.built}>"
 
 
@@ -374,30 +378,33 @@ _ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 
 
 class Dense(Layer):
-    """A layer that computes ``activation(inputs @ kernel + bias)``.
+    """A fully connected layer, which computes ``activation(inputs @ kernel + bias)``.
 
-    The last axis of the inputs is multiplied by the kernel. An unknown activation, or ``units`` that are not a positive
-    integer, raise ValueError. Inputs whose last size differs from the first inputs raise it as well.
+    The kernel multiplies the last axis of the inputs. The constructor raises ValueError if the activation is unknown or
+    ``units`` is not a positive integer. A call raises ValueError if the last dimension of the inputs does not match the
+    kernel.
+
+    See https://www.tensorflow.org/api_docs/python/tf/keras/layers/Dense.
 
     Args:
-        units: The size of the last axis of the outputs.
-        activation: A function or a name: "linear", "relu", "leaky_relu", "sigmoid", "softmax", "softplus" or "tanh". By
-            default there is no activation.
+        units: The last dimension of the outputs.
+        activation: A function or one of the names "linear", "relu", "leaky_relu", "sigmoid", "softmax", "softplus" and
+            "tanh". By default, no activation is applied.
         use_bias: Whether the layer has a bias.
-        kernel_initializer: The initializer of the kernel, as for ``add_weight``.
-        bias_initializer: The initializer of the bias, as for ``add_weight``.
+        kernel_initializer: The kernel's initializer, in any form that ``add_weight`` accepts.
+        bias_initializer: The bias's initializer, in any form that ``add_weight`` accepts.
         trainable: Whether training may change the weights.
-        dtype: The dtype of the weights and of the computation, float32 by default.
-        name: The name of the layer. By default it is derived from the class.
+        dtype: The dtype of the weights and the computation; float32 by default.
+        name: The layer's name. By default, the name is derived from the class.
 
     Attributes:
-        units: The size of the last axis of the outputs.
+        units: The last dimension of the outputs.
         use_bias: Whether the layer has a bias.
         activation: The activation function, or None.
-        kernel_initializer: The initializer of the kernel.
-        bias_initializer: The initializer of the bias.
-        kernel: The weight of shape (last size of the inputs, units), after ``build``.
-        bias: The weight of shape (units,), or None, after ``build``.
+        kernel_initializer: The kernel's initializer.
+        bias_initializer: The bias's initializer.
+        kernel: The weight of shape (last dimension of the inputs, units), once the layer is built.
+        bias: The weight of shape (units,), or None, once the layer is built.
 
     >>> import minitape as tf
     >>> layer = tf.keras.layers.Dense(2, kernel_initializer="ones")
@@ -443,16 +450,16 @@ class Dense(Layer):
         self.built = True
 
     def call(self, inputs: Tensor) -> Tensor:
-        """Return the activation of the product with the kernel plus the bias.
+        """Multiply the inputs by the kernel, add the bias and apply the activation.
 
         Args:
-            inputs: A tensor of shape (..., size of the kernel's first axis).
+            inputs: A tensor of shape (..., first dimension of the kernel).
 
         Returns:
             A tensor of shape (..., units).
 
         Raises:
-            ValueError: If the last size of the inputs does not fit the kernel.
+            ValueError: If the last dimension of the inputs does not match the kernel.
         """
         if inputs.shape[-1:] != self.kernel.shape[:1]:
             raise ValueError(
@@ -466,12 +473,16 @@ class Dense(Layer):
 
 
 class Sequential(Layer):
-    """A model of layers, each of which receives the output of the layer before.
+    """A model that passes the output of each layer to the next layer.
+
+    Its inputs may have any shape and dtype that the first layer accepts. An unknown method raises AttributeError.
+
+    See https://www.tensorflow.org/api_docs/python/tf/keras/Sequential.
 
     Args:
-        layers: The layers, the first one first.
+        layers: The layers, in the order of the computation.
         trainable: Whether training may change the weights.
-        name: The name of the model. By default it is derived from the class.
+        name: The model's name. By default, the name is derived from the class.
 
     Attributes:
         layers: The list of layers.
@@ -488,30 +499,30 @@ class Sequential(Layer):
         self.layers = list(layers)
 
     def add(self, layer: Layer) -> None:
-        """Append a layer after the last one.
+        """Append a layer to the model.
 
         Args:
-            layer: The layer.
+            layer: The layer to append.
         """
         self.layers.append(layer)
 
     def call(self, inputs: Tensor) -> Tensor:
-        """Return the output of the last layer.
+        """Apply all layers in turn and return the output of the last layer.
 
         Args:
             inputs: The input of the first layer, a tensor.
 
         Returns:
-            The output, a tensor. Without layers it is ``inputs``.
+            The output tensor, or ``inputs`` if the model has no layers.
         """
         for layer in self.layers:
             inputs = layer(inputs)
         return inputs
 
-    if not TYPE_CHECKING:  # Type checkers report missing names themselves.
+    if not TYPE_CHECKING:  # With this method in sight, type checkers would accept any name.
 
         def __getattr__(self, name: str) -> Object:
-            """Raise AttributeError with a suggestion for a missing method, such as ``fit`` or ``compile``."""
+            """Raise AttributeError with a suggestion for a missing method such as ``fit`` or ``compile``."""
             raise build_attribute_error(describe_missing_name(f"keras.Sequential.{name}"), name, self)
 
 
@@ -519,9 +530,9 @@ class Sequential(Layer):
 
 
 def _compute_signed_error(y_true: Value, y_pred: Value) -> Tensor:
-    """Return the truth minus the prediction, in the dtype of the prediction.
+    """Return the true values minus the predictions, in the dtype of the predictions.
 
-    If one of the two lacks a last axis of size 1, that axis is inserted or removed.
+    If only one of the two tensors has a last axis of size 1, that axis is removed, or added to the other tensor.
     """
     y = to_tensor(y_pred)
     y = y if y.dtype.is_floating else cast(y, dtypes.float32)
@@ -534,16 +545,21 @@ def _compute_signed_error(y_true: Value, y_pred: Value) -> Tensor:
 
 
 def mean_squared_error(y_true: Value, y_pred: Value) -> Tensor:
-    """Return the mean of the squared errors over the last axis.
+    """Return the mean squared error along the last axis.
 
-    Differentiable in both.
+    This function is differentiable with respect to both arguments.
+
+    See https://www.tensorflow.org/api_docs/python/tf/keras/losses/MSE.
 
     Args:
         y_true: The true values, a tensor-like value.
-        y_pred: The predictions, a tensor-like value of the same shape. Integers are converted to float32.
+        y_pred: The predictions, a tensor-like value with the same shape. Integers are converted to float32.
 
     Returns:
-        A tensor of the dtype of the predictions and of their shape without the last axis.
+        A tensor with the dtype of the predictions and their shape without the last axis.
+
+    Raises:
+        InvalidArgumentError: If the shapes do not broadcast.
 
     >>> import minitape as tf
     >>> tf.keras.losses.MSE([[1.0, 2.0]], [[3.0, 5.0]]).numpy()
@@ -553,16 +569,21 @@ def mean_squared_error(y_true: Value, y_pred: Value) -> Tensor:
 
 
 def mean_absolute_error(y_true: Value, y_pred: Value) -> Tensor:
-    """Return the mean of the absolute errors over the last axis.
+    """Return the mean absolute error along the last axis.
 
-    Differentiable in both.
+    This function is differentiable with respect to both arguments.
+
+    See https://www.tensorflow.org/api_docs/python/tf/keras/losses/MAE.
 
     Args:
         y_true: The true values, a tensor-like value.
-        y_pred: The predictions, a tensor-like value of the same shape. Integers are converted to float32.
+        y_pred: The predictions, a tensor-like value with the same shape. Integers are converted to float32.
 
     Returns:
-        A tensor of the dtype of the predictions and of their shape without the last axis.
+        A tensor with the dtype of the predictions and their shape without the last axis.
+
+    Raises:
+        InvalidArgumentError: If the shapes do not broadcast.
 
     >>> import minitape as tf
     >>> tf.keras.losses.MAE([[1.0, 2.0]], [[3.0, 5.0]]).numpy()
@@ -572,7 +593,11 @@ def mean_absolute_error(y_true: Value, y_pred: Value) -> Tensor:
 
 
 class MeanSquaredError:
-    """A loss that returns the mean of the squared errors of a whole batch, a scalar.
+    """A loss that returns the mean squared error of a whole batch as a scalar.
+
+    Call the loss with the true values and the predictions, two tensor-like values whose shapes broadcast. A call raises
+    InvalidArgumentError if the shapes do not broadcast. See
+    https://www.tensorflow.org/api_docs/python/tf/keras/losses/MeanSquaredError.
 
     >>> import minitape as tf
     >>> tf.keras.losses.MeanSquaredError()([[1.0], [2.0]], [[3.0], [5.0]]).numpy()
@@ -582,21 +607,25 @@ class MeanSquaredError:
     _loss_function = staticmethod(mean_squared_error)
 
     def __call__(self, y_true: Value, y_pred: Value) -> Tensor:
-        """Return the loss of a batch, computed in float32 as in TensorFlow.
+        """Return the loss of a batch. As in TensorFlow, it is computed in float32.
 
         Args:
             y_true: The true values, a tensor-like value.
-            y_pred: The predictions, a tensor-like value of the same shape.
+            y_pred: The predictions, a tensor-like value with the same shape.
 
         Returns:
-            A scalar tensor of float32.
+            A float32 scalar.
         """
         truth, prediction = (cast(to_tensor(value), dtypes.float32) for value in (y_true, y_pred))
         return reduce_mean(self._loss_function(truth, prediction))
 
 
 class MeanAbsoluteError(MeanSquaredError):
-    """A loss that returns the mean of the absolute errors of a whole batch, a scalar.
+    """A loss that returns the mean absolute error of a whole batch as a scalar.
+
+    Call the loss with the true values and the predictions, two tensor-like values whose shapes broadcast. A call raises
+    InvalidArgumentError if the shapes do not broadcast. See
+    https://www.tensorflow.org/api_docs/python/tf/keras/losses/MeanAbsoluteError.
 
     >>> import minitape as tf
     >>> tf.keras.losses.MeanAbsoluteError()([[1.0], [2.0]], [[3.0], [5.0]]).numpy()
@@ -610,35 +639,35 @@ class MeanAbsoluteError(MeanSquaredError):
 
 
 class Optimizer:
-    """The base class of optimizers, which change variables by their gradients.
+    """The base class of optimizers, which update variables with their gradients.
 
     Args:
-        learning_rate: The factor of each change.
-        name: The name of the optimizer. By default it is derived from the class.
+        learning_rate: The factor by which gradients are multiplied.
+        name: The optimizer's name. By default, the name is derived from the class.
 
     Attributes:
-        name: The name of the optimizer.
-        learning_rate: The factor of each change.
-        iterations: The number of steps so far, a weight of dtype int64.
+        name: The optimizer's name.
+        learning_rate: The factor by which gradients are multiplied.
+        iterations: The number of steps so far, an int64 weight.
     """
 
     def __init__(self, learning_rate: float, name: str | None = None) -> None:
-        """Store the arguments and create the counter of steps."""
+        """Store the arguments and create the step counter."""
         self.name, self.learning_rate = name or _create_unique_name(self), learning_rate
         with TemporaryAttributes(state, scope=(self.name,)):
             self.iterations = KerasVariable(np.int64(0), False, "iteration")
         self._slots: dict[int, tuple[Object, list[ResourceVariable]]] = {}
 
     def apply_gradients(self, grads_and_vars: Iterable[tuple[Tensor | None, Object]]) -> KerasVariable:
-        """Change each variable by its gradient, as one step.
+        """Perform one optimization step by updating each variable with its gradient.
 
-        Variables without a gradient are not changed, and a warning lists them with the reasons.
+        Variables without a gradient are left unchanged. A warning lists them and the reasons.
 
         Args:
-            grads_and_vars: Pairs of a gradient (or None) and a variable.
+            grads_and_vars: Pairs of a gradient (or None) and a variable with the same shape and dtype.
 
         Returns:
-            The number of steps so far, which is ``iterations``.
+            The step counter ``iterations``.
 
         Raises:
             ValueError: If all gradients are None.
@@ -655,7 +684,7 @@ class Optimizer:
                 stacklevel=2,
             )
         self.iterations.value.assign_add(1)
-        self._rate_by_dtype: dict = {}  # The rates change with each step.
+        self._rate_by_dtype: dict = {}  # The rates change in each step.
         for gradient, variable in pairs:
             if gradient is not None:
                 resource = unwrap_keras_variable(variable)
@@ -663,14 +692,14 @@ class Optimizer:
         return self.iterations
 
     def _find_or_create_slots(self, variable: ResourceVariable, count: int) -> list[ResourceVariable]:
-        """Return the variables in which an optimizer stores its state for a variable, such as a running mean.
+        """Return the variables that hold an optimizer's state for a trained variable, such as running means.
 
         Args:
-            variable: The variable that is trained.
-            count: The number of slots. They are zeros at first.
+            variable: The trained variable.
+            count: The number of state variables, which start at zero.
 
         Returns:
-            A list of ``count`` variables of the same shape and dtype.
+            A list of ``count`` variables with the same shape and dtype.
         """
         if id(variable) not in self._slots:
             with init_scope():
@@ -679,24 +708,24 @@ class Optimizer:
         return self._slots[id(variable)][1]
 
     def _compute_decrement(self, gradient: Tensor, variable: ResourceVariable) -> Tensor:
-        """Return the change that is subtracted from the variable."""
+        """Return the amount to subtract from the variable."""
         raise NotImplementedError
 
 
 class SGD(Optimizer):
-    """An optimizer for gradient descent, ``w -= learning_rate * gradient``.
+    """The gradient descent optimizer, ``w -= learning_rate * gradient``.
 
-    With ``momentum``, each step also continues the earlier steps. The update rule is Keras'
-    (https://keras.io/api/optimizers/sgd).
+    With ``momentum``, each step also includes a decayed sum of the earlier steps. The update rule is the rule of Keras
+    (https://keras.io/api/optimizers/sgd). Variables may have any shape and float dtype.
 
     Args:
-        learning_rate: The factor of each change.
-        momentum: The factor of the previous steps, from 0 to 1. Another value raises ValueError.
+        learning_rate: The factor by which gradients are multiplied.
+        momentum: The decay factor of earlier steps, from 0 to 1. Other values raise ValueError.
         nesterov: Whether to use Nesterov momentum.
-        name: The name of the optimizer. By default it is derived from the class.
+        name: The optimizer's name. By default, the name is derived from the class.
 
     Attributes:
-        momentum: The factor of the previous steps.
+        momentum: The decay factor of earlier steps.
         nesterov: Whether Nesterov momentum is used.
 
     >>> import minitape as tf
@@ -717,7 +746,7 @@ class SGD(Optimizer):
         self.momentum, self.nesterov = momentum, nesterov
 
     def _compute_decrement(self, gradient: Tensor, variable: ResourceVariable) -> Tensor:
-        """Return the change that is subtracted from the variable."""
+        """Return the amount to subtract from the variable."""
         step: Tensor = gradient * self.learning_rate
         if not self.momentum:
             return step
@@ -727,21 +756,22 @@ class SGD(Optimizer):
 
 
 class Adam(Optimizer):
-    """An optimizer that scales its steps by running means of the gradient and of its square.
+    """The Adam optimizer, which scales its steps by running means of the gradient and the squared gradient.
 
-    The algorithm is from Kingma and Ba, "Adam: A Method for Stochastic Optimization" (https://arxiv.org/abs/1412.6980).
+    The algorithm is described by Kingma and Ba in "Adam: A Method for Stochastic Optimization"
+    (https://arxiv.org/abs/1412.6980). Variables may have any shape and float dtype.
 
     Args:
-        learning_rate: The factor of each change.
-        beta_1: The decay rate of the mean of the gradient.
-        beta_2: The decay rate of the mean of its square.
-        epsilon: A small number that is added to the divisor.
-        name: The name of the optimizer. By default it is derived from the class.
+        learning_rate: The factor by which gradients are multiplied.
+        beta_1: The decay rate of the gradient's running mean.
+        beta_2: The decay rate of the squared gradient's running mean.
+        epsilon: A small number added to the divisor to avoid division by zero.
+        name: The optimizer's name. By default, the name is derived from the class.
 
     Attributes:
-        beta_1: The decay rate of the mean of the gradient.
-        beta_2: The decay rate of the mean of its square.
-        epsilon: A small number that is added to the divisor.
+        beta_1: The decay rate of the gradient's running mean.
+        beta_2: The decay rate of the squared gradient's running mean.
+        epsilon: A small number added to the divisor to avoid division by zero.
 
     >>> import minitape as tf
     >>> v = tf.Variable(1.0)
@@ -765,9 +795,9 @@ class Adam(Optimizer):
         self.beta_1, self.beta_2, self.epsilon = beta_1, beta_2, epsilon
 
     def _compute_decrement(self, gradient: Tensor, variable: ResourceVariable) -> Tensor:
-        """Return the change that is subtracted from the variable."""
+        """Return the amount to subtract from the variable."""
         (mean, squares), dtype = self._find_or_create_slots(variable, 2), variable.dtype
-        if dtype not in self._rate_by_dtype:  # All variables of a dtype share the rate of a step.
+        if dtype not in self._rate_by_dtype:  # All variables with the same dtype share a step's learning rate.
             steps = cast(self.iterations, dtype)
             correction_1, correction_2 = (1.0 - pow(cast(beta, dtype), steps) for beta in (self.beta_1, self.beta_2))
             self._rate_by_dtype[dtype] = self.learning_rate * sqrt(correction_2) / correction_1

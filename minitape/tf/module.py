@@ -1,4 +1,4 @@
-"""``tf.Module``: a container that finds the variables and modules among its attributes."""
+"""``tf.Module``, a container that collects the variables and modules among its attributes."""
 
 from __future__ import annotations
 
@@ -37,15 +37,16 @@ def convert_to_snake_case(name: str) -> str:
 
 
 class Module:
-    """A named container of variables and other modules, which it finds among its attributes.
+    """A named container for variables and other modules, which it finds among its attributes.
 
-    ``variables``, ``trainable_variables``, ``non_trainable_variables`` and ``submodules`` are tuples. The module's
-    attributes come first, in the order of their names. They may be lists, tuples and dictionaries. The attributes of
-    the submodules follow, one submodule after the other. See https://www.tensorflow.org/api_docs/python/tf/Module.
+    ``variables``, ``trainable_variables``, ``non_trainable_variables`` and ``submodules`` are tuples. They list the
+    module's own attributes first, sorted by name, including the items of lists, tuples and dictionaries. The attributes
+    of each submodule follow. The variables may have any shape and dtype. See
+    https://www.tensorflow.org/api_docs/python/tf/Module.
 
     Args:
-        name: The name of the module. By default it is the class name in snake case. A name that is not a Python
-            identifier raises ValueError.
+        name: The module's name, by default the class name in snake case. A name that is not a Python identifier raises
+            ValueError.
 
     >>> import minitape as tf
     >>> class Dense(tf.Module):
@@ -61,7 +62,7 @@ class Module:
     """
 
     def __init__(self, name: str | None = None) -> None:
-        """Check the name, and store the name scope that is open now."""
+        """Check the name and store the name scope that is currently open."""
         if name is None:
             name = convert_to_snake_case(type(self).__name__)
         elif not _IDENTIFIER.match(name):
@@ -129,12 +130,12 @@ class Module:
 
     @property
     def submodules(self) -> tuple[Module, ...]:
-        """The modules among the attributes, and in turn their submodules."""
+        """The modules among the attributes, followed by their own submodules."""
         return tuple(leaf for leaf in _iter_attribute_leaves(self) if isinstance(leaf, Module))
 
 
 def _iter_attribute_leaves(module: Module) -> Iterator[Object]:
-    """Yield the leaves of a module's attributes, and then the leaves of its submodules' attributes, each once."""
+    """Yield each leaf of a module's attributes once, and then each leaf of its submodules' attributes."""
     seen_ids, pending = {id(module)}, [module]
     while pending:
         current, inner_modules = pending.pop(0), []
@@ -150,7 +151,7 @@ def _iter_attribute_leaves(module: Module) -> Iterator[Object]:
 
 
 def _iter_nested_leaves(value: Object) -> Iterator[Object]:
-    """Yield the leaves of nested lists, tuples and dictionaries. Dictionaries are read in the order of their keys."""
+    """Yield the leaves of nested lists, tuples and dictionaries. Dictionary items are sorted by key."""
     if isinstance(value, Mapping):
         value = [value[key] for key in sorted(value)]
     if not nest.is_nested(value):

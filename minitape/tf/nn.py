@@ -1,6 +1,6 @@
-"""``tf.nn``: activations, cross entropies and moments.
+"""The functions of ``tf.nn``: activations, cross entropies and moments.
 
-The functions and their arguments are TensorFlow's (https://www.tensorflow.org/api_docs/python/tf/nn).
+The functions and their arguments follow TensorFlow (https://www.tensorflow.org/api_docs/python/tf/nn).
 """
 
 from __future__ import annotations
@@ -27,10 +27,12 @@ if TYPE_CHECKING:
 def _relu(features: Value, name: GraphName = None) -> Tensor:
     """Return max(x, 0), elementwise.
 
-    Differentiable. The gradient at 0 is 0.
+    This function is differentiable. The gradient at 0 is 0.
+
+    See https://www.tensorflow.org/api_docs/python/tf/nn/relu.
 
     Args:
-        features: The x, a tensor-like value of real numbers of any shape.
+        features: The values x, a tensor-like value of real numbers of any shape.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
@@ -52,12 +54,14 @@ relu.__module__, relu.__doc__ = __name__, _relu.__doc__
 
 
 def leaky_relu(features: Value, alpha: float = 0.2, name: GraphName = None) -> Tensor:
-    """Return x where it is positive and ``alpha * x`` elsewhere.
+    """Return x where x is positive and ``alpha * x`` elsewhere.
 
-    Differentiable.
+    This function is differentiable.
+
+    See https://www.tensorflow.org/api_docs/python/tf/nn/leaky_relu.
 
     Args:
-        features: The x, a tensor-like value of real numbers of any shape. Integers are converted to float32.
+        features: The values x, a tensor-like value of real numbers of any shape. Integers become float32.
         alpha: The slope for negative x.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
@@ -73,7 +77,8 @@ def leaky_relu(features: Value, alpha: float = 0.2, name: GraphName = None) -> T
     """
     x = check_dtype_kind("nn.leaky_relu", to_tensor(features), "fiu")
     x = x if x.dtype.is_floating else cast(x, dtypes.float32)
-    return apply_primitive("leaky_relu", x, alpha=float(np.float32(alpha)))  # TensorFlow's kernel rounds it to float32.
+    # TensorFlow's kernel rounds alpha to float32.
+    return apply_primitive("leaky_relu", x, alpha=float(np.float32(alpha)))
 
 
 def _apply_primitive_along_axis(primitive_name: str, logits: Value, axis: Value) -> Tensor:
@@ -86,18 +91,20 @@ def _apply_primitive_along_axis(primitive_name: str, logits: Value, axis: Value)
 def softmax(logits: Value, axis: Value = None, name: GraphName = None) -> Tensor:
     """Return exp(x) / sum(exp(x)) along an axis, computed without overflow.
 
-    Differentiable.
+    This function is differentiable.
+
+    See https://www.tensorflow.org/api_docs/python/tf/nn/softmax.
 
     Args:
-        logits: The x, a tensor-like value of floats with at least one axis.
+        logits: The values x, a tensor-like value of floats with at least one axis.
         axis: The axis of the sum. None stands for the last axis.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
-        A tensor of the same shape and dtype, whose sum along the axis is 1.
+        A tensor of the same shape and dtype. Its elements add up to 1 along the axis.
 
     Raises:
-        InvalidArgumentError: For integers, for tensors without axes, and if the axis does not exist.
+        InvalidArgumentError: If ``logits`` are integers or a scalar, or if the axis does not exist.
 
     >>> import minitape as tf
     >>> print(tf.nn.softmax([0.0, 0.0]).numpy())
@@ -109,7 +116,9 @@ def softmax(logits: Value, axis: Value = None, name: GraphName = None) -> Tensor
 def log_softmax(logits: Value, axis: Value = None, name: GraphName = None) -> Tensor:
     """Return the logarithm of softmax along an axis.
 
-    Differentiable.
+    This function is differentiable.
+
+    See https://www.tensorflow.org/api_docs/python/tf/nn/log_softmax.
 
     Args:
         logits: A tensor-like value of floats with at least one axis.
@@ -120,7 +129,7 @@ def log_softmax(logits: Value, axis: Value = None, name: GraphName = None) -> Te
         A tensor of the same shape and dtype.
 
     Raises:
-        InvalidArgumentError: For integers, for tensors without axes, and if the axis does not exist.
+        InvalidArgumentError: If ``logits`` are integers or a scalar, or if the axis does not exist.
 
     >>> import minitape as tf
     >>> print(tf.nn.log_softmax([0.0, 0.0]).numpy())
@@ -136,7 +145,7 @@ def _prepare_labels_and_logits(labels: Value, logits: Value) -> tuple[Tensor, Te
     """Convert the arguments of a cross entropy to tensors.
 
     Raises:
-        ValueError: If one of them is None.
+        ValueError: If ``labels`` or ``logits`` is None.
         InvalidArgumentError: If the logits are not floats.
     """
     if labels is None or logits is None:
@@ -145,23 +154,25 @@ def _prepare_labels_and_logits(labels: Value, logits: Value) -> tuple[Tensor, Te
 
 
 def _widen_half_floats(x: Tensor) -> Tensor:
-    """Cast half floats to float32, because TensorFlow computes losses in float32."""
+    """Cast float16 to float32, because TensorFlow computes losses in float32."""
     return cast(x, dtypes.float32) if x.dtype is dtypes.float16 else x
 
 
 def softmax_cross_entropy_with_logits(labels: Value, logits: Value, axis: int = -1, name: GraphName = None) -> Tensor:
     """Return the cross entropy between probabilities and softmax(logits) along an axis.
 
-    Differentiable in both.
+    This function is differentiable with respect to both arguments.
+
+    See https://www.tensorflow.org/api_docs/python/tf/nn/softmax_cross_entropy_with_logits.
 
     Args:
-        labels: Probabilities, which broadcast to the shape of ``logits``. They are cast to the dtype of ``logits``.
-        logits: A tensor-like value of floats, before softmax.
+        labels: The probabilities, which broadcast to the shape of ``logits`` and are cast to their dtype.
+        logits: The inputs of softmax, a tensor-like value of floats with at least one axis.
         axis: The axis of the classes.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
-        A tensor of the dtype of ``logits`` and of their shape without the axis.
+        A tensor with the dtype of ``logits``. Its shape is the shape of ``logits`` without the axis.
 
     Raises:
         InvalidArgumentError: If the labels do not broadcast to the logits, or the logits are not floats.
@@ -185,21 +196,23 @@ def softmax_cross_entropy_with_logits(labels: Value, logits: Value, axis: int = 
 
 
 def sparse_softmax_cross_entropy_with_logits(labels: Value, logits: Value, name: GraphName = None) -> Tensor:
-    """Return the cross entropy between class numbers and softmax(logits) along the last axis.
+    """Return the cross entropy between class indices and softmax(logits) along the last axis.
 
-    Differentiable in ``logits``.
+    This function is differentiable with respect to ``logits``.
+
+    See https://www.tensorflow.org/api_docs/python/tf/nn/sparse_softmax_cross_entropy_with_logits.
 
     Args:
-        labels: Class numbers, an int32 or int64 tensor of the shape of ``logits`` without the last axis.
-        logits: A tensor-like value of floats of shape (..., number of classes), before softmax.
+        labels: The class indices, an int32 or int64 tensor with the shape of ``logits`` without the last axis.
+        logits: The inputs of softmax, a tensor-like value of floats of shape (..., number of classes).
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
-        A tensor of the shape of ``labels`` and the dtype of ``logits``.
+        A tensor with the shape of ``labels`` and the dtype of ``logits``.
 
     Raises:
-        ValueError: If the shapes do not fit, or an argument is None.
-        InvalidArgumentError: If a class number is out of range, or a dtype is wrong.
+        ValueError: If the shapes do not match, or an argument is None.
+        InvalidArgumentError: If a class index is out of range, or a dtype is wrong.
 
     >>> import minitape as tf
     >>> print(tf.nn.sparse_softmax_cross_entropy_with_logits([1], [[0.0, 0.0]]).numpy())
@@ -215,11 +228,13 @@ def sparse_softmax_cross_entropy_with_logits(labels: Value, logits: Value, name:
 def sigmoid_cross_entropy_with_logits(labels: Value = None, logits: Value = None, name: GraphName = None) -> Tensor:
     """Return the cross entropy between probabilities and sigmoid(logits), elementwise.
 
-    It is computed without overflow. Differentiable in both.
+    The computation cannot overflow. This function is differentiable with respect to both arguments.
+
+    See https://www.tensorflow.org/api_docs/python/tf/nn/sigmoid_cross_entropy_with_logits.
 
     Args:
-        labels: Probabilities, of the shape and dtype of ``logits``.
-        logits: A tensor-like value of floats, before sigmoid.
+        labels: The probabilities, with the shape and dtype of ``logits``.
+        logits: The inputs of sigmoid, a tensor-like value of floats of any shape.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
@@ -249,16 +264,18 @@ def sigmoid_cross_entropy_with_logits(labels: Value = None, logits: Value = None
 def moments(x: Value, axes: Value, *, keepdims: bool = False, name: GraphName = None) -> tuple[Tensor, Tensor]:
     """Return the mean and the variance over the given axes.
 
-    Half floats are computed in float32. Differentiable.
+    For float16, intermediate results are float32. This function is differentiable.
+
+    See https://www.tensorflow.org/api_docs/python/tf/nn/moments.
 
     Args:
         x: A tensor-like value of real numbers.
-        axes: An int, a list of ints or a tensor. None stands for all axes.
-        keepdims: Whether the results keep the reduced axes with size 1.
+        axes: The axes to reduce: an int, a list of ints, a tensor, or None for all axes.
+        keepdims: Whether the results keep the reduced axes, with size 1.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
-        A pair of tensors of the dtype of ``x``, the mean and the variance.
+        The mean and the variance, two tensors of the remaining shape with the dtype of ``x``.
 
     Raises:
         InvalidArgumentError: If an axis does not exist.

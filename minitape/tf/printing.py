@@ -1,6 +1,6 @@
-"""``tf.print``, which writes tensors as text.
+"""``tf.print`` and its number formatting.
 
-The function and its output are TensorFlow's (https://www.tensorflow.org/api_docs/python/tf/print).
+The function and its output follow TensorFlow (https://www.tensorflow.org/api_docs/python/tf/print).
 """
 
 from __future__ import annotations
@@ -28,17 +28,19 @@ def print_(
     end: str = "\n",
     name: GraphName = None,
 ) -> None:
-    """Print values, with tensors as their elements.
+    """Print values, showing only the elements of tensors.
 
-    In a ``tf.function`` it prints each time the function runs.
+    Inside a ``tf.function``, the values are printed on every call.
+
+    See https://www.tensorflow.org/api_docs/python/tf/print.
 
     Args:
-        *inputs: The values. Tensors in lists, tuples and dictionaries are printed as their elements as well. All other
-            values are printed as in Python.
+        *inputs: The values to print: tensors of any shape and dtype, nested lists, tuples and dictionaries of tensors,
+            or any Python objects.
         output_stream: ``sys.stderr`` (the default), ``sys.stdout`` or another open text file.
-        summarize: The number of elements to print at each end of an axis. -1 or None prints all of them.
-        sep: The text between values, as for Python's print.
-        end: The text after the last value, as for Python's print.
+        summarize: The number of elements to print at each end of an axis; -1 or None prints all elements.
+        sep: The text between values, as in Python's ``print``.
+        end: The text after the last value, as in Python's ``print``.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Raises:
@@ -58,7 +60,8 @@ def print_(
     )
     only_value = values[0] if len(values) == 1 else None
     if isinstance(only_value, EagerTensor) and only_value.dtype.kind == "s" and not only_value.ndim:
-        line = only_value._value[()].decode("utf-8", "replace")  # A single string is printed without quotes.
+        # A scalar string is printed without quotes.
+        line = only_value._value[()].decode("utf-8", "replace")
     else:
         line = sep.join(value if isinstance(value, str) else _format_value(value, limit) for value in values)
     stream.write(line + end)
@@ -66,7 +69,7 @@ def print_(
 
 
 def _format_value(value: Object, limit: int) -> str:
-    """Format a value that is not a string, or a container of values."""
+    """Format a nonstring value or a container of values."""
     if isinstance(value, EagerTensor):
         return format_array(value._value, limit)
     if isinstance(value, dict):
@@ -87,7 +90,7 @@ def format_array(array: Array, limit: int = 3) -> str:
 
     Args:
         array: An array of numbers, bools or bytes, of any shape.
-        limit: The number of elements to print at each end of an axis. -1 prints all of them.
+        limit: The number of elements to print at each end of an axis; -1 prints all elements.
 
     Returns:
         The elements in nested brackets, such as "[0 1 2 ... 7 8 9]".
@@ -108,14 +111,14 @@ def format_element(value: Array) -> str:
         value: A NumPy scalar or bytes.
 
     Returns:
-        The text, which is a number with the fewest digits that round-trip, 1 or 0 for a bool, and a string in quotes.
+        The text: for a number, the fewest digits that round-trip; for a bool, 1 or 0; for bytes, a string in quotes.
     """
     if isinstance(value, bytes):
         return json.dumps(value.decode("utf-8", "replace"), ensure_ascii=False)
     if value.dtype.kind in "biu":
         return str(int(value))
     if value.dtype.kind == "c":
-        return "?"  # TensorFlow prints complex numbers like this.
+        return "?"  # TensorFlow prints complex numbers in this form.
     number = float(value)
     if number != number:
         return "nan"

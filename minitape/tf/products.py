@@ -1,7 +1,7 @@
-"""Products of matrices and tensors, norms, and the functions of ``tf.linalg`` on square matrices.
+"""Products of matrices and tensors, norms, and the functions of ``tf.linalg``.
 
-The last two axes of a tensor are the matrices, and all other axes are a batch. The functions and their arguments are
-TensorFlow's (https://www.tensorflow.org/api_docs/python/tf/linalg).
+The last two axes of a tensor hold matrices; all other axes are batch axes. The functions and their arguments follow
+TensorFlow (https://www.tensorflow.org/api_docs/python/tf/linalg).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 def _skip_checks_if_matrices_fit(checked_matmul: Decorated) -> Decorated:
-    """Decorate ``matmul`` so that two matrices that fit skip all checks."""
+    """Decorate ``matmul`` to skip all checks for two matrices with matching shapes."""
     primitive = TABLE["matmul"]
 
     @functools.wraps(checked_matmul)
@@ -62,24 +62,26 @@ def matmul(
     *,
     name: GraphName = None,
 ) -> Tensor:
-    """Return the product of two matrices or of batches of matrices.
+    """Return the product of two matrices, or of two batches of matrices.
 
-    Differentiable in both.
+    This function is differentiable with respect to both arguments.
+
+    See https://www.tensorflow.org/api_docs/python/tf/linalg/matmul.
 
     Args:
-        a: A tensor-like value of numbers of shape (..., m, k).
-        b: A tensor-like value of the same dtype of shape (..., k, n). The other axes broadcast.
+        a: A tensor-like value of numbers with shape (..., m, k).
+        b: A tensor-like value with shape (..., k, n) and the same dtype. The batch axes must broadcast.
         transpose_a: Whether to swap the last two axes of ``a`` first.
         transpose_b: Whether to swap the last two axes of ``b`` first.
-        adjoint_a: Whether to swap the last two axes of ``a`` and to conjugate it first.
-        adjoint_b: Whether to swap the last two axes of ``b`` and to conjugate it first.
+        adjoint_a: Whether to conjugate ``a`` and swap its last two axes first.
+        adjoint_b: Whether to conjugate ``b`` and swap its last two axes first.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
-        A tensor of shape (..., m, n).
+        A tensor with shape (..., m, n) and the same dtype.
 
     Raises:
-        InvalidArgumentError: If the shapes do not fit, the dtypes differ, or a tensor has fewer than two axes.
+        InvalidArgumentError: If the shapes do not match, the dtypes differ, or a tensor has fewer than two axes.
         ValueError: If both ``transpose`` and ``adjoint`` are set for one argument.
 
     >>> import minitape as tf
@@ -112,19 +114,21 @@ def matmul(
 
 
 def matvec(a: Value, b: Value, transpose_a: bool = False, adjoint_a: bool = False, *, name: GraphName = None) -> Tensor:
-    """Return the product of a matrix and a vector, or of batches of both.
+    """Return the product of a matrix and a vector, or of a batch of each.
 
-    Differentiable in both.
+    This function is differentiable with respect to both arguments.
+
+    See https://www.tensorflow.org/api_docs/python/tf/linalg/matvec.
 
     Args:
-        a: A tensor-like value of numbers of shape (..., m, k).
-        b: A tensor-like value of the same dtype of shape (..., k).
+        a: A tensor-like value of numbers with shape (..., m, k).
+        b: A tensor-like value with shape (..., k) and the same dtype.
         transpose_a: Whether to swap the last two axes of ``a`` first.
-        adjoint_a: Whether to swap the last two axes of ``a`` and to conjugate it first.
+        adjoint_a: Whether to conjugate ``a`` and swap its last two axes first.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
-        A tensor of shape (..., m).
+        A tensor with shape (..., m) and the same dtype.
 
     Raises:
         InvalidArgumentError: If the shapes do not fit, or the dtypes differ.
@@ -140,19 +144,21 @@ def matvec(a: Value, b: Value, transpose_a: bool = False, adjoint_a: bool = Fals
 
 
 def tensordot(a: Value, b: Value, axes: Value, name: GraphName = None) -> Tensor:
-    """Return the sum of the products of two tensors over pairs of axes.
+    """Multiply two tensors and sum over pairs of axes.
 
-    Differentiable in both.
+    This function is differentiable with respect to both arguments.
+
+    See https://www.tensorflow.org/api_docs/python/tf/tensordot.
 
     Args:
         a: A tensor-like value of numbers.
-        b: A tensor-like value of the same dtype.
-        axes: A number n or a pair of lists. A number pairs the last n axes of ``a`` with the first n of ``b``, and 0
-            gives the outer product. The lists name the paired axes of ``a`` and of ``b``.
+        b: A tensor-like value with the same dtype.
+        axes: A number n or a pair of lists. A number pairs the last n axes of ``a`` with the first n axes of ``b``, so
+            0 computes the outer product. The lists name the paired axes of ``a`` and ``b``.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
-        A tensor with the unpaired axes of ``a``, then the unpaired axes of ``b``.
+        A tensor of the same dtype. Its shape consists of the unpaired axes of ``a``, then those of ``b``.
 
     Raises:
         ValueError: If the lists have different lengths, or the number exceeds the number of axes.
@@ -183,12 +189,12 @@ def tensordot(a: Value, b: Value, axes: Value, name: GraphName = None) -> Tensor
 
 
 def _flatten_contracted_axes(x: Tensor, axes: Sizes, at_end: bool) -> tuple[Tensor, Sizes]:
-    """Move the contracted axes to one end and flatten the tensor to a matrix.
+    """Move the contracted axes to one end and flatten the tensor into a matrix.
 
     Args:
         x: The tensor.
         axes: The contracted axes, counted from the front.
-        at_end: Whether the contracted axes become the columns of the matrix, not its rows.
+        at_end: Whether the contracted axes become the columns of the matrix instead of its rows.
 
     Returns:
         The matrix and the sizes of the free axes.
@@ -215,22 +221,25 @@ def norm(
 ) -> Tensor:
     """Return the norm of vectors or matrices.
 
-    Differentiable. The gradient at 0 is NaN.
+    This function is differentiable. The gradient at 0 is NaN.
+
+    See https://www.tensorflow.org/api_docs/python/tf/norm.
 
     Args:
-        tensor: A tensor-like value. Of integers only the norms 1 and infinity exist, because the others take roots.
-        ord: For vectors "euclidean", a positive number or infinity. For matrices "euclidean", "fro", 1 or infinity.
-        axis: None takes all elements as one vector. An int takes the vectors along that axis, and a pair of ints the
-            matrices on those axes.
-        keepdims: Whether the result keeps the reduced axes with size 1.
+        tensor: A tensor-like value of numbers. Integers are only supported for the norms 1 and infinity, which take no
+            roots.
+        ord: "euclidean", a positive number or infinity for vectors; "euclidean", "fro", 1 or infinity for matrices.
+        axis: None treats all elements as one vector. An int selects the vectors along that axis; a pair of ints selects
+            the matrices on those axes.
+        keepdims: Whether the result keeps the reduced axes, with size 1.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
-        A tensor of the remaining shape.
+        A tensor with the remaining shape. For "euclidean", the result has the dtype of ``tensor``.
 
     Raises:
-        ValueError: For another ``ord`` or ``axis``.
-        InvalidArgumentError: If the norm does not exist for the dtype, or an axis does not exist.
+        ValueError: If ``ord`` or ``axis`` has another value.
+        InvalidArgumentError: If the norm is not supported for the dtype, or an axis does not exist.
 
     >>> import minitape as tf
     >>> print(tf.norm([3.0, 4.0]).numpy(), tf.norm([3.0, 4.0], ord=1).numpy())
@@ -262,12 +271,14 @@ def norm(
 def l2_normalize(x: Value, axis: Value = None, epsilon: float = 1e-12, name: GraphName = None) -> Tensor:
     """Divide vectors by their Euclidean norm.
 
-    Differentiable.
+    This function is differentiable.
+
+    See https://www.tensorflow.org/api_docs/python/tf/math/l2_normalize.
 
     Args:
         x: A tensor-like value of floats.
-        axis: The axis or axes of the vectors. None takes all elements as one vector.
-        epsilon: The smallest square of the norm. The divisor is at least ``sqrt(epsilon)``.
+        axis: The axis or axes of the vectors. None treats all elements as one vector.
+        epsilon: A lower bound for the squared norm. The divisor is at least ``sqrt(epsilon)``.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
@@ -291,17 +302,20 @@ def l2_normalize(x: Value, axis: Value = None, epsilon: float = 1e-12, name: Gra
 def det(input: Value, name: GraphName = None) -> Tensor:
     """Return the determinants of square matrices.
 
-    Differentiable if the matrices are invertible.
+    This function is differentiable if the matrices are invertible.
+
+    See https://www.tensorflow.org/api_docs/python/tf/linalg/det.
 
     Args:
-        input: A tensor-like value of floats or complex numbers of shape (..., n, n).
+        input: A tensor-like value of floats or complex numbers with shape (..., n, n).
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
-        A tensor of shape (...).
+        A tensor with shape (...) and the same dtype.
 
     Raises:
-        InvalidArgumentError: If the matrices are not square. The gradient of a singular matrix raises it as well.
+        InvalidArgumentError: If the matrices are not square. Computing the gradient for a singular matrix raises the
+            same error.
 
     >>> import minitape as tf
     >>> print(tf.linalg.det([[2.0, 0.0], [0.0, 3.0]]).numpy())
@@ -313,11 +327,13 @@ def det(input: Value, name: GraphName = None) -> Tensor:
 def inv(input: Value, adjoint: bool = False, name: GraphName = None) -> Tensor:
     """Return the inverses of square matrices.
 
-    Differentiable.
+    This function is differentiable.
+
+    See https://www.tensorflow.org/api_docs/python/tf/linalg/inv.
 
     Args:
-        input: A tensor-like value of floats or complex numbers of shape (..., n, n).
-        adjoint: Whether to invert the adjoint (conjugate transpose) matrices instead.
+        input: A tensor-like value of floats or complex numbers with shape (..., n, n).
+        adjoint: Whether to invert the adjoint (conjugate transpose) of each matrix instead.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
@@ -337,20 +353,22 @@ def inv(input: Value, adjoint: bool = False, name: GraphName = None) -> Tensor:
 def solve(matrix: Value, rhs: Value, adjoint: bool = False, name: GraphName = None) -> Tensor:
     """Return the solution x of ``matrix @ x = rhs``.
 
-    Differentiable in both.
+    This function is differentiable with respect to both arguments.
+
+    See https://www.tensorflow.org/api_docs/python/tf/linalg/solve.
 
     Args:
-        matrix: A tensor-like value of floats or complex numbers of shape (..., n, n).
-        rhs: The right-hand sides, a tensor-like value of the same dtype of shape (..., n, k). Each column is solved
-            for.
-        adjoint: Whether to use the adjoint (conjugate transpose) of the matrix.
+        matrix: A tensor-like value of floats or complex numbers with shape (..., n, n).
+        rhs: The right-hand sides, a tensor-like value with shape (..., n, k) and the same dtype. Each column is one
+            equation system.
+        adjoint: Whether to use the adjoint (conjugate transpose) of the matrix instead.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
-        A tensor of the shape and dtype of ``rhs``.
+        A tensor with the shape and dtype of ``rhs``.
 
     Raises:
-        InvalidArgumentError: If the matrix is not square or not invertible, or the shapes do not fit.
+        InvalidArgumentError: If the matrix is not square or not invertible, or the shapes do not match.
 
     >>> import minitape as tf
     >>> print(tf.linalg.solve([[2.0, 0.0], [0.0, 4.0]], [[2.0], [2.0]]).numpy().tolist())
@@ -366,19 +384,21 @@ def solve(matrix: Value, rhs: Value, adjoint: bool = False, name: GraphName = No
 
 
 def diag(diagonal: Value, name: str = "diag") -> Tensor:
-    """Create square matrices with the given diagonals and 0 elsewhere.
+    """Create square matrices with the given diagonals and zeros elsewhere.
 
-    Differentiable.
+    This function is differentiable.
+
+    See https://www.tensorflow.org/api_docs/python/tf/linalg/diag.
 
     Args:
-        diagonal: The diagonals, a tensor-like value of shape (..., n).
+        diagonal: The diagonals, a tensor-like value with shape (..., n) and any dtype.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
-        A tensor of shape (..., n, n).
+        A tensor with shape (..., n, n) and the same dtype.
 
     Raises:
-        InvalidArgumentError: If ``diagonal`` is a single number.
+        InvalidArgumentError: If ``diagonal`` is a scalar.
 
     >>> import minitape as tf
     >>> print(tf.linalg.diag([1, 2]).numpy().tolist())
@@ -393,14 +413,16 @@ def diag(diagonal: Value, name: str = "diag") -> Tensor:
 def diag_part(input: Value, name: str = "diag_part") -> Tensor:
     """Return the main diagonals of matrices.
 
-    Differentiable.
+    This function is differentiable.
+
+    See https://www.tensorflow.org/api_docs/python/tf/linalg/diag_part.
 
     Args:
-        input: A tensor-like value of shape (..., m, n).
+        input: A tensor-like value with shape (..., m, n) and any dtype.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
-        A tensor of shape (..., min(m, n)).
+        A tensor with shape (..., min(m, n)) and the same dtype.
 
     Raises:
         InvalidArgumentError: If ``input`` has fewer than two axes.
@@ -415,14 +437,16 @@ def diag_part(input: Value, name: str = "diag_part") -> Tensor:
 def trace(x: Value, name: GraphName = None) -> Tensor:
     """Return the sums of the main diagonals of matrices.
 
-    Differentiable.
+    This function is differentiable.
+
+    See https://www.tensorflow.org/api_docs/python/tf/linalg/trace.
 
     Args:
-        x: A tensor-like value of numbers of shape (..., m, n).
+        x: A tensor-like value of numbers with shape (..., m, n).
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
-        A tensor of shape (...).
+        A tensor with shape (...) and the same dtype.
 
     Raises:
         InvalidArgumentError: If ``x`` has fewer than two axes.

@@ -1,7 +1,7 @@
-"""``tf.random``, with the numbers of NumPy's generator.
+"""The functions of ``tf.random``, which draw their numbers from NumPy's generator.
 
-The functions and their arguments are TensorFlow's (https://www.tensorflow.org/api_docs/python/tf/random). The numbers
-differ from TensorFlow's.
+The functions and their arguments follow TensorFlow (https://www.tensorflow.org/api_docs/python/tf/random), but the
+numbers differ.
 """
 
 from __future__ import annotations
@@ -18,14 +18,20 @@ from .arguments import to_integer_vector, to_sizes, to_tensor
 if TYPE_CHECKING:
     from ..engine.types import Array, DTypeLike, GraphName, ShapeLike, Value
 
-_GENERATORS = [np.random.default_rng()]  # The list holds one generator, which `set_seed` replaces.
+_GENERATORS = [np.random.default_rng()]  # This list has a single item, the shared generator. `set_seed` replaces it.
 
 
 def set_seed(seed: int) -> None:
-    """Make the following random numbers the same in each run.
+    """Set the seed of the shared generator, so that each run draws the same numbers.
+
+    See https://www.tensorflow.org/api_docs/python/tf/random/set_seed.
 
     Args:
-        seed: The seed of NumPy's generator.
+        seed: The seed for NumPy's generator.
+
+    Raises:
+        TypeError: If the seed is not an integer.
+        ValueError: If the seed is negative.
 
     >>> import minitape as tf
     >>> tf.random.set_seed(1)
@@ -38,7 +44,7 @@ def set_seed(seed: int) -> None:
 
 
 def _get_generator(seed: int | None) -> np.random.Generator:
-    """Return a generator with the given seed, or the shared generator for None."""
+    """Return a new generator for a seed, or the shared generator for None."""
     return _GENERATORS[0] if seed is None else np.random.default_rng(seed)
 
 
@@ -52,14 +58,16 @@ def normal(
 ) -> Tensor:
     """Draw normally distributed floats.
 
-    Differentiable in ``mean`` and ``stddev``.
+    This function is differentiable with respect to ``mean`` and ``stddev``.
+
+    See https://www.tensorflow.org/api_docs/python/tf/random/normal.
 
     Args:
-        shape: The sizes of the axes, a list of integers.
-        mean: The mean, which broadcasts to the shape.
-        stddev: The standard deviation, which broadcasts to the shape.
+        shape: The shape, a list of integers.
+        mean: The mean, which must broadcast to the shape.
+        stddev: The standard deviation, which must broadcast to the shape.
         dtype: The dtype of the result.
-        seed: A seed that makes each call return the same numbers.
+        seed: A seed, with which every call returns the same numbers.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
@@ -87,23 +95,25 @@ def uniform(
 ) -> Tensor:
     """Draw uniformly distributed floats or integers.
 
-    Floats are differentiable in ``minval`` and ``maxval``.
+    For floats, this function is differentiable with respect to ``minval`` and ``maxval``.
+
+    See https://www.tensorflow.org/api_docs/python/tf/random/uniform.
 
     Args:
-        shape: The sizes of the axes, a list of integers.
+        shape: The shape, a list of integers.
         minval: The lower limit, which is included.
-        maxval: The upper limit, which is not included. For floats it is 1 by default.
+        maxval: The upper limit, which is not included. The default for floats is 1.
         dtype: The dtype of the result.
-        seed: A seed that makes each call return the same numbers.
+        seed: A seed, with which every call returns the same numbers.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
         A tensor of the given shape and dtype.
 
     Raises:
-        ValueError: If ``maxval`` is missing for integers.
-        InvalidArgumentError: If ``minval`` is not below ``maxval`` for integers, a size is negative, or the shape is
-            not a list.
+        ValueError: If the dtype is an integer dtype and ``maxval`` is missing.
+        InvalidArgumentError: If ``minval`` is not less than ``maxval`` for integers, a size is negative, or the shape
+            is not a list.
         TypeError: If the dtype is neither a float nor an integer dtype.
 
     >>> import minitape as tf
@@ -123,7 +133,7 @@ def uniform(
 
 
 def _scale_and_shift(numbers: Array, dtype: DTypeLike, scale: Value, offset: Value) -> Tensor:
-    """Scale and shift random numbers with recorded operations, so that gradients reach the scale and the offset."""
+    """Scale and shift random numbers. The tape records both operations, so gradients reach the scale and the offset."""
     number_dtype = as_dtype(dtype)
     if not number_dtype.is_floating:
         raise TypeError(f"tf.random makes floats or integers, not {number_dtype.name}")

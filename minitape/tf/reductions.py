@@ -1,6 +1,6 @@
-"""Reductions over axes, such as sums, means and extremes, and functions that sort along an axis.
+"""Reductions such as sums, means and extremes, and functions that sort along an axis.
 
-The functions and their arguments are TensorFlow's (https://www.tensorflow.org/api_docs/python/tf/math).
+The functions and their arguments follow TensorFlow (https://www.tensorflow.org/api_docs/python/tf/math).
 """
 
 from __future__ import annotations
@@ -25,14 +25,16 @@ _DOC_TEMPLATE = """Return {} along the given axes.
 
     {}
 
+    See https://www.tensorflow.org/api_docs/python/tf/math/{}.
+
     Args:
         input_tensor: A tensor-like value of {}.
-        axis: An int, a list of ints or a tensor. None stands for all axes.
-        keepdims: Whether the result keeps the reduced axes with size 1.
+        axis: The axes to reduce: an int, a list of ints, a tensor, or None for all axes.
+        keepdims: Whether the result keeps the reduced axes, with size 1.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
-        A tensor of the remaining shape and of the same dtype.
+        A tensor with the remaining shape and the same dtype.
 
     Raises:
         InvalidArgumentError: If an axis does not exist or is listed twice, or the dtype is not supported.
@@ -45,13 +47,13 @@ _DTYPE_NAMES = {"fciu": "numbers", "fiu": "real numbers", "b": "bools"}
 
 
 def _define_reduction(name: str, sentence: str, example: str, kinds: str, note: str = "") -> Callable[..., Tensor]:
-    """Define a public function that reduces axes of a tensor with a primitive.
+    """Define a public reduction function that applies a primitive.
 
     Args:
         name: The public name, which is also the primitive's name.
-        sentence: The result as a noun phrase, for the docstring.
+        sentence: A noun phrase that describes the result in the docstring.
         example: An example as "ARGUMENTS -> PRINTED RESULT".
-        kinds: The dtypes that the function accepts, as for ``check_dtype_kind``.
+        kinds: The dtypes that the function accepts, in the notation of ``check_dtype_kind``.
         note: A sentence about special values, for the docstring.
 
     Returns:
@@ -71,9 +73,10 @@ def _define_reduction(name: str, sentence: str, example: str, kinds: str, note: 
         return apply(primitive, (x,), {"axis": axis, "keepdims": bool(keepdims)}, _getframe(1))
 
     argument, _, result = example.partition(" -> ")
-    rules = "Differentiable." if primitive.rules is not None else "Not differentiable."
+    is_differentiable = primitive.rules is not None
+    rules = f"This function is {'' if is_differentiable else 'not '}differentiable."
     function.__doc__ = _DOC_TEMPLATE.format(
-        sentence, f"{note} {rules}".strip(), _DTYPE_NAMES[kinds], name, argument, result
+        sentence, f"{note} {rules}".strip(), name, _DTYPE_NAMES[kinds], name, argument, result
     )
     function.__name__ = function.__qualname__ = name
     return function
@@ -100,19 +103,21 @@ reduce_any = _define_reduction("reduce_any", "whether any element is true", "[Tr
 def reduce_variance(input_tensor: Value, axis: Value = None, keepdims: bool = False, name: GraphName = None) -> Tensor:
     """Return the variance along the given axes.
 
-    The variance is the mean squared distance from the mean. Differentiable.
+    The variance is the mean squared distance from the mean. This function is differentiable.
+
+    See https://www.tensorflow.org/api_docs/python/tf/math/reduce_variance.
 
     Args:
         input_tensor: A tensor-like value of floats or complex numbers.
-        axis: An int, a list of ints or a tensor. None stands for all axes.
-        keepdims: Whether the result keeps the reduced axes with size 1.
+        axis: The axes to reduce: an int, a list of ints, a tensor, or None for all axes.
+        keepdims: Whether the result keeps the reduced axes, with size 1.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
-        A tensor of the remaining shape and the same dtype. For complex numbers it is real.
+        A tensor with the remaining shape and the same dtype, or the corresponding float dtype for complex numbers.
 
     Raises:
-        TypeError: For integers.
+        TypeError: If ``input_tensor`` consists of integers.
         InvalidArgumentError: If an axis does not exist or is listed twice.
 
     >>> import minitape as tf
@@ -134,19 +139,21 @@ def reduce_variance(input_tensor: Value, axis: Value = None, keepdims: bool = Fa
 def reduce_std(input_tensor: Value, axis: Value = None, keepdims: bool = False, name: GraphName = None) -> Tensor:
     """Return the standard deviation along the given axes.
 
-    Differentiable. The gradient is NaN if all elements are equal.
+    This function is differentiable. The gradient is NaN if all elements are equal.
+
+    See https://www.tensorflow.org/api_docs/python/tf/math/reduce_std.
 
     Args:
         input_tensor: A tensor-like value of floats or complex numbers.
-        axis: An int, a list of ints or a tensor. None stands for all axes.
-        keepdims: Whether the result keeps the reduced axes with size 1.
+        axis: The axes to reduce: an int, a list of ints, a tensor, or None for all axes.
+        keepdims: Whether the result keeps the reduced axes, with size 1.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
-        A tensor of the remaining shape and the same dtype. For complex numbers it is real.
+        A tensor with the remaining shape and the same dtype, or the corresponding float dtype for complex numbers.
 
     Raises:
-        TypeError: For integers.
+        TypeError: If ``input_tensor`` consists of integers.
         InvalidArgumentError: If an axis does not exist or is listed twice.
 
     >>> import minitape as tf
@@ -163,14 +170,16 @@ def count_nonzero(
     dtype: DTypeLike = dtypes.int64,
     name: GraphName = None,
 ) -> Tensor:
-    """Count the elements that are not zero along the given axes.
+    """Count the nonzero elements along the given axes.
 
-    Strings count if they are not empty. Not differentiable.
+    For strings, nonempty elements are counted. This function is not differentiable.
+
+    See https://www.tensorflow.org/api_docs/python/tf/math/count_nonzero.
 
     Args:
         input: A tensor-like value of any dtype.
-        axis: An int, a list of ints or a tensor. None stands for all axes.
-        keepdims: Whether the result keeps the reduced axes with size 1.
+        axis: The axes to reduce: an int, a list of ints, a tensor, or None for all axes.
+        keepdims: Whether the result keeps the reduced axes, with size 1.
         dtype: The dtype of the result.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
@@ -193,14 +202,16 @@ def count_nonzero(
 def add_n(inputs: Value, name: GraphName = None) -> Tensor:
     """Return the sum of a list of tensors.
 
-    Differentiable.
+    This function is differentiable.
+
+    See https://www.tensorflow.org/api_docs/python/tf/math/add_n.
 
     Args:
-        inputs: A list of tensor-like values of one shape and dtype.
+        inputs: A list of tensor-like values that share a shape and a dtype.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
-        A tensor of this shape and dtype.
+        A tensor with that shape and dtype.
 
     Raises:
         ValueError: If the list is empty.
@@ -227,8 +238,8 @@ def _define_arg_extreme(name: str, extreme: str, example_result: int) -> Callabl
 
     Args:
         name: The public name, which is also the primitive's name.
-        extreme: "largest" or "smallest", for the docstring.
-        example_result: The result for [3.0, 9.0, 1.0], for the example in the docstring.
+        extreme: The word for the docstring, "largest" or "smallest".
+        example_result: The result of the docstring's example, whose input is [3.0, 9.0, 1.0].
 
     Returns:
         The function.
@@ -243,16 +254,18 @@ def _define_arg_extreme(name: str, extreme: str, example_result: int) -> Callabl
 
     function.__doc__ = f"""Return the position of the {extreme} element along an axis.
 
-    If several elements are equal, the first position is returned. NaN is skipped. Not differentiable.
+    The first position is returned if several elements are equal. NaN is ignored. This function is not differentiable.
+
+    See https://www.tensorflow.org/api_docs/python/tf/math/{name}.
 
     Args:
         input: A tensor-like value of numbers or bools with at least one axis.
-        axis: The axis, which the result lacks. None stands for the first axis.
+        axis: The axis to reduce. None stands for the first axis.
         output_type: The dtype of the result, int64 or int32.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
-        A tensor of positions, of the remaining shape.
+        A tensor of positions with the remaining shape.
 
     Raises:
         InvalidArgumentError: If the axis does not exist or is empty.
@@ -270,11 +283,11 @@ argmin = _define_arg_extreme("argmin", "smallest", 2)
 
 
 class TopKV2(NamedTuple):
-    """The largest elements and their positions.
+    """The result of ``top_k``: the largest elements and their positions.
 
     Attributes:
-        values: The elements, a tensor of shape (..., k).
-        indices: Their positions along the last axis, a tensor of the same shape.
+        values: The elements, a tensor with shape (..., k).
+        indices: The positions of the elements along the last axis, an integer tensor with the same shape.
     """
 
     values: Tensor
@@ -286,17 +299,19 @@ def top_k(
 ) -> TopKV2:
     """Find the k largest elements along the last axis, and their positions.
 
-    Equal elements are sorted by their positions. ``values`` is differentiable.
+    Equal elements are sorted by their positions. Gradients flow from ``values`` to ``input``.
+
+    See https://www.tensorflow.org/api_docs/python/tf/math/top_k.
 
     Args:
         input: A tensor-like value of real numbers with at least one axis.
         k: The number of elements.
-        sorted: ``sorted`` has no effect. The elements are always sorted.
-        index_type: The dtype of the positions.
+        sorted: Ignored. The elements are always sorted.
+        index_type: The dtype of the positions, int32 or int64.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
-        A named tuple ``(values, indices)`` of tensors of shape (..., k), the largest element first.
+        A named tuple ``(values, indices)`` of tensors with shape (..., k), the largest element first.
 
     Raises:
         InvalidArgumentError: If there are fewer than k elements.
@@ -312,7 +327,7 @@ def top_k(
 
 
 def _sort_with_positions(values: Value, axis: Value, direction: str) -> TopKV2:
-    """Return the elements in order along an axis, and their positions.
+    """Sort the elements along an axis, and return the sorted elements and their positions.
 
     Args:
         values: A tensor-like value of real numbers.
@@ -320,10 +335,10 @@ def _sort_with_positions(values: Value, axis: Value, direction: str) -> TopKV2:
         direction: "ASCENDING" or "DESCENDING".
 
     Returns:
-        The sorted elements and their positions, both of the shape of ``values``.
+        The sorted elements and their positions, both with the shape of ``values``.
 
     Raises:
-        ValueError: For another direction.
+        ValueError: If ``direction`` has another value.
     """
     if direction not in ("ASCENDING", "DESCENDING"):
         raise ValueError(f"direction must be 'ASCENDING' or 'DESCENDING', got {direction!r}")
@@ -341,7 +356,7 @@ def _sort_with_positions(values: Value, axis: Value, direction: str) -> TopKV2:
     elif x.dtype.is_floating:
         sorted_values, positions = top_k(-x, x.shape[-1])
         sorted_values = -sorted_values
-    else:  # Subtracting from this bound reverses the order. Unlike -x, the difference never overflows.
+    else:  # Subtracting from this bound reverses the order. Unlike -x, this difference never overflows.
         upper_bound = create_tensor(
             x.dtype.as_numpy_dtype(get_extreme_value_of_dtype(x._value.dtype, 1) if x.dtype.kind == "u" else -1)
         )
@@ -353,7 +368,9 @@ def _sort_with_positions(values: Value, axis: Value, direction: str) -> TopKV2:
 def sort(values: Value, axis: Value = -1, direction: str = "ASCENDING", name: GraphName = None) -> Tensor:
     """Sort the elements along an axis.
 
-    Differentiable.
+    This function is differentiable.
+
+    See https://www.tensorflow.org/api_docs/python/tf/sort.
 
     Args:
         values: A tensor-like value of real numbers.
@@ -365,7 +382,7 @@ def sort(values: Value, axis: Value = -1, direction: str = "ASCENDING", name: Gr
         A tensor of the same shape and dtype.
 
     Raises:
-        ValueError: For another direction.
+        ValueError: If ``direction`` has another value.
         InvalidArgumentError: If the axis does not exist.
 
     >>> import minitape as tf
@@ -380,20 +397,22 @@ def argsort(
 ) -> Tensor:
     """Return the positions that sort the elements along an axis.
 
-    Not differentiable. Equal elements always keep their order.
+    Equal elements keep their order. This function is not differentiable.
+
+    See https://www.tensorflow.org/api_docs/python/tf/argsort.
 
     Args:
         values: A tensor-like value of real numbers.
         axis: The axis.
         direction: "ASCENDING" or "DESCENDING".
-        stable: ``stable`` has no effect. The order is stable.
+        stable: Ignored. The order is always stable.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
         An int32 tensor of the same shape.
 
     Raises:
-        ValueError: For another direction.
+        ValueError: If ``direction`` has another value.
         InvalidArgumentError: If the axis does not exist.
 
     >>> import minitape as tf

@@ -1,6 +1,6 @@
-"""``tf.strings``: the two string functions that the appendix uses.
+"""The two functions of ``tf.strings`` that the appendix uses.
 
-The functions and their arguments are TensorFlow's (https://www.tensorflow.org/api_docs/python/tf/strings).
+The functions and their arguments follow TensorFlow (https://www.tensorflow.org/api_docs/python/tf/strings).
 """
 
 from __future__ import annotations
@@ -22,12 +22,17 @@ if TYPE_CHECKING:
 def length(input: Value, name: GraphName = None) -> Tensor:
     """Return the number of bytes of each string.
 
+    See https://www.tensorflow.org/api_docs/python/tf/strings/length.
+
     Args:
         input: A tensor-like value of strings.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
-        An int32 tensor of the shape of ``input``.
+        An int32 tensor with the shape of ``input``.
+
+    Raises:
+        TypeError: If ``input`` does not consist of strings.
 
     >>> import minitape as tf
     >>> tf.strings.length(["a", "abc"]).numpy()
@@ -38,19 +43,21 @@ def length(input: Value, name: GraphName = None) -> Tensor:
 
 
 def substr(input: Value, pos: Value, len: Value, name: GraphName = None) -> Tensor:
-    """Return a part of each string, counted in bytes.
+    """Return a substring of each string, with positions counted in bytes.
+
+    See https://www.tensorflow.org/api_docs/python/tf/strings/substr.
 
     Args:
         input: A tensor-like value of strings.
-        pos: The first byte. A negative position counts from the end.
-        len: The number of bytes. A negative number takes the rest of the string.
+        pos: The position of the first byte. Negative positions count from the end.
+        len: The number of bytes. A negative number selects the rest of the string.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
-        A tensor of strings of the shape of ``input``.
+        A string tensor with the shape of ``input``.
 
     Raises:
-        InvalidArgumentError: If ``pos`` is outside of a string.
+        InvalidArgumentError: If ``pos`` lies outside a string.
 
     >>> import minitape as tf
     >>> tf.strings.substr("tape", 1, 2).numpy()

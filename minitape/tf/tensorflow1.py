@@ -1,6 +1,6 @@
-"""Functions that only TensorFlow 1 has, limited to those that the documents use.
+"""Functions that exist only in TensorFlow 1, limited to those that the documents use.
 
-Graphs and sessions are in ``minitape/functions``. The functions and their arguments are TensorFlow's
+Graphs and sessions are in ``minitape/functions``. The functions and their arguments follow TensorFlow
 (https://www.tensorflow.org/api_docs/python/tf/compat/v1).
 """
 
@@ -39,17 +39,22 @@ def py_func(
 ) -> Structure:
     """Run a Python function on NumPy arrays as an operation.
 
-    The operation is named "PyFunc", and its gradient may be overridden.
+    The operation is named "PyFunc", and ``tf.RegisterGradient`` can override its gradient.
+
+    See https://www.tensorflow.org/api_docs/python/tf/compat/v1/py_func.
 
     Args:
         func: A function of arrays that returns an array or a list of arrays.
-        inp: A list of tensor-like values, the arguments of the function.
-        Tout: The dtype of the result, or a list of dtypes for several results.
-        stateful: Whether the function has effects, as for ``tf.numpy_function``.
+        inp: The arguments of the function, a list of tensor-like values of any shape.
+        Tout: The dtype of the result, or a list of dtypes if there are several results.
+        stateful: Whether the function has side effects, as in ``tf.numpy_function``.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
         A tensor, or a list of tensors if ``Tout`` is a list.
+
+    Raises:
+        Exception: Any exception that ``func`` raises.
 
     >>> import minitape as tf
     >>> print(tf.compat.v1.py_func(lambda x: x * 2, [tf.constant(2.0)], tf.float32).numpy())
@@ -63,15 +68,18 @@ def py_func(
 
 @make_interrupt_safe
 def name_scope(name: str | None, default_name: GraphName = None, values: Object = None) -> Iterator[str]:
-    """Open a block that stands for TensorFlow 1's scope of names.
+    """Open a name scope for a ``with`` block.
+
+    See https://www.tensorflow.org/api_docs/python/tf/compat/v1/name_scope.
 
     Args:
-        name: The name of the scope.
-        default_name: The name if ``name`` is None.
-        values: The tensors that the block computes with, which TensorFlow uses to find the graph.
+        name: The scope's name.
+        default_name: The name to use if ``name`` is None.
+        values: The tensors that the block computes with, of any shape and dtype. TensorFlow uses them to find the
+            graph.
 
     Yields:
-        The name of the scope with a slash, or "" without a name.
+        The scope's name followed by a slash, or "" if there is no name.
 
     Raises:
         ValueError: If there are values but no name.
@@ -90,15 +98,17 @@ def name_scope(name: str | None, default_name: GraphName = None, values: Object 
 
 @make_interrupt_safe
 def op_scope(values: Object, name: str | None, default_name: GraphName = None) -> Iterator[str]:
-    """Open a ``name_scope``, with its arguments in the order of earlier versions.
+    """Open a ``name_scope``, whose arguments were in this order in earlier versions.
+
+    See https://www.tensorflow.org/api_docs/python/tf/compat/v1/op_scope.
 
     Args:
-        values: The tensors that the block computes with.
-        name: The name of the scope.
-        default_name: The name if ``name`` is None.
+        values: The tensors that the block computes with, of any shape and dtype.
+        name: The scope's name.
+        default_name: The name to use if ``name`` is None.
 
     Yields:
-        The name of the scope with a slash, or "" without a name.
+        The scope's name followed by a slash, or "" if there is no name.
 
     Raises:
         ValueError: If there are values but no name.
@@ -124,13 +134,15 @@ def get_variable(
     *,
     trainable: bool | None = None,
 ) -> ResourceVariable:
-    """Create a variable with a name.
+    """Create a named variable.
+
+    See https://www.tensorflow.org/api_docs/python/tf/compat/v1/get_variable.
 
     Args:
         name: The name of the variable.
-        shape: The shape. It must be left out if ``initializer`` is a value.
-        dtype: The dtype. By default it is float32, or the dtype of the value.
-        initializer: A value, a tensor, or a function of a shape and a ``dtype``. By default it is Glorot's uniform
+        shape: The shape. Omit it if ``initializer`` is a value.
+        dtype: The dtype. The default is the dtype of the initial value, or float32 if ``initializer`` is not a value.
+        initializer: A value, a tensor, or a function of a shape and a ``dtype``. The default is Glorot's uniform
             initializer.
         trainable: Whether training may change the variable.
 
@@ -138,7 +150,7 @@ def get_variable(
         The variable.
 
     Raises:
-        ValueError: If there is neither a shape nor a value, or if there are both.
+        ValueError: If both a shape and a value are given, or neither.
 
     >>> import minitape as tf
     >>> tf.compat.v1.get_variable("w", initializer=3.0)
@@ -157,15 +169,21 @@ def get_variable(
 def assign(ref: ResourceVariable, value: Value, name: GraphName = None) -> Object:
     """Set a variable to a new value.
 
-    In eager mode the variable is set immediately. In a graph, the returned operation sets it when it runs.
+    In eager mode, the variable changes immediately. In a graph, it changes when the returned operation runs.
+
+    See https://www.tensorflow.org/api_docs/python/tf/compat/v1/assign.
 
     Args:
         ref: The variable.
-        value: The new value, a tensor-like value of the variable's shape and dtype.
+        value: The new value, a tensor-like value with the variable's shape and dtype.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
         The variable in eager mode, or the operation in a graph.
+
+    Raises:
+        TypeError: If the value cannot be converted to the variable's dtype.
+        ValueError: If the shapes do not match.
 
     >>> import minitape as tf
     >>> print(tf.compat.v1.assign(tf.Variable(1.0), 2.0).numpy())
