@@ -171,7 +171,7 @@ class Rows:
             values.update(enumerate(results, call.row) if has_several else ((call.row, results),))
         return tuple([values[row] for row in self.fetches])
 
-    def fuse_loops_if_worthwhile(self, run_count: int) -> bool:
+    def fuse_loops_if_faster(self, run_count: int) -> bool:
         """Fuse the program into compiled loops if that pays after so many runs.
 
         Args:
@@ -225,7 +225,7 @@ class RowProgram:
         if self.next_fuse:
             self.run_count += 1
             if self.run_count == self.next_fuse:
-                self.next_fuse = 0 if self.rows.fuse_loops_if_worthwhile(self.run_count) else LOAD_NUMBA_AFTER_RUNS
+                self.next_fuse = 0 if self.rows.fuse_loops_if_faster(self.run_count) else LOAD_NUMBA_AFTER_RUNS
         return self.rows.compute_fetches
 
     def compute_fetches(self, arrays: Sequence) -> tuple:

@@ -20,7 +20,7 @@ from .fusion import (
     TOTAL_PRIMITIVES,
     find_common_float_type,
     find_uniform_number,
-    format_total,
+    format_sum_or_mean_result,
     is_total_of_all_elements,
 )
 
@@ -139,7 +139,7 @@ def compile_blockwise_run(
         f"        {''.join(f'b{row}, ' for row in computed_rows)} = program({', '.join(program_arguments)})",
         *[f"        f{row}[part] = b{row}" for row in arrays],
         *[f"        s{row} += float(np.add.reduce(b{source}))" for row, (_, source) in totals.items()],
-        *[f"    v{row} = {format_total(f's{row}', call, shape)}" for row, (call, _) in totals.items()],
+        *[f"    v{row} = {format_sum_or_mean_result(f's{row}', call, shape)}" for row, (call, _) in totals.items()],
         f"    return ({''.join(f'v{row}, ' for row in outputs)})\n",
     ]
     scope = {"buffer": create_buffer, "slices": list_block_slices, "np": np, "T": float_type, "program": program}

@@ -93,9 +93,9 @@ class ProgramWriter:
         self.function_count = 0
         self.consumers = self._find_consumers()
         self.unread_counts = {row: len(consumers) for row, consumers in self.consumers.items()}
-        self.runs = self._build_worthwhile_runs()
+        self.runs = self._create_candidate_runs()
 
-    def _build_worthwhile_runs(self) -> list[_CallRun]:
+    def _create_candidate_runs(self) -> list[_CallRun]:
         """Return an empty run of each kind that pays here, in the order in which calls may join them."""
         # Compiled loops have no vector code for the functions of these calls, unlike NumPy.
         self.slow_kinds = {
@@ -442,7 +442,7 @@ class CompiledRows:
         writer = self.build_writer(can_fuse)
         self.compute_fetches, self.may_warn = writer.write_program(), writer.may_warn
 
-    def fuse_loops_if_worthwhile(self, run_count: int) -> bool:
+    def fuse_loops_if_faster(self, run_count: int) -> bool:
         """Compile loops with numba, if that pays after so many runs.
 
         Numba is imported only after many runs, or for large programs.

@@ -129,7 +129,7 @@ def is_total_of_all_elements(call: Call, rank: int) -> bool:
     )
 
 
-def format_total(sum_name: str, call: Call, shape: tuple[int, ...]) -> str:
+def format_sum_or_mean_result(sum_name: str, call: Call, shape: tuple[int, ...]) -> str:
     """Return the expression of a sum or mean.
 
     Args:
@@ -323,7 +323,8 @@ class FusedLoopWriter:
             self.loop_shape, [*[f"{name} = {value}" for name, value in self.loop_body], *stores]
         )
         self.lines += [
-            f"    v{call.row} = {format_total(f's{call.row}', call, self.loop_shape)}\n" for call in self.sum_calls
+            f"    v{call.row} = {format_sum_or_mean_result(f's{call.row}', call, self.loop_shape)}\n"
+            for call in self.sum_calls
         ]
         self.loop_shape, self.loop_body, self.loop_rows, self.sum_calls, self.rows_after_loop = (
             None,

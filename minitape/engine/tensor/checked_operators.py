@@ -67,7 +67,7 @@ def _multiply_matrices(primitive: Primitive, a: Tensor, b: Tensor) -> Tensor:
     return apply(primitive, (a, b), {}, _getframe(2)) if is_multipliable_matrix_pair(a, b) else hooks.matmul(a, b)
 
 
-def _apply_logical(primitive: Primitive, a: Tensor, b: Tensor) -> Tensor:
+def _apply_logical_or_bitwise(primitive: Primitive, a: Tensor, b: Tensor) -> Tensor:
     """Combine bools as truth values and integers bit by bit; raise InvalidArgumentError otherwise."""
     if a.dtype.kind not in "biu":
         raise build_argument_error(f"&, | and ^ take bools or integers, not {a.dtype.name}: a power is written x ** 2")
@@ -78,7 +78,7 @@ def _apply_logical(primitive: Primitive, a: Tensor, b: Tensor) -> Tensor:
 CHECKED_OPERATORS: dict[str, Function] = {
     "truediv": _divide_tensors,
     "matmul": _multiply_matrices,
-    "and": _apply_logical,
-    "or": _apply_logical,
-    "xor": _apply_logical,
+    "and": _apply_logical_or_bitwise,
+    "or": _apply_logical_or_bitwise,
+    "xor": _apply_logical_or_bitwise,
 }
