@@ -44,8 +44,9 @@ from minitape_widgets.lesson_views import write_view_for_frame  # noqa: E402
 
 PAGES = """
     README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md deploy/TEACHERS.md deploy/jupyterhub/TEACHERS.md
-    docs/tapeview.md docs/explain.md docs/explain_inside.md docs/bridges.md docs/engine.md docs/engine_speed.md
-    docs/functions.md docs/snapshot.md docs/vocabulary.md docs/names.md docs/speed.md docs/elsewhere.md docs/trust.md
+    docs/tapeview.md docs/explain.md docs/causes.md docs/explain_inside.md docs/bridges.md docs/engine.md
+    docs/engine_speed.md docs/functions.md docs/snapshot.md docs/vocabulary.md docs/names.md docs/speed.md
+    docs/elsewhere.md docs/trust.md
 """.split()
 
 # a page's link to the same in another language, which `build` writes, too
@@ -148,7 +149,7 @@ def build_edition(language_code: str, has_lite: bool) -> Edition:
                 "docs/elsewhere",
             ),
             format_toctree("Teaching", "deploy/TEACHERS", "deploy/jupyterhub/TEACHERS"),
-            format_toctree("Reference", "api/index", "docs/snapshot"),
+            format_toctree("Reference", "api/index", "docs/causes", "docs/snapshot"),
             format_toctree(
                 "The project", "CHANGELOG", "CONTRIBUTING", "docs/vocabulary", "SECURITY", "docs/speed", "docs/trust"
             ),

@@ -35,7 +35,9 @@ from minitape.course.exercise import (
 )
 from minitape.course.framework_programs import FOLDER as RECORDINGS
 from minitape.course.framework_programs import LESSON, SENTENCE_BREAK
-from minitape.explain import cause_texts, error_texts, value_texts
+from minitape.explain import error_texts
+from minitape.explain.causes import CAUSE_FILES
+from minitape.explain.translated_sentences import UNNAMED_ARRAY, UNNAMED_TENSOR
 from tests.cell_words import get_name, iter_named_values, iter_pieces, iter_text_nodes, translate_cell
 
 if TYPE_CHECKING:
@@ -230,8 +232,7 @@ def collect_texts_by_domain(english: Path) -> dict[str, dict[str, list[str]]]:
         + [(text, "minitape/common/atomic_write.py") for text in ERROR_REASONS.values()]
         + collect_said_texts("minitape/course"),
         "explain": collect_said_texts("minitape/common", "minitape/explain", "minitape/bridges")
-        + _collect_explain_texts()
-        + _collect_bridge_texts(),
+        + _collect_explain_texts(),
         # The texts of the browser's view are listed in the Chinese file.
         "picture": collect_said_texts("minitape/picture", "widgets/minitape_widgets")
         + [(text, VIEW) for text in load_translations("picture", "zh")],
@@ -339,36 +340,17 @@ def _iter_help_texts(tree: ast.AST) -> Iterator[str]:
 
 
 def _collect_explain_texts() -> list[tuple[str, str]]:
-    """Collect the sentences in the tables of `explain` for tapes."""
-    tables = (
-        cause_texts.TEXT,
-        value_texts.VALUE_TEXTS,
-        value_texts.TENSORFLOW_VALUE_TEXTS,
-        value_texts.TAPE_VALUE_TEXTS,
-        error_texts.ADVICE,
-    )
-    texts = [text for table in tables for pair in table.values() for text in pair]
-    texts += [*value_texts.FIX_FUNCTIONS.values(), value_texts.UNNAMED_TENSOR]
-    return [(text, "minitape/explain/cause_texts.py") for text in texts if text]
-
-
-def _collect_bridge_texts() -> list[tuple[str, str]]:
-    """Collect the sentences in the tables of the bridges.
-
-    The tables are read as source code, so that no framework needs to be installed.
-    """
-    texts = []
-    for path in sorted([*ROOT.glob("minitape/[be]*/*texts.py"), *ROOT.glob("minitape/bridges/*/sentences.py")]):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            values: list[ast.expr] = []
-            if isinstance(node, ast.Dict):
-                values = node.values
-            elif isinstance(node, ast.Assign):
-                values = [node.value]
-            for part in (part for value in values for part in getattr(value, "elts", [value])):
-                if isinstance(part, ast.Constant) and " " in str(part.value):
-                    texts.append((str(part.value), path.relative_to(ROOT).as_posix()))
-    return texts
+    """Collect the sentences of the causes, and the advice on errors."""
+    texts = [
+        (text, f"minitape/explain/causes/{file.__name__.rpartition('.')[2]}.py")
+        for file in CAUSE_FILES
+        for cause in file.CAUSES
+        for sentences in cause.text_by_variant.values()
+        for text in sentences
+    ]
+    texts += [(text, "minitape/explain/error_texts.py") for text in error_texts.ADVICE.values()]
+    texts += [(text, "minitape/explain/translated_sentences.py") for text in (UNNAMED_TENSOR, UNNAMED_ARRAY)]
+    return [pair for pair in texts if pair[0]]
 
 
 def main() -> None:

@@ -16,8 +16,6 @@ All bridges share these modules:
     ``sampling``            a block around a training loop that records every n-th step, or the first steps
     ``checkup``             a recording that can be explained, for one source or a whole model
     ``model_page``          the page with the explanations and the gradient numbers of a model
-    ``bridge_texts``        the sentences that all frameworks share; the fixes of each cause are in
-                            ``minitape/explain/fixes``, in the words of the framework
     ``callbacks``           the callback for libraries that run the training loop: ``keras``, ``lightning``,
                             ``transformers``
     ``program``             runs a file as the main program in a block, for the command line
@@ -36,7 +34,7 @@ All bridges share these modules:
     ``adapter``             the facts about tensors that the checks need
     ``checks``              why a .grad is None, zero or NaN; each check looks for one cause
     ``suspects``            gradients that exist but are wrong
-    ``sentences``           what each cause means, and how to fix it
+    ``operation_families``  PyTorch's operations, by the way in which they make adjoints zero
 
 ``tensorflow/`` works with TensorFlow's callbacks and tapes instead of hooks. Modules with the same names as in
 ``torch/`` have the same purpose. These modules are additional:

@@ -15,7 +15,6 @@ from ..explain.reasons.question import OptionalArray
 from ..explain.translated_sentences import fill
 from ..recording.recorded_rows import BackwardPass
 from ..recording.value_summary import ValueSummary, to_float_array
-from .bridge_texts import SHARED_TEXTS
 from .model_page import GradientNumbers, ModelPage, SourceExplanations, select_sources_by_name
 from .recording import Recording, RowNumber
 
@@ -106,7 +105,7 @@ class Checkup:
                 target = self.recording.find_target_row(sweep)
             explanation: Explanation = self.recording.explain_source(target, source)
         else:
-            explanation = Explanation("connected", fill(SHARED_TEXTS["connected"][0], x=source_name), "")
+            explanation = Explanation("connected", fill("{x} has a gradient.", x=source_name), "")
         if explanation.name:
             name_pattern = rf"(?<![\w.\[]){re.escape(explanation.name)}(?![\w\[]|\.\w)"
             explanation.message = re.sub(name_pattern, lambda _: source_name, explanation.message)

@@ -27,9 +27,8 @@ The question
     ``reasons/``              rows, checks, suspicions and the user's text; the same for every framework
 
 The answer
-    ``causes``                a table with the kind of each cause, whether it blocks a path, and its path cost
+    ``causes/``               a record for each cause: its kind, its sentences and its edits
     ``explanation``           the explanation that a user receives; ``explanation_page`` shows several of them
-    ``cause_texts``, ``value_texts``, ``suspect_texts``    the sentences
     ``translated_sentences``  fills the sentences in, in the language of the lessons
     ``fixes/``                the corrected line; the same code for every framework
 """

@@ -2,10 +2,26 @@
 
 from __future__ import annotations
 
-from .cause_texts import parse_sentence_table
-
 MISSING_NAME = "If a cell above makes this name, run that cell first: menu Run, Run All Above Selected Cell."
-ADVICE = parse_sentence_table(
+
+
+def parse_advice(table: str) -> dict[str, str]:
+    r"""Parse a table of advice.
+
+    Args:
+        table: Paragraphs, separated by empty lines. The first line is a pattern for messages, and the advice follows.
+
+    Returns:
+        The advice by pattern.
+
+    >>> parse_advice("^slice\nA number\nhas no parts.")
+    {'^slice': 'A number has no parts.'}
+    """
+    paragraphs = (paragraph.partition("\n") for paragraph in table.strip().split("\n\n"))
+    return {pattern: sentences.replace("\n", " ") for pattern, _, sentences in paragraphs}
+
+
+ADVICE = parse_advice(
     r"""
 ^Cannot convert .* of dtype u?int
 The tensor or variable beside it holds integers. Write its number with a point, tf.Variable(3.0), or make floats of it:

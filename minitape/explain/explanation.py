@@ -12,7 +12,7 @@ from ..common.translation import join_sentences
 from ..engine.hooks import hooks
 from ..recording.sites import read_source_lines
 from .caller import format_place
-from .causes import KIND_NAMES, find_kind_of_cause
+from .causes import CAUSES, find_kind
 from .translated_sentences import fill
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class Explanation:
         connected: bool | None = None,
     ) -> None:
         """Create an explanation; `connected` follows from the kind of the cause if it is not given."""
-        self.connected = find_kind_of_cause(cause).has_gradient if connected is None else connected
+        self.connected = find_kind(cause).has_gradient if connected is None else connected
         self.cause, self.message, self.fix = cause, message, fix
         self.filename, self.line = filename, line
         self.others = others or []
@@ -106,7 +106,7 @@ class Explanation:
     @property
     def kind(self) -> str:
         """The group of the cause, one of the keys of `causes.KINDS`."""
-        return KIND_NAMES[self.cause]
+        return CAUSES[self.cause].kind
 
     @property
     def code(self) -> str:

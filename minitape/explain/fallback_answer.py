@@ -4,20 +4,26 @@ from __future__ import annotations
 
 from ..engine.backward.tape import GradientTape
 from .caller import collect_asking_variables
-from .cause_texts import TEXT
+from .causes import CAUSES
 from .explanation import Explanation
 from .translated_sentences import fill
 
 
 def build_fallback_explanation(
-    sentence_key: str, source: object, tape: GradientTape | None, detail: str = "", error: Exception | None = None
+    cause: str,
+    source: object,
+    tape: GradientTape | None,
+    variant: str = "",
+    detail: str = "",
+    error: Exception | None = None,
 ) -> Explanation:
     """Build an explanation if nothing is known of the source except its name.
 
     Args:
-        sentence_key: A key of `cause_texts.TEXT`: a cause, or a cause and a variant.
+        cause: The cause.
         source: The source of the gradient.
         tape: The tape, or None.
+        variant: Which of the sentences of the cause fits.
         detail: What the sentence calls ``what``, such as the name of a type.
         error: The error by which explain failed, if it did. The message mentions it.
     """
@@ -28,8 +34,9 @@ def build_fallback_explanation(
     if not isinstance(own_name, str):
         own_name = ""
     name = next(bound_names, "") or own_name or fill("the source")
-    message, fix = (fill(text, x=name, what=detail, watched="") for text in TEXT[sentence_key])
-    answer = Explanation(sentence_key.partition(" ")[0], message, fix)
+    text = CAUSES[cause].find_text("tape", variant)
+    message, fix = (fill(template, x=name, what=detail, watched="") for template in (text.message, text.fix))
+    answer = Explanation(cause, message, fix)
     answer.name, answer._tape = name, tape
     if error is not None:
         answer.message += fill(
@@ -46,9 +53,9 @@ def explain_non_tensor_source(source: object, tape: GradientTape | None) -> Expl
         tape: The tape, or None.
     """
     if hasattr(source, "trainable") and hasattr(source, "value"):
-        kind = "layer"
+        variant = "layer"
     elif hasattr(source, "trainable_variables"):
-        kind = "model"
+        variant = "model"
     else:
-        kind = "plain"
-    return build_fallback_explanation(f"wrong_object {kind}", source, tape, type(source).__name__)
+        variant = "plain"
+    return build_fallback_explanation("wrong_object", source, tape, variant, type(source).__name__)

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from ..engine.types import Array, TargetOrSource
 
 MAX_ROWS = 20_000  # A longer recording is not swept again.
-RUN_EAGERLY_FIX = "Call tf.config.run_functions_eagerly(True) before it, and ask again: then the operation has a name."
 
 
 def build_unit_seeds(rules: TapeRules) -> dict[int, Array]:

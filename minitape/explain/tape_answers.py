@@ -97,10 +97,10 @@ def _explain_each_source(
             elif adapter is not None:
                 answers.append(explain_gradient(adapter, source))
             elif plain_targets[0] is None:
-                answers.append(build_fallback_explanation("independent None", source, tape))
+                answers.append(build_fallback_explanation("independent", source, tape, "None"))
             else:
                 detail = fill("a plain {kind}", kind=type(plain_targets[0]).__name__)
-                answers.append(build_fallback_explanation("left_through_numpy target", source, tape, detail))
+                answers.append(build_fallback_explanation("left_through_numpy", source, tape, "target", detail))
         except Exception as error:
             answers.append(
                 build_fallback_explanation(guess_cause_after_failure(adapter, source), source, tape, error=error)

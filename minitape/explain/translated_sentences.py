@@ -1,7 +1,7 @@
 """Fill in every sentence of an answer, in the language of the lessons.
 
-The templates are in English: the sentences of causes in :mod:`cause_texts` and :mod:`value_texts`, and all others in
-the call of `fill`. Their translations are in ``texts/explain.po``.
+The templates are in English: the sentences of causes are in their records (:mod:`causes`), and all others in the call
+of `fill`. Their translations are in ``texts/explain.po``.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from ..common.translation import join_sentences, say
 
 LESSON = "explain"
+UNNAMED_TENSOR, UNNAMED_ARRAY = "the tensor", "the array"  # They stand for objects that have no name.
 
 
 def fill(template: str, /, **values: object) -> str:

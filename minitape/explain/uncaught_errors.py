@@ -93,7 +93,7 @@ def _find_advice_on_error(error: BaseException, is_own_error: bool) -> str:
     if is_own_error or re.search(
         "Tensor|ResourceVariable|GradientTape|DType|keyword argument '|'type' object", message
     ):
-        return next((fill(text) for pattern, (text, _) in ADVICE.items() if re.search(pattern, message)), "")
+        return next((fill(text) for pattern, text in ADVICE.items() if re.search(pattern, message)), "")
     return ""
 
 

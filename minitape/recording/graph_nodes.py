@@ -107,7 +107,7 @@ class Break(NamedTuple):
     """The reason why no gradient passes an edge.
 
     Attributes:
-        cause: One of the causes in `explain.causes.KINDS`.
+        cause: One of the causes in `explain.causes.CAUSES`.
         place: The place of the break, if it is known.
         detail: A detail, such as the name of an operation or the dtype.
     """

@@ -14,8 +14,6 @@ from .cases import compile_program, parse_programs_by_name
 PROGRAM_FILES = ("cases", "reports", "numbers")
 """The last parts of the names of the files that contain programs."""
 
-SENTENCE_MODULES = {"torch": "torch.sentences", "tensorflow": "tensorflow.sentences", "jax": "jax.sentences"}
-
 
 @dataclass(frozen=True)
 class Framework:
@@ -58,12 +56,6 @@ class Framework:
         """The bridge of the framework."""
         assert self.module
         return importlib.import_module(f"minitape.bridges.{self.name}")
-
-    @property
-    def texts(self) -> dict[str, tuple[str, str]]:
-        """The message and the fix of each cause."""
-        assert self.module
-        return importlib.import_module(f"minitape.bridges.{SENTENCE_MODULES[self.name]}").TEXT
 
     @property
     def cases(self) -> dict[str, tuple[str, str]]:
@@ -147,10 +139,10 @@ def convert_to_dense(gradient: Any) -> Any:
 
 FRAMEWORKS = [
     Framework("torch", "PyTorch", "torch", "loss", lambda torch: torch.manual_seed(3), lambda space: space["w"].grad,
-        errors=(RuntimeError,), absent_causes=frozenset({"connected", "not_tensor", "zero_sum"})),
+        errors=(RuntimeError,), absent_causes=frozenset({"connected"})),
     Framework("tensorflow", "TensorFlow", "tf", "y", lambda tf: tf.random.set_seed(3),
         lambda space: convert_to_dense(space["grad"]),
-        absent_causes=frozenset({"connected", "target_not_tensor", "zero_seed", "no_backward"})),
+        absent_causes=frozenset({"connected"})),
     Jax("jax", "JAX", "jax", "loss", lambda jax: None, lambda space: space.get("grad"), errors=(Exception,),
         absent_causes=frozenset({"connected"})),
 ]  # fmt: skip

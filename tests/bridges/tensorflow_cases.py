@@ -195,4 +195,16 @@ for step in range(2):
     if grad is not None:
         net.w = net.w - 0.1 * grad #! #- net.w.assign_sub(0.1 * grad)
     w = net.w
+#@ target_is_a_number target_not_tensor
+w = tf.Variable([1.0, 2.0])
+with tf.GradientTape() as tape:
+    loss = tf.reduce_sum(w * w)
+    y = float(loss) #- y = loss
+grad = None #- grad = tape.gradient(y, w)
+#@ computed_without_a_tape no_backward
+w = tf.Variable([1.0, 2.0])
+#+ with tf.GradientTape() as tape:
+    #+ y = tf.reduce_sum(w * w)
+y = tf.reduce_sum(w * w) #-
+grad = None #- grad = tape.gradient(y, w)
 """

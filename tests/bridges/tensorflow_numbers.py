@@ -184,4 +184,9 @@ def limit(x):
 with tf.GradientTape() as tape:
     y = tf.reduce_sum(limit(w * 2.0) * 3.0)
 grad = tape.gradient(y, w)
+#@ output_gradients_of_zeros zero_seed
+w = tf.Variable([1.0, 2.0])
+with tf.GradientTape() as tape:
+    y = tf.reduce_sum(w * w)
+grad = tape.gradient(y, w, output_gradients=tf.constant(0.0)) #! #- grad = tape.gradient(y, w)
 """

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from minitape.explain.causes import KIND_NAMES
+from minitape.explain.causes import CAUSES
 from tests.explain.programs import load_cases
 
 from .cases import compile_program
@@ -54,7 +54,7 @@ def test_a_program_of_the_tape(case, framework):
             space["tape"].gradient(space["target"], space["source"])
     for number, (source, causes) in enumerate(zip(tf.nest.flatten(space["source"]), case.causes, strict=True)):
         why = recording.explain(space["target"], source)
-        assert why.kind in {KIND_NAMES[cause] for cause in causes}, str(why)
+        assert why.kind in {CAUSES[cause].kind for cause in causes}, str(why)
         assert why.line in set().union(*(case.list_accepted_lines(number, cause) for cause in [*causes, why.cause])), (
             str(why)
         )

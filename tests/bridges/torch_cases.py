@@ -312,4 +312,8 @@ for step in range(2):
     loss.backward()
     with torch.no_grad():
         w -= 1e-4 * w.grad
+#@ target_is_a_number not_tensor
+w = torch.tensor([1.0, 2.0], requires_grad=True)
+loss = (w * w).sum().item() #- loss = (w * w).sum()
+#+ loss.backward()
 """

@@ -146,4 +146,8 @@ net = Net()
 w = net.out.weight
 loss = (net(torch.randn(4, 3)) - 0.5).pow(2).sum()
 loss.backward()
+#@ two_uses_cancel zero_sum
+w = torch.tensor([1.0, 2.0], requires_grad=True)
+loss = (w * 2 - w * 2).sum() #! #- loss = (w * 2 + w * 2).sum()
+loss.backward()
 """

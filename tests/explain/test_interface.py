@@ -12,10 +12,7 @@ import pytest
 
 import minitape as tf
 from minitape import explain
-from minitape.bridges.bridge_texts import SHARED_TEXTS
 from minitape.engine.record.provenance import get_thread_escapes
-from minitape.explain.cause_texts import TEXT
-from minitape.explain.causes import KIND_NAMES
 from minitape.recording.value_origins import convert_note_to_origin, find_origin
 
 
@@ -380,12 +377,6 @@ def test_a_loss_that_is_noted_after_each_step_cuts_no_way():
         losses.append(float(loss))
         w.assign_sub(0.1 * gradient)
     assert losses and tape.explain(loss, w).others == []
-
-
-def test_every_cause_has_a_kind() -> None:
-    """The same word for what is the same in a tape and in the bridges; docs/explain.md has the table of them."""
-    causes = {key.split()[0] for key in (*TEXT, *SHARED_TEXTS)}
-    assert causes <= set(KIND_NAMES), causes - set(KIND_NAMES)
 
 
 def test_an_array_is_no_target() -> None:

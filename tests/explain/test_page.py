@@ -1,4 +1,4 @@
-"""docs/explain.md: its programs print what it says, and its table has every cause. Those of other frameworks run in
+"""docs/explain.md: its programs print what it says, and its table has every kind. Those of other frameworks run in
 tests/bridges.
 """
 
@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from minitape.common.translation import LANGUAGE_VARIABLES
-from minitape.explain.causes import KIND_NAMES
+from minitape.explain.causes import CAUSES
+from minitape.explain.causes.cause import KINDS
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = {code: (DOCS / f"explain{end}").read_text(encoding="utf-8") for code, end in (("en", ".md"), ("zh", ".zh.md"))}
@@ -37,8 +38,9 @@ def test_a_program_prints_what_the_page_says(code, program, said, tmp_path, monk
         assert line in printed, printed
 
 
-def test_the_table_has_every_cause_beside_its_kind():
-    """What stands alone in backquotes is a kind, a cause, or a name of Python's."""
+def test_the_table_has_every_kind_with_causes_of_that_kind():
+    """What stands alone in backquotes is a kind, a cause, or a name of Python's. docs/causes.md has every cause."""
     table = PAGE.partition("| kind |")[2].partition("\n\n")[0].splitlines()[2:]
-    said = {kind: KIND_NAMES.keys() & rest for kind, *rest in (re.findall(r"`(\w+)`", row) for row in table)}
-    assert said == {kind: {cause for cause in KIND_NAMES if KIND_NAMES[cause] == kind} for kind in KIND_NAMES.values()}
+    said = {kind: CAUSES.keys() & rest for kind, *rest in (re.findall(r"`(\w+)`", row) for row in table)}
+    assert said.keys() == KINDS.keys()
+    assert all(causes and {CAUSES[cause].kind for cause in causes} == {kind} for kind, causes in said.items())

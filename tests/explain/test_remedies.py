@@ -35,7 +35,7 @@ ANSWERS = [  # the body of the block, what is said of it, and what to write inst
      "`x / 2.0 + tf.stop_gradient(tf.math.floordiv(x, 2.0) - x / 2.0)`"),
     ("y = tf.math.ceil(x)", "tf.math.ceil", "tf.stop_gradient(tf.math.ceil(x) - x)"),
     ("y = None", "The target is None", "return"),
-    ("y = x * 2.0\nx = tf.keras.layers.Dense(1)", "a Dense, which holds variables", ".trainable_variables"),
+    ("y = x * 2.0\nx = tf.keras.layers.Dense(1)", "a Dense that contains variables", ".trainable_variables"),
     ("y = x * 2.0\nx = [1.0]", "of the type float", "tf.Variable"),
     ("y = tf.constant([2.0, 3.0])[np.argmax(x)] * 2.0", "np.argmax", "`np.argmax(x)` jumps"),
     ("y = tf.constant([2.0, 3.0])[int(x.numpy().argmax())] * 2.0", "numpy", "`x.numpy().argmax()` jumps"),

@@ -1,11 +1,8 @@
 """What `explain` says of the operation as the user wrote it."""
 
-from string import Formatter
-
 import pytest
 
 import minitape as tf
-from minitape.explain.cause_texts import TEXT
 
 from .programs import explain_program
 
@@ -72,13 +69,6 @@ def test_weights_of_keras_layers_have_their_names() -> None:
     with tf.GradientTape() as tape:
         out = layer(tf.ones([1, 2]))
     assert "layer.kernel" in tape.explain(out, layer.kernel).message
-
-
-def test_every_sentence_can_be_said() -> None:
-    fields = {"x", "line", "what", "code", "instead", "used", "function", "watched"}
-    for key, sentences in TEXT.items():
-        for text in sentences:
-            assert {name for _, name, _, _ in Formatter().parse(text) if name is not None} <= fields, key
 
 
 def test_a_comparison_of_what_is_rounded_has_its_own_name() -> None:

@@ -12,7 +12,8 @@ from surface import read_names_by_namespace
 
 import minitape as tf
 from minitape.common import api_suggestions
-from minitape.explain import cause_texts, error_texts, value_texts
+from minitape.explain import error_texts
+from minitape.explain.causes import CAUSES
 from minitape.tf.api import describe_missing_name
 
 CLASSES = {
@@ -110,17 +111,14 @@ def test_habits_of_other_tools_hear_what_is_written_here(statement, instead):
 
 
 def test_what_people_are_told_to_write_exists():
-    tables = (
-        cause_texts.TEXT,
-        value_texts.VALUE_TEXTS,
-        value_texts.TENSORFLOW_VALUE_TEXTS,
-        value_texts.TAPE_VALUE_TEXTS,
-        error_texts.ADVICE,
-    )
     said = [
-        *(text for table in tables for pair in table.values() for text in pair),
-        *value_texts.FIX_FUNCTIONS.values(),
+        text
+        for cause in CAUSES.values()
+        for (framework, _), sentences in cause.text_by_variant.items()
+        if framework == "tape"
+        for text in sentences
     ]
+    said += error_texts.ADVICE.values()
     said += api_suggestions.REPLACEMENTS.values()
     named = {name for text in said for name in re.findall(r"\btf\.([\w.]*\w)(?![\w{])", text)} - {"Variables"}
     assert len(named) > 40 and [operator.attrgetter(name)(tf) for name in named]  # AttributeError for one not there

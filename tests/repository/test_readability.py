@@ -11,8 +11,8 @@ from readability import NODES, NamedFunction, begins_with_verb, count_decisions,
 
 MODULES_THAT_SHARE_A_NAME = {
     # The same thing for another framework, or in another form.
-    "adapter", "checks", "recording", "row_log", "sentences", "suspects", "watcher", "kept_tensors", "program",
-    "elementwise", "keras", "operation", "operators",
+    "adapter", "checks", "recording", "row_log", "suspects", "watcher", "kept_tensors", "program",
+    "elementwise", "keras", "operation", "operation_families", "operators",
 }  # fmt: skip
 LIMITS = readability.read_limits()
 TENSORFLOWS = {"Variable", "name_scope"}  # TensorFlow itself has two of each: `tf` and `tf.keras`, `tf` and Keras' own

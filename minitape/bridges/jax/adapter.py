@@ -11,9 +11,9 @@ from ...explain.reasons.question import Question, RecordedRow
 from ...explain.translated_sentences import fill
 from ...recording.sites import NOWHERE, Site
 from ..framework_adapter import FrameworkAdapter, convert_entries_to_rows, read_escapes
+from .operation_families import ZERO_MECHANISMS
 from .program_origin import JaxOrigin, find_return_site_by_description
 from .row_log import NORMALIZING_FUNCTIONS
-from .sentences import FUNCTIONS, ZERO_MECHANISMS
 
 if TYPE_CHECKING:
     from .recording import JaxRecording
@@ -60,7 +60,7 @@ class JaxAdapter(FrameworkAdapter):
         origin: The texts of the recorded function and its arguments.
     """
 
-    framework, module, functions = "jax", "jnp", FUNCTIONS
+    framework, module = "jax", "jnp"
     zero_mechanisms, class_loss_ops, cancelling_scopes = ZERO_MECHANISMS, frozenset[str](), NORMALIZING_FUNCTIONS
     dialect = JAX
     unused_cause, escape_cause, rebinds = "unused", "left_jax", False

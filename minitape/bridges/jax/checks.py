@@ -15,14 +15,13 @@ from ...explain.explanation import Explanation
 from ...explain.reasons import checks, finding_sentences, program_text, zero_nan
 from ...explain.reasons.question import Finding, RecordedRow, find_cheapest_path
 from ...explain.reasons.zero_nan import build_row_finding
-from ...explain.translated_sentences import fill
+from ...explain.translated_sentences import UNNAMED_ARRAY, fill
 from ...recording.sites import NOWHERE, Site
-from ..bridge_texts import UNNAMED_ARRAY
 from ..checkup import Checkup
 from ..framework_adapter import find_dropped_result, is_any_name_read_later
 from .adapter import JaxQuestion, build_question
+from .operation_families import PIECEWISE_ACTIVATIONS
 from .row_log import STEP_FUNCTIONS
-from .sentences import PIECEWISE_ACTIVATIONS, TEXT
 
 if TYPE_CHECKING:
     from .program_origin import JaxLeaf
@@ -505,6 +504,6 @@ def explain_gradient(recording: JaxRecording, target: Any, source: Any) -> Expla
         raise TypeError(f"explain() takes an array or the name of an argument as its source, but received {source!r}.")
     findings = (finding for check in CHECKS if (finding := check(question)) is not None)
     first_finding = next(findings, Finding("connected"))
-    explanation = finding_sentences.to_explanation_with_fixes(question, first_finding, TEXT)
+    explanation = finding_sentences.to_explanation_with_fixes(question, first_finding)
     explanation.intended |= is_gate_zero_only_at_first(question, first_finding)
     return explanation

@@ -17,7 +17,6 @@ from ...explain.layer_lookup import iter_living_instances
 from ...explain.operation_families import CLASS_LOSS_OPS, NORMALIZATION_LAYERS, ZERO_OPS_BY_CAUSE
 from ...explain.reasons import checks, program_text
 from ...explain.reasons.question import Creation, InputEdge, OptionalArray, Question, RecordedRow
-from ...explain.value_texts import FIX_FUNCTIONS
 from ...recording.recorded_rows import TapeStateChange
 from ...recording.sites import NOWHERE, Site, find_last_return_site
 from ...recording.value_summary import to_float_array
@@ -112,7 +111,7 @@ class TensorFlowAdapter(FrameworkAdapter):
             newest tape of all; None if the block has no tape.
     """
 
-    framework, module, functions = "tensorflow", "tf", FIX_FUNCTIONS
+    framework, module = "tensorflow", "tf"
     zero_mechanisms, class_loss_ops, cancelling_scopes = ZERO_OPS_BY_CAUSE, CLASS_LOSS_OPS, NORMALIZATION_LAYERS
     dialect = TENSORFLOW
     unused_cause, escape_cause, rebinds = "independent", "left_through_numpy", True

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import tensorflow as tf
 
+from ...explain.causes import CAUSES
 from ...explain.explanation import Explanation
 from ...explain.layer_lookup import iter_living_instances
 from ...explain.operation_families import STEP_OPS
@@ -16,8 +17,7 @@ from ...explain.reasons import checks, finding_sentences, program_text, zero_nan
 from ...explain.reasons.object_names import find_access_path
 from ...explain.reasons.question import Escape, Finding, RecordedRow
 from ...explain.reasons.zero_nan import build_row_finding
-from ...explain.translated_sentences import fill
-from ...explain.value_texts import UNNAMED_TENSOR
+from ...explain.translated_sentences import UNNAMED_TENSOR, fill
 from ...recording.sites import NOWHERE, Site
 from ..framework_adapter import find_dropped_result, find_first_nonfinite_cause
 from .adapter import CAUSE_BY_STATE, TensorFlowQuestion, build_question
@@ -31,13 +31,23 @@ from .operation_log import (
     is_dataset_op,
     to_handle_or_value,
 )
-from .sentences import TEXT, VARIANT_BY_KERAS_FUNCTION
 
 if TYPE_CHECKING:
     from .kept_tensors import ReturnedGradient, TapeReference
     from .recording import TensorFlowRecording
 
 DATASET_METHODS = ("map", "interleave", "flat_map", "filter", "scan")
+VARIANT_BY_KERAS_FUNCTION = {
+    "predict": "model",
+    "predict_on_batch": "model",
+    "predict_step": "model",
+    "evaluate": "loss",
+    "test_on_batch": "loss",
+    "train_on_batch": "loss",
+    "fit": "loss",
+    "get_weights": "weights",
+    "convert_to_numpy": "",
+}
 PYTHON_OPS = {"EagerPyFunc": "tf.py_function", "PyFunc": "tf.numpy_function", "PyFuncStateless": "tf.numpy_function"}
 
 
@@ -283,7 +293,9 @@ def _specialize_break_finding(question: TensorFlowQuestion, finding: Finding) ->
         finding.cause = _find_cause_of_unrecorded_row(question, row)
     elif finding.cause in CAUSE_BY_STATE.values():
         variant = _select_variant_for_tape_state(row, finding, tape_state)
-        finding.variant = variant if f"{finding.cause} {variant}" in TEXT else ""
+        finding.variant = (
+            variant if (question.adapter.framework, variant) in CAUSES[finding.cause].text_by_variant else ""
+        )
     elif is_dataset_op(row.op):
         _change_to_dataset_escape(row, finding)
     elif is_custom_gradient_op(row.extra.op or ""):
@@ -712,7 +724,7 @@ def to_explanation(question: TensorFlowQuestion, finding: Finding) -> Explanatio
 
     If the program's own derivative rule sends zeros, the gradient exists, so the explanation is connected.
     """
-    explanation = finding_sentences.to_explanation_with_fixes(question, finding, TEXT)
+    explanation = finding_sentences.to_explanation_with_fixes(question, finding)
     explanation.connected |= (finding.cause, finding.variant) == ("custom_rule", "")
     return explanation
 

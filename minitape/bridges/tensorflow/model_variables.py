@@ -9,8 +9,7 @@ import numpy as np
 import tensorflow as tf
 
 from ...explain.reasons.question import OptionalArray
-from ...explain.translated_sentences import fill
-from ...explain.value_texts import UNNAMED_TENSOR
+from ...explain.translated_sentences import UNNAMED_TENSOR, fill
 from ...recording.value_summary import to_float_array
 from ..framework_adapter import list_named_program_objects
 from .function_calls import replay_compiled_steps

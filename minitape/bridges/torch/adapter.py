@@ -10,8 +10,8 @@ from ...explain.fixes.dialects import TORCH
 from ...explain.reasons.question import Creation, Question, RecordedRow
 from ...recording.sites import NOWHERE, Site, find_last_return_site
 from ..framework_adapter import FrameworkAdapter, convert_entries_to_rows, list_named_program_objects, read_escapes
+from .operation_families import CLASS_LOSS_OPS, ZERO_MECHANISMS
 from .row_log import get_extra
-from .sentences import CLASS_LOSS_OPS, FUNCTIONS, ZERO_MECHANISMS
 
 if TYPE_CHECKING:
     from .recording import TorchRecording
@@ -64,7 +64,7 @@ class TorchAdapter(FrameworkAdapter):
         log: The log that wrote the recording's rows.
     """
 
-    functions, unused_cause = FUNCTIONS, "unused"
+    framework, unused_cause = "torch", "unused"
     zero_mechanisms, class_loss_ops, cancelling_scopes = ZERO_MECHANISMS, CLASS_LOSS_OPS, frozenset[str]()
     dialect = TORCH
 

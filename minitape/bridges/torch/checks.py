@@ -22,8 +22,8 @@ from ..framework_adapter import find_dropped_result, find_first_nonfinite_cause
 from ..recording import RowNumber
 from .adapter import CAUSE_ALIASES, build_question, get_torch_adapter
 from .autograd_graph import strip_node_name
+from .operation_families import SAMPLING_OPS
 from .row_log import PAUSE_BLOCKS, GradClearing, get_extra
-from .sentences import SAMPLING_OPS, TEXT
 
 if TYPE_CHECKING:
     from ...recording.value_summary import ValueSummary
@@ -480,6 +480,6 @@ def explain_gradient(recording: TorchRecording, target: Any, source: Any) -> Exp
     )
     if finding.row is not None and finding.cause in LEAF_CAUSES and finding.site == question.rows[finding.row].site:
         finding.site = find_creation_site(question, question.rows[finding.row])
-    explanation = finding_sentences.to_explanation_with_fixes(question, finding, TEXT)
+    explanation = finding_sentences.to_explanation_with_fixes(question, finding)
     explanation.connected |= finding.variant == "zeros"
     return explanation

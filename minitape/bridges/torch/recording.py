@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 
-from ...explain.translated_sentences import fill
-from ...explain.value_texts import UNNAMED_TENSOR
+from ...explain.translated_sentences import UNNAMED_TENSOR, fill
 from ..checkup import Checkup, FrameworkRecording
 from ..framework_patches import RecordingBlock
 from ..recording import RowNumber

@@ -1,6 +1,6 @@
-"""Fix the user's program: a table of edits of its text, and advice on the operations that people ask about most.
+"""Fix the user's program: edits of its text, and advice on the operations that people ask about most.
 
-``fix_table``              the edits for each cause, and how a fix is offered
+``answer_fixes``           finds the fix of a cause, and adds it to an answer; the record of a cause lists its edits
 ``fault_site``             the statement to blame, as an edit reads it; replaces text in its lines
 ``edits``                  edits of the line to blame
 ``numeric_fixes``          edits of a line that makes zeros, NaNs or steps, selected by the recorded values

@@ -8,14 +8,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from types import ModuleType
-from typing import Any, NamedTuple, TypeGuard
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 from ...recording.sites import read_source_lines
 from ...recording.value_summary import to_float_array
 from ..reasons.object_names import find_access_path
 from ..reasons.program_text import ProgramText, Statement, find_last_name, parse_expression, read_program, unparse
-from ..reasons.question import OptionalArray, Question, RecordedRow
-from .dialects import Dialect
+
+if TYPE_CHECKING:
+    from ..reasons.question import OptionalArray, Question, RecordedRow
+    from .dialects import Dialect
 
 SIMPLE_STATEMENTS = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Return)
 TENSOR_BUILDERS = set("tensor as_tensor from_numpy Variable Parameter constant array asarray FloatTensor".split())

@@ -1,7 +1,6 @@
 """Advise on the operation to blame: what to write instead, or what to look at.
 
-One table serves every framework. If none of its rows fits, the sentence of the cause (``cause_texts`` and similar
-modules) is used.
+One table serves every framework. If none of its rows fits, the sentence of the cause is used.
 """
 
 from __future__ import annotations

@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any
 
-from ..value_texts import FIX_FUNCTIONS
 from . import finding_sentences
 
 if TYPE_CHECKING:
@@ -22,9 +21,9 @@ class Adapter:
     A member without a default raises NotImplementedError: a framework only defines the members that its checks use.
 
     Attributes:
+        framework: The name of the framework, one of `causes.cause.FRAMEWORKS`.
         dialect: How the framework writes the functions that fixes need.
         module: The usual name of the framework's module in programs.
-        functions: The functions of the framework that a sentence names, by the key of the sentence.
         zero_mechanisms: The operations that make adjoints zero, by the cause of the zeros.
         class_loss_ops: The losses that compare classes.
         cancelling_scopes: The layers whose shares cancel.
@@ -32,9 +31,9 @@ class Adapter:
         escape_cause: The cause to report if a value left.
     """
 
+    framework: str
     dialect: Dialect
     module: str
-    functions: Mapping[str, str] = FIX_FUNCTIONS
     zero_mechanisms: Mapping[str, AbstractSet[str]]
     class_loss_ops: Collection[str]
     cancelling_scopes: Collection[str]

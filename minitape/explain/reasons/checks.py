@@ -14,7 +14,7 @@ import numpy as np
 
 from ...recording.graph_nodes import CodePlace, to_site
 from ...recording.sites import NOWHERE, Site
-from ..causes import KIND_NAMES, find_kind_of_cause
+from ..causes import find_kind, get_kind_name
 from . import program_text
 from .object_names import find_name_bound_at_site
 from .question import (
@@ -117,7 +117,7 @@ def find_side_breaks(question: Question, known_findings: list[Finding]) -> list[
         for edge in question.rows[row].edges:
             if not edge.cause or edge.input_row not in reached_from_source:
                 continue
-            if holds_earlier_value and KIND_NAMES.get(edge.cause) == "outside":
+            if holds_earlier_value and get_kind_name(edge.cause) == "outside":
                 continue
             site = _find_break_site(question, row, edge)
             if (edge.cause, site) in reported or _yields_discrete_value(question, row, edge.cause):
@@ -131,7 +131,7 @@ def find_side_breaks(question: Question, known_findings: list[Finding]) -> list[
 def _yields_discrete_value(question: Question, row: int, cause: str) -> bool:
     """Return whether a row yields a truth value, an index or a count, and not a rounded value."""
     is_rounded = question.rows[row].op in question.adapter.zero_mechanisms["zero_derivative"]
-    return find_kind_of_cause(cause).is_discrete and not is_rounded
+    return find_kind(cause).is_discrete and not is_rounded
 
 
 def _is_intended_cut(question: Question, row: int, site: Site) -> bool:

@@ -9,16 +9,14 @@ import numpy as np
 from ...common.translation import join_sentences
 from ...recording.sites import NOWHERE
 from ..caller import format_bracketed_place
-from ..cause_texts import TEXT, Texts
+from ..causes import CAUSES
+from ..causes.cause import CauseText
 from ..explanation import Explanation, describe_remaining_breaks, warn_of_patch_errors
-from ..fixes.fix_table import add_fixes_to_answer
+from ..fixes.answer_fixes import add_fixes_to_answer
 from ..translated_sentences import fill, format_range
-from ..value_texts import TAPE_VALUE_TEXTS, TENSORFLOW_VALUE_TEXTS, VALUE_TEXTS
 from . import program_text
 from .object_names import find_access_path as find_access_path
 from .question import Finding, Question, RecordedRow
-
-VALUES = TAPE_VALUE_TEXTS | VALUE_TEXTS | TENSORFLOW_VALUE_TEXTS | TEXT
 
 ESCAPE_WORDS = {  # The words for how a value leaves, by the method of the escape.
     "": "a NumPy function",
@@ -45,16 +43,15 @@ def describe_escape_method(method: str) -> str:
     return fill(ESCAPE_WORDS[method]) if method in ESCAPE_WORDS else f".{method}()"
 
 
-def to_explanation_with_fixes(question: Question, finding: Finding, texts: Texts = TEXT) -> Explanation:
+def to_explanation_with_fixes(question: Question, finding: Finding) -> Explanation:
     """Return the explanation of a finding, with the explanations of further breaks and with fixes.
 
     Args:
         question: The question that the finding answers.
         finding: The finding.
-        texts: The sentences of the framework.
     """
-    answer = to_explanation_without_fixes(question, finding, texts)
-    answer.others = [to_explanation_without_fixes(question, other, texts) for other in finding.more[:MAX_MORE]]
+    answer = to_explanation_without_fixes(question, finding)
+    answer.others = [to_explanation_without_fixes(question, other) for other in finding.more[:MAX_MORE]]
     with warn_of_patch_errors():
         add_fixes_to_answer(question, finding, answer)
     if not answer.connected:
@@ -116,24 +113,32 @@ def _describe_nonfinite_element(row: RecordedRow, arrays: list[np.ndarray]) -> s
     return fill("{value} at {given}", value=value, given=inputs)
 
 
-def to_explanation_without_fixes(question: Question, finding: Finding, texts: Texts) -> Explanation:
+def find_text_of_finding(framework: str, finding: Finding) -> CauseText:
+    """Return the sentences that fit a finding.
+
+    Args:
+        framework: The name of the framework.
+        finding: The finding, with its sentence fields.
+    """
+    variant = finding.sentence_fields.get("kind", finding.variant)
+    # A nonfinite value that a later line hides has the same sentence, whichever pass it arose in.
+    is_hidden = (finding.cause, variant) == ("nan_backward", "hidden")
+    return CAUSES["nan_forward" if is_hidden else finding.cause].find_text(framework, variant)
+
+
+def to_explanation_without_fixes(question: Question, finding: Finding) -> Explanation:
     """Return the explanation of one finding, without fixes that change the program's text.
 
     Args:
         question: The question that the finding answers.
         finding: The finding. Its sentence fields are set, if the adapter finds them in the program's text.
-        texts: The sentences of the framework.
     """
     adapter = question.adapter
     finding.sentence_fields = adapter.find_sentence_fields(question, finding)
-    key = f"{finding.cause} {finding.sentence_fields.get('kind', finding.variant)}".strip()
-    # A hidden nonfinite value has the same sentence in both cases.
-    key = key.replace("nan_backward hidden", "nan_forward hidden")
-    message, fix = texts.get(key) or texts[finding.cause]
+    text = find_text_of_finding(adapter.framework, finding)
     detail = finding.detail
     if not detail and finding.row is not None:
         detail = adapter.describe_operation(question, finding.row)
-    functions = adapter.functions.get(key, "")
     fields = {
         "x": question.name,
         "line": format_bracketed_place(*finding.site),
@@ -144,11 +149,11 @@ def to_explanation_without_fixes(question: Question, finding: Finding, texts: Te
         "used": "",
         "function": "stop_recording",
         "watched": "",
-        "values": format_offending_values(question, finding) if "{values}" in message else "",
-        "functions": fill(functions, what=detail),
+        "values": format_offending_values(question, finding) if "{values}" in text.message else "",
+        "functions": fill(text.functions, what=detail),
     }
     fields |= {name: value for name, value in finding.sentence_fields.items() if name != "kind"}
-    answer = Explanation(finding.cause, fill(message, **fields), fill(fix, **fields), *finding.site)
+    answer = Explanation(finding.cause, fill(text.message, **fields), fill(text.fix, **fields), *finding.site)
     answer.beside = finding.is_side_break
     answer.name = question.name
     answer._rows = [] if finding.row is None else [finding.row]

@@ -6,14 +6,16 @@ import ast
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.record.user_frames import is_minitape_or_library_file
 from ...recording.sites import Site
 from ..caller import find_asking_frame
 from ..translated_sentences import fill
 from . import program_text
-from .question import Question
+
+if TYPE_CHECKING:
+    from .question import Question
 
 PARTLESS_TYPES = (bool, int, float, str, type(None))
 MAX_DEPTH = 6  # How many attributes or items a name may have: ``a.b[0].c``.

@@ -22,7 +22,7 @@ import numpy as np
 
 from ...recording.sites import NOWHERE, Site
 from ...recording.value_summary import ValueSummary, to_float_array
-from ..causes import KIND_NAMES, Kind, find_kind_of_cause
+from ..causes import Kind, find_kind, get_kind_name
 from . import program_text
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ class Finding:
     """The cause of a missing or wrong gradient, and where it is.
 
     Attributes:
-        cause: One of the causes in `causes.KINDS`.
+        cause: One of the causes in `causes.CAUSES`.
         site: The line to blame.
         row: The row to blame, if there is one.
         detail: The value of the sentence's field ``what``, such as the name of an operation.
@@ -347,7 +347,7 @@ def compute_break_cost(question: Question, row: int, edge: InputEdge, next_edge:
         edge: The break.
         next_edge: The next edge towards the target; None at the target itself.
     """
-    kind = find_kind_of_cause(edge.cause)
+    kind = find_kind(edge.cause)
     if next_edge is not None and _has_same_reason_as_next(kind, edge, next_edge):
         return TIE_COST
     reader = question.rows[row]
@@ -359,7 +359,7 @@ def compute_break_cost(question: Question, row: int, edge: InputEdge, next_edge:
         tie_breaks += 1
     if is_training_target_detached(reader.site):
         tie_breaks += 1
-    if KIND_NAMES.get(edge.cause) == "cut" and does_cut_remove_scalar_term(question, row):
+    if get_kind_name(edge.cause) == "cut" and does_cut_remove_scalar_term(question, row):
         tie_breaks -= 1
     return kind.path_cost + TIE_COST * tie_breaks
 

@@ -4,7 +4,7 @@ A check reads the rows and the backward passes of a `CheckedRun`, of a tape or o
 for everything that looks wrong, with the line, the numbers and the affected sources.
 
 `LEADING_CHECKS` and `TRAILING_CHECKS` need only rows. A framework's own checks, such as the checks of optimizer steps,
-run between them. The sentences are in ``suspect_texts``.
+run between them. The sentences are in ``causes/suspicions.py``.
 """
 
 from __future__ import annotations
@@ -24,11 +24,10 @@ from ...recording.recorded_rows import BackwardPass
 from ...recording.sites import Site
 from ...recording.value_summary import to_float_array
 from ..caller import format_bracketed_place
-from ..causes import KIND_NAMES
+from ..causes import CAUSES, get_kind_name
 from ..explanation import Explanation, warn_of_patch_errors
-from ..fixes.fix_table import add_fixes_to_answer
+from ..fixes.answer_fixes import add_fixes_to_answer
 from ..operation_families import OperationNames
-from ..suspect_texts import find_message_and_fix
 from ..translated_sentences import fill
 from . import program_text
 from .question import Escape, Finding, OptionalArray, Question, RecordedRow, find_nearest_tracked_consumers
@@ -51,7 +50,7 @@ class Suspicion(NamedTuple):
     """Something wrong with the gradients of some sources.
 
     Attributes:
-        cause: One of the causes in `causes.KINDS`.
+        cause: One of the causes in `causes.CAUSES`.
         site: The line to blame.
         fields: The values for the fields of the cause's sentence.
         row: A row; the gradients of all its connected ancestors are wrong.
@@ -75,9 +74,9 @@ class Suspicion(NamedTuple):
             source_name: The program's name for the source.
             question: The question that a fix may ask about the rows.
         """
-        message, fix = find_message_and_fix(self.cause, self.variant, question.adapter.dialect.name)
+        text = CAUSES[self.cause].find_text(question.adapter.framework, self.variant)
         fields = {"line": format_bracketed_place(*self.site), **self.fields}
-        answer = Explanation(self.cause, fill(message, **fields), fill(fix, **fields), *self.site)
+        answer = Explanation(self.cause, fill(text.message, **fields), fill(text.fix, **fields), *self.site)
         answer.name = source_name
         answer._rows = [] if self.row is None else [self.row]
         with warn_of_patch_errors():
@@ -92,7 +91,7 @@ def build_row_suspicion(
 
     Args:
         row: The row to blame.
-        cause: The cause, one of `causes.KINDS`.
+        cause: The cause, one of `causes.CAUSES`.
         fields: The values for the fields of the cause's sentence.
         variant: Which of the cause's sentences fits.
         only_rows: Rows, if only sources among them are affected.
@@ -486,7 +485,7 @@ def _check_untracked_term(run: CheckedRun, row: RecordedRow, terms: Collection[i
     tracked_inputs = [index for index in row.inputs if run.rows[index].tracked]
     if not is_computed or not tracked_inputs:
         return
-    is_discrete = KIND_NAMES.get(cause) != "paused" and row.dtype in ("bool", "int32", "int64")
+    is_discrete = get_kind_name(cause) != "paused" and row.dtype in ("bool", "int32", "int64")
     is_flat = cause in FLAT_CAUSES or is_discrete
     if is_flat or cause in ("copied", *UNRECORDED_GRADIENT_CAUSES):
         variant = "derivative" if cause in UNRECORDED_GRADIENT_CAUSES else ""
@@ -495,7 +494,7 @@ def _check_untracked_term(run: CheckedRun, row: RecordedRow, terms: Collection[i
         yield Suspicion("in_part", row.site, {"what": f"{row.op}(...)"}, tracked_inputs[0], variant=variant)
         return
     # In ``z + (q - z).detach()``, z has another path. A sum may also put back what was subtracted before.
-    if KIND_NAMES.get(cause) == "cut" and run.reached_operations.keys().isdisjoint(tracked_inputs):
+    if get_kind_name(cause) == "cut" and run.reached_operations.keys().isdisjoint(tracked_inputs):
         consumers = find_nearest_tracked_consumers(run.rows, row.index) & run.reached_operations.keys()
         if consumers and consumers.issubset(terms):
             yield Suspicion("in_part", row.site, {"what": run.find_display_name(row)}, tracked_inputs[0], variant="cut")

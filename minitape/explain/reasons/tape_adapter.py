@@ -34,7 +34,7 @@ from ...recording.tape_reachability import TapeRules, read_given_variable_name, 
 from ...recording.value_origins import ValueRef, find_origin
 from ...recording.value_summary import ValueSummary
 from ..caller import collect_asking_variables
-from ..causes import KIND_NAMES
+from ..causes import get_kind_name
 from ..explanation import Explanation
 from ..fixes.dialects import TAPE
 from ..layer_lookup import LayerOwners, list_variables_of_owner
@@ -268,12 +268,8 @@ class TapeAdapter(Adapter):
         owners: The layers that own variables.
     """
 
-    module, zero_mechanisms, class_loss_ops, cancelling_scopes = (
-        "tf",
-        ZERO_OPS_BY_CAUSE,
-        CLASS_LOSS_OPS,
-        NORMALIZATION_LAYERS,
-    )
+    framework, module = "tape", "tf"
+    zero_mechanisms, class_loss_ops, cancelling_scopes = ZERO_OPS_BY_CAUSE, CLASS_LOSS_OPS, NORMALIZATION_LAYERS
     dialect = TAPE
     unused_cause, escape_cause = "independent", "left_through_numpy"
 
@@ -742,7 +738,7 @@ def to_tape_explanation(question: TapeQuestion, finding: Finding) -> Explanation
     for part in (finding, *finding.more):
         if part.cause == "nondifferentiable":
             part.cause = "nondifferentiable_op"
-    answer = finding_sentences.to_explanation_with_fixes(question, finding, finding_sentences.VALUES)
+    answer = finding_sentences.to_explanation_with_fixes(question, finding)
     for explanation in (answer, *answer.others):
         nodes = [question.rows[row].extra for row in explanation._rows]
         explanation._rows = [node.row for node in nodes if node.record is question.adapter.rules.record]
@@ -792,7 +788,7 @@ def is_blocked_path_wanted(question: TapeQuestion, cut: Finding) -> bool:
     A cut path is wanted if its result is added to other values or concatenated with them. A target or a factor is often
     cut on purpose.
     """
-    if KIND_NAMES[cut.cause] == "cut":
+    if get_kind_name(cut.cause) == "cut":
         return any(
             question.rows[consumer].op in {*ADD_OPS, "ConcatV2"}
             for consumer in find_nearest_tracked_consumers(question.rows, cut.row or 0)

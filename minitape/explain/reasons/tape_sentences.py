@@ -1,7 +1,7 @@
 """Choose the sentence of a tape's finding, and find the values for its fields.
 
 Each function reads the program's text for one cause and returns the fields of its sentence. The field ``kind`` chooses
-among the sentences of ``minitape/explain/cause_texts.py``.
+among the sentences of the cause's record.
 """
 
 from __future__ import annotations

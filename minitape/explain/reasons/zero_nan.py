@@ -37,7 +37,7 @@ def build_row_finding(
 
     Args:
         question: The question that the finding answers.
-        cause: The cause, one of `causes.KINDS`.
+        cause: The cause, one of `causes.CAUSES`.
         row: The row to blame.
         variant: Which of the cause's sentences fits.
         detail: The value of the sentence's field ``what``.

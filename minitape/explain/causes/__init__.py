@@ -1,0 +1,59 @@
+"""List the causes of a missing or wrong gradient, each as one record.
+
+The names of the causes are the same for a tape, PyTorch, TensorFlow and JAX, except for a few older names. To add a
+cause, add its record to one of the files of this package, a check that finds it, and a program to the tests.
+``docs/explain_inside.md`` shows the steps.
+
+``cause``               the record of a cause, and the kinds of causes
+``sources``             the source is not tracked, or not a float
+``broken_paths``        a break on the path from the source to the target
+``escapes``             the value left the framework
+``other_objects``       the target was computed without the source
+``zero_and_nonfinite``  the gradient is zero or not finite
+``lost_gradients``      the gradient was refused, not requested, or thrown away; and the answer that nothing is wrong
+``suspicions``          the gradient exists and is wrong
+"""
+
+from __future__ import annotations
+
+from . import broken_paths, escapes, lost_gradients, other_objects, sources, suspicions, zero_and_nonfinite
+from .cause import KINDS, Cause, Kind
+
+CAUSE_FILES = (sources, broken_paths, escapes, other_objects, zero_and_nonfinite, lost_gradients, suspicions)
+CAUSES: dict[str, Cause] = {cause.name: cause for file in CAUSE_FILES for cause in file.CAUSES}
+
+
+def get_kind_name(cause: str) -> str:
+    """Return the name of the kind of a cause. An unlisted cause counts as an error.
+
+    Args:
+        cause: The name of a cause.
+
+    >>> get_kind_name("detach"), get_kind_name("no such cause")
+    ('cut', 'error')
+    """
+    return CAUSES[cause].kind if cause in CAUSES else "error"
+
+
+def find_kind(cause: str) -> Kind:
+    """Return the properties of a cause that all causes of its kind share. An unlisted cause counts as an error.
+
+    Args:
+        cause: The name of a cause.
+
+    >>> find_kind("stop_gradient").blocks_path, find_kind("rebound").blocks_path
+    (True, False)
+    """
+    return KINDS[get_kind_name(cause)]
+
+
+def get_bridge_name(cause: str) -> str:
+    """Return the bridges' name of a cause; the name itself if the bridges use the same name.
+
+    Args:
+        cause: The name of a cause, or "".
+
+    >>> get_bridge_name("state"), get_bridge_name("detach")
+    ('variable_assign', 'detach')
+    """
+    return (CAUSES[cause].bridge_name if cause in CAUSES else "") or cause

@@ -1,0 +1,155 @@
+"""Define the record of a cause, and the kinds into which causes are grouped."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from ..fixes.fault_site import Edit, Plan
+
+FRAMEWORKS = ("tape", "torch", "tensorflow", "jax")  # "tape" is minitape's own.
+CAUSES_PAGE = "causes.md"  # The page of `docs/` that has a section for each cause.
+
+
+class Kind(NamedTuple):
+    """A group of causes that are treated alike.
+
+    Attributes:
+        meaning: What the causes of the group have in common, as a title.
+        blocks_path: Whether such a cause breaks one path, so that other paths may still carry a gradient.
+        path_cost: The cost that a break of this kind adds to a path. The cheapest path is reported.
+        has_gradient: Whether a gradient can exist in spite of such a cause.
+        is_discrete: Whether such an operation yields a truth value, an index or a count. Programs rarely intend to
+            send a gradient through such values.
+        repeats_cost: Whether each break in a chain of the same cause costs the whole `path_cost`.
+    """
+
+    meaning: str
+    blocks_path: bool = False
+    path_cost: float = 1.0
+    has_gradient: bool = False
+    is_discrete: bool = False
+    repeats_cost: bool = False
+
+
+KINDS = {
+    "connected": Kind("Nothing is wrong", has_gradient=True),
+    "not_tracked": Kind("No gradient is kept for the source"),
+    "wrong_dtype": Kind("The value is not a float", path_cost=0.9, is_discrete=True),
+    "cut": Kind("A call blocks the gradient on purpose", blocks_path=True),
+    "paused": Kind("The line ran while nothing was recorded", blocks_path=True, path_cost=0.5, repeats_cost=True),
+    "outside": Kind("The line ran outside of the recording", blocks_path=True, path_cost=0.5, repeats_cost=True),
+    "through_state": Kind("The value went through a variable", blocks_path=True),
+    "left": Kind("The value left the framework", blocks_path=True),
+    "other_object": Kind("Another object was used than the source"),
+    "no_derivative": Kind("An operation has no derivative", blocks_path=True, path_cost=0.98, is_discrete=True),
+    "unknown": Kind("The gradient was lost in a call that is recorded as one row", blocks_path=True, path_cost=0.99),
+    "unused": Kind("The target does not depend on the source"),
+    "zero": Kind("The gradient is zero", has_gradient=True),
+    "nonfinite": Kind("The gradient is NaN or infinite", has_gradient=True),
+    "error": Kind("The gradient was refused, not requested, or thrown away"),
+    # A number or an identity that the run recorded shows what is wrong.
+    "suspect": Kind("The gradient exists and is wrong", has_gradient=True),
+}
+
+
+class CauseText(NamedTuple):
+    """The sentences about a cause. Fields in braces are filled in.
+
+    Attributes:
+        message: What happened.
+        fix: What to change.
+        functions: The functions of the framework that the field {functions} of `fix` names.
+    """
+
+    message: str
+    fix: str
+    functions: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Cause:
+    """Everything that explain says and does about one cause, apart from the check that finds it.
+
+    Attributes:
+        name: The name that an explanation shows.
+        kind: The group of the cause, one of the keys of `KINDS`.
+        sentences: The sentences; see `parse_sentences`.
+        edits: The edits of the line to blame that may fix it, in the order in which they are tried.
+        plans: The fixes that look at the whole program. They are tried after the edits.
+        bridge_name: The name of the same cause in the bridges, if that differs. Its edits and plans apply.
+    """
+
+    name: str
+    kind: str
+    sentences: str
+    edits: tuple[Edit, ...] = ()
+    plans: tuple[Plan, ...] = ()
+    bridge_name: str = ""
+
+    @property
+    def page_section(self) -> str:
+        """Section of the documentation about the cause, relative to the folder `docs`."""
+        return f"{CAUSES_PAGE}#{self.name}"
+
+    @cached_property
+    def text_by_variant(self) -> dict[tuple[str, str], CauseText]:
+        """Sentences by framework and variant."""
+        return parse_sentences(self.sentences)
+
+    @property
+    def frameworks(self) -> tuple[str, ...]:
+        """Frameworks in which the cause occurs."""
+        return tuple(name for name in FRAMEWORKS if any(framework == name for framework, _ in self.text_by_variant))
+
+    def find_text(self, framework: str, variant: str = "") -> CauseText:
+        """Return the sentences for a framework.
+
+        Args:
+            framework: One of `FRAMEWORKS`.
+            variant: Which of the sentences fits. A variant without a sentence has the ordinary one.
+
+        Raises:
+            KeyError: If the framework has no sentence for the cause.
+        """
+        return self.text_by_variant.get((framework, variant)) or self.text_by_variant[framework, ""]
+
+
+def parse_sentences(sentences: str) -> dict[tuple[str, str], CauseText]:
+    r"""Parse the sentences of a cause.
+
+    Args:
+        sentences: Paragraphs, separated by empty lines. The first line of a paragraph names the frameworks and the
+            variant, as in ``[torch]`` or ``[tape, tensorflow: late]``; ``all`` stands for all frameworks. The message
+            follows, then the fix after "Fix:", or after "Fix in torch:" if frameworks differ, and possibly the
+            functions after "Functions in torch:". A variant without a message has the message of the ordinary
+            paragraph before it.
+
+    Returns:
+        The sentences by framework and variant.
+
+    >>> texts = parse_sentences("[tape, jax]\nIt was\nlate.\nFix in tape: Begin earlier.\nFix in jax: Leave it.")
+    >>> texts["tape", ""]
+    CauseText(message='It was late.', fix='Begin earlier.', functions='')
+    >>> texts["jax", ""].fix
+    'Leave it.'
+    """
+    texts: dict[tuple[str, str], CauseText] = {}
+    for paragraph in re.split(r"\n\s*\n", sentences.strip()):
+        heading, *lines = (line.strip() for line in paragraph.strip().splitlines())
+        frameworks, _, variant = heading.strip("[]").partition(": ")
+        # Each part but the message begins with a label, such as "Fix in torch: ".
+        message, *labeled_parts = re.split(r"(?:^| )(Fix|Functions)(?: in ([a-z, ]+))?: ", " ".join(lines))
+        triples = list(zip(*[iter(labeled_parts)] * 3, strict=True))
+        for framework in FRAMEWORKS if frameworks == "all" else frameworks.split(", "):
+            parts = {
+                label: text.strip() for label, names, text in triples if not names or framework in names.split(", ")
+            }
+            ordinary_message = texts[framework, ""].message if variant and not message.strip() else ""
+            texts[framework, variant] = CauseText(
+                message.strip() or ordinary_message, parts.get("Fix", ""), parts.get("Functions", "")
+            )
+    return texts

@@ -1,0 +1,114 @@
+"""Find the fix of a cause, and add fixes to an answer, for minitape's tape and for every framework.
+
+The record of a cause lists its edits and plans (``minitape.explain.causes``). An edit receives one syntax node of the
+statement to blame, and returns the text that should replace it, or None. A plan looks at the whole program. They are
+tried in order, and the first result is the fix. It is offered as a patch if only one line changes and the program can
+still be parsed.
+"""
+
+from __future__ import annotations
+
+from itertools import chain
+
+from ...common.translation import join_sentences
+from ..causes import CAUSES, get_bridge_name, get_kind_name
+from ..explanation import Explanation
+from ..reasons.program_text import find_statement
+from ..reasons.question import Finding, Question
+from ..translated_sentences import fill
+from .dialects import TAPE
+from .fault_site import FaultSite, Fix, apply_edit_to_statement
+from .operation_advice import find_advice_for_fault
+
+
+def find_first_fix(fault: FaultSite) -> Fix | None:
+    """Return the first fix that an edit or a plan for the cause of a fault finds, or None."""
+    cause = CAUSES.get(fault.cause)
+    if cause is None:
+        return None
+    edits = (apply_edit_to_statement(fault, edit) for edit in cause.edits)
+    plans = (plan(fault) for plan in cause.plans)
+    return next(filter(None, chain(edits, plans)), None)
+
+
+def add_fixes_to_answer(question: Question, finding: Finding, answer: Explanation) -> None:
+    """Add fixes to an answer and to its further breaks.
+
+    Sets `Explanation.patch` if changing one line is enough, and extends `Explanation.fix`.
+
+    Args:
+        question: The question that the finding answers.
+        finding: The finding, with the further breaks in `more`.
+        answer: The explanation of the finding, with the explanations of the further breaks in `others`.
+    """
+    breaks = [part for part in finding.more if not part.is_side_break]
+    is_one_site = all(part.site == finding.site and part.cause != "outside_tape" for part in breaks)
+    # Removing one block mends all breaks of the same pause.
+    is_one_block = answer.kind == "paused" and all(part.cause == finding.cause for part in breaks)
+    answers = (answer, *answer.others)
+    fixes = [
+        _find_fix_and_set_sentence(question, part, explanation)
+        for part, explanation in zip((finding, *finding.more), answers, strict=False)
+    ]
+    is_enough = (is_one_site or is_one_block) and not _is_blamed_outside_block(question, finding)
+    for part, fix in zip(answers, fixes, strict=False):
+        if fix is None or not (is_enough if part is answer else answer.cause == "connected"):
+            continue
+        if fix.text:
+            indent = fix.text[: len(fix.text) - len(fix.text.lstrip())]
+            part.patch = "\n".join(line.removeprefix(indent) for line in fix.text.split("\n"))
+            part.patch_line = fix.line
+        if question.adapter.dialect is not TAPE:  # The sentences of a tape contain the fix already.
+            part.fix = join_sentences(part.fix, fix.sentence or format_fix_sentence(fix))
+
+
+def format_fix_sentence(fix: Fix) -> str:
+    """Return a fix as a sentence, for a reader who edits by hand.
+
+    Args:
+        fix: The fix.
+
+    >>> format_fix_sentence(Fix(3, "    y = x")), format_fix_sentence(Fix(5, ""))
+    ('Line 3 should be `y = x`.', 'Delete line 5.')
+    """
+    line = fill("line {line}", line=fix.line)
+    code = fill("` and then `").join(line.strip() for line in fix.text.split("\n"))
+    if not code:
+        return fill("Delete {lines}.", lines=line)
+    return fill("{lines} should be `{code}`.", lines=line.capitalize(), code=code)
+
+
+def _is_blamed_outside_block(question: Question, finding: Finding) -> bool:
+    """Return whether a value left or was stored outside the tape's block, so that changing that line is not enough."""
+    if question.adapter.dialect is not TAPE or finding.cause not in ("left_through_numpy", "state"):
+        return False
+    block, statement = find_statement(question.adapter.find_block_site()), find_statement(finding.site)
+    is_near_block = (
+        block
+        and statement
+        and not block.covers_site(finding.site)
+        and statement.enclosing_functions == block.enclosing_functions
+    )
+    return bool(is_near_block) or any(part.cause == "outside_tape" for part in finding.more)
+
+
+def _find_fix_and_set_sentence(question: Question, finding: Finding, answer: Explanation) -> Fix | None:
+    """Return the fix for one break, and set the answer's sentence about its operation if there is advice on it."""
+    statement = find_statement(finding.site)
+    if not statement or (answer.connected and answer.kind == "connected"):
+        return None
+    place = getattr(finding.site, "place", None)
+    call = None if place is None else statement.find_expression(place.span)
+    # If a value left, the expression that ran is more exact than the row.
+    blames_call = get_kind_name(finding.cause) == "left" and call is not None
+    row = None if finding.row is None or blames_call else question.rows[finding.row]
+    fault = FaultSite(
+        question,
+        get_bridge_name(finding.cause),
+        statement,
+        row,
+        call,
+        finding.sentence_fields.get("instead", ""),
+    )
+    answer.fix = find_advice_for_fault(fault) or answer.fix
+    return find_first_fix(fault)
