@@ -16,12 +16,12 @@ from importlib.util import find_spec as _find_spec
 from .engine.hooks import hooks as _hooks
 from .engine.table.accelerator import install_accelerator as _install
 
-# The folder `speed` may be deleted. Then the plain engine computes everything.
+# The package `speed` is optional. Without it, the plain engine computes everything.
 if _find_spec("minitape.speed"):
     from .speed import Speed as _Speed
 
     _install(_Speed())
-# The engine uses the accelerator while it is imported, so it is imported here. These modules fill the table.
+# The engine uses the accelerator at import time, so these imports come later. The modules fill the table of primitives.
 from .engine.table.primitives import choice as _choice  # noqa: F401
 from .engine.table.primitives import elementwise as _elementwise  # noqa: F401
 from .engine.table.primitives import linear as _linear  # noqa: F401
@@ -35,7 +35,8 @@ from .tf.api import install_namespace_names as _fill
 
 __version__ = "0.1.0"
 
-# Maps modules to the hooks that they implement for lower packages, which cannot import them (minitape/engine/hooks.py).
+# Maps modules to the hooks that they implement for lower packages, which may not import them
+# (minitape/engine/hooks.py).
 _HOOKS = {
     "tf.indexing": "getitem",
     "tf.products": "matmul",

@@ -1,4 +1,4 @@
-"""`python -m minitape`: the command, where the script folder is not on PATH."""
+"""Run the command with `python -m minitape`, even if the script folder is not on PATH."""
 
 from .cli import main
 

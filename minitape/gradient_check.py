@@ -31,19 +31,19 @@ def check_grads(
 ) -> None:
     """Check that the derivatives of ``f`` agree with central finite differences.
 
-    The derivatives are checked in random directions. Their seed is fixed, so a run can be repeated.
+    The derivatives are checked in random directions with a fixed seed, so results are reproducible.
 
     Args:
-        f: The function. It accepts float64 tensors and returns one float64 tensor.
-        arguments: The float64 arrays or tensors at which the derivatives are checked, of any shape.
-        order: How often to differentiate. With 2, the derivatives of the gradient are checked in the same way.
-        modes: "rev" checks ``GradientTape.gradient``, and "fwd" checks ``ForwardAccumulator.jvp``.
-        eps: The step of the finite differences.
+        f: A function that accepts float64 tensors and returns one float64 tensor.
+        arguments: The float64 arrays or tensors at which to check the derivatives, of any shape.
+        order: The order of differentiation. With 2, the derivatives of the gradient are checked in the same way.
+        modes: The derivatives to check: "rev" for ``GradientTape.gradient`` and "fwd" for ``ForwardAccumulator.jvp``.
+        eps: The step size of the finite differences.
         rtol: The relative tolerance.
-        atol: The absolute tolerance. It is multiplied by 1 plus the largest expected value.
+        atol: The absolute tolerance, relative to 1 plus the largest expected value.
 
     Raises:
-        AssertionError: If a derivative differs, or a gradient has the wrong shape or dtype.
+        AssertionError: If a derivative differs from the finite differences, or a gradient has the wrong shape or dtype.
 
     >>> import minitape as tf
     >>> check_grads(lambda x, y: tf.reduce_sum(tf.sin(x) * y), [np.array([0.5, 1.0]), np.array(2.0)])
@@ -120,24 +120,24 @@ def _check_agreement(
 
 
 def compute_gradient(f: Callable[..., Any], x: Any, delta: float | None = None) -> tuple[Any, Any]:
-    """Compute the Jacobians of ``f`` by the tape and by finite differences.
+    """Compute the Jacobians of ``f`` with the tape and with finite differences.
 
     A complex number counts as two real numbers. See
     https://www.tensorflow.org/api_docs/python/tf/test/compute_gradient.
 
     Args:
-        f: The function. It returns one tensor.
-        x: A list of the arguments at which to differentiate.
-        delta: The step of the finite differences; None means 1/1024.
+        f: A function that returns one tensor of any shape and dtype.
+        x: The list of arguments at which to differentiate.
+        delta: The step size of the finite differences; None means 1/1024.
 
     Returns:
-        Two tuples of 2-d arrays, the Jacobians by the tape and those by finite differences. A tuple has one array for
-        each argument, of shape [size of f(*x), size of the argument].
+        Two tuples of 2-D arrays: the Jacobians from the tape and those from finite differences. Each tuple has one
+        array of shape [size of f(*x), size of the argument] per argument.
 
     Raises:
         ValueError: If ``x`` is not a list, or the gradient of an empty result has the wrong shape.
-        AssertionError: If the type of an argument or of the result has no gradient.
-        TypeError: If it is called in a traced function.
+        AssertionError: If the dtype of an argument or the result has no gradient.
+        TypeError: If a traced function calls ``compute_gradient``.
 
     >>> theory, numbers = compute_gradient(lambda x: x * x, [np.array([1.0, 2.0])])
     >>> theory[0]
@@ -171,19 +171,19 @@ def compute_gradient(f: Callable[..., Any], x: Any, delta: float | None = None) 
 def _refuse_types(tensors: Sequence[Tensor], out: Tensor) -> None:
     dtype_by_role = {f"argument {i}": t.dtype for i, t in enumerate(tensors)} | {"y": out.dtype}
     for role, dtype in dtype_by_role.items():
-        # pytest would add lines to the message of an `assert` statement, so this raises the error itself.
+        # pytest would add lines to the message of an `assert` statement, so raise the error explicitly.
         if not dtype.differentiable:
             raise AssertionError(f"Cannot compute gradient for unsupported type {dtype.name} of {role}")
 
 
 def _view_as_real_elements(array: Array) -> Array:
-    """Return a flat view of the elements, in which a complex element is its real and imaginary parts."""
+    """Return a flat view of the elements, with each complex element split into real and imaginary parts."""
     elements = np.ascontiguousarray(array).reshape(-1)
     return elements.view(elements.real.dtype)
 
 
 def _compute_jacobian_by_tape(tape: GradientTape, out: Tensor, x: Tensor) -> Array:
-    """Compute the Jacobian of ``out`` with the tape; complex numbers need a sweep for each row."""
+    """Compute the Jacobian of ``out`` with the tape. Complex numbers need a separate sweep for each row."""
     if out.shape.num_elements() and not (out.dtype.is_complex or x.dtype.is_complex):
         jacobian = tape.jacobian(out, x)
         size = out.shape.num_elements(), x.shape.num_elements()
@@ -199,10 +199,11 @@ def _compute_jacobian_by_tape(tape: GradientTape, out: Tensor, x: Tensor) -> Arr
 def _compute_jacobian_by_rows(
     compute_vjp: Callable[[Array], Array | None], result_shape: tuple[int, ...], result_dtype: DType, x: Array
 ) -> Array:
-    """Compute a Jacobian with one sweep for each row.
+    """Compute a Jacobian with a separate sweep for each row.
 
     Args:
-        compute_vjp: Returns the gradient of ``x`` for a gradient of the result, or None if they are unconnected.
+        compute_vjp: A function that returns the gradient of ``x`` for a given gradient of the result, or None if ``x``
+            and the result are unconnected.
         result_shape: The shape of the result.
         result_dtype: The dtype of the result.
         x: The array with respect to which the result is differentiated.
@@ -239,8 +240,8 @@ def _compute_jacobian_by_differences(
         function: The function of all arrays.
         arrays: The arguments.
         index: The position of the argument with respect to which the function is differentiated.
-        result_shape: The shape of the function's result.
-        delta: The step.
+        result_shape: The shape of the result.
+        delta: The step size.
 
     Returns:
         A real array of shape [size of the result, size of the argument]. A complex number counts as two real numbers.

@@ -1,7 +1,7 @@
-"""The command `minitape`, which opens lessons, checks and saves notebooks, and explains gradients.
+"""The `minitape` command, which opens lessons, checks and saves notebooks, and explains gradients.
 
-Only the console script imports this package, so that `import minitape` stays light. Each command imports its modules
-when it is called, so that `minitape --help` is fast.
+Only the console script imports this package, which keeps `import minitape` light. Each command imports its modules when
+it runs, which keeps `minitape --help` fast.
 
 ``lab``, ``lesson_files``
     copies the lessons for a learner and opens them in JupyterLab
@@ -43,11 +43,11 @@ from minitape.common.atomic_write import open_replacement_file
 from .messages import CommandContext, convert_write_errors, create_usage_error, say
 from .optional_packages import describe_missing_package, require_packages
 
-# nbformat checks notebooks with jsonschema, which compiles 38 grammars if it finds this package. That takes a second.
-# The grammars are for addresses in any script, and the notebook format has no such field.
+# nbformat validates notebooks with jsonschema, which takes a second to compile 38 grammars if it finds this package.
+# The grammars describe internationalized addresses, which do not occur in the notebook format.
 sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 
-# The debugger of older ipykernel versions would write a warning of five lines to stderr at each import.
+# In older ipykernel versions, each import of the debugger prints a five-line warning on stderr.
 os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
 
 LANGUAGE_OPTION = click.option(
@@ -58,25 +58,26 @@ CHECK_FAILED_CODE = 2
 
 
 class CommandGroup(click.Group):
-    """The group of all commands, with help in the user's language.
+    """The group of all commands, whose help is in the user's language.
 
-    If a command needs a package that is not installed, the error names the command that installs it.
+    If a command needs a package that is not installed, the error message contains the command that installs the
+    package.
     """
 
     context_class = CommandContext
 
-    # click defines the arguments.
+    # The parameters are defined by click.
     def __init__(self, *arguments: Any, **attributes: Any):
-        """Create the group with the arguments of `click.Group`, and translate its help."""
+        """Create the group and translate its help. All arguments are passed to `click.Group`."""
         super().__init__(*arguments, **attributes)
         self.help = say(inspect.cleandoc(self.help or ""))
 
     def add_command(self, cmd: click.Command, name: str | None = None) -> None:
-        """Add a command, and translate the help of the command and of its options.
+        """Add a command, and translate its help and the help of its options.
 
         Args:
-            cmd: The command.
-            name: The name of the command, if it is not `cmd.name`.
+            cmd: The command to add.
+            name: The command's name, if it differs from `cmd.name`.
         """
         cmd.context_class, cmd.help = CommandContext, say(inspect.cleandoc(cmd.help or ""))
         for option in cmd.params:
@@ -88,13 +89,13 @@ class CommandGroup(click.Group):
         """Call the command that the user typed.
 
         Args:
-            ctx: The context of the group.
+            ctx: The group's context.
 
         Returns:
-            The return value of the command.
+            The command's return value.
 
         Raises:
-            click.ClickException: A package that the command needs is not installed.
+            click.ClickException: If a package that the command needs is not installed.
         """
         try:
             return super().invoke(ctx)
@@ -143,7 +144,7 @@ def lab_command(
     language.
     """
     if not copy_only:
-        require_packages("jupyterlab")  # This check comes before anything is copied.
+        require_packages("jupyterlab")  # Check this before any files are copied.
     from .lab import LEARNER_FOLDER, copy_and_report_lessons, run_jupyterlab
 
     if not own:
@@ -287,13 +288,13 @@ def new_lesson_command(name: str, title: str | None) -> None:
 
 
 def quote_for_shell(path: Path) -> str:
-    """Quote a path for this system's shell, if it needs quotes.
+    """Quote a path for this system's shell if necessary.
 
     Args:
         path: The path.
 
     Returns:
-        The text to type, in the syntax of cmd.exe on Windows and of a POSIX shell elsewhere.
+        The text to type, in the syntax of cmd.exe on Windows and of POSIX shells elsewhere.
     """
     return subprocess.list2cmdline([str(path)]) if os.name == "nt" else shlex.quote(str(path))
 

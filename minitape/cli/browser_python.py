@@ -1,6 +1,6 @@
-"""The Python of a site that runs in the reader's browser: Pyodide, the lessons' packages and minitape.
+"""Assemble the Python that runs in a reader's browser: Pyodide, the lessons' packages and minitape.
 
-One lock file lists all packages, so that the kernel starts with them and queries no package index.
+A lock file lists all packages, so the kernel starts with them and does not query a package index.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ FRONT_END_PACKAGES = "ipywidgets anywidget psygnal comm".split()
 EXCLUDED_FOLDERS = "lessons cli __pycache__ .ipynb_checkpoints".split()
 """Folders of minitape that the wheel does not need. The site contains the lessons as files."""
 
-# The lock file is JSON that Pyodide defines.
+# Pyodide defines the JSON format of the lock file.
 Lock: TypeAlias = dict[str, Any]
 """Pyodide's lock file, or its packages by name."""
 
@@ -57,20 +57,21 @@ Lock: TypeAlias = dict[str, Any]
 def write_browser_python(
     target_folder: Path, pyodide_folder: Path | None, pyodide_version: str, offline: bool, kernel_wheels: Iterable[Path]
 ) -> list[str]:
-    """Write the Python files of a site.
+    """Write the Python files for a site.
 
     Args:
-        target_folder: The folder to write to. Its old content is deleted.
-        pyodide_folder: A folder with a distribution of Pyodide. If it is None, Pyodide comes from its CDN.
-        pyodide_version: The version of Pyodide on the CDN.
-        offline: Copy Pyodide from the CDN into the site. Otherwise the reader's browser fetches it from the CDN.
-        kernel_wheels: The wheels of JupyterLite's kernel, which are copied.
+        target_folder: The folder to write to. Existing content is deleted.
+        pyodide_folder: A folder with a Pyodide distribution, or None to use Pyodide's CDN.
+        pyodide_version: The Pyodide version on the CDN.
+        offline: Whether to copy Pyodide from the CDN into the site. Otherwise, the reader's browser loads Pyodide from
+            the CDN.
+        kernel_wheels: The wheels of JupyterLite's kernel to copy.
 
     Returns:
-        The packages that the kernel of a notebook loads.
+        The packages that a notebook's kernel loads.
 
     Raises:
-        click.ClickException: Pyodide is unavailable or lacks a package.
+        click.ClickException: If Pyodide is unavailable or does not include a required package.
     """
     shutil.rmtree(target_folder, ignore_errors=True)
     target_folder.mkdir(parents=True)
@@ -112,7 +113,7 @@ def write_browser_python(
 
 
 def list_core_file_urls(loader_url: str) -> list[str]:
-    """List the addresses of the files with which Python starts.
+    """List the URLs of the files that Python needs to start.
 
     >>> list_core_file_urls("../pyodide/pyodide.mjs")
     ['../pyodide/pyodide.mjs', '../pyodide/pyodide.asm.wasm', '../pyodide/python_stdlib.zip']
@@ -127,7 +128,7 @@ def list_core_file_urls(loader_url: str) -> list[str]:
 
 
 def _read_pyodide_file(pyodide_folder: Path | None, base_url: str, file_name: str) -> bytes:
-    """Read a file of Pyodide from its folder; without a folder, download it from the address ``base_url``."""
+    """Read a Pyodide file from its folder or, if no folder is given, download it from ``base_url``."""
     try:
         if pyodide_folder is not None:
             return read_bytes(pyodide_folder / file_name)
@@ -143,7 +144,7 @@ def _read_pyodide_file(pyodide_folder: Path | None, base_url: str, file_name: st
 
 
 def _find_loader_file_name(pyodide_folder: Path | None, base_url: str) -> str:
-    """Return the name of the file that `pyodide.mjs` loads next, which is different since Pyodide 314."""
+    """Return the name of the file that `pyodide.mjs` loads next. Pyodide 314 changed this name."""
     core_script = _read_pyodide_file(pyodide_folder, base_url, CORE_FILES[0])
     return LOADER_FILES[1] if LOADER_FILES[1].encode() in core_script else LOADER_FILES[0]
 
@@ -153,7 +154,7 @@ def _normalize_package_name(package_name: str) -> str:
 
 
 def _list_names_with_dependencies(lock_entries: Lock, package_names: Iterable[str]) -> list[str]:
-    """Return the sorted names of some packages and of all their dependencies."""
+    """Return the sorted names of packages and all their dependencies."""
     resolved: dict[str, None] = {}
     pending = list(package_names)
     while pending:
@@ -165,9 +166,9 @@ def _list_names_with_dependencies(lock_entries: Lock, package_names: Iterable[st
 
 
 def _download_front_end_wheels(target_folder: Path) -> list[Path]:
-    """Download the wheels that live pictures need.
+    """Download the wheels that live pictures require.
 
-    Their versions are those installed here, because the site contains the matching front ends.
+    The versions are the same as the installed ones, because the site contains the matching front ends.
     """
     requirements = [f"{name}=={version(name)}" for name in FRONT_END_PACKAGES]
     # `--platform any` excludes compiled wheels.
@@ -179,9 +180,9 @@ def _download_front_end_wheels(target_folder: Path) -> list[Path]:
 
 
 def write_minitape_wheel(target_folder: Path) -> Path:
-    """Write a wheel of minitape with the files that this process runs.
+    """Write a minitape wheel from the files that this process is running.
 
-    Of the lessons, the wheel contains only the translated texts and the solutions.
+    From the lessons, the wheel includes only the translated texts and the solutions.
 
     Args:
         target_folder: The folder to write to.
@@ -206,14 +207,14 @@ def write_minitape_wheel(target_folder: Path) -> Path:
     wheel = target_folder / f"{name}-py3-none-any.whl"
     with zipfile.ZipFile(wheel, "w") as archive:
         for archive_path, content in files.items():
-            zip_entry = zipfile.ZipInfo(archive_path)  # A fixed time makes the wheel reproducible.
+            zip_entry = zipfile.ZipInfo(archive_path)  # A fixed timestamp makes the wheel reproducible.
             zip_entry.compress_type = zipfile.ZIP_DEFLATED
             archive.writestr(zip_entry, content)
     return wheel
 
 
 def _iter_archive_paths_and_files() -> Iterator[tuple[str, Path]]:
-    """Yield each file of minitape that belongs into the wheel, as (path in the wheel, path on disk)."""
+    """Yield each file that belongs in the wheel, as (path in the wheel, path on disk)."""
     for name in ("minitape", "minitape_widgets"):
         package = Path(str(import_module(name).__file__)).parent
         for path in sorted(package.rglob("*")):
@@ -226,9 +227,9 @@ def _iter_archive_paths_and_files() -> Iterator[tuple[str, Path]]:
 
 
 def _iter_solution_notebooks() -> Iterator[tuple[str, bytes]]:
-    """Yield notebooks that contain only the folded solutions, as (path, content).
+    """Yield notebooks stripped of everything but the folded solutions, as (path, content).
 
-    `check` shows a wrong program next to its solution.
+    In the browser, `check` needs the solutions to show a wrong program next to the right one.
     """
     for path in list_notebook_files(find_lessons_folder()):
         solution_cells = [cell for cell in read_json(path, MAX_NOTEBOOK_SIZE)["cells"] if SOLUTION in get_tags(cell)]
@@ -237,7 +238,7 @@ def _iter_solution_notebooks() -> Iterator[tuple[str, bytes]]:
 
 
 def _build_named_lock_entry(wheel_path: Path) -> tuple[str, Lock]:
-    """Return the name of a wheel's package and its entry in the lock file.
+    """Return the name of a wheel's package and the package's lock file entry.
 
     The entry lists no dependencies, because the site names all packages.
     """

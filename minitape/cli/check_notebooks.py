@@ -1,4 +1,4 @@
-"""`minitape check`: run notebooks under nbval, and collect everything that is wrong with them."""
+"""`minitape check`: run notebooks under nbval and collect all problems."""
 
 from __future__ import annotations
 
@@ -57,13 +57,13 @@ class CheckResult:
     """The result of checking one notebook.
 
     Attributes:
-        name: The path of the notebook.
+        name: The path of the notebook, as shown to the user.
         findings: The problems that were found.
-        runs: The (cell, variant) pairs that ran.
+        runs: The (cell, variant) pairs that were run.
         cell_sources: The code of all cells.
-        uncompared_cells: The cells whose outputs were not compared with the saved ones.
+        uncompared_cells: The cells whose outputs were not compared with the saved outputs.
         seconds: How long the check took.
-        failure_reason: Why the notebook could not be checked; None if it could.
+        failure_reason: Why the notebook could not be checked, or None.
     """
 
     name: str
@@ -76,28 +76,28 @@ class CheckResult:
 
     @property
     def exit_code(self) -> int:
-        """0 if nothing was found, 1 if there are findings, 2 if the notebook could not be checked."""
+        """Exit status: 0 without findings, 1 with findings, 2 if the notebook could not be checked."""
         return 2 if self.failure_reason else int(bool(self.findings))
 
     @property
     def is_unsaved(self) -> bool:
-        """Whether the notebook was changed in JupyterLab and not saved by `minitape save` since."""
+        """Whether the notebook was edited in JupyterLab after `minitape save` saved it."""
         return any(finding.rule in UNSAVED_RULES for finding in self.findings)
 
 
 def resolve_notebook_paths(named_paths: Sequence[Path], language: str | None = None) -> list[Path]:
-    """List the notebooks that the arguments of a command name.
+    """List the notebooks that a command's arguments refer to.
 
     Args:
-        named_paths: Notebooks, and folders that stand for all their notebooks. An empty list stands for the
-            course's lessons.
-        language: The language of the course's lessons; English if it is None.
+        named_paths: Notebooks and folders. A folder stands for all its notebooks; an empty list stands for the course's
+            lessons.
+        language: The language of the course's lessons. None means English.
 
     Returns:
         The notebooks in the given order, without duplicates.
 
     Raises:
-        click.UsageError: A path does not exist or is not a notebook, or a folder contains no notebooks.
+        click.UsageError: If a path does not exist or is not a notebook, or a folder contains no notebooks.
     """
     course_folder = find_lessons_folder(language, *named_paths[:1])
     if not named_paths:
@@ -121,7 +121,7 @@ def resolve_notebook_paths(named_paths: Sequence[Path], language: str | None = N
 def _select_useful_variants(notebook: Notebook, variants: Sequence[str]) -> Sequence[str]:
     """Select the variants that are worth running.
 
-    A notebook without code needs none. Without exercises, one variant is enough, because the others would be equal.
+    Notebooks without code need no runs. Notebooks without exercises need only one, because all variants are the same.
     """
     if not any(cell.cell_type == "code" for cell in notebook.cells):
         return ()
@@ -129,7 +129,7 @@ def _select_useful_variants(notebook: Notebook, variants: Sequence[str]) -> Sequ
 
 
 class ProcessGroup:
-    """The processes in which notebooks run. After `terminate_all`, no new process can start."""
+    """The processes that run notebooks. After `terminate_all`, no new process can be started."""
 
     def __init__(self) -> None:
         """Create a group without processes."""
@@ -140,18 +140,18 @@ class ProcessGroup:
     def start_process(
         self, command: list[str], working_folder: Path, environment: dict[str, str]
     ) -> subprocess.Popen[str]:
-        """Start a process whose stderr is part of its stdout.
+        """Start a process that writes its stderr to its stdout.
 
         Args:
             command: The program and its arguments.
             working_folder: The working folder of the process.
-            environment: All environment variables of the process.
+            environment: The complete environment of the process.
 
         Returns:
             The process.
 
         Raises:
-            KeyboardInterrupt: `terminate_all` was called before.
+            KeyboardInterrupt: If `terminate_all` has been called.
         """
         with self._lock:
             if self._is_terminated:
@@ -183,14 +183,14 @@ def check_notebooks(
     cell_timeout: float = 120,
     on_checked: Callable[[], object] = lambda: None,
 ) -> list[CheckResult]:
-    """Check several notebooks at once. Ctrl-C terminates all of their processes.
+    """Check several notebooks in parallel. Ctrl-C terminates all processes.
 
     Args:
         paths: The notebooks.
-        variants: How to run the exercises: "blank", "solved" or both.
-        job_count: How many notebooks run at once.
-        cell_timeout: How many seconds a cell may take.
-        on_checked: Called after each notebook.
+        variants: The variants of the exercises to run: "blank", "solved" or both.
+        job_count: How many notebooks to run in parallel.
+        cell_timeout: The time limit of a cell, in seconds.
+        on_checked: A function that is called after each notebook.
 
     Returns:
         The results in the order of `paths`.
@@ -212,9 +212,9 @@ def check_notebooks(
 
 
 def _prepare_run_paths(paths: Sequence[Path], scratch_folder: Path) -> list[Path]:
-    """Return the path at which each notebook is run.
+    """Return the path from which to run each notebook.
 
-    The course's own lessons run in copies, so that an installed package is not changed.
+    The course's own lessons are copied before they run, so the installed package is not changed.
     """
     language_by_folder = {folder.resolve(): code for code, folder in find_lesson_folders_by_language().items()}
     language_by_lesson = {
@@ -234,19 +234,19 @@ def check_notebook(
     run_path: Path | None = None,
     processes: ProcessGroup | None = None,
 ) -> CheckResult:
-    """Check one notebook: check its saved form, then run it in each variant and compare the outputs.
+    """Check one notebook as saved, then run each variant and compare the outputs.
 
     The solved variant is skipped if the notebook has no exercises. No file is changed.
 
     Args:
         path: The notebook.
-        variants: How to run the exercises: "blank", "solved" or both.
-        cell_timeout: How many seconds a cell may take.
-        run_path: The copy to run, if it is not `path` itself.
-        processes: The group to which the new processes are added.
+        variants: The variants of the exercises to run: "blank", "solved" or both.
+        cell_timeout: The time limit of a cell, in seconds.
+        run_path: The copy to run, or None to run `path` itself.
+        processes: The group that the new processes join.
 
     Returns:
-        The result. A notebook that cannot be read has a `failure_reason`.
+        The result. If the notebook cannot be read, `failure_reason` is set.
     """
     processes = processes or ProcessGroup()
     result = CheckResult(str(path))
@@ -262,7 +262,7 @@ def check_notebook(
     ]
     result.findings.extend(check_saved_notebook(notebook))
     for variant in _select_useful_variants(notebook, variants):
-        for _ in range(2):  # A dead kernel is tried once more, because a busy machine may start one too slowly.
+        for _ in range(2):  # Retry once after a dead kernel, because a busy machine may have started it too slowly.
             cell_results = list(_run_and_iter_cell_results(run_path or path, variant, cell_timeout, result, processes))
             end_number = next(
                 (n for n, cell_result in enumerate(cell_results, 1) if has_kernel_died(cell_result)), None
@@ -276,14 +276,14 @@ def check_notebook(
 
 
 def _add_run_findings(cell_result: CellResult, notebook: Notebook, variant: str, check_result: CheckResult) -> None:
-    """Add the findings of one cell's run to `check_result`, except those that another variant showed already."""
+    """Add the findings of one cell's run to `check_result`, except for those that another variant has already shown."""
     check_result.runs.add((cell_result["cell"], variant))
     known_findings = [
         replace(finding, variant=variant) for finding in check_result.findings if finding.cell == cell_result["cell"]
     ]
     has_known_stderr = any(finding.rule == "stderr" for finding in known_findings)
     for finding in check_cell_run(notebook, cell_result, variant):
-        # Texts on stderr may differ between variants, because they may contain the process id.
+        # The stderr texts of two variants may differ, because they can contain process IDs.
         if finding.rule == "stderr" and has_known_stderr:
             continue
         if finding.rule == "outputs-differ":
@@ -293,9 +293,9 @@ def _add_run_findings(cell_result: CellResult, notebook: Notebook, variant: str,
 
 
 def _merge_with_other_variant(finding: CheckFinding, check_result: CheckResult) -> CheckFinding:
-    """Return the finding for an output that differs, with a better reason if the cell also ran in another variant.
+    """Return the finding for a changed output, with a more precise reason if the cell also ran in another variant.
 
-    If the finding replaces the other variant's finding, that one is removed from `check_result`.
+    If the new finding replaces the other variant's finding, the latter is removed from `check_result`.
     """
     if all(variant == finding.variant for cell, variant in check_result.runs if cell == finding.cell):
         return finding
@@ -315,9 +315,9 @@ def _merge_with_other_variant(finding: CheckFinding, check_result: CheckResult) 
 def _run_and_iter_cell_results(
     path: Path, variant: str, cell_timeout: float, check_result: CheckResult, processes: ProcessGroup
 ) -> Iterator[CellResult]:
-    """Run a notebook under nbval in a separate process, and yield the result of each code cell as it arrives.
+    """Run a notebook under nbval in a separate process, and yield the result of each code cell once available.
 
-    If pytest ends with an unexpected exit code, its output becomes the `failure_reason` of `check_result`.
+    If pytest exits with an unexpected status, its output becomes the `failure_reason` of `check_result`.
     """
     output_lines: deque[str] = deque(maxlen=30)
     with tempfile.TemporaryDirectory(prefix="minitape-run-") as folder:

@@ -1,4 +1,4 @@
-"""The figures of a class, for each exercise and for each learner."""
+"""The figures of a class, by exercise and by learner."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from .handins import ExerciseRecord, HandIn
 
 @dataclass(frozen=True)
 class CommonWrongAnswer:
-    """A wrong answer of several learners.
+    """A wrong answer that several learners gave.
 
     Attributes:
         answer: The answer as text.
-        hint: The hint that it got.
-        learner_count: How many learners gave it.
+        hint: The hint that the learners saw.
+        learner_count: How many learners gave the answer.
     """
 
     answer: str
@@ -27,25 +27,26 @@ class CommonWrongAnswer:
     learner_count: int
 
     def __str__(self) -> str:
-        """Return the answer, how often it was given, and its hint, as in `8.0 (3x) That is y.`."""
+        """Return the answer, its frequency and its hint, as in `8.0 (3x) That is y.`."""
         return f"{self.answer} ({self.learner_count}x) {self.hint}"
 
 
 @dataclass(frozen=True)
 class ExerciseFigures:
-    """The results of a class in one exercise.
+    """The results of a class for one exercise.
 
-    The four counts add up to the number of learners.
+    The four counts add up to the number of learners in the class.
 
     Attributes:
         name: The name of the exercise.
-        first_try_count: The learners who were right at their first try.
-        later_try_count: The other learners who solved it.
-        stuck_count: The learners who answered but were never right.
-        untried_count: The learners who did not answer.
-        median_tries: The median over those who solved it. None if no file contains the number of tries.
-        median_minutes: The median over those who solved it. None if no file contains times.
-        commonest_wrong_answer: The wrong answer that most learners gave, or None.
+        first_try_count: The number of learners who were right on their first try.
+        later_try_count: The number of learners who solved the exercise on a later try.
+        stuck_count: The number of learners who answered but were never right.
+        untried_count: The number of learners who did not answer.
+        median_tries: The median number of tries of those who solved the exercise, or None if no file contains this
+            number.
+        median_minutes: The median time of those who solved the exercise, or None if no file contains times.
+        commonest_wrong_answer: The most common wrong answer, or None.
     """
 
     name: str
@@ -59,20 +60,20 @@ class ExerciseFigures:
 
     @property
     def solved_count(self) -> int:
-        """The number of learners who solved it."""
+        """The number of learners who solved the exercise."""
         return self.first_try_count + self.later_try_count
 
 
 @dataclass(frozen=True)
 class LearnerFigures:
-    """The results of one learner.
+    """The results of a learner.
 
     Attributes:
         learner: The name of the learner.
         solved_by_lesson: The number of solved exercises, by lesson.
-        tries: The number of answers to all exercises.
-        first_try_count: The exercises that were right at the first try.
-        minutes: The time that all exercises took.
+        tries: The total number of answers.
+        first_try_count: The number of exercises solved on the first try.
+        minutes: The total time spent on exercises.
     """
 
     learner: str
@@ -93,7 +94,7 @@ class ClassFigures:
 
     Attributes:
         exercises_by_lesson: The names of the exercises, by lesson.
-        by_exercise: The results in each exercise.
+        by_exercise: The results for each exercise.
         by_learner: The results of each learner.
     """
 
@@ -103,7 +104,7 @@ class ClassFigures:
 
 
 def compute_class_figures(hand_ins: Sequence[HandIn]) -> ClassFigures:
-    """Compute the figures of a class over the lessons in which at least one exercise was answered.
+    """Compute the figures of a class for all lessons in which at least one exercise was answered.
 
     Args:
         hand_ins: The hand-ins of the learners.
@@ -125,14 +126,15 @@ def compute_class_figures(hand_ins: Sequence[HandIn]) -> ClassFigures:
 
 
 def _get_lesson_of_exercise(exercise_name: str) -> str:
-    """Return the lesson of an exercise, which is the part of its name before the last dot."""
+    """Return an exercise's lesson: the part of the exercise's name before the last dot."""
     return exercise_name.rpartition(".")[0]
 
 
 def _list_exercises_by_lesson(exercise_names: Iterable[str]) -> dict[str, list[str]]:
     """Return the exercises of each lesson.
 
-    All exercises of the course's own lessons are known. Other lessons get the exercises in `exercise_names`.
+    For the course's own lessons, all exercises are known. For other lessons, the exercises in `exercise_names` are
+    used.
     """
     names_by_lesson: dict[str, set[str]] = {}
     for name in exercise_names:
@@ -144,7 +146,7 @@ def _list_exercises_by_lesson(exercise_names: Iterable[str]) -> dict[str, list[s
 
 
 def _build_exercise_sort_key(exercise_name: str) -> tuple[int, str]:
-    """Return the sort key of an exercise in a lesson: its number, then its name."""
+    """Return the sort key of an exercise within a lesson: first its number, then its name."""
     number = exercise_name.rpartition(".")[2]
     return (int(number) if number.isdecimal() else 0, exercise_name)
 
@@ -166,13 +168,13 @@ def _compute_exercise_figures(exercise_name: str, hand_ins: Sequence[HandIn]) ->
 
 
 def _compute_median_of_known(values: Iterable[float | None]) -> float | None:
-    """Return the median of the values that are not None; None if all of them are."""
+    """Return the median of all values except None, or None if no values are left."""
     known_values = [value for value in values if value is not None]
     return median(known_values) if known_values else None
 
 
 def _find_commonest_wrong_answer(records: Iterable[ExerciseRecord]) -> CommonWrongAnswer | None:
-    """Return the wrong answer that most learners gave. Of equally common ones, the first in alphabetical order wins."""
+    """Return the most common wrong answer. Ties are resolved in alphabetical order."""
     wrong_answers = [pair for record in records for pair in record.wrong_answers.items()]
     counts = Counter(answer for answer, _ in wrong_answers)
     if not counts:

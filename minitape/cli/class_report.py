@@ -1,4 +1,4 @@
-"""The output of `minitape class`, on the terminal and as CSV."""
+"""The output of `minitape class`, for the terminal and as CSV."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def read_hand_ins_with_progress_bar(folders: Sequence[Path]) -> list[HandIn]:
     """Read the hand-ins in some folders, with a progress bar if stderr is a terminal.
 
     Args:
-        folders: The folders of a class or of single learners, see `find_hand_in_files_by_learner`.
+        folders: The folders of a class or of individual learners, see `find_hand_in_files_by_learner`.
 
     Returns:
-        One hand-in for each learner, sorted by name.
+        One hand-in per learner, sorted by name.
     """
     files_by_learner = find_hand_in_files_by_learner(folders)
     with create_progress_bar(Console(stderr=True)) as progress_bar:
@@ -38,15 +38,15 @@ def read_hand_ins_with_progress_bar(folders: Sequence[Path]) -> list[HandIn]:
 
 
 def print_class_figures(figures: ClassFigures, hand_ins: Sequence[HandIn]) -> None:
-    """Print the tables of learners and exercises, the files that could not be read, and a summary in one line.
+    """Print tables of learners and exercises, a list of unreadable files, and a one-line summary.
 
     Args:
         figures: The figures of the class.
-        hand_ins: The hand-ins, for the files that could not be read.
+        hand_ins: The hand-ins, which list the unreadable files.
     """
     console = Console(highlight=False)
     if not console.is_terminal:
-        console.width = sys.maxsize  # A program reads the output, so each row must be one line.
+        console.width = sys.maxsize  # Another program may read the output, so each row must be a single line.
     console.print(_build_learner_table(figures))
     if figures.by_exercise:
         console.print(_build_exercise_table(figures))
@@ -159,14 +159,14 @@ def _build_exercise_table(figures: ClassFigures) -> Table:
 
 
 def format_class_csv(figures: ClassFigures, hand_ins: Sequence[HandIn]) -> str:
-    """Format the work of a class as CSV, with a row for each learner and exercise.
+    """Format the work of a class as CSV, with one row per learner and exercise.
 
     Args:
-        figures: The figures of the class, which list its lessons and exercises.
+        figures: The figures of the class, which list the lessons and exercises.
         hand_ins: The hand-ins.
 
     Returns:
-        The CSV with the header `CSV_COLUMNS`. Fields that are not in a learner's files stay empty.
+        The CSV text, with the header `CSV_COLUMNS`. Fields that are missing from a learner's files are left empty.
     """
     buffer = io.StringIO(newline="")
     writer = csv.writer(buffer)
@@ -184,7 +184,7 @@ def format_class_csv(figures: ClassFigures, hand_ins: Sequence[HandIn]) -> str:
 
 
 def _escape_spreadsheet_formula(cell: object) -> object:
-    """Put an apostrophe before a text that a spreadsheet would run as a formula. Numbers stay as they are.
+    """Prefix an apostrophe to text that a spreadsheet would run as a formula. Numbers are left unchanged.
 
     >>> [_escape_spreadsheet_formula(cell) for cell in ("=HYPERLINK(1)", "-1.0", 3)]
     ["'=HYPERLINK(1)", '-1.0', 3]

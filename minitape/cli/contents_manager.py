@@ -1,4 +1,4 @@
-"""Reading, writing and running minitape's notebooks in a Jupyter server.
+"""Read, write and run minitape's notebooks in a Jupyter server.
 
 `server` adds the classes of this module to a server. Other notebooks are not affected.
 """
@@ -23,7 +23,7 @@ from .notebook_rules import LANGUAGE, WIDGET_VIEW
 if TYPE_CHECKING:
     from .notebook_rules import Notebook
 
-# A model is JSON that Jupyter's server defines.
+# Jupyter Server defines the JSON format of a model.
 ContentsModel: TypeAlias = dict[str, Any]
 """A file or folder as Jupyter's server describes it."""
 PACKAGE_NAME = "minitape"
@@ -31,33 +31,34 @@ STARTUP_FILE = Path(__file__).parents[1] / "course" / "startup.py"
 
 
 class NotebookContentsMixin:
-    """A mixin for a contents manager, which serves minitape's notebooks in a form that JupyterLab can show.
+    """A contents manager mixin that serves minitape's notebooks in a form that JupyterLab can display.
 
-    A notebook is served with the language information of its kernel. JupyterLab writes that information into each
-    notebook that it opens, and marks the notebook as changed if another one was saved. Lessons are saved without it,
-    because it contains the version of Python.
+    A notebook is served with the language information of its kernel. JupyterLab writes this information into every
+    notebook it opens, and marks the notebook as changed if the saved information differs. Lessons are saved without
+    language information, because it includes the Python version.
 
-    A live widget is served only if the process that created it still runs. Otherwise JupyterLab would show "model not
-    found", even after a restart of the kernel. Then the saved picture or text of the widget is shown instead.
-    minitape's widgets record when they were shown. Other widgets count as shown when the notebook was saved.
+    A live widget is served only while the process that created the widget is running. Otherwise JupyterLab would show
+    "model not found", even after a kernel restart, so the widget's saved picture or text is served instead. minitape's
+    widgets record when they were shown. All other widgets are assumed to have been shown when the notebook was saved.
 
-    A file is written next to the old file, which it then replaces. JupyterLab itself empties the old file first and
-    keeps a copy meanwhile. A server that is stopped at that moment leaves an empty file and a hidden copy.
+    A new file is written next to the old file and then replaces it. JupyterLab, by contrast, makes a hidden copy and
+    empties the old file first, so a server that stops at that moment leaves an empty file behind.
     """
 
     @contextmanager
-    # The file contains str or bytes, depending on the mode.
+    # Depending on the mode, the file contains str or bytes.
     def atomic_writing(self, os_path: str, *args: Any, **kwargs: Any) -> Iterator[IO[Any]]:
-        """Open a file for writing, which replaces the old file at the end of the block.
+        """Open a new file that replaces the old file at the end of the block.
 
-        JupyterLab's own way is used if the file is not a notebook, or if no file can be created next to it.
+        JupyterLab's own method is used if the file is not a notebook, or if no file can be created next to it.
 
         Args:
-            os_path: The file.
+            os_path: The path of the file.
             args: Positional arguments for `open`.
             kwargs: Keyword arguments for `open`.
         """
-        manager: Any = super()  # The next class is a contents manager, which this mixin cannot name.
+        # Type checkers cannot know that the next class in the method resolution order is a contents manager.
+        manager: Any = super()
         folder = os.path.dirname(os.path.realpath(os_path))
         if manager.use_atomic_writing and os.access(folder, os.W_OK) and os_path.endswith(".ipynb"):
             with manager.perm_to_403(os_path), open_replacement_file(Path(os_path), *args, **kwargs) as file:
@@ -74,9 +75,10 @@ class NotebookContentsMixin:
             arguments: Other positional arguments of the contents manager.
             options: Other keyword arguments of the contents manager.
         """
-        manager: Any = super()  # The next class is a contents manager, which this mixin cannot name.
+        # Type checkers cannot know that the next class in the method resolution order is a contents manager.
+        manager: Any = super()
         model: ContentsModel = await manager.get(path, *arguments, **options)
-        # A malformed notebook is served as it is, because JupyterLab can show it.
+        # A malformed notebook is served unchanged, because JupyterLab can display it.
         with suppress(AttributeError, KeyError, TypeError):
             if model["type"] == "notebook" and model["content"] and is_minitape_notebook(model["content"]):
                 metadata = model["content"]["metadata"]
@@ -89,14 +91,15 @@ class NotebookContentsMixin:
 
     async def _find_kernel_start_time(self, notebook_path: str) -> float:
         """Return when the kernel of a notebook started: infinity if it has no kernel, 0 if the time is unknown."""
-        server: Any = getattr(self, "parent", None)  # The parent is whatever created the manager.
+        # The parent is the object that created the manager, whose class is unknown.
+        server: Any = getattr(self, "parent", None)
         if server is None or not await server.session_manager.session_exists(notebook_path.strip("/")):
             return math.inf
         session = await server.session_manager.get_session(path=notebook_path.strip("/"))
         kernel = server.kernel_manager.get_kernel(session["kernel"]["id"])
         try:
             return psutil.Process(kernel.provisioner.pid).create_time()
-        except (AttributeError, psutil.Error):  # The kernel runs on another machine, or has just ended.
+        except (AttributeError, psutil.Error):  # The kernel is running on another machine, or has just exited.
             return 0.0
 
 
@@ -105,20 +108,20 @@ class Notebooks(NotebookContentsMixin, AsyncLargeFileManager):  # type: ignore[m
 
 
 class KernelAdviceMixin:
-    """A mixin for a session manager, which makes the kernels of minitape's notebooks add advice to each NameError.
+    """A session manager mixin that makes the kernels of minitape's notebooks add advice to each NameError.
 
-    The advice helps learners who continue in the middle of a lesson the next day, before any cell has imported
-    minitape.
+    The advice helps learners who resume a lesson in the middle, before any cell has imported minitape.
     """
 
     def get_kernel_env(self, path: str | None, name: str | None = None) -> dict[str, str]:
-        """Return the environment variables for the kernel of a notebook. A startup file that the user has set is kept.
+        """Return the environment variables for a notebook's kernel. A startup file set by the user is kept.
 
         Args:
-            path: The path of the notebook in the server.
-            name: The name of the session.
+            path: The notebook's path on the server.
+            name: The session's name.
         """
-        manager: Any = super()  # The next class is a session manager, which this mixin cannot name.
+        # Type checkers cannot know that the next class in the method resolution order is a session manager.
+        manager: Any = super()
         variables: dict[str, str] = manager.get_kernel_env(path, name)
         if is_minitape_notebook_file(Path(variables["JPY_SESSION_NAME"])):
             variables.setdefault("PYTHONSTARTUP", str(STARTUP_FILE))
@@ -128,7 +131,8 @@ class KernelAdviceMixin:
 def is_minitape_notebook(notebook: Notebook) -> bool:
     """Return whether a notebook uses minitape.
 
-    It does if a cell mentions minitape, or if the notebook was saved by `minitape save`, like the glossary.
+    A notebook uses minitape if one of its cells mentions minitape, or if `minitape save` saved the notebook (as with
+    the glossary).
 
     >>> is_minitape_notebook({"cells": [{"source": "import minitape as tf"}], "metadata": {}})
     True
@@ -147,7 +151,7 @@ def is_minitape_notebook_file(path: Path) -> bool:
     """Return whether a file is a notebook that mentions minitape.
 
     Args:
-        path: The file. It may be missing, and the notebook may be incomplete.
+        path: The path of the file. The file may be missing, and a notebook may be incomplete.
     """
     try:
         return path.suffix == ".ipynb" and PACKAGE_NAME.encode() in read_bytes(path, MAX_NOTEBOOK_SIZE)
@@ -156,7 +160,7 @@ def is_minitape_notebook_file(path: Path) -> bool:
 
 
 def _remove_stale_widget_views(notebook: Notebook, kernel_start_time: float, saved_time: float) -> None:
-    """Remove the live views that are older than the kernel, if their output can be shown without them."""
+    """Remove live views that are older than the kernel, if the output has another form to show."""
     for cell in notebook["cells"]:
         for output in cell.get("outputs", ()):
             shown_time = output.get("metadata", {}).get(WIDGET_VIEW, {}).get("shown", saved_time)

@@ -1,4 +1,4 @@
-"""`minitape explain train.py`: run an unchanged training program, and report problems with its gradients."""
+"""`minitape explain train.py`: run an unchanged training program and report problems with its gradients."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from .messages import convert_write_errors, create_usage_error, say
 
 
 def find_runnable_module_spec(module_name: str) -> ModuleSpec:
-    """Find the module that ``python -m NAME`` runs, which is the ``__main__`` of a package.
+    """Find the module that ``python -m NAME`` would run. For a package, this is its ``__main__`` module.
 
-    The current folder becomes the first folder on Python's search path.
+    The current folder is inserted at the start of Python's search path.
 
     Args:
-        module_name: The name of a module or package, with dots.
+        module_name: The dotted name of a module or package.
 
     Returns:
-        The spec of the module.
+        The module's spec.
 
     Raises:
-        click.UsageError: The module does not exist.
+        click.UsageError: If the module does not exist.
     """
-    sys.path.insert(0, os.getcwd())  # Python does the same for -m.
+    sys.path.insert(0, os.getcwd())  # Python does the same when it is run with -m.
     try:
         spec = importlib.util.find_spec(module_name)
         if spec and spec.submodule_search_locations is not None:
@@ -53,23 +53,23 @@ def run_and_explain_program(
     recording_options: dict[str, int],
     answers_file: Path | None,
 ) -> int:
-    """Run a program and report on its gradients.
+    """Run a program and report problems with its gradients.
 
     Args:
         program: The path of a file, or the name of a module.
-        arguments: The arguments of the program.
-        is_module: `program` is the name of a module.
-        framework: "torch", "tensorflow" or "jax". If it is None, the framework is found by the program's imports.
-        recording_options: Which steps are recorded, as keyword arguments for `run_program`.
-        answers_file: The file to which the answers are also written as JSON, if any.
+        arguments: The program's arguments.
+        is_module: Whether `program` is a module name.
+        framework: "torch", "tensorflow" or "jax". If it is None, the program's imports determine the framework.
+        recording_options: Keyword arguments for `run_program` that select the steps to record.
+        answers_file: A file that also receives the answers as JSON, or None.
 
     Returns:
-        The exit status: 1 if there are findings or the program raised an error, otherwise 0.
+        The exit status: 1 if there are findings or the program raised an exception, otherwise 0.
 
     Raises:
-        click.UsageError: The program does not exist, or its framework cannot be found.
-        click.ClickException: The program is not valid Python, the framework is not installed, or `answers_file` cannot
-            be written.
+        click.UsageError: If the program does not exist, or its framework cannot be determined.
+        click.ClickException: If the program is not valid Python, the framework is not installed, or `answers_file`
+            cannot be written.
     """
     spec = find_runnable_module_spec(program) if is_module else None
     path = Path(str(spec.origin) if spec else program)
@@ -87,7 +87,7 @@ def run_and_explain_program(
         )
     try:
         importlib.import_module(f"minitape.bridges.{framework_name}")
-    except ImportError as error:  # The message contains the command that installs the framework.
+    except ImportError as error:  # The message includes the command that installs the framework.
         raise click.ClickException(str(error)) from error
 
     shown_pages: list[ModelPage] = []

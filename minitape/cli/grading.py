@@ -1,7 +1,7 @@
-"""A step of nbgrader's grading that restores missing grade cells; `nbgrader_config.py` names it.
+"""A step in nbgrader's grading that restores missing grade cells; `nbgrader_config.py` refers to it.
 
-A learner may hand in the notebook of `minitape-lessons` instead of the released one. It contains the same exercises,
-but no grade cells. Without this step, nbgrader would silently give zero points for it.
+A learner may hand in the notebook from `minitape-lessons` instead of the released one. The former has the same
+exercises but no grade cells, so without this step nbgrader would silently award no points.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ RESTORED_NOTE = (
 class RestoredCells(OverwriteCells):
     """A preprocessor that restores missing grade cells.
 
-    A grade cell is inserted after the cell that answers its exercise, or at the end if no cell does.
+    Each grade cell is inserted after the cell that answers its exercise, or at the end if there is no such cell.
     """
 
     def __init__(self, **options: object) -> None:
-        """Create the preprocessor with nbgrader's options, and switch on the restoring of cells."""
+        """Create the preprocessor with nbgrader's options, and enable it."""
         super().__init__(**options)
         self.add_missing_cells, self.missing_cell_notification = True, RESTORED_NOTE
 
     def add_missing_grade_cells(self, nb: Notebook, resources: dict[str, dict[str, str]]) -> tuple[Notebook, object]:
-        """Insert the missing grade cells into a notebook, and log a warning that names the learner.
+        """Insert missing grade cells into a notebook, and log a warning with the learner's name.
 
         Args:
-            nb: The notebook, which is changed.
-            resources: The resources of nbconvert, with the student's name.
+            nb: The notebook to change.
+            resources: The resources of nbconvert, which include the student's name.
 
         Returns:
             The notebook and the resources.
@@ -63,7 +63,7 @@ class RestoredCells(OverwriteCells):
 
 
 def _is_answer_cell_of_grade(cell: Cell, grade_id: str) -> bool:
-    """Return whether a learner's cell contains the answer that the grade cell ``grade_id`` grades."""
+    """Return whether a learner's cell contains the answer that belongs to the grade cell ``grade_id``."""
     if cell.cell_type != "code":
         return False
     own_id = cell.metadata.get("nbgrader", {}).get("grade_id", "")

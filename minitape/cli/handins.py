@@ -1,6 +1,6 @@
-"""Finding and reading the hand-ins of a class: progress files and returned notebooks.
+"""Find and read the hand-ins of a class: progress files and returned notebooks.
 
-The files may come from strangers. They are read as JSON, and nothing in them is run, imported or opened.
+The files may come from strangers. They are only read as JSON; nothing in them is run, imported or opened.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ _HINT_LINE = re.compile(r"^Hint: (.*)$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class ExerciseRecord:
-    """The work of a learner on one exercise. A field is None if the files do not contain it.
+    """A learner's work on one exercise. Fields are None if the files do not contain them.
 
     Attributes:
-        is_solved: The exercise is solved.
+        is_solved: Whether the exercise is solved.
         tries: The number of answers.
         right_at: The number of the first right answer, counted from 1.
-        seconds: The time that the exercise took, without pauses.
-        wrong_answers: The hint of each wrong answer, by the answer's text.
+        seconds: The time spent on the exercise, excluding pauses.
+        wrong_answers: Maps each wrong answer to its hint.
     """
 
     is_solved: bool
@@ -59,13 +59,13 @@ class ExerciseRecord:
     wrong_answers: dict[str, str] = field(default_factory=dict)
 
     def merge_with(self, other: ExerciseRecord) -> ExerciseRecord:
-        """Merge this record with another record of the same exercise and learner.
+        """Merge this record with another one for the same exercise and learner.
 
         Args:
             other: The record from another file.
 
         Returns:
-            A record that is solved if either one is. Its counts come from the record with more tries.
+            A record that is solved if either record is solved. Its counts are taken from the record with more tries.
         """
         fewer_tries, more_tries = sorted((self, other), key=lambda record: record.tries or 0)
         right_at = more_tries.right_at if more_tries.is_solved or more_tries.tries else fewer_tries.right_at
@@ -81,13 +81,13 @@ class ExerciseRecord:
 
 @dataclass
 class HandIn:
-    """All files that one learner handed in.
+    """Everything that one learner handed in.
 
     Attributes:
         learner: The name of the learner.
-        records: The work on each exercise, by the exercise's name.
+        records: The work on each exercise, by exercise name.
         blank_exercises: The exercises that were left blank.
-        problems: The files that could not be read, as (path, reason).
+        problems: The unreadable files, as (path, reason).
     """
 
     learner: str
@@ -99,21 +99,21 @@ class HandIn:
 def find_hand_in_files_by_learner(folders: Sequence[Path]) -> dict[str, list[Path]]:
     """Find the hand-ins in some folders.
 
-    A folder belongs to one learner if it directly contains a progress file, or a lesson under its own name. Otherwise
-    each folder in it belongs to a learner. A file that lies there directly also does: `jane.json` or
+    A folder belongs to a single learner if it directly contains a progress file or a lesson under its original name.
+    Otherwise each of its subfolders belongs to one learner, and so does each of its files, such as `jane.json` or
     `jane_01_the_first_tape.ipynb`.
 
     Args:
         folders: The folders to search.
 
     Returns:
-        The files of each learner, by the learner's name, sorted by name.
+        The files of each learner, by the learner's name. The names are sorted.
     """
     lessons = [path.stem for path in list_notebook_files(find_lessons_folder())]
     files_by_learner: dict[str, list[Path]] = {}
     learner_folders = []
     for folder in folders:
-        if _is_link_of_another_user(folder):  # Reading the link fails later, which is reported as a problem.
+        if _is_link_of_another_user(folder):  # Reading the link will fail later and be reported as a problem.
             learner_folders.append((folder, [folder]))
             continue
         files = list(_iter_hand_in_files(folder))
@@ -132,15 +132,15 @@ def find_hand_in_files_by_learner(folders: Sequence[Path]) -> dict[str, list[Pat
 
 
 def _is_link_of_another_user(path: Path) -> bool:
-    """Return whether a path is a link that another user created, because it may lead to the work of a third user."""
+    """Return whether a path is a link that another user created. Such a link might point to a third user's work."""
     user_id = getattr(os, "geteuid", lambda: None)()
     return user_id is not None and path.is_symlink() and path.lstat().st_uid != user_id
 
 
 def _iter_hand_in_files(folder: Path) -> Iterator[Path]:
-    """Yield the hand-ins below a folder, without hidden copies of JupyterLab.
+    """Yield the hand-ins below a folder, except for JupyterLab's hidden copies.
 
-    Links are skipped, because they may lead anywhere.
+    Links are skipped, because they may point anywhere.
     """
     for parent, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith((".", "__")))
@@ -153,7 +153,7 @@ def _iter_hand_in_files(folder: Path) -> Iterator[Path]:
 
 
 def _extract_learner_name(path: Path, lesson_names: Iterable[str]) -> str:
-    """Return the part of a file name before the name of the lesson.
+    """Return the part of a file name that precedes the lesson's name.
 
     >>> _extract_learner_name(Path("doe_jane_4711_01_the_first_tape-2.ipynb"), ["01_the_first_tape"])
     'doe_jane_4711'
@@ -163,7 +163,7 @@ def _extract_learner_name(path: Path, lesson_names: Iterable[str]) -> str:
 
 
 def _build_distinct_folder_names(folders: Sequence[Path]) -> list[str]:
-    """Return a name for each folder: the part of its path that differs from the other paths.
+    """Return a name for each folder, using the part of its path that differs from the other paths.
 
     >>> _build_distinct_folder_names([Path("/home/ann/minitape-lessons"), Path("/home/bob/minitape-lessons")])
     ['ann', 'bob']
@@ -179,7 +179,7 @@ def _build_distinct_folder_names(folders: Sequence[Path]) -> list[str]:
 
 
 def _count_common_leading_parts(paths: Sequence[tuple[str, ...]]) -> int:
-    """Count the leading parts that all paths share."""
+    """Count the leading path components that all paths share."""
     return sum(1 for _ in takewhile(lambda parts: len(set(parts)) == 1, zip(*paths, strict=False)))
 
 
@@ -190,10 +190,10 @@ def read_hand_ins(
 
     Args:
         files_by_learner: The files of each learner, see `find_hand_in_files_by_learner`.
-        on_learner_read: Called with the learner's name after each learner.
+        on_learner_read: A function that is called with the learner's name after each learner.
 
     Returns:
-        One hand-in for each learner, in the same order. Files that cannot be read are listed in `problems`.
+        One hand-in per learner, in the same order. Unreadable files are listed in `problems`.
     """
     hand_ins = []
     for learner, paths in files_by_learner.items():
@@ -222,7 +222,7 @@ def _describe_read_error(error: Exception) -> str:
 
 
 def _read_exercise_records(path: Path) -> Mapping[str, ExerciseRecord | None]:
-    """Return the records in one file by exercise; None for an exercise that was left blank.
+    """Return the records in one file, by exercise. The record of a blank exercise is None.
 
     Raises OSError or ValueError if the file cannot be read.
     """
@@ -262,7 +262,7 @@ def _convert_progress_to_records(progress: Progress) -> dict[str, ExerciseRecord
 
 
 def _compute_exercise_durations(times_by_exercise: dict[str, list[int]]) -> dict[str, int]:
-    """Compute the seconds that each exercise took: the times from one answer to the next, without pauses."""
+    """Compute the seconds spent on each exercise: the times between consecutive answers, excluding pauses."""
     answers = sorted(
         (answer_time, name) for name, exercise_times in times_by_exercise.items() for answer_time in exercise_times
     )
@@ -274,7 +274,7 @@ def _compute_exercise_durations(times_by_exercise: dict[str, list[int]]) -> dict
 
 
 def _convert_notebook_to_records(notebook: Notebook) -> dict[str, ExerciseRecord | None]:
-    r"""Return the records in a notebook's saved outputs, by exercise; None for an exercise without an answer.
+    r"""Return the records in a notebook's saved outputs, by exercise. The record of an unanswered exercise is None.
 
     >>> said = "Exercise 01.1: not yet.\n  given:    8.0\n  expected: a number\nHint: That is y."
     >>> cell = {"cell_type": "code", "outputs": [{"output_type": "stream", "text": said}]}
@@ -305,7 +305,7 @@ def _convert_notebook_to_records(notebook: Notebook) -> dict[str, ExerciseRecord
 
 
 def _iter_verdicts_in_output(output_text: str) -> Iterator[tuple[str, str, str]]:
-    r"""Yield each verdict of `check` in an output as (exercise, verdict, lines below).
+    r"""Yield each verdict in an output of `check`, as (exercise, verdict, lines below).
 
     The running time is linear in the length of the text.
 
@@ -319,13 +319,13 @@ def _iter_verdicts_in_output(output_text: str) -> Iterator[tuple[str, str, str]]
 
 
 def sanitize_text(text: str, max_length: int = MAX_TEXT_LENGTH) -> str:
-    """Return a stranger's text as one line that is safe to print on a terminal.
+    """Convert a stranger's text to a single line that is safe to print on a terminal.
 
     Args:
         text: The text.
-        max_length: The number of characters to keep.
+        max_length: The maximum number of characters to keep.
 
     Returns:
-        The text with a replacement character for each control character.
+        The text, with a replacement character for each control character.
     """
     return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in str(text)[:max_length])

@@ -1,4 +1,4 @@
-"""The environment in which `check` and `save` run notebooks, which is the same on every machine."""
+"""The environment in which `check` and `save` run notebooks. It is the same on every machine."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from minitape.common.atomic_write import write_file
 from minitape.common.translation import LANGUAGE_VARIABLES
 from minitape.course.progress import ENVIRONMENT_VARIABLE
 
-# The user's language is dropped, because a lesson has its own language.
+# The user's language is removed, because each lesson sets its own language.
 DROPPED_VARIABLES = (
     *("PYTEST_ADDOPTS", "PYTEST_CURRENT_TEST", "PYTEST_PLUGINS", "PYTHONWARNINGS", "PYTHONSTARTUP"),
     LANGUAGE_VARIABLES[0],
@@ -23,7 +23,7 @@ FIXED_VARIABLES = {
     "JUPYTER_PLATFORM_DIRS": "1",
 }
 
-# A kernel runs this code when it starts. It turns a failing `!command` into an exception, which IPython would ignore.
+# A kernel runs this code at startup. It turns a failing `!command`, which IPython would ignore, into an exception.
 STARTUP_CODE = """\
 def _install():
     import subprocess
@@ -52,15 +52,15 @@ del _install
 
 
 def prepare_kernel_environment(scratch_folder: Path) -> dict[str, str]:
-    """Write the settings of a kernel, and return the environment variables that select them.
+    """Write the settings for a kernel and return the environment variables that select them.
 
-    The user's own IPython settings and course progress are neither read nor written.
+    The user's IPython settings and course progress are neither read nor changed.
 
     Args:
-        scratch_folder: The folder for the settings, the history and the course's progress.
+        scratch_folder: The folder for settings, history and course progress.
 
     Returns:
-        All environment variables for the kernel.
+        The kernel's complete environment.
     """
     startup = scratch_folder / "ipython" / "profile_default" / "startup"
     startup.mkdir(parents=True, exist_ok=True)

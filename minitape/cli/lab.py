@@ -1,4 +1,4 @@
-"""`minitape lab`: copy the lessons for a learner, and open them in JupyterLab."""
+"""`minitape lab`: copy the lessons for a learner and open them in JupyterLab."""
 
 from __future__ import annotations
 
@@ -40,21 +40,21 @@ SETTINGS_FOLDER = Path(__file__).with_name("jupyterlab_settings")
 
 
 def copy_and_report_lessons(chosen_folder: Path | None, chosen_language: str | None) -> Path:
-    """Copy the missing lessons to the learner's folder, and print which files were copied and kept.
+    """Copy missing lessons to the learner's folder, and print which files were copied and which were kept.
 
-    The language is the chosen one, otherwise the language of the lessons in the folder, otherwise the system's. A
-    folder never gets lessons in two languages.
+    The chosen language takes precedence over the language of existing lessons in the folder, which takes precedence
+    over the system's language. A folder never contains lessons in two languages.
 
     Args:
-        chosen_folder: The folder that the user named, if any.
-        chosen_language: The language that the user named, if any.
+        chosen_folder: The folder that the user specified, or None.
+        chosen_language: The language that the user specified, or None.
 
     Returns:
-        The folder.
+        The learner's folder.
 
     Raises:
-        click.ClickException: The folder is a file, cannot be written, or contains the lessons in another language.
-        click.UsageError: The chosen language has no lessons.
+        click.ClickException: If the folder is a file, is not writable, or contains lessons in another language.
+        click.UsageError: If there are no lessons in the chosen language.
     """
     find_lessons_folder(chosen_language)
     folder = chosen_folder or Path(LEARNER_FOLDER)
@@ -89,18 +89,18 @@ def copy_and_report_lessons(chosen_folder: Path | None, chosen_language: str | N
             f"{say('English', language)}: minitape lab --language {language}"
             for language in find_lesson_folders_by_language()
         ]
-        with suppress(UnicodeEncodeError):  # The terminal may not be able to show the language's name.
+        with suppress(UnicodeEncodeError):  # The terminal may not be able to display the language's name.
             click.echo(" · ".join(commands))
     return folder
 
 
 def print_translated(text: str, language_code: str, /, **values: object) -> None:
-    """Print a text in a language, or in English if the terminal cannot show the language.
+    """Print a text in a language, or in English if the terminal cannot display the language.
 
     Args:
         text: The English text, with the names of values in braces.
         language_code: The language.
-        values: The values for the names in braces.
+        values: The values to insert for the names in braces.
     """
     try:
         click.echo(say(text, language_code, **values))
@@ -109,23 +109,23 @@ def print_translated(text: str, language_code: str, /, **values: object) -> None
 
 
 def run_jupyterlab(folder: Path, ip: str, port: int | None, opens_browser: bool | None, is_verbose: bool) -> NoReturn:
-    """Serve a folder with JupyterLab until Ctrl-C. This function does not return.
+    """Serve a folder with JupyterLab until Ctrl-C is pressed. This function does not return.
 
     Args:
-        folder: The folder. JupyterLab opens the lesson in which the learner answered last.
+        folder: The learner's folder. JupyterLab opens the lesson with the learner's latest answer.
         ip: The address to listen on.
-        port: The port to listen on; a free one if it is None.
-        opens_browser: Whether to open a browser; if it is None, one is opened if possible.
-        is_verbose: Show all of JupyterLab's messages.
+        port: The port to listen on, or None for any free port.
+        opens_browser: Whether to open a browser. None opens a browser if possible.
+        is_verbose: Whether to show all of JupyterLab's messages.
 
     Raises:
-        click.ClickException: The port is taken, or `ip` is not an address of this machine.
+        click.ClickException: If the port is in use, or `ip` is not an address of this machine.
     """
     notebook = find_notebook_to_open(folder)
     start_page = f"/lab/tree/{quote(notebook.name)}" if notebook else "/lab"
     port = find_free_port(ip, port)
     token = os.environ["JUPYTER_TOKEN"] = os.environ.get("JUPYTER_TOKEN") or secrets.token_hex(24)
-    # The kernel must be the Python that has minitape, not one that the user registered elsewhere.
+    # The kernel must use the Python that has minitape, not one that the user registered elsewhere.
     os.environ.setdefault("JUPYTER_PREFER_ENV_PATH", "1")
     _replace_unwritable_folders()
     is_browser_opened = can_open_browser() if opens_browser is None else opens_browser
@@ -144,18 +144,18 @@ def run_jupyterlab(folder: Path, ip: str, port: int | None, opens_browser: bool 
 
 
 def _release_idle_server_threads() -> None:
-    """Release the server's threads that wait for work.
+    """Release the server threads that are waiting for work.
 
-    On a busy machine such a thread may be left, and Python would wait for it forever.
+    On a busy machine, such a thread may survive, and Python would wait for it forever.
     """
     for thread in threading.enumerate():
         if thread.name == "AnyIO worker thread" and hasattr(thread, "queue"):
-            with suppress(queue.Full):  # The thread still has work, and ends after it.
+            with suppress(queue.Full):  # The thread still has work to do and will then exit.
                 thread.queue.put_nowait(None)
 
 
 def _replace_unwritable_folders() -> None:
-    """Set temporary folders for Jupyter if the home folder cannot be written, as in a container of any user."""
+    """Set temporary folders for Jupyter if the home folder is not writable, as in some containers."""
     home = os.path.expanduser("~")
     if os.access(home, os.W_OK):
         return
@@ -178,7 +178,8 @@ def _build_lab_arguments(
         "--ServerApp.port_retries=0",
         f"--ServerApp.open_browser={is_browser_opened}",
         "--ServerApp.answer_yes=True",
-        f"--ServerApp.jpserver_extensions={EXTENSION}=True",  # Other servers may have it switched off.
+        # The user may have disabled the extension for other servers.
+        f"--ServerApp.jpserver_extensions={EXTENSION}=True",
         f"--LabApp.default_url={start_page}",
         f"--LabApp.app_settings_dir={SETTINGS_FOLDER}",
         "--LabApp.extension_manager=readonly",
@@ -193,7 +194,7 @@ def _build_lab_arguments(
 
 
 def _can_encrypt_kernel_messages() -> bool:
-    """Return whether the installed packages can encrypt the messages between JupyterLab and the kernels."""
+    """Return whether the installed packages can encrypt messages between JupyterLab and its kernels."""
     import zmq
     from jupyter_client.manager import KernelManager
 
@@ -205,13 +206,14 @@ def find_free_port(ip: str, chosen_port: int | None) -> int:
 
     Args:
         ip: The address to listen on.
-        chosen_port: The port that the user chose. If it is None, the first free port from 8888 up is used.
+        chosen_port: The port that the user chose, or None for the first free port from 8888 upward.
 
     Returns:
         The port.
 
     Raises:
-        click.ClickException: `chosen_port` is taken, all ports are taken, or `ip` is not an address of this machine.
+        click.ClickException: If `chosen_port` is in use, all ports are in use, or `ip` is not an address of this
+            machine.
     """
     candidates = [chosen_port] if chosen_port else range(FIRST_PORT, FIRST_PORT + PORTS_TRIED)
     for port in candidates:
@@ -239,7 +241,7 @@ def find_free_port(ip: str, chosen_port: int | None) -> int:
 
 
 def can_open_browser() -> bool:
-    """Return whether a browser with a window can be opened. Browsers for the terminal do not count."""
+    """Return whether a graphical browser can be opened. Text browsers do not count."""
     if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
         return False
     try:
@@ -250,7 +252,7 @@ def can_open_browser() -> bool:
 
 
 def _print_address_when_ready(ip: str, port: int, address: str, is_browser_opened: bool, folder: Path) -> None:
-    """Print the address once the server responds. If it never does, JupyterLab prints the reason itself."""
+    """Print the address once the server responds. If the server fails to start, JupyterLab prints the reason."""
     timer, code = threading.Event(), detect_language(folder)
     while not _does_server_answer(_to_reachable_host(ip), port):
         timer.wait(0.2)
@@ -274,6 +276,6 @@ def _does_server_answer(host: str, port: int) -> bool:
 
 
 def _to_reachable_host(ip: str) -> str:
-    """Return the host for URLs by which a browser on this machine reaches a server that listens on an address."""
+    """Return the host name with which a browser on this machine can reach a server that listens on an address."""
     host = "127.0.0.1" if ip in ANY_ADDRESS else ip
     return f"[{host}]" if ":" in host else host

@@ -1,4 +1,4 @@
-"""Finding the lessons, and copying them for a learner."""
+"""Find the lessons and copy them for a learner."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class CopiedLessons(NamedTuple):
 
     Attributes:
         copied_names: The files that were copied, relative to the folder.
-        kept_names: The files that existed already and were not changed.
+        kept_names: The files that already existed and were left unchanged.
     """
 
     copied_names: list[str]
@@ -32,13 +32,13 @@ class CopiedLessons(NamedTuple):
 
 
 def find_lesson_folders_by_language() -> dict[str, Path]:
-    """Find the folders of the course's lessons, inside the installed package or in the repository's `notebooks`.
+    """Find the folders with the course's lessons, either in the installed package or in the repository's `notebooks`.
 
     Returns:
-        The folder of each language, by its code.
+        The folder for each language, by language code.
 
     Raises:
-        click.UsageError: Neither place exists.
+        click.UsageError: If neither place exists.
     """
     for lessons_root in translation.LESSON_FOLDERS:
         if lessons_root.is_dir():
@@ -50,17 +50,17 @@ def find_lesson_folders_by_language() -> dict[str, Path]:
 
 
 def find_lessons_folder(language: str | None = None, other_lessons: object = None) -> Path:
-    """Find the folder of the course's lessons in a language.
+    """Find the folder with the course's lessons in a language.
 
     Args:
-        language: The code of the language; English if it is None.
-        other_lessons: Lessons of the user, if the user named some. They exclude `language`.
+        language: The language code. None means English.
+        other_lessons: Lessons that the user specified, which cannot be combined with `language`.
 
     Returns:
         The folder.
 
     Raises:
-        click.UsageError: The language has no lessons, or it was chosen together with `other_lessons`.
+        click.UsageError: If there are no lessons in the language, or it was chosen together with `other_lessons`.
     """
     folder_by_language = find_lesson_folders_by_language()
     if language and other_lessons:
@@ -77,7 +77,7 @@ def find_lessons_folder(language: str | None = None, other_lessons: object = Non
 
 
 def list_notebook_files(folder: Path) -> list[Path]:
-    """List the notebooks in a folder, without hidden files.
+    """List the notebooks in a folder, excluding hidden files.
 
     Args:
         folder: The folder, which may be missing.
@@ -89,7 +89,7 @@ def list_notebook_files(folder: Path) -> list[Path]:
 
 
 def get_lesson_prefix(path: Path) -> str:
-    """Return the prefix of the exercise names in a notebook of the course.
+    """Return the common prefix of the exercise names in a course notebook.
 
     >>> [get_lesson_prefix(Path(f"{name}.ipynb")) for name in ("05_persistent", "appendix_tensors", "glossary")]
     ['05', 'appendix', '']
@@ -105,13 +105,13 @@ def get_lesson_prefix(path: Path) -> str:
 
 
 def find_notebook_to_open(folder: Path) -> Path | None:
-    """Find the lesson in which the learner answered last.
+    """Find the lesson with the learner's latest answer.
 
     Args:
         folder: The learner's folder, which may contain a progress file.
 
     Returns:
-        The notebook of that lesson. If it is not found, the first notebook, or None in an empty folder.
+        The notebook of that lesson, or the first notebook if there are no answers, or None if the folder is empty.
     """
     notebooks = list_notebook_files(folder)
     last_name = find_last_lesson(folder)
@@ -123,22 +123,22 @@ def find_notebook_to_open(folder: Path) -> Path | None:
 
 
 def copy_missing_lessons(target_folder: Path, with_outputs: bool = False, language: str | None = None) -> CopiedLessons:
-    """Copy the lessons that are not yet in a folder.
+    """Copy the lessons that a folder does not contain yet.
 
-    An existing file is never opened for writing. The translated texts of the lessons are not copied, because they
-    belong to the installed minitape.
+    Existing files are never opened for writing. Translated texts are not copied, because they belong to the installed
+    minitape.
 
     Args:
-        target_folder: The folder, which is created if needed.
-        with_outputs: Keep the outputs of the notebooks. Learners get none, because an output would answer the question
-            above it.
-        language: The language of the lessons; English if it is None.
+        target_folder: The folder to copy to. It is created if necessary.
+        with_outputs: Whether to keep the notebooks' outputs. Learners receive notebooks without outputs, because an
+            output would reveal the answer to the question above it.
+        language: The language of the lessons. None means English.
 
     Returns:
-        The names of the copied and of the kept files.
+        The names of the copied files and the kept files.
 
     Raises:
-        OSError: `target_folder` cannot be written.
+        OSError: If `target_folder` is not writable.
     """
     lessons_folder = find_lessons_folder(language)
     copied_names: list[str] = []
@@ -167,7 +167,7 @@ def _iter_lesson_files(lessons_folder: Path) -> Iterator[Path]:
 
 
 def _read_notebook_without_outputs(path: Path) -> bytes:
-    """Read a notebook and return its bytes without outputs, as if no cell had run."""
+    """Return the bytes of a notebook without outputs, as if no cell had been run."""
     notebook = read_json(path, MAX_NOTEBOOK_SIZE)
     for cell in notebook["cells"]:
         if cell["cell_type"] == "code":

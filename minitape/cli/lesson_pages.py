@@ -1,7 +1,7 @@
-"""Lessons as pages, on which pictures step or move without a kernel. The pages never show answers.
+"""Convert lessons to pages whose pictures can be stepped through without a kernel. The pages never show answers.
 
-A lesson is saved with its outputs and with still pictures. To get pictures that step, each lesson is run once more by
-``minitape_widgets.lesson_views``, in a separate process.
+A saved lesson contains its outputs and static pictures. To obtain interactive pictures,
+``minitape_widgets.lesson_views`` reruns each lesson in a separate process.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def link_cells_to_headings(page_text: str, anchors_by_lesson: dict[str, dict[str
 
 
 def map_cells_to_heading_anchors(cells: list[Cell]) -> dict[str, str]:
-    r"""Return the anchors of the headings that begin a cell.
+    r"""Return the anchors of all headings that begin a cell.
 
     >>> map_cells_to_heading_anchors([{"id": "tape", "source": ["## 磁带（Tape）\n", "它记录运算。"]}])
     {'tape': '磁带tape'}
@@ -96,13 +96,13 @@ def map_cells_to_heading_anchors(cells: list[Cell]) -> dict[str, str]:
 
 
 def build_page_translator(lessons_folder: Path) -> Callable[..., str]:
-    """Return a function that translates the texts around a lesson.
+    """Return a function that translates the texts on a lesson's page.
 
     Args:
-        lessons_folder: The folder of the lessons, which decides the language.
+        lessons_folder: The folder of the lessons, which determines the language.
 
     Returns:
-        A function of an English text and of values for the names in braces.
+        A function that takes an English text and the values for the names in braces.
     """
     return partial(_translate_page_text, detect_language(lessons_folder))
 
@@ -112,7 +112,7 @@ def _translate_page_text(language_code: str, text: str, **values: object) -> str
 
 
 def choose_page_folder(lessons_folder: Path) -> str:
-    """Return the folder of the pages for some lessons.
+    """Return the folder for the pages of some lessons.
 
     Args:
         lessons_folder: The folder of the lessons.
@@ -131,15 +131,15 @@ def build_lesson_pages(
 
     Args:
         lessons_folder: The notebooks.
-        extra_folder: The folder to which the views and the files of the lessons are written.
-        lab_command: The command that runs the lessons, which each page names.
-        lite_url: The address of a site that runs the lessons, to which each page links, or "".
+        extra_folder: The folder to which the lessons' views and files are written.
+        lab_command: The command that runs the lessons. Each page shows it.
+        lite_url: The URL of a site that runs the lessons, or "". Each page links to the site.
 
     Returns:
         The text of each page, by path.
 
     Raises:
-        click.ClickException: A lesson cannot be run, or it shows a view that is not saved in it.
+        click.ClickException: If a lesson cannot be run, or shows a view that is not saved in the notebook.
     """
     page_folder = choose_page_folder(lessons_folder)
     lessons = list_notebook_files(lessons_folder)
@@ -169,17 +169,17 @@ def _copy_referenced_files(page_text: str, lessons_folder: Path, target_folder: 
 
 
 def run_lesson_for_views(lesson: Path, views_folder: Path) -> Views:
-    """Run a lesson in its own folder, as `minitape check` does, and write its views.
+    """Run a lesson in its own folder, as `minitape check` does, and write its views to files.
 
     Args:
         lesson: The notebook.
-        views_folder: The folder to write to. The views are in a subfolder with the name of the lesson.
+        views_folder: The folder to write to. A subfolder with the lesson's name receives the views.
 
     Returns:
-        The text and the file name of each view, by cell id.
+        The text and the file name of each view, by cell ID.
 
     Raises:
-        click.ClickException: The lesson cannot be run.
+        click.ClickException: If the lesson cannot be run.
     """
     with tempfile.TemporaryDirectory() as scratch:
         environment = {**os.environ, "IPYTHONDIR": scratch, "MINITAPE_PROGRESS": str(Path(scratch, "progress.json"))}
@@ -201,20 +201,20 @@ def run_lesson_for_views(lesson: Path, views_folder: Path) -> Views:
 def build_lesson_page(
     lesson: Path, cells: list[Cell], views: Views, lab_command: str = "minitape lab", lite_url: str = ""
 ) -> str:
-    """Build the page of one lesson.
+    """Build the page for one lesson.
 
     Args:
         lesson: The notebook.
         cells: The cells of the notebook.
         views: The views of the lesson, see `run_lesson_for_views`.
         lab_command: The command that runs the lesson.
-        lite_url: The address of a site that runs the lesson, or "".
+        lite_url: The URL of a site that runs the lesson, or "".
 
     Returns:
-        The text of the page, as MyST Markdown.
+        The page as MyST Markdown.
 
     Raises:
-        click.ClickException: The lesson shows a view that is not saved in it.
+        click.ClickException: If the lesson shows a view that is not saved in the notebook.
     """
     page_blocks = []
     say = build_page_translator(lesson.parent)
@@ -225,7 +225,7 @@ def build_lesson_page(
         if has_answers(cell):
             continue
         if cell["cell_type"] == "markdown":
-            # A link to a heading keeps capitals in JupyterLab, but not in a page.
+            # Links to headings keep their capital letters in JupyterLab, but not on a page.
             page_blocks.append(embed_attachments(cell, re.sub(r"\]\(#[\w-]+\)", lambda link: link[0].lower(), source)))
         elif cell["cell_type"] == "code":
             cell_views = [(plain_text, f"{views_address}/{name}") for plain_text, name in views.get(cell["id"], ())]
@@ -254,7 +254,7 @@ def build_lesson_page(
 
 
 def embed_attachments(cell: Cell, source: str) -> str:
-    """Embed the pictures that are attached to a cell.
+    """Embed a cell's attached pictures.
 
     >>> embed_attachments({"attachments": {"a.png": {"image/png": "QUJD"}}}, "![a curve](attachment:a.png)")
     '<img alt="a curve" src="data:image/png;base64,QUJD">'
@@ -282,7 +282,7 @@ def iter_code_cell_blocks(
     Args:
         cell: The cell.
         source: The code of the cell.
-        pending_views: The views of the cell as (text, address). Each view that is shown is removed from the list.
+        pending_views: The views of the cell, as (text, URL). Each view is removed from the list once it is shown.
         say: A function that translates a text into the lesson's language.
 
     Yields:
@@ -309,7 +309,7 @@ def iter_code_cell_blocks(
             buttons = "".join(f'<button type="button">{escape(choice)}</button>' for choice in choices)
             yield f'<div class="output predict"><p>{escape(plain.partition(CHOICE_SEPARATOR)[0])}</p>{buttons}</div>'
         elif html:
-            compact_html = re.sub(r"\n\s*\n", "\n", html)  # An empty line would end the HTML block.
+            compact_html = re.sub(r"\n\s*\n", "\n", html)  # An empty line would terminate the HTML block.
             yield f'<div class="output">{compact_html}</div>'
         elif markdown := "".join(data.get("text/markdown", "")):
             yield from ('<div class="output">', markdown, "</div>")

@@ -1,4 +1,4 @@
-"""`minitape site --lite`: the lessons in JupyterLite, which runs them in the reader's browser."""
+"""`minitape site --lite`: build a JupyterLite site that runs the lessons in the reader's browser."""
 
 from __future__ import annotations
 
@@ -42,17 +42,17 @@ def write_lite_site(
     """Write a site with JupyterLite, the course's lessons and the playground.
 
     Args:
-        target_folder: The folder of the site. An older site in it is replaced.
-        language_codes: The languages of the lessons; English if it is empty.
-        offline: Copy Pyodide into the site, so that the reader's browser fetches nothing from other servers.
+        target_folder: The folder for the site. An existing site is replaced.
+        language_codes: The languages of the lessons. An empty list means English.
+        offline: Whether to copy Pyodide into the site, so that the reader's browser loads nothing from other servers.
         pyodide_folder: A folder with a distribution of Pyodide. If it is None, Pyodide comes from its CDN.
 
     Returns:
-        The number of notebooks.
+        The number of notebooks on the site.
 
     Raises:
-        ModuleNotFoundError: JupyterLite is not installed.
-        click.ClickException: `target_folder` contains other files, JupyterLite cannot be built, or Pyodide is
+        ModuleNotFoundError: If JupyterLite is not installed.
+        click.ClickException: If `target_folder` contains other files, JupyterLite cannot be built, or Pyodide is
             unavailable.
     """
     require_packages(*REQUIRED_PACKAGES)
@@ -64,7 +64,7 @@ def write_lite_site(
         replace_site_folder(target_folder) as new_folder,
         tempfile.TemporaryDirectory(prefix="minitape-lite-") as scratch,
     ):
-        # Downloads come first, because they may fail.
+        # Download first, because downloads may fail.
         wheels = [
             wheel
             for wheel in _find_kernel_extension_folder().rglob("*.whl")
@@ -100,7 +100,7 @@ def _find_kernel_extension_folder() -> Path:
 
 
 def _build_jupyterlite(target_folder: Path, scratch_folder: Path, lessons_folders: Sequence[Path]) -> None:
-    """Build JupyterLite with the lessons in `target_folder`."""
+    """Build JupyterLite and the lessons in `target_folder`."""
     contents_folder, overrides_file = scratch_folder / "contents", scratch_folder / "overrides.json"
     for lessons_folder in lessons_folders:
         code = detect_language(lessons_folder)
@@ -116,16 +116,16 @@ def _build_jupyterlite(target_folder: Path, scratch_folder: Path, lessons_folder
         *("--settings-overrides", str(overrides_file), "--apps", "lab", "--no-sourcemaps"),
         f"--FederatedExtensionAddon.extra_labextensions_path={LAB_EXTENSIONS}",
     ]
-    # JupyterLite writes its own cache to the working folder.
+    # JupyterLite writes its cache to the working folder.
     process = subprocess.run(command, cwd=scratch_folder, capture_output=True, text=True)
     if process.returncode:
         raise click.ClickException(f"JupyterLite cannot be built:\n{process.stdout}{process.stderr}")
 
 
 def _set_up_kernel_python(site_folder: Path, packages: list[str], loader_url: str, serves_python: bool) -> None:
-    """Configure the kernel so that it starts with minitape.
+    """Configure the kernel to start with minitape.
 
-    Pyodide loads all packages from the lock file and queries no package index.
+    Pyodide loads all packages from the lock file without querying a package index.
     """
     (worker,) = (site_folder / "extensions" / KERNEL_EXTENSION).rglob("comlink.worker.*.js")
     starter_config = json.dumps(
@@ -141,13 +141,13 @@ def _set_up_kernel_python(site_folder: Path, packages: list[str], loader_url: st
         "disablePyPIFallback": serves_python,
         "loadPyodideOptions": {
             "packages": [*packages, "jedi"]
-        },  # A package in this list counts as loaded, so jedi is not fetched.
+        },  # Packages in this list are assumed to be loaded, so jedi is not fetched.
     }
     write_file(site_folder / CONFIG_FILE, json.dumps(config, indent=2) + "\n")
 
 
 def _build_front_page_html(lessons_folders: Sequence[Path]) -> str:
-    """Build the first page of the site, which lists the lessons of each language side by side."""
+    """Build the site's start page, which lists the lessons of all languages side by side."""
     columns = []
     for lessons_folder in lessons_folders:
         say, code = build_page_translator(lessons_folder), detect_language(lessons_folder)

@@ -1,4 +1,4 @@
-"""The messages of the command, in the user's language."""
+"""The messages of the `minitape` command, in the user's language."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..picture.truncation import measure_width
 
 
 def say(text: str, language_code: str | None = None, /, **values: object) -> str:
-    """Translate a text of the command.
+    """Translate one of the command's texts.
 
     >>> say("saved {path}", path="a.ipynb")
     'saved a.ipynb'
@@ -36,40 +36,40 @@ def say(text: str, language_code: str | None = None, /, **values: object) -> str
 
 
 def create_failure(text: str, /, **values: object) -> click.ClickException:
-    """Create the error for an action that failed.
+    """Create the error for a failed action.
 
     Args:
         text: The English message, with the names of values in braces.
         values: The values for the names in braces.
 
     Returns:
-        The error, with the translated message.
+        The error with the translated message.
     """
     return click.ClickException(say(text, **values))
 
 
 def create_usage_error(text: str, /, **values: object) -> click.UsageError:
-    """Create the error for a wrong argument or option.
+    """Create the error for an invalid argument or option.
 
     Args:
         text: The English message, with the names of values in braces.
         values: The values for the names in braces.
 
     Returns:
-        The error, with the translated message.
+        The error with the translated message.
     """
     return click.UsageError(say(text, **values))
 
 
 @contextmanager
 def convert_write_errors(path: Path) -> Iterator[None]:
-    """Convert an OSError that the block raises into a click error.
+    """Convert an OSError from the block into a click error.
 
     Args:
-        path: The file or folder that the block writes, for the message.
+        path: The file or folder that the block writes. The message names it.
 
     Raises:
-        click.ClickException: The block raised an OSError.
+        click.ClickException: If the block raises an OSError.
     """
     try:
         yield
@@ -78,7 +78,7 @@ def convert_write_errors(path: Path) -> Iterator[None]:
 
 
 def translate_column_names(*names: str) -> list[str]:
-    """Translate the names of a table's columns.
+    """Translate the column names of a table.
 
     Args:
         names: The English names.
@@ -90,13 +90,13 @@ def translate_column_names(*names: str) -> list[str]:
 
 
 class HelpText(click.HelpFormatter):
-    """Format the text of ``--help`` in lines that fit the terminal, even if characters are two columns wide."""
+    """Format the text of ``--help`` in lines that fit the terminal, even with characters that are two columns wide."""
 
     def write_text(self, text: str) -> None:
-        """Write a text in lines, which are half as long if the text has wide characters.
+        """Write a text as wrapped lines. With wide characters, lines are half as long.
 
         Args:
-            text: The text, which is one paragraph.
+            text: One paragraph of text.
         """
         full_width = self.width
         if measure_width(text) > len(text):
@@ -106,6 +106,6 @@ class HelpText(click.HelpFormatter):
 
 
 class CommandContext(click.Context):
-    """The context of a command, which formats help with `HelpText`."""
+    """A command context that formats help with `HelpText`."""
 
     formatter_class = HelpText

@@ -1,7 +1,7 @@
-"""`minitape export --nbgrader`: a lesson as an assignment that nbgrader distributes, collects and grades.
+"""`minitape export --nbgrader`: write a lesson as an assignment that nbgrader distributes, collects and grades.
 
-Each exercise keeps the given part. The grade cell after it fails while the answer is wrong. The folded solutions stay
-only in the teacher's version.
+Each exercise keeps its given part, followed by a grade cell that fails while the answer is wrong. Only the teacher's
+version contains the folded solutions.
 """
 
 from __future__ import annotations
@@ -53,13 +53,13 @@ HIDDEN_TESTS_TEMPLATE = (
 
 @dataclass(frozen=True)
 class CheckCall:
-    """A call of `check` in the cell of an exercise.
+    """A call to `check` in an exercise cell.
 
     Attributes:
         name: The name of the exercise.
-        answer: The code of the answer.
-        first_line: The first line of the call, counted from 1.
-        last_line: The last line of the call.
+        answer: The source code of the answer.
+        first_line: The number of the call's first line, counted from 1.
+        last_line: The number of the call's last line.
     """
 
     name: str
@@ -84,16 +84,16 @@ def export_lesson(lesson: str, course_folder: Path, language: str | None = None)
     """Write a lesson as an assignment.
 
     Args:
-        lesson: The number of a lesson of the course, or the path of a notebook.
-        course_folder: nbgrader's folder of the course.
+        lesson: The number of a course lesson, or the path of a notebook.
+        course_folder: nbgrader's course folder.
         language: The language of the course's lessons; English if it is None.
 
     Returns:
-        The notebook of the assignment, and its number of exercises.
+        The assignment's notebook and number of exercises.
 
     Raises:
-        click.ClickException: The lesson does not exist, cannot be read or has no exercises, or the assignment exists
-            already.
+        click.ClickException: If the lesson does not exist, cannot be read or has no exercises, or if the assignment
+            already exists.
     """
     path = find_lesson_notebook(lesson, language)
     target = course_folder / "source" / path.stem / path.name
@@ -142,13 +142,13 @@ def find_lesson_notebook(lesson: str, language: str | None = None) -> Path:
 
 
 def write_settings_or_list_missing(course_folder: Path) -> str | None:
-    """Write nbgrader's settings if the course has none.
+    """Write nbgrader's settings unless the course already has settings.
 
     Args:
-        course_folder: nbgrader's folder of the course.
+        course_folder: nbgrader's course folder.
 
     Returns:
-        The lines that existing settings lack. None if nothing is missing.
+        The lines that are missing from existing settings, or None if no line is missing.
     """
     path = course_folder / SETTINGS_FILE
     if not path.exists():
@@ -163,7 +163,7 @@ def write_settings_or_list_missing(course_folder: Path) -> str | None:
 def _iter_assignment_cells(cells: list[Cell], notebook_name: str) -> Iterator[Cell]:
     """Yield the cells of the assignment.
 
-    If a lesson brings its own answers, they are hidden in the grade cells.
+    If a lesson includes its own answers, they are hidden in the grade cells.
     """
     answer_cells = [cell for cell in cells if cell.cell_type == "code" and has_answers(cell)]
     answer_code = "\n\n".join(cell.source for cell in answer_cells)
@@ -179,7 +179,7 @@ def _iter_assignment_cells(cells: list[Cell], notebook_name: str) -> Iterator[Ce
 def _iter_answer_and_grade_cells(
     exercise_cell: Cell, solution: str | None, answer_code: str, notebook_name: str
 ) -> Iterator[Cell]:
-    """Yield the cell for the answer, and a grade cell for each of its calls of `check`."""
+    """Yield the answer cell, and a grade cell for each call to `check`."""
     checks = list(iter_check_calls(exercise_cell.source))
     if solution is None or not checks:
         problem = "calls no check(NAME, ANSWER)" if solution is not None else "has no solution"
@@ -209,7 +209,7 @@ def _iter_answer_and_grade_cells(
 
 
 def _build_nbgrader_metadata(grade_id: str, is_grade: bool = False, is_solution: bool = False) -> dict[str, object]:
-    """Build the metadata of a cell, whose keys nbgrader defines."""
+    """Build the cell metadata that nbgrader defines."""
     fields = {"grade_id": grade_id, "grade": is_grade, "locked": is_grade, "solution": is_solution, "task": False}
     return {**fields, "schema_version": 3, **({"points": 1} if is_grade else {})}
 
@@ -218,19 +218,19 @@ def to_nbgrader_id(check_call: CheckCall) -> str:
     """Return the name of an exercise in the form that nbgrader accepts.
 
     Args:
-        check_call: A call of `check` with the name.
+        check_call: A call to `check` with the exercise's name.
 
     Returns:
-        The name, with "-" in place of all characters except letters and digits.
+        The name, with all characters except letters and digits replaced with "-".
     """
     return "".join(char if char.isalnum() else "-" for char in check_call.name)
 
 
 def iter_check_calls(source: str) -> Iterator[CheckCall]:
-    """Yield the calls of `check` in a cell that are separate statements.
+    """Yield a cell's calls to `check` that are separate statements.
 
     Args:
-        source: The code of the cell. A cell with a magic has no calls.
+        source: The cell's code. Cells with magics have no calls.
 
     Yields:
         The calls, in order.
@@ -247,6 +247,6 @@ def iter_check_calls(source: str) -> Iterator[CheckCall]:
 
 
 def _remove_check_calls(source: str, check_calls: list[CheckCall]) -> str:
-    """Remove the calls of `check` from a cell, because learners in an exam have no answers to compare with."""
+    """Remove the calls to `check` from a cell, because exam takers have no answers to compare with."""
     removed_lines = {line for check in check_calls for line in range(check.first_line, check.last_line + 1)}
     return "\n".join(line for n, line in enumerate(source.splitlines(), 1) if n not in removed_lines).rstrip()

@@ -1,7 +1,7 @@
 """A pytest plugin for nbval that sends the result of each cell to the parent process.
 
-`minitape check` starts pytest with this plugin in a separate process. For each code cell, it prints one line on
-standard output. The line starts with RECORD_MARK and contains a JSON object (see `_build_cell_result`).
+`minitape check` runs pytest with this plugin in a separate process. For each code cell, the plugin prints one line on
+standard output, which consists of RECORD_MARK and a JSON object (see `_build_cell_result`).
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ NOTEBOOK_VARIABLE = "MINITAPE_NOTEBOOK"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Set the place of each cell in the notebook. In the solved variant, replace the exercises with their solutions.
+    """Store each cell's position in the notebook. In the solved variant, replace exercises with their solutions.
 
     Args:
-        items: The items of pytest; nbval's cells are among them.
+        items: All pytest items, including nbval's cells.
     """
     cells = [item for item in items if isinstance(item, IPyNbCell)]
     cell_indexes = _list_code_cell_indexes(cells[0]) if cells else []
@@ -47,12 +47,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
-    """Ignore the files next to the notebook.
+    """Ignore all files next to the notebook.
 
-    The notebook is not named on pytest's command line, because some characters cannot be used there.
+    The notebook is not passed on pytest's command line, which does not allow some characters.
 
     Args:
-        collection_path: A path that pytest would collect.
+        collection_path: A path that pytest is about to collect.
     """
     notebook_path = Path(os.environ[NOTEBOOK_VARIABLE])
     return None if collection_path in (notebook_path, notebook_path.parent) else True
@@ -75,7 +75,7 @@ def _execute_cell_and_store_history(kernel: RunningKernel, cell_input: str, allo
 
 
 def _patch_nbval_await_reply() -> None:
-    """Make nbval notice a dead kernel within a second, instead of waiting until the cell times out."""
+    """Make nbval notice a dead kernel within a second, instead of waiting for the cell to time out."""
     original_await_reply = RunningKernel.await_reply
 
     def await_reply(kernel: RunningKernel, msg_id: str, timeout: float) -> None:
@@ -93,14 +93,14 @@ def _patch_nbval_await_reply() -> None:
 
 
 def _list_code_cell_indexes(item: IPyNbCell) -> list[int]:
-    """List the indexes of the code cells among all cells of the item's notebook."""
+    """List the indices of code cells among all cells of the item's notebook."""
     return [cell_index for cell_index, cell in enumerate(item.parent.nb.cells) if cell.cell_type == "code"]
 
 
 def _replace_exercise_by_solution(item: IPyNbCell) -> None:
     """Replace the code of an exercise with its solution.
 
-    The saved output is then not compared, and neither is the output of a cell that follows answers.
+    The outputs of exercises, and of cells that depend on answers, are then not compared with the saved outputs.
     """
     solution = find_solution_code(item.parent.nb.cells, item.place)
     if is_exercise(item.cell) and solution is not None:
@@ -114,15 +114,15 @@ def _replace_exercise_by_solution(item: IPyNbCell) -> None:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Send the result of a cell. If the kernel does not start, the cell gets that problem.
+    """Send the result of a cell. If the kernel does not start, the result contains that problem.
 
     Args:
-        item: The item that ran.
+        item: The item that was run.
         call: The phase of the run: setup, call or teardown.
     """
     report = yield
     if isinstance(item, IPyNbCell) and (call.when == "call" or report.failed):
-        # The line bypasses pytest's capture, which has replaced sys.stdout.
+        # This line must bypass pytest's output capture, which has replaced sys.stdout.
         print(RECORD_MARK + json.dumps(_build_cell_result(item, call)), file=sys.__stdout__, flush=True)
     return report
 

@@ -95,11 +95,11 @@ PROGRESS_TEMPLATE = 'progress("{name}")'
 
 
 def build_lesson_skeleton(lesson_name: str, title: str) -> Notebook:
-    """Build the skeleton of a lesson as a notebook that has not run yet.
+    """Build the skeleton of a lesson as a notebook that has not been run yet.
 
     Args:
-        lesson_name: The prefix of the exercise names.
-        title: The title of the lesson.
+        lesson_name: The prefix for exercise names.
+        title: The lesson's title.
 
     Returns:
         The notebook.
@@ -126,18 +126,18 @@ def build_lesson_skeleton(lesson_name: str, title: str) -> Notebook:
 
 
 def write_lesson_skeleton(file_name: str, title: str | None) -> Path:
-    """Write the skeleton to a new notebook, after running it.
+    """Run the skeleton and write it to a new notebook.
 
     Args:
-        file_name: The path of the notebook. Its suffix may be missing.
-        title: The title of the lesson; if it is None, a title is made from the name.
+        file_name: The path of the notebook. The suffix may be omitted.
+        title: The lesson's title. If it is None, the title is derived from the file name.
 
     Returns:
         The path of the notebook.
 
     Raises:
-        click.ClickException: The file exists already, its number is taken, its name has no letters or digits, or it
-            cannot be written.
+        click.ClickException: If the file already exists or cannot be written, its number is already in use, or its name
+            has no letters or digits.
     """
     path = Path(file_name if file_name.endswith(".ipynb") else f"{file_name}.ipynb")
     if path.exists():
@@ -163,6 +163,6 @@ def write_lesson_skeleton(file_name: str, title: str | None) -> Path:
 
 
 def _format_lesson_title(title_words: str) -> str:
-    """Return a title from the words of a file name, such as `1. My topic` from `01 my topic`."""
+    """Derive a title from the words of a file name, such as `1. My topic` from `01 my topic`."""
     number, topic = re.fullmatch(r"(\d*) ?(.*)", title_words).groups()  # type: ignore[union-attr]
     return ". ".join(part for part in (number.lstrip("0"), topic[:1].upper() + topic[1:]) if part) or title_words

@@ -1,4 +1,4 @@
-"""The rules for notebooks: their tags, exercises and solutions, and the checks that nbval does not make."""
+"""The rules for notebooks: tags, exercises and solutions, and the checks that nbval does not perform."""
 
 from __future__ import annotations
 
@@ -66,12 +66,13 @@ Output: TypeAlias = Any  # nbformat has no type annotations.
 
 
 class CellResult(TypedDict):
-    """The result of a cell that ran, as nbval's process sends it.
+    """The result of running a cell, as nbval's process sends it.
 
     Attributes:
         cell: The index of the cell among all cells of the notebook.
-        outputs: The outputs of the run.
-        problem: The error message if the cell failed, OUTPUTS_DIFFER if its outputs are not the saved ones, or None.
+        outputs: The outputs of this run.
+        problem: The error message if the cell failed, OUTPUTS_DIFFER if its outputs differ from the saved ones, or
+            None.
     """
 
     cell: int
@@ -84,12 +85,12 @@ class CheckFinding:
     """A problem in a notebook.
 
     Attributes:
-        rule: The broken rule, a key of `REMEDIES`.
-        cell: The index of the cell among all cells, from 0. None if the whole notebook is meant.
+        rule: The rule that was broken, a key of `REMEDIES`.
+        cell: The index of the cell among all cells, starting from 0, or None for the whole notebook.
         message: The problem in the user's language.
-        saved: The saved outputs as text, if they differ from the new ones.
+        saved: The saved outputs as text, if they differ from the new outputs.
         new: The new outputs as text.
-        variant: The run that showed the problem, "blank" or "solved". None if no run was needed.
+        variant: The run that revealed the problem, "blank" or "solved", or None if no run was needed.
     """
 
     rule: str
@@ -107,16 +108,16 @@ def get_tags(cell: Cell) -> list[str]:
         cell: The cell.
 
     Returns:
-        The tags. The list is empty if the metadata is malformed.
+        The tags, or an empty list if the metadata is malformed.
     """
     tags = cell.get("metadata", {}).get("tags", [])
     return tags if isinstance(tags, list) else []
 
 
 def is_grown_picture(output: Output) -> bool:
-    """Return whether an output is a picture that grew after its cell had run.
+    """Return whether an output is a picture that grew after its cell was run.
 
-    A run of the cell alone cannot show such a picture.
+    Running the cell alone cannot reproduce such a picture.
 
     Args:
         output: The output of a cell.
@@ -125,7 +126,7 @@ def is_grown_picture(output: Output) -> bool:
 
 
 def is_output_compared(cell: Cell) -> bool:
-    """Return whether the output of a cell is compared with the saved one.
+    """Return whether a cell's output is compared with the saved output.
 
     nbval skips cells that have one of its tags or comments.
 
@@ -144,7 +145,7 @@ def is_output_compared(cell: Cell) -> bool:
 
 
 def has_answers(cell: Cell) -> bool:
-    """Return whether a cell contains answers of exercises. Outside a notebook, only teachers may see them.
+    """Return whether a cell contains exercise answers. Outside a notebook, only teachers may see answers.
 
     >>> has_answers({"cell_type": "code", "source": "%time add_exercise(Exercise('a.1', expect=4.0))"})
     True
@@ -158,7 +159,7 @@ def has_answers(cell: Cell) -> bool:
 
 
 def is_code_folded(cell: Cell) -> bool:
-    """Return whether JupyterLab shows three dots instead of a cell's code.
+    """Return whether JupyterLab hides a cell's code behind three dots.
 
     Args:
         cell: The cell.
@@ -167,7 +168,7 @@ def is_code_folded(cell: Cell) -> bool:
 
 
 def is_exercise(cell: Cell) -> bool:
-    """Return whether a learner writes an answer in this cell.
+    """Return whether a cell is an exercise, in which learners write their answer.
 
     Args:
         cell: The cell. Exercises are code cells with the tag `exercise`.
@@ -176,15 +177,15 @@ def is_exercise(cell: Cell) -> bool:
 
 
 def find_solution_code(cells: Sequence[Cell], exercise_index: int) -> str | None:
-    """Find the code of the folded solution that belongs to an exercise.
+    """Find the code of an exercise's folded solution.
 
     Args:
         cells: The cells of the notebook.
-        exercise_index: The index of the exercise's cell.
+        exercise_index: The index of the exercise cell.
 
     Returns:
-        The only ```python block in the next cell with the tag `solution`, before the next exercise. None if there is no
-        such cell, or if it does not have exactly one block.
+        The ```python block in the next cell with the tag `solution`, before the next exercise. None if there is no such
+        cell, or if it does not contain exactly one block.
     """
     for cell in cells[exercise_index + 1 :]:
         if is_exercise(cell):
@@ -196,13 +197,13 @@ def find_solution_code(cells: Sequence[Cell], exercise_index: int) -> str | None
 
 
 def check_saved_notebook(notebook: Notebook) -> Iterator[CheckFinding]:
-    """Check the rules that can be checked without running the notebook.
+    """Check the rules that do not require running the notebook.
 
     Args:
         notebook: The notebook.
 
     Yields:
-        The findings, in the order of the cells. A wrong run order comes last.
+        The findings, in cell order. A finding about the execution order comes last.
     """
     if "widgets" in notebook.metadata:
         yield CheckFinding(
@@ -232,7 +233,7 @@ def check_saved_notebook(notebook: Notebook) -> Iterator[CheckFinding]:
 
 
 def _check_run_order(code_cells: Iterable[tuple[int, Cell]]) -> Iterator[CheckFinding]:
-    """Yield a finding for the first cell whose number shows that the cells were not run once, from top to bottom."""
+    """Yield a finding for the first execution count that shows that the cells were not run once, in order."""
     filled_cells = ((cell_index, cell) for cell_index, cell in code_cells if cell.source.strip())
     for expected, (cell_index, cell) in enumerate(filled_cells, 1):
         if cell.execution_count is None:
@@ -248,8 +249,8 @@ def check_cell_run(notebook: Notebook, cell_result: CellResult, variant: str) ->
 
     Args:
         notebook: The notebook.
-        cell_result: The result that the recorder sent.
-        variant: How the exercises were run: "blank" or "solved".
+        cell_result: The result from the recorder.
+        variant: The variant of the exercises that was run: "blank" or "solved".
 
     Yields:
         The findings.
@@ -276,7 +277,7 @@ def check_cell_run(notebook: Notebook, cell_result: CellResult, variant: str) ->
 
 
 def has_kernel_died(cell_result: CellResult) -> bool:
-    """Return whether the kernel died in a cell, or did not start.
+    """Return whether the kernel died in a cell or failed to start.
 
     Args:
         cell_result: The result of the cell.
@@ -295,7 +296,7 @@ def collect_stderr(outputs: Iterable[Output]) -> str:
         outputs: The outputs of the cell.
 
     Returns:
-        The text without color codes; "" if the cell wrote nothing.
+        The text without color codes, or "" if the cell wrote nothing.
     """
     return strip_colors("".join(output["text"] for output in outputs if _is_stderr(output)))
 
@@ -305,7 +306,7 @@ def _format_outputs_without_stderr(outputs: Iterable[Output]) -> str:
 
 
 def _explain_cell_problem(cell: Cell, cell_result: CellResult, variant: str) -> CheckFinding:
-    """Return the finding for a cell in which nbval or the kernel reported a problem."""
+    """Return the finding for a problem that nbval or the kernel reported."""
     problem = cell_result["problem"] or ""
     saved, new = _format_outputs_without_stderr(cell.outputs), _format_outputs_without_stderr(cell_result["outputs"])
     error_outputs = [output for output in cell_result["outputs"] if output["output_type"] == "error"]
@@ -328,7 +329,7 @@ def _explain_cell_problem(cell: Cell, cell_result: CellResult, variant: str) -> 
 
 
 def _check_exercise_verdict(cell_index: int, outputs: list[Output], variant: str) -> Iterator[CheckFinding]:
-    """Check that an exercise prints "not answered yet" while it is blank, and "correct" with its solution."""
+    """Check that a blank exercise prints "not answered yet", and a solved one "correct"."""
     expected_word = CORRECT if variant == "solved" else NOT_ANSWERED
     text = format_outputs(outputs)
     verdict_words = _VERDICT_LINE.findall(translate_verdicts_to_english(text))
@@ -345,10 +346,10 @@ def describe_cell(cell_sources: Sequence[str], cell_index: int | None) -> str:
 
     Args:
         cell_sources: The code of all cells.
-        cell_index: The index of the cell from 0; None stands for the whole notebook.
+        cell_index: The index of the cell, starting from 0, or None for the whole notebook.
 
     Returns:
-        A phrase in the user's language. Its numbers count from 1.
+        A phrase in the user's language, with cell numbers starting from 1.
     """
     if cell_index is None:
         return say("the notebook")
@@ -364,7 +365,7 @@ def format_outputs(outputs: Iterable[Output]) -> str:
         outputs: The outputs.
 
     Returns:
-        The parts that are compared, so pictures and widgets are missing.
+        The text of the parts that are compared, which excludes pictures and widgets.
     """
     return "\n".join(part for output in outputs for part in _iter_output_texts(output))
 
@@ -384,7 +385,7 @@ def _iter_output_texts(output: Output) -> Iterator[str]:
 
 
 def translate_verdicts_to_english(text: str) -> str:
-    r"""Translate the fixed words in verdicts of `check` to English, from any language of the lessons.
+    r"""Translate the fixed words in verdicts of `check` into English, from any language of the lessons.
 
     >>> translate_verdicts_to_english("练习 01.1：还不对。\n  你的答案：8.0\n提示：这是 y。")
     'Exercise 01.1: not yet.\n  given:    8.0\nHint: 这是 y。'
@@ -402,7 +403,7 @@ def translate_verdicts_to_english(text: str) -> str:
 
 @functools.cache
 def _list_english_replacements() -> list[tuple[re.Pattern[str], str]]:
-    """List (pattern, English replacement) pairs for the words that begin the lines of `check` in each language."""
+    """List (pattern, English replacement) pairs for the words with which verdicts begin in each language."""
     tables = [load_translations(CHECK, code) for code in find_lesson_folders_by_language()]
     replacements = []
     for texts in tables:
@@ -416,7 +417,7 @@ def _list_english_replacements() -> list[tuple[re.Pattern[str], str]]:
 
 
 def strip_colors(text: str) -> str:
-    """Remove the terminal's color codes from a text.
+    """Remove terminal color codes from a text.
 
     Args:
         text: The text.

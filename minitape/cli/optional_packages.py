@@ -1,4 +1,4 @@
-"""Packages that minitape can use but does not require, and the commands that install them."""
+"""Optional packages, and the commands that install them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def require_packages(*packages: str) -> None:
         packages: The import names of the packages.
 
     Raises:
-        ModuleNotFoundError: A package is not installed. The error is about the first one that is missing.
+        ModuleNotFoundError: If a package is not installed. The message names the first missing package.
     """
     for package in packages:
         if importlib.util.find_spec(package) is None:
@@ -32,7 +32,7 @@ def require_packages(*packages: str) -> None:
 
 
 def describe_missing_package(package: str) -> str:
-    """Return a message that names a missing package and the command that installs it.
+    """Return a message with a missing package and the command that installs the package.
 
     >>> print(describe_missing_package("furo"))
     this needs the package furo, which is not installed. Type: pip install "minitape[docs]"

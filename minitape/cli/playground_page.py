@@ -1,4 +1,4 @@
-"""The playground page: an editor next to the live picture, with Python in the reader's browser."""
+"""Write the playground page: an editor next to the live picture, with Python running in the reader's browser."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ Fields: TypeAlias = dict[str, object]
 def write_playground_pages(
     target_folder: Path, relative_python_folder: str, loader_url: str, language_codes: Iterable[str] = ()
 ) -> None:
-    """Write the playground: a page in English and one in each other language.
+    """Write the playground, as one page per language.
 
     Args:
         target_folder: The folder to write to.
-        relative_python_folder: The folder with the lock file of the site's Python, relative to the page.
-        loader_url: The address of ``pyodide.mjs``.
+        relative_python_folder: The folder that contains the lock file of the site's Python, relative to the page.
+        loader_url: The URL of ``pyodide.mjs``.
         language_codes: The languages of the pages.
     """
     target_folder.mkdir(parents=True, exist_ok=True)
@@ -67,12 +67,12 @@ def write_playground_pages(
             page = page.replace("{{" + placeholder + "}}", text)
         write_file(target_folder / name, page)
     write_file(target_folder / "playground.js", read_text(PAGE_FOLDER / "playground.js"))
-    bundle: Any = hooks.front_end_bundle  # This hook is a path, although most hooks are functions.
+    bundle: Any = hooks.front_end_bundle  # Most hooks are functions, but this hook is a path.
     write_file(target_folder / BUNDLE_FILE, read_text(bundle))
 
 
 def get_playground_file_name(language_code: str) -> str:
-    """Return the file name of the playground in a language.
+    """Return the file name of the playground page in a language.
 
     >>> get_playground_file_name("en"), get_playground_file_name("zh")
     ('index.html', 'zh.html')
@@ -84,10 +84,10 @@ def get_playground_file_name(language_code: str) -> str:
 
 
 def build_content_security_policy(loader_url: str) -> str:
-    """Build the content security policy of the page.
+    """Build the page's content security policy.
 
-    A link may contain a program that a reader then runs. With this policy the program can reach only this site and
-    Pyodide's server.
+    A link may contain a program, which the reader then runs. This policy restricts the program's network access to this
+    site and Pyodide's server.
 
     >>> "connect-src 'self' blob: data: https://cdn.example;" in build_content_security_policy("https://cdn.example/pyodide.mjs")
     True
@@ -95,7 +95,7 @@ def build_content_security_policy(loader_url: str) -> str:
     True
 
     Args:
-        loader_url: The address of ``pyodide.mjs``.
+        loader_url: The URL of ``pyodide.mjs``.
 
     Returns:
         The policy, for a ``Content-Security-Policy`` element.
@@ -111,14 +111,14 @@ def build_content_security_policy(loader_url: str) -> str:
 
 
 def build_playground_example(program_path: Path, language_code: str = ENGLISH) -> Fields:
-    """Build an example of the playground in a language.
+    """Build a playground example in a language.
 
     Args:
-        program_path: The file with the program, whose first line is the title as a comment.
-        language_code: The language of the comments and of the picture.
+        program_path: The program file, whose first line is a comment with the title.
+        language_code: The language of the comments and the picture.
 
     Returns:
-        The title, the program, and the snapshot of the picture that is shown until Python is loaded.
+        The title, the program, and the snapshot of the picture to show until Python has loaded.
     """
     program = read_text(program_path)
     for english, translated in load_translations(PAGE_DOMAIN, language_code).items():
@@ -130,7 +130,7 @@ def build_playground_example(program_path: Path, language_code: str = ENGLISH) -
 
 @contextmanager
 def _use_language(language_code: str) -> Iterator[None]:
-    """Set the language of all messages in the block."""
+    """Set the language of all messages while the block runs."""
     previous_language = os.environ.get(LANGUAGE_VARIABLES[0], "")
     os.environ[LANGUAGE_VARIABLES[0]] = language_code
     try:
@@ -140,5 +140,5 @@ def _use_language(language_code: str) -> Iterator[None]:
 
 
 def _dump_inert_json(value: object) -> str:
-    """Return a value as JSON that cannot end a script element."""
+    """Format a value as JSON that cannot terminate a script element."""
     return json.dumps(value, allow_nan=False).replace("<", "\\u003c")

@@ -1,4 +1,4 @@
-"""`minitape save`: run a notebook and save it in the form of the course's lessons."""
+"""`minitape save`: run a notebook and save it in the same form as the course's lessons."""
 
 from __future__ import annotations
 
@@ -43,15 +43,15 @@ KERNEL_SPEC = {"display_name": "Python 3 (ipykernel)", "language": "python", "na
 
 
 def run_and_save_notebook(path: Path, cell_timeout: float = 120) -> None:
-    """Run a notebook in a fresh kernel, and save it in place with its new outputs.
+    """Run a notebook in a fresh kernel and save it in place with its new outputs.
 
     Args:
         path: The notebook.
         cell_timeout: How many seconds a cell may take.
 
     Raises:
-        click.ClickException: A cell fails without the tag `raises-exception`, a cell writes to stderr, `minitape check`
-            would report the notebook, or the file cannot be written. The file is then unchanged.
+        click.ClickException: If a cell without the tag `raises-exception` fails, a cell writes to stderr, `minitape
+            check` would report the notebook, or the file cannot be written. The file is left unchanged.
     """
     notebook = read_notebook(path)
     execute_notebook(notebook, path.absolute().parent, cell_timeout, str(path))
@@ -74,10 +74,10 @@ def read_notebook(path: Path) -> Notebook:
         path: The notebook.
 
     Returns:
-        The notebook, converted to version 4 of the format.
+        The notebook, converted to version 4 of the notebook format.
 
     Raises:
-        click.ClickException: It cannot be read or is not valid.
+        click.ClickException: If the notebook cannot be read or is invalid.
     """
     try:
         notebook = nbformat.reads(read_text(path, MAX_NOTEBOOK_SIZE), as_version=4)
@@ -89,16 +89,16 @@ def read_notebook(path: Path) -> Notebook:
 
 
 def execute_notebook(notebook: Notebook, folder: Path, cell_timeout: float, notebook_name: str) -> None:
-    """Run all cells of a notebook, and replace its outputs.
+    """Run all cells of a notebook and replace its outputs.
 
     Args:
-        notebook: The notebook, which is changed.
-        folder: The working folder of the kernel.
+        notebook: The notebook to change.
+        folder: The kernel's working folder.
         cell_timeout: How many seconds a cell may take.
-        notebook_name: The name of the notebook in error messages.
+        notebook_name: The notebook's name in error messages.
 
     Raises:
-        click.ClickException: A cell fails, takes too long, or ends the kernel.
+        click.ClickException: If a cell fails, takes too long, or terminates the kernel.
     """
     sources = [cell.source for cell in notebook.cells]
     started_cells: list[int] = []
@@ -120,7 +120,7 @@ def execute_notebook(notebook: Notebook, folder: Path, cell_timeout: float, note
         client = NotebookClient(
             notebook,
             km=manager,
-            timeout=math.ceil(cell_timeout),  # traitlets 5.14 accepts only whole numbers.
+            timeout=math.ceil(cell_timeout),  # traitlets 5.14 accepts only integers.
             resources={"metadata": {"path": str(folder)}},
             store_widget_state=False,
             record_timing=False,
@@ -145,9 +145,9 @@ def execute_notebook(notebook: Notebook, folder: Path, cell_timeout: float, note
 
 
 def _run_in_interruptible_thread(task: Callable[[], object], on_interrupt: Callable[[], object]) -> None:
-    """Run `task` in another thread. On Ctrl-C, call `on_interrupt`, which must end the task.
+    """Run `task` in another thread. On Ctrl-C, call `on_interrupt`, which must terminate the task.
 
-    In the main thread, nbclient would catch Ctrl-C and fail.
+    If nbclient ran in the main thread, it would catch Ctrl-C and fail.
     """
     with ThreadPoolExecutor(1) as pool:
         future = pool.submit(task)
@@ -166,13 +166,13 @@ def _create_save_error(
 
 
 def clean_notebook(notebook: Notebook) -> None:
-    """Remove everything from an executed notebook that does not belong into a file.
+    """Remove everything that does not belong in a saved file from an executed notebook.
 
-    Widget states, timings and the versions of this machine are removed, and cells without an id get one. A cell whose
-    picture grew gets the tag that exempts it from nbval's comparison.
+    Widget states, timings and version numbers are removed, and cells without an ID receive one. Cells whose picture
+    grew receive the tag that exempts them from nbval's comparison.
 
     Args:
-        notebook: The notebook, which is changed.
+        notebook: The notebook to change.
     """
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     notebook.metadata.pop("widgets", None)
@@ -192,9 +192,9 @@ def clean_notebook(notebook: Notebook) -> None:
 
 
 def _choose_unused_cell_id(own_id: str | None, cell_number: int, used_ids: set[str]) -> str:
-    """Return a cell's own id, or a new one made from its number, and add it to `used_ids`.
+    """Return a cell's own ID, or a new ID derived from its number, and add the ID to `used_ids`.
 
-    A new id is also made if the cell's own id is used already.
+    A new ID is also created if the cell's own ID is already in use.
     """
     name = own_id if own_id and own_id not in used_ids else f"cell-{cell_number:03d}"
     while name in used_ids:
@@ -204,7 +204,7 @@ def _choose_unused_cell_id(own_id: str | None, cell_number: int, used_ids: set[s
 
 
 def _strip_widget_view(output: Output) -> Output | None:
-    """Remove the live widget view from an output. Return the output, or None if nothing is left."""
+    """Remove the live widget view from an output. Return the output, or None if it is then empty."""
     if "data" not in output:
         return output
     for field in ("data", "metadata"):
@@ -213,7 +213,7 @@ def _strip_widget_view(output: Output) -> Output | None:
 
 
 def _join_stream_outputs(outputs: Iterable[Output]) -> list[Output]:
-    """Join neighboring outputs of the same stream, because the kernel splits a stream at random places."""
+    """Merge adjacent outputs of the same stream, because the kernel splits streams at random points."""
     joined_outputs: list[Output] = []
     for output in outputs:
         last_output = joined_outputs[-1] if joined_outputs else None
@@ -240,14 +240,14 @@ def _list_stderr_problems(notebook: Notebook) -> list[str]:
 
 
 def write_notebook(notebook: Notebook, path: Path) -> None:
-    """Write a notebook in one step, so that a crash leaves either the old file or the new one.
+    """Write a notebook in one step. A crash leaves either the old file or the new one.
 
     Args:
-        notebook: The notebook, which must be valid.
+        notebook: A valid notebook.
         path: The file.
 
     Raises:
-        click.ClickException: The file cannot be written.
+        click.ClickException: If the file cannot be written.
     """
     nbformat.validate(notebook)
     text = nbformat.writes(notebook, version=nbformat.NO_CONVERT) + "\n"

@@ -1,4 +1,4 @@
-"""`minitape site`: lessons as web pages whose pictures step without a kernel or a network."""
+"""`minitape site`: write lessons as web pages whose pictures work without a kernel or a network."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Edition:
     Attributes:
         lessons_folder: The folder of the lessons.
         texts: The text of each page, by path.
-        root: The folder of the pages in the site, such as "zh/"; "" for the first edition.
+        root: The folder of the pages within the site, such as "zh/", or "" for the first edition.
     """
 
     lessons_folder: Path
@@ -57,7 +57,7 @@ class Edition:
 
 
 def format_toctree(title: str, *page_names: str) -> str:
-    """Format one group of the page list at the left, as a Sphinx toctree.
+    """Format one group of the page list in the sidebar, as a Sphinx toctree.
 
     Args:
         title: The heading of the group.
@@ -70,13 +70,14 @@ def format_toctree(title: str, *page_names: str) -> str:
 
 
 def format_lesson_list(lessons_folder: Path) -> str:
-    """Format the list of lessons in their order, and below it the list of other pages.
+    """Format the list of lessons, followed by the list of other pages.
 
     Args:
-        lessons_folder: The notebooks. Durations and goals are found by the phrases of the folder's language.
+        lessons_folder: The folder of the notebooks, whose language determines the phrases that mark durations and
+            goals.
 
     Returns:
-        A Markdown list. Each item links to a page and shows the lesson's duration and goals, if they are given.
+        A Markdown list. Each item links to a page and shows the lesson's duration and goals, if any.
     """
     say = build_page_translator(lessons_folder)
     goals_phrase, duration_phrase = (
@@ -91,7 +92,7 @@ def format_lesson_list(lessons_folder: Path) -> str:
         cells = read_json(path, MAX_NOTEBOOK_SIZE)["cells"]
         text = "".join(cells[0]["source"]) + "\n" if cells else ""
         title = re.sub(r"^#\s*", "", text.partition("\n")[0]) or path.stem
-        text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)  # The targets of a lesson's links are relative to it.
+        text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)  # The links in a lesson are relative to that lesson.
         goals, minutes = goals_pattern.search(text), minutes_pattern.search(text)
         time = f" · {say('{n} minutes', n=minutes[1])}" if minutes else ""
         goal_items = re.split(r"^- ", goals[1], flags=re.MULTILINE)[1:] if goals else []
@@ -104,11 +105,11 @@ def format_lesson_list(lessons_folder: Path) -> str:
 
 
 def format_index_page(lessons_folder: Path, is_own: bool) -> str:
-    """Format the text of a site's first page.
+    """Format the text of a site's start page.
 
     Args:
         lessons_folder: The folder of the lessons.
-        is_own: The lessons are the user's own, so the page does not have the course's title.
+        is_own: Whether the lessons are the user's own, in which case the page does not show the course's title.
 
     Returns:
         The page as Markdown: a title, an introduction and the list of lessons.
@@ -129,7 +130,7 @@ def format_lab_command(lessons_folder: Path, is_own: bool) -> str:
 
     Args:
         lessons_folder: The folder of the lessons, which decides the language.
-        is_own: The lessons are the user's own, and not the course's.
+        is_own: Whether the lessons are the user's own rather than the course's.
     """
     if is_own:
         return "minitape lab --own FOLDER"
@@ -140,11 +141,11 @@ def format_lab_command(lessons_folder: Path, is_own: bool) -> str:
 def link_editions(editions: Sequence[Edition]) -> None:
     """Link the pages of all editions to each other.
 
-    Links to notebooks become links to their pages. A link to a page that only another edition has leads there. Each
-    page gets links to its translations below its title.
+    Links to notebooks become links to their pages. If only another edition has the page, the link leads to that
+    edition. Links to a page's translations are inserted below its title.
 
     Args:
-        editions: The editions, whose `texts` are changed.
+        editions: The editions. Their `texts` are changed in place.
     """
     for current in editions:
         other_editions = [edition for edition in editions if edition is not current]
@@ -170,7 +171,7 @@ def _replace_link_to_other_edition(
 ) -> str:
     """Return the replacement of a link in a page.
 
-    It is a link to another edition if only that edition has the page, and otherwise the unchanged link.
+    If only another edition has the page, the replacement leads to that edition. Otherwise the link stays unchanged.
     """
     target = normpath(join(dirname(page), link_match[2]))
     other = next((edition for edition in other_editions if target in edition.texts), None)
@@ -184,7 +185,7 @@ def _format_edition_link(
 ) -> str:
     """Format a link from a page of one edition to a page of another edition.
 
-    The link is HTML, because Sphinx builds one edition at a time and would report a link to another one as broken.
+    The link is HTML, because Sphinx builds one edition at a time and would report links to other editions as broken.
     """
     relative_root = "../" * (page.count("/") + current.root.count("/"))
     return (
@@ -196,21 +197,21 @@ def _format_edition_link(
 def write_lesson_site(
     target_folder: Path, own_lessons_folder: Path | None = None, language_codes: Sequence[str] = ()
 ) -> int:
-    """Write the site of some lessons.
+    """Write a site for some lessons.
 
     Args:
         target_folder: The folder of the site. An older site in it is replaced.
-        own_lessons_folder: The user's own lessons, to write instead of the course's.
-        language_codes: The languages of the course's lessons; English if it is empty.
+        own_lessons_folder: The folder of the user's own lessons, or None for the course's lessons.
+        language_codes: The languages of the course's lessons. An empty list means English.
 
     Returns:
-        The number of pages.
+        The number of pages on the site.
 
     Raises:
-        click.ClickException: `target_folder` contains other files, there are no lessons, a lesson cannot be run, or a
-            link is broken.
-        click.UsageError: A language has no lessons, or languages were chosen for the user's own lessons.
-        ModuleNotFoundError: A package that writes sites is not installed.
+        click.ClickException: If `target_folder` contains other files, there are no lessons, a lesson cannot be run, or
+            a link is broken.
+        click.UsageError: If a language has no lessons, or languages were chosen for the user's own lessons.
+        ModuleNotFoundError: If a package needed to write sites is not installed.
     """
     require_packages(*REQUIRED_PACKAGES)
     if own_lessons_folder and not language_codes:
@@ -238,7 +239,7 @@ def write_lesson_site(
             index_page = format_index_page(edition.lessons_folder, is_own)
             edition.texts["index.md"] = index_page + format_toctree(say("The lessons"), *names)
         own_settings = []
-        if own_lessons_folder:  # The site of a user shows neither minitape's name nor its authors.
+        if own_lessons_folder:  # A user's own site shows neither minitape's name nor its authors.
             site_title = build_page_translator(own_lessons_folder)("Lessons")
             own_settings = [f"-Dhtml_title={site_title}", "-Dhtml_show_copyright=0"]
         if not build_html_pages(editions, Path(scratch), new_folder, sphinx_settings=own_settings):
@@ -247,10 +248,10 @@ def write_lesson_site(
 
 
 def get_extra_folder(scratch_folder: Path, edition: Edition) -> Path:
-    """Return the folder for the files that the pages of an edition show or link to.
+    """Return the folder for the files that an edition's pages show or link to.
 
     Args:
-        scratch_folder: The folder that is given to `build_html_pages`.
+        scratch_folder: The folder that is passed to `build_html_pages`.
         edition: The edition.
     """
     return scratch_folder / "extra" / detect_language(edition.lessons_folder)
@@ -266,15 +267,16 @@ def build_html_pages(
     """Build the HTML pages of all editions with Sphinx.
 
     Args:
-        editions: The editions. `link_editions` changes their texts.
+        editions: The editions. `link_editions` changes their texts in place.
         scratch_folder: A temporary folder for the sources. It contains each edition's extra files, see
             `get_extra_folder`.
         html_folder: The folder to write to.
-        on_sources_written: Called with each edition and the folder of its texts, to add other files there.
-        sphinx_settings: More options for Sphinx.
+        on_sources_written: A function that is called with each edition and the folder of its texts, and may add files
+            to that folder.
+        sphinx_settings: Additional options for Sphinx.
 
     Returns:
-        Whether Sphinx reported no warnings and no errors. Sphinx prints them itself.
+        Whether Sphinx finished without warnings or errors. Sphinx prints them itself.
     """
     from sphinx.cmd.build import build_main
 

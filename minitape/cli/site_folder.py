@@ -1,6 +1,6 @@
-"""The folder to which a site is written.
+"""Write a site to a folder in one step.
 
-The old site stays until the new one is complete. Files that do not belong to the site are never changed.
+The old site remains until the new one is complete. Files that do not belong to a site are never changed.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ ALLOWED_FILE = "CNAME"
 
 @contextmanager
 def replace_site_folder(target_folder: Path) -> Iterator[Path]:
-    """Yield an empty folder for a new site, which then replaces the site in ``target_folder``.
+    """Yield an empty folder for a new site. When the block ends, the new site replaces the site in ``target_folder``.
 
-    If the block fails, nothing changes.
+    If the block raises an exception, ``target_folder`` stays unchanged.
 
     Args:
-        target_folder: The folder of the site, which may be missing. Hidden files and CNAME in it are kept.
+        target_folder: The folder of the site, which may not exist yet. Its hidden files and CNAME are kept.
 
     Yields:
-        The folder to write the new site to.
+        The folder for the new site.
 
     Raises:
-        click.ClickException: ``target_folder`` contains files that do not belong to a site of minitape.
+        click.ClickException: If ``target_folder`` contains files that do not belong to a minitape site.
     """
     site_names = {path.name for path in target_folder.iterdir()} if target_folder.exists() else set()
     if MANIFEST_FILE in site_names:

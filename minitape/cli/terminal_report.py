@@ -1,4 +1,4 @@
-"""Terminal output of the commands: progress bars, and the findings of `minitape check`."""
+"""The terminal output of commands: progress bars, and the findings of `minitape check`."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ LINE_STYLES = {"-": "red", "+": "green", "@": "cyan"}
 
 
 def create_progress_bar(console: Console) -> Progress:
-    """Create a progress bar that is shown only on a terminal and disappears at the end.
+    """Create a progress bar that appears only on terminals and disappears at the end.
 
     Args:
-        console: The console to draw on. If it is not a terminal, the bar draws nothing.
+        console: The console to draw on. If it is not a terminal, nothing is drawn.
 
     Returns:
-        The bar as a context manager, with a column each for description, bar, count and time.
+        The progress bar, a context manager. Its columns are description, bar, count and time.
     """
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
@@ -57,13 +57,13 @@ def check_notebooks_with_progress_bar(
 
 
 def warm_up_kernels(is_shared: bool = False) -> None:
-    """Compile the kernels with a progress bar on stderr, and print how long that took.
+    """Compile the kernels with a progress bar on stderr, and print how long the compilation took.
 
     Args:
-        is_shared: Compile for all users of this Python, in its own folder, and not for the current user only.
+        is_shared: Whether to compile for all users of this Python installation rather than for the current user.
 
     Raises:
-        click.ClickException: The kernels could not be compiled. The message contains the reason.
+        click.ClickException: If the kernels cannot be compiled. The message contains the reason.
     """
     import time
 
@@ -79,17 +79,17 @@ def warm_up_kernels(is_shared: bool = False) -> None:
         problem = warm_up(
             lambda name, completed, total: progress_bar.update(task, completed=completed, total=total, description=name)
         )
-    if problem:  # The log has already described the problem and the fix on stderr.
+    if problem:  # The log on stderr has already described the problem and its fix.
         raise create_failure("the kernels are not ready: {error}. Long tapes work, and take longer.", error=problem)
     click.echo(say("kernels are ready ({seconds:.1f} s)", seconds=time.perf_counter() - start_time))
 
 
 def print_check_results(results: Sequence[CheckResult], is_quiet: bool = False) -> None:
-    """Print each finding with its notebook and cell, then the remedies, then a summary in one line.
+    """Print each finding with its notebook and cell, then the remedies, then a one-line summary.
 
     Args:
         results: The results of `check_notebooks`.
-        is_quiet: Print only notebooks with findings. Without findings, print nothing.
+        is_quiet: Whether to print only notebooks with findings, and nothing if there are none.
     """
     console = Console(highlight=False, soft_wrap=True)
     for result in results:
@@ -123,8 +123,8 @@ def iter_result_lines(result: CheckResult) -> Iterator[Text]:
         result: The result of the notebook.
 
     Yields:
-        Its status, the cells that were not compared, and its findings. Each finding is followed by the difference
-        between the saved and the new output, if it has one.
+        The notebook's status, the cells that were not compared, and the findings. Each finding is followed by the
+        difference between the saved and the new output, if there is a difference.
     """
     cell_count = len({cell for cell, _ in result.runs})
     status = translate_column_names("ok", "failed", "broken")[result.exit_code]
@@ -148,14 +148,14 @@ def iter_result_lines(result: CheckResult) -> Iterator[Text]:
 
 
 def describe_finding_place(finding: CheckFinding, result: CheckResult) -> str:
-    """Describe the place of a finding.
+    """Describe where a finding occurred.
 
     Args:
         finding: The finding.
         result: The result that contains the finding.
 
     Returns:
-        The cell, and a note if only the run with the solutions showed the finding.
+        The cell, with a note if only the run with the solutions revealed the finding.
     """
     solved_note = say(" with the solutions") if finding.variant == "solved" else ""
     return describe_cell(result.cell_sources, finding.cell) + solved_note
@@ -170,13 +170,13 @@ def _iter_difference_lines(finding: CheckFinding) -> Iterator[str]:
 
 
 def _split_into_short_lines(output_text: str | None) -> list[str]:
-    """Split an output into lines, with checksums in place of pictures and of the ends of long lines."""
+    """Split an output into lines, with pictures and the ends of long lines replaced with checksums."""
     text = PICTURE_DATA.sub(_compute_picture_checksum, output_text or "")
     return [shorten_line_with_checksum(line, MAX_LINE_LENGTH) for line in text.splitlines()]
 
 
 def get_difference_labels(finding: CheckFinding) -> tuple[str, str]:
-    """Return the names of the two texts of a finding.
+    """Return the names of a finding's two texts.
 
     Args:
         finding: The finding.
@@ -190,7 +190,7 @@ def get_difference_labels(finding: CheckFinding) -> tuple[str, str]:
 
 
 def _compute_picture_checksum(picture_match: re.Match[str]) -> str:
-    """Return a short checksum that replaces the encoded data of a picture in a difference."""
+    """Return a short checksum that replaces a picture's encoded data in a difference."""
     return hashlib.sha256(picture_match[0].encode()).hexdigest()[:8]
 
 
@@ -199,11 +199,11 @@ def shorten_line_with_checksum(line: str, max_length: int) -> str:
 
     Args:
         line: The line.
-        max_length: The length. Lines up to this length stay as they are.
+        max_length: The maximum length of an unchanged line.
 
     Returns:
-        The line. If it was shortened, it ends with its full length and a checksum, so that two different lines still
-        look different.
+        The line. A shortened line ends with its full length and a checksum, so two different lines still look
+        different.
     """
     if len(line) <= max_length:
         return line

@@ -1,4 +1,4 @@
-"""Suggestions for names from PyTorch, NumPy and Keras: what to write in minitape instead."""
+"""Suggestions of minitape's counterparts for names from PyTorch, NumPy and Keras."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from difflib import get_close_matches
 
 from .notebook import find_ipython_shell
 
-# Each line holds a name from another tool and the code to write here instead.
+# Each line holds a name from another library and the code to write in minitape instead.
 REPLACEMENTS = dict(
     line.split(" | ")
     for line in """\
@@ -120,19 +120,19 @@ zero_grad | with tf.GradientTape() as tape: ..., a new tape for each step""".spl
 def suggest_replacement(
     missing_name: str, known_names: Collection[str], tf_functions: Collection[str] = (), suggestion_prefix: str = ""
 ) -> str:
-    """Return a sentence on what to write instead of a missing name.
+    """Return a sentence that suggests what to write instead of a missing name.
 
-    The suggestion is the counterpart of another tool's name, or else a function of ``tf`` with the missing name. In a
-    notebook it may also be the most similar known name, because notebooks do not show Python's own suggestions.
+    The suggestion is the counterpart of a name from another library or, failing that, a function in ``tf`` with the
+    missing name. In notebooks, which do not show Python's own suggestions, it may also be the most similar known name.
 
     Args:
         missing_name: The name that does not exist.
-        known_names: Names that exist in the same place.
-        tf_functions: The names of functions in ``tf``, if the program may have meant one of them.
-        suggestion_prefix: Text in front of the most similar name, such as "tf.".
+        known_names: The names that the object or module has.
+        tf_functions: The names of functions in ``tf``, if the program could have meant one of them.
+        suggestion_prefix: The text to put before the most similar name, such as "tf.".
 
     Returns:
-        The translated sentence, or "" without a suggestion.
+        The translated sentence, or "" if there is no suggestion.
 
     >>> suggest_replacement("sum", []), suggest_replacement("exp", [], tf_functions=["exp"])
     ('Here it is written tf.reduce_sum(x).', 'Here it is written tf.exp(x).')
@@ -153,14 +153,14 @@ def suggest_replacement(
 def build_attribute_error(
     text: str, missing_name: str, owner: object, known_names: Collection[str] = (), suggestion_prefix: str = ""
 ) -> AttributeError:
-    """Build an AttributeError with a note on what to write instead.
+    """Build an AttributeError with a note that suggests what to write instead.
 
     Args:
-        text: The message.
+        text: The error message.
         missing_name: The name that does not exist.
-        owner: The object that lacks the name.
-        known_names: Names that exist in the same place.
-        suggestion_prefix: Text in front of the most similar name, such as "tf.".
+        owner: The object that does not have the name.
+        known_names: The names that the object or module has.
+        suggestion_prefix: The text to put before the most similar name, such as "tf.".
 
     Returns:
         The error, for the caller to raise.

@@ -1,7 +1,7 @@
-"""Write files atomically: a new file is completed next to the old one, and then replaces it.
+"""Write files atomically: complete a new file next to the old one, then replace the old one.
 
 minitape writes all files through :func:`open_replacement_file`. If a full disk, Ctrl-C or the end of the process
-interrupts the write, the old file stays unchanged.
+interrupts the write, the old file remains unchanged.
 """
 
 from __future__ import annotations
@@ -20,12 +20,13 @@ from typing import IO, Any
 try:
     from fcntl import LOCK_EX, LOCK_NB, flock
 except ImportError:
-    # Windows needs no locks here, because it does not remove a file that is open.
+    # Windows needs no locks here, because it does not delete open files.
     flock = None  # type: ignore[assignment]
 
 # If the file system has no locks, a part file this old in seconds was abandoned.
 ABANDONED_AFTER_SECONDS = 3600
-# A part file repeats this many characters of the file's name, because file systems allow only 255 bytes.
+# The name of a part file contains at most this many characters of the original name, because file systems limit names
+# to 255 bytes.
 MAX_NAME_LENGTH = 60
 ERROR_REASONS = {
     errno.ENOSPC: "the disk is full",
@@ -43,11 +44,11 @@ ERROR_REASONS = {
 
 
 def write_file(path: str | os.PathLike[str], content: str | bytes) -> None:
-    """Write a file as a whole.
+    """Write a whole file.
 
     Args:
-        path: The file.
-        content: Text, which is written as UTF-8 with its own line ends, or bytes.
+        path: The file to write.
+        content: Bytes, or text to write in UTF-8 without changing its line endings.
 
     Raises:
         OSError: If the file cannot be written. A note on the error states the reason.
@@ -70,18 +71,18 @@ def open_replacement_file(
     newline: str = "\n",
     private: bool = False,
 ) -> Iterator[IO[Any]]:
-    """Open a new file, which replaces the file at ``path`` when the block ends.
+    """Open a new file that replaces the file at ``path`` when the block ends.
 
-    The new file has the permissions of the old one. If ``path`` is a symbolic link, the file that it points to is
-    replaced. If the block raises an error, the old file stays. A pipe, or anything else that is not a regular file, is
-    written directly. So is a file in a folder where no other file can be created.
+    The new file has the permissions of the old one. If ``path`` is a symbolic link, its target is replaced. If the
+    block raises an exception, the old file is kept. Pipes and other special files are written directly, as are files in
+    folders that do not allow new files.
 
     Args:
         path: The file to replace or create.
         text: Whether to write text rather than bytes.
-        encoding: The encoding of text.
-        newline: The line end of text.
-        private: Whether only the owner and the group may read the file.
+        encoding: The encoding of the text.
+        newline: The line ending of the text, as in ``open``.
+        private: Whether to let only the owner and the group read the file.
 
     Yields:
         The open file.
@@ -102,7 +103,7 @@ def open_replacement_file(
                 yield file
             return
         _remove_abandoned_part_files(target)
-        # The name is random, so that no other user can create the file in advance.
+        # The random name prevents other users from creating the file in advance.
         partial_file = target.with_name(f".{target.name[:MAX_NAME_LENGTH]}.{os.urandom(8).hex()}.part")
         try:
             with open(
@@ -124,7 +125,7 @@ def open_replacement_file(
             raise
     except OSError as error:
         error.filename = os.fspath(path)
-        # A failed rename has a second name, which the message would show even if it were None.
+        # After a failed rename, the error has a second name, which the message would show even if it were None.
         del error.filename2
         kept_sentence = " The file that was there is as it was." if is_replaced and target.is_file() else ""
         error.add_note(f"{path} was not written: {get_error_reason(error)}.{kept_sentence}")
@@ -154,10 +155,10 @@ def _copy_mode(target: Path, partial_file: Path, private: bool) -> None:
 
 @contextlib.contextmanager
 def lock_file(target_path: str | os.PathLike[str]) -> Iterator[None]:
-    """Lock a file while a block runs, so that other processes that lock it wait.
+    """Lock a file while a block runs. Other processes wait before they lock the file.
 
-    The lock is on a separate file, ``<target_path>.lock``, which is not removed. The block runs without a lock if the
-    system has none (Windows, some network folders) or the lock file cannot be created.
+    The lock applies to a separate file, ``<target_path>.lock``, which is never removed. If the system does not support
+    locks (Windows, some network folders) or the lock file cannot be created, the block runs without a lock.
 
     Args:
         target_path: The file that the block changes.
@@ -192,9 +193,10 @@ def _lock_open_file(file_descriptor: int) -> bool:
 
 
 def _remove_abandoned_part_files(target: Path) -> None:
-    """Remove the part files of processes that were killed while they wrote.
+    """Remove the part files left by processes that were killed while writing.
 
-    A file that is still being written is locked, so it stays. If the file system has no locks, old files are removed.
+    Files that are still being written are locked, so they are kept. If the file system has no locks, old files are
+    removed.
     """
     for part_file in target.parent.glob(f".{glob.escape(target.name[:MAX_NAME_LENGTH])}.{'[0-9a-f]' * 16}.part"):
         with contextlib.suppress(OSError):

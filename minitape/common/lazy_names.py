@@ -1,4 +1,4 @@
-"""Load the names of a module when they are first used. A table lists where each name is defined."""
+"""Load a module's names on first use. A table lists where each name is defined."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ from typing import Any
 
 
 def parse_name_table(names_by_module: Mapping[str, str]) -> dict[str, tuple[str, str]]:
-    """Return where each public name of a table is defined.
+    """Return where each public name in a table is defined.
 
     Args:
-        names_by_module: Maps modules, by their path below ``minitape``, to names separated by spaces. ``public=other``
-            is a name that the module defines as ``other``. ``public=`` is the module itself.
+        names_by_module: Maps module paths relative to ``minitape`` to public names separated by spaces.
+            ``public=other`` means that the module defines the name as ``other``. ``public=`` stands for the module
+            itself.
 
     Returns:
-        A dictionary from each public name to its module and its name there, which is "" for the module itself.
+        A dictionary that maps each public name to a pair: the module, and the name in that module. The second item is
+        "" if the public name stands for the module itself.
 
     >>> parse_name_table({"tf.printing": "print=print_ element", "math": "math="})["print"]
     ('tf.printing', 'print_')
@@ -29,12 +31,12 @@ def parse_name_table(names_by_module: Mapping[str, str]) -> dict[str, tuple[str,
 
 
 def load_name(module: str, name: str) -> Any:
-    """Load an object of minitape.
+    """Load an object from one of minitape's modules.
 
     Args:
-        module: The module's path below ``minitape``, such as "tf.printing"; a path that begins with
-            ``minitape_widgets`` is complete.
-        name: The name of the object in the module. If it is empty, the module itself is loaded.
+        module: The module's path relative to ``minitape``, such as "tf.printing", or an absolute path that begins with
+            ``minitape_widgets``.
+        name: The object's name in the module, or "" for the module itself.
 
     Returns:
         The object or the module.
@@ -47,16 +49,16 @@ def load_name(module: str, name: str) -> Any:
 def build_lazy_getattr_and_dir(
     module_globals: dict[str, Any], names_by_module: Mapping[str, str]
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Build the functions ``__getattr__`` and ``__dir__`` of a module whose names are loaded on first use.
+    """Build ``__getattr__`` and ``__dir__`` for a module whose names are loaded on first use.
 
-    Also set the ``__all__`` of the module.
+    This function also sets the module's ``__all__``.
 
     Args:
         module_globals: The ``globals()`` of the module.
-        names_by_module: The table of names, as :func:`parse_name_table` reads it.
+        names_by_module: The table of names, in the format of :func:`parse_name_table`.
 
     Returns:
-        ``__getattr__`` and ``__dir__``.
+        The functions ``__getattr__`` and ``__dir__``.
     """
     home_by_name = parse_name_table(names_by_module)
     module_globals["__all__"] = sorted(home_by_name)

@@ -1,4 +1,4 @@
-"""The notebook in which minitape runs, if it runs in one."""
+"""Detection of the notebook in which minitape runs."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any
 
 
 def find_ipython_shell() -> Any:
-    """Return IPython's shell, as ``get_ipython()`` does; None in a plain program.
+    """Return IPython's shell, as ``get_ipython()`` does, or None in a plain program.
 
     >>> find_ipython_shell() is None
     True
     """
-    # IPython may not be installed, so it is not imported here.
+    # Importing IPython would fail if it is not installed.
     ipython = sys.modules.get("IPython")
     return ipython.get_ipython() if ipython else None

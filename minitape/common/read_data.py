@@ -1,7 +1,6 @@
-"""Read files from other people: progress, hand-ins, notebooks and translations.
+"""Read files that other people wrote: progress, hand-ins, notebooks and translations.
 
-All such files are read here. They contain only text or JSON, and nothing in them is imported or run. Their size is
-limited.
+All such files are read here, as text or JSON of limited size. Nothing in them is imported or run.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from typing import Any
 
-# The limits are in bytes. Notebooks that are run here have a higher limit, because they may contain pictures.
+# The limits are in bytes. Notebooks that minitape runs have a higher limit, because they may contain pictures.
 MAX_FILE_SIZE = 20_000_000
 MAX_NOTEBOOK_SIZE = 200_000_000
 
@@ -28,7 +27,7 @@ def read_bytes(path: str | os.PathLike[str], limit: int = MAX_FILE_SIZE) -> byte
         limit: The largest allowed size in bytes.
 
     Raises:
-        OSError: If the file cannot be read or is not a regular file. A pipe or a device might never end.
+        OSError: If the file cannot be read, or is not a regular file. (Reading a pipe or a device might never end.)
         ValueError: If the file is too large.
     """
     if not stat.S_ISREG(os.stat(path).st_mode):
@@ -41,15 +40,15 @@ def read_bytes(path: str | os.PathLike[str], limit: int = MAX_FILE_SIZE) -> byte
 
 
 def read_text(path: str | os.PathLike[str], limit: int = MAX_FILE_SIZE) -> str:
-    """Return the text of a file in UTF-8, without the byte order mark that Notepad writes.
+    """Return the text of a UTF-8 file, without the byte order mark that Notepad writes.
 
     Args:
         path: The file.
         limit: The largest allowed size in bytes.
 
     Raises:
-        OSError: If the file cannot be read or is not a regular file.
-        ValueError: If the file is too large or not in UTF-8.
+        OSError: If the file cannot be read, or is not a regular file.
+        ValueError: If the file is too large or is not valid UTF-8.
     """
     return read_bytes(path, limit).decode("utf-8-sig")
 
@@ -62,8 +61,8 @@ def read_json(path: str | os.PathLike[str], limit: int = MAX_FILE_SIZE) -> Any:
         limit: The largest allowed size in bytes.
 
     Raises:
-        OSError: If the file cannot be read or is not a regular file.
-        ValueError: If the file is too large, not in UTF-8 or not JSON.
+        OSError: If the file cannot be read, or is not a regular file.
+        ValueError: If the file is too large, or is not valid UTF-8 or JSON.
     """
     try:
         return json.loads(read_text(path, limit))

@@ -1,4 +1,4 @@
-"""Start threads on platforms that have them. Python in a browser (Pyodide) has none."""
+"""Start threads on platforms that support them. Python in a browser (Pyodide) does not."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ def start_thread(task: Callable[[], object], name: str, daemon: bool = True) -> 
     """Start a thread that runs a task.
 
     Args:
-        task: A function without arguments.
+        task: A function without parameters.
         name: The name of the thread.
-        daemon: Whether the program may end while the thread runs.
+        daemon: Whether the program may exit while the thread is running.
 
     Returns:
-        The thread. None if no thread can start, as in a browser or while the interpreter ends. The task does not run
-        then.
+        The thread. None if no thread can be started, as in a browser or during interpreter shutdown; the task does not
+        run in that case.
 
     >>> done = []
     >>> thread = start_thread(lambda: done.append(1), "example")

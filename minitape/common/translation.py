@@ -1,20 +1,19 @@
 """Translate minitape's texts into the language of the user.
 
-The English texts are in the code that uses them. A lesson's answer key contains its hints, and its calls of ``predict``
-contain its questions. The other texts belong to ``check``, ``explain``, the picture and the command line.
+English texts are written in the code that uses them. A lesson's hints are in its answer key, and its questions are in
+its calls to ``predict``. All other texts belong to ``check``, ``explain``, the picture and the command line.
 
-The lessons in another language have a folder ``texts`` with gettext files. There is a file for each lesson, such as
-``texts/01.po``, and a file each for ``check``, ``explain``, the picture and the command line. The files are read
-directly, without compiling, so a translator's change takes effect at once. A text that a file lacks, or marks as fuzzy,
-stays English.
+The lessons in another language have a ``texts`` folder with gettext files: one for each lesson, such as
+``texts/01.po``, and one each for ``check``, ``explain``, the picture and the command line. The files are not compiled,
+so a translator's changes take effect immediately. Texts that are missing or marked as fuzzy are shown in English.
 
-The language is the first of these:
+The first available source determines the language:
 
-* the language in the environment variable ``MINITAPE_LANGUAGE``,
-* the language of the lessons in the current folder, which the metadata of their notebooks names,
-* the language of the system.
+* the environment variable ``MINITAPE_LANGUAGE``,
+* the metadata of the lessons in the current folder,
+* the system's language.
 
-``python -m tests.translate de`` starts a language in a copy of the repository, and keeps it up to date.
+In a checkout of the repository, ``python -m tests.translate de`` adds a language and keeps its files up to date.
 """
 
 from __future__ import annotations
@@ -33,28 +32,28 @@ TEXTS_FOLDER = "texts"
 CHECK = "check"
 CLI = "cli"
 ENGLISH = "en"
-# To find the language of a folder, only this many of its notebooks are read.
+# At most this many notebooks are read to determine a folder's language.
 MAX_NOTEBOOKS = 20
 LANGUAGE_CODE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]+)*")
 
-# These environment variables name the user's language. The first one that is set counts.
+# These environment variables may name the user's language. The first variable that is set takes precedence.
 LANGUAGE_VARIABLES = ("MINITAPE_LANGUAGE", "LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG")
 PACKAGE = Path(__file__).parent.parent
-# An installed package has the lessons in the first folder, and the repository has them in the second one.
+# The lessons are in the first folder in an installed package, and in the second folder in the repository.
 LESSON_FOLDERS = (PACKAGE / "lessons", PACKAGE.parent / "notebooks")
 
 
 def say(text: str, domain: str = CHECK, code: str | None = None, /, **values: object) -> str:
-    """Return a text in the user's language, with values filled in.
+    """Translate a text into the user's language and insert values.
 
     Args:
-        text: The English text, with the names of the values in braces.
-        domain: The file that contains the translation, without its suffix.
-        code: The code of another language; None means the user's language.
-        **values: The values.
+        text: The English text, with the names of values in braces.
+        domain: The name of the translation file, without its suffix.
+        code: The code of a language, or None for the user's language.
+        **values: The values to insert.
 
     Returns:
-        The translation, or the English text if the file does not contain one.
+        The translation, or the English text if there is no translation.
 
     >>> say("right: {right} of {of}", right=2, of=3)
     'right: 2 of 3'
@@ -64,14 +63,14 @@ def say(text: str, domain: str = CHECK, code: str | None = None, /, **values: ob
 
 
 def load_translations(domain: str, language_code: str | None = None) -> dict[str, str]:
-    """Return the translations in one file.
+    """Return all translations in a file.
 
     Args:
         domain: The name of the file, without its suffix.
-        language_code: The code of the language; None means the user's language.
+        language_code: The code of a language, or None for the user's language.
 
     Returns:
-        The translations by their English texts. Empty if the language does not have the file.
+        A dictionary that maps English texts to translations. It is empty if the language has no such file.
     """
     for course in LESSON_FOLDERS:
         file = course / (language_code or detect_language()) / TEXTS_FOLDER / f"{domain}.po"
@@ -86,7 +85,7 @@ _ENTRY = re.compile(r"^msgid (.*?)^msgstr (.*)", re.MULTILINE | re.DOTALL)
 
 @functools.lru_cache(32)
 def _read_translations(file: Path, modified_at: int) -> dict[str, str]:
-    """Return the translations in a file, which is read again if its time `modified_at` changes."""
+    """Return the translations in a file. The file is reread when its modification time changes."""
     entries = (
         _ENTRY.search(entry)
         for entry in read_text(file).replace("\r", "").split("\n\n")
@@ -101,13 +100,13 @@ def _join_lines(lines: str) -> str:
 
 
 def detect_language(folder: Path | None = None) -> str:
-    """Return the code of the user's language, or of the language of the lessons in a folder.
+    """Return the code of the user's language, or the language of the lessons in a folder.
 
     Args:
-        folder: A folder of lessons; None means the user's language.
+        folder: A folder with lessons, or None for the user's language.
 
     Returns:
-        The code. It is "en" for a folder without lessons that name a language.
+        The language code. For a folder whose lessons do not name a language, the code is "en".
 
     >>> detect_language()
     'en'
@@ -122,13 +121,13 @@ def detect_language(folder: Path | None = None) -> str:
 
 
 def find_lessons_language(folder: Path) -> str | None:
-    """Find the language of the lessons in a folder, which the metadata of a notebook names.
+    """Find the language of the lessons in a folder from their notebooks' metadata.
 
     Args:
         folder: The folder.
 
     Returns:
-        The code of the language, or None if no notebook names one.
+        The language code, or None if no notebook names a language.
     """
     return _read_notebook_language(folder, folder.stat().st_mtime_ns) if folder.is_dir() else None
 
@@ -136,7 +135,7 @@ def find_lessons_language(folder: Path) -> str | None:
 @functools.lru_cache(8)
 def _read_notebook_language(folder: Path, modified_at: int) -> str | None:
     for path in sorted(folder.glob("*.ipynb"))[:MAX_NOTEBOOKS]:
-        # The file may not be a notebook, or it may not name its language.
+        # The file may not be a notebook, or may not name its language.
         with suppress(OSError, ValueError, LookupError, TypeError):
             if LANGUAGE_CODE.fullmatch(code := read_json(path, MAX_NOTEBOOK_SIZE)["metadata"]["language"]):
                 return str(code)
@@ -144,7 +143,7 @@ def _read_notebook_language(folder: Path, modified_at: int) -> str | None:
 
 
 def find_user_language() -> str:
-    """Return the code of the language that the user's environment names, such as "fr_FR:zh_CN.UTF-8".
+    """Return the language code from the user's environment, such as "fr_FR:zh_CN.UTF-8".
 
     Languages without lessons are skipped. The default is English.
     """
@@ -172,7 +171,7 @@ def _find_windows_language() -> str:
     return locale.windows_locale.get(ctypes.windll.kernel32.GetUserDefaultUILanguage(), "")
 
 
-# Full-width punctuation contains its own space, so no space is needed next to it.
+# Full-width punctuation includes spacing, so no space is needed next to it.
 _FULL_WIDTH_SIGNS = "，。：；？！、（）"
 _SUPERFLUOUS_SPACE = re.compile(
     rf"(?<=[{_FULL_WIDTH_SIGNS}]) | (?=[{_FULL_WIDTH_SIGNS}])|(?<=[\u4e00-\u9fff]) (?=[\u4e00-\u9fff])"
@@ -180,10 +179,10 @@ _SUPERFLUOUS_SPACE = re.compile(
 
 
 def join_sentences(*sentences: str) -> str:
-    """Join sentences with spaces, but without spaces next to full-width punctuation.
+    """Join sentences with spaces, except next to full-width punctuation.
 
     Args:
-        *sentences: The sentences. Empty ones are left out.
+        *sentences: The sentences. Empty sentences are skipped.
 
     >>> join_sentences("No gradient passes.", "", "Leave it out.")
     'No gradient passes. Leave it out.'
@@ -198,7 +197,7 @@ def truncate_text(text: str, limit: int) -> str:
 
     Args:
         text: The text.
-        limit: The largest number of characters to keep.
+        limit: The maximum number of characters to keep.
 
     >>> truncate_text("abcdef", 3)
     'abc ...'
