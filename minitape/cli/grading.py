@@ -24,7 +24,7 @@ RESTORED_NOTE = (
 class RestoredCells(OverwriteCells):
     """A preprocessor that restores missing grade cells.
 
-    Each grade cell is inserted after the cell that answers its exercise, or at the end if there is no such cell.
+    Each grade cell is inserted after the cell that answers its exercise, or at the end if no cell does.
     """
 
     def __init__(self, **options: object) -> None:

@@ -68,7 +68,7 @@ def _execute_cell_and_store_history(kernel: RunningKernel, cell_input: str, allo
     """Run a cell like nbval, but store it in the kernel's history.
 
     IPython looks there for the semicolon that suppresses a result. Without the cell in its history, it would look at
-    another one. `_` and `Out` need the history, too.
+    another one. `_` and `Out` also need the history.
     """
     message_id: str = kernel.kc.execute(cell_input, allow_stdin=allow_stdin, stop_on_error=False)
     return message_id

@@ -184,8 +184,8 @@ def find_solution_code(cells: Sequence[Cell], exercise_index: int) -> str | None
         exercise_index: The index of the exercise cell.
 
     Returns:
-        The ```python block in the next cell with the tag `solution`, before the next exercise. None if there is no such
-        cell, or if it does not contain exactly one block.
+        The ```python block in the next cell with the tag `solution`, before the next exercise. None if this cell is
+        missing or does not contain exactly one block.
     """
     for cell in cells[exercise_index + 1 :]:
         if is_exercise(cell):

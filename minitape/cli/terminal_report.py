@@ -89,7 +89,7 @@ def print_check_results(results: Sequence[CheckResult], is_quiet: bool = False) 
 
     Args:
         results: The results of `check_notebooks`.
-        is_quiet: Whether to print only notebooks with findings, and nothing if there are none.
+        is_quiet: Whether to print only notebooks with findings.
     """
     console = Console(highlight=False, soft_wrap=True)
     for result in results:

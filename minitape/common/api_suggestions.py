@@ -132,7 +132,7 @@ def suggest_replacement(
         suggestion_prefix: The text to put before the most similar name, such as "tf.".
 
     Returns:
-        The translated sentence, or "" if there is no suggestion.
+        The translated sentence, or "" without a suggestion.
 
     >>> suggest_replacement("sum", []), suggest_replacement("exp", [], tf_functions=["exp"])
     ('Here it is written tf.reduce_sum(x).', 'Here it is written tf.exp(x).')

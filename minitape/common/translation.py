@@ -53,7 +53,7 @@ def say(text: str, domain: str = CHECK, code: str | None = None, /, **values: ob
         **values: The values to insert.
 
     Returns:
-        The translation, or the English text if there is no translation.
+        The translation, or the English text if the file has no translation.
 
     >>> say("right: {right} of {of}", right=2, of=3)
     'right: 2 of 3'

@@ -157,7 +157,7 @@ def _list_call_input_names(reader: Reader, call: Call) -> list[str]:
 
 
 def _compute_function_output_adjoints(reader: Reader, target: Structure, sources: Structure) -> dict[int, Array]:
-    """Return the adjoints of the outputs of function calls, by row; {} if there is no sweep or it is too long."""
+    """Return the adjoints of the outputs of function calls, by row. Without a short enough sweep, return {}."""
     stepper = build_tape_stepper(reader.tape, target, sources, reader.kept_arrays, lambda value: None)
     if stepper is None or stepper.remaining_rows > MAX_EAGER_ROWS or stepper.take_steps() is None:
         return {}

@@ -40,7 +40,8 @@ def iter_gradient_result_lines(results: Iterable[ResultFields], expressions: Exp
             for end in result["target"]
         )
         target = ", ".join(names)
-        if element := result.get("element"):  # A Jacobian has a sweep for each element, of which one is shown.
+        # A Jacobian has a sweep for each element. Only one of these sweeps is shown.
+        if element := result.get("element"):
             yield translate("{target}: the steps are those of this element", target=f"{target}{element}"), ""
         prefix = "" if result.get("call", "gradient") == "gradient" else f"{translate(result['call'])}: "
         for source in result["sources"][:MAX_SOURCES]:

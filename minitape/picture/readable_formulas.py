@@ -71,7 +71,8 @@ def list_array_operation_formulas(name: str, attrs: Mapping[str, object], result
         result_rank: The number of axes of the result.
 
     Returns:
-        The formula and the rule of each input. Empty if there is no formula, or if it would depend on the axes.
+        The formula and the rule of each input. Empty if the operation has no formula, or if it would depend on the
+        axes.
 
     >>> list_array_operation_formulas("matmul", {"transpose_b": True}, 2)
     ['x @ yᵀ', 'g @ y', 'gᵀ @ x']

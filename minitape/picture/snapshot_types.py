@@ -17,7 +17,7 @@ class ValueFields(TypedDict, total=False):
     """A value: a number, or an array of up to 64 elements in full, a larger one as statistics and a thumbnail."""
 
     text: str  # Optional. The value as NumPy prints it.
-    data: Plain  # Optional. The value as nested lists; absent above 64 elements, but for small images.
+    data: Plain  # Optional. The value as nested lists; absent above 64 elements, except for small images.
     stats: dict[str, Plain]  # Optional. min, max, mean, std, zeros and nans of a larger array.
     thumb: Plain  # Optional. The larger array averaged down to at most 32 x 32 elements.
     cell: float  # Optional. The width of one element of the thumbnail whose height is 1.
@@ -162,7 +162,7 @@ class SourceFields(TypedDict, total=False):
     rows: list[int]  # Its states that an adjoint reached.
     parts: list[ValueFields | None]  # The adjoint of each state.
     gradient: ValueFields | None  # Their sum, which the call returned.
-    at: int  # The last row that stands for the source, -1 if there is none.
+    at: int  # The last row that stands for the source, or -1 without such a row.
     reason: str | None  # Why the gradient is None or zero.
     why: BlamedLine | None  # Optional. The line to blame.
     blame: int | None  # Optional. The row to blame.
@@ -176,7 +176,7 @@ class AlarmFields(TypedDict):
     kind: str  # gradient, value, none, zero, state or broadcast.
     title: str  # One line.
     text: str  # The explanation.
-    row: int  # The row, -1 if there is none.
+    row: int  # The row, or -1 without a row.
     line: int | None  # The line.
     back: bool  # Whether the row's step of the sweep shows it.
 

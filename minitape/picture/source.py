@@ -101,7 +101,7 @@ class PictureSource(Protocol):
             show: Converts each array of a step to the form in which the step holds it.
 
         Returns:
-            The steps; None if there is no sweep, or if it cannot be repeated.
+            The steps, or None without a sweep that can be repeated.
         """
 
     @abstractmethod

@@ -51,7 +51,7 @@ def build_tape_stepper(
         adjoints: The seed of each target; None stands for ones. Ignored if ``target`` is None.
 
     Returns:
-        The stepper, which has made no step yet. None if there is no gradient call, or if the sweep cannot be repeated
+        The stepper, which has made no step yet. None without a gradient call, or if the sweep cannot be repeated
         because arrays were released.
     """
     record: Record | None = tape.record

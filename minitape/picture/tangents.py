@@ -26,7 +26,7 @@ def compute_tangents(record: Record, tapes: list[Object]) -> dict[int, Array]:
         tapes: The tapes of the recording, in the order in which they were entered.
 
     Returns:
-        The tangents by row. Empty if there is no accumulator or it no longer exists, or if values were released.
+        The tangents by row. Empty if no accumulator was open or it no longer exists, or if values were released.
 
     >>> import minitape as tf
     >>> x = tf.Variable(3.0, name="x")

@@ -12,7 +12,7 @@ class TapeStateChange(NamedTuple):
     """A change in the state of a tape, such as a pause.
 
     Attributes:
-        kind: The change: "begins", "ends", "pauses", "goes on" or "resets".
+        kind: The change: "begins", "ends", "pauses", "resumes" or "resets".
         row: The number of rows that were recorded before.
         call_stack: The statements that ran, the outermost first.
         tape: The tape.

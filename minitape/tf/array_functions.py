@@ -302,8 +302,7 @@ def _convert_list_to_one_dtype(values: Value, function_name: str) -> list[Tensor
         function_name: The public name for the error message, without "tf.".
 
     Returns:
-        A list of tensors. Python values take the dtype of the first tensor or, if there is no tensor, of the first
-        value.
+        A list of tensors. Python values take the dtype of the first tensor or, without a tensor, of the first value.
 
     Raises:
         InvalidArgumentError: If the tensors have different dtypes.

@@ -158,7 +158,8 @@ def tensordot(a: Value, b: Value, axes: Value, name: GraphName = None) -> Tensor
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
-        A tensor of the same dtype. Its shape consists of the unpaired axes of ``a``, then those of ``b``.
+        A tensor of the same dtype. Its shape consists of the unpaired axes of ``a``, followed by the unpaired axes of
+        ``b``.
 
     Raises:
         ValueError: If the lists have different lengths, or the number exceeds the number of axes.

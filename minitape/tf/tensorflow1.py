@@ -79,7 +79,7 @@ def name_scope(name: str | None, default_name: GraphName = None, values: Object 
             graph.
 
     Yields:
-        The scope's name followed by a slash, or "" if there is no name.
+        The scope's name followed by a slash, or "" for an unnamed scope.
 
     Raises:
         ValueError: If there are values but no name.
@@ -108,7 +108,7 @@ def op_scope(values: Object, name: str | None, default_name: GraphName = None) -
         default_name: The name to use if ``name`` is None.
 
     Yields:
-        The scope's name followed by a slash, or "" if there is no name.
+        The scope's name followed by a slash, or "" for an unnamed scope.
 
     Raises:
         ValueError: If there are values but no name.

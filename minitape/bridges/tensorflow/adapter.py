@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .kept_tensors import TapeReference, TensorFlowExtra
     from .recording import TensorFlowRecording
 
-STATE_AFTER_EVENT = {"begins": "records", "ends": "after", "pauses": "paused", "goes on": "records"}
+STATE_AFTER_EVENT = {"begins": "records", "ends": "after", "pauses": "paused", "resumes": "records"}
 CAUSE_BY_STATE = {
     "before": "computed_before_tape",
     "after": "computed_after_tape",

@@ -148,7 +148,7 @@ class TapeHistory:
         """Record an event of a tape.
 
         Args:
-            event: "begins", "ends", "pauses", "goes on" or "resets".
+            event: "begins", "ends", "pauses", "resumes" or "resets".
             tape: The ``tf.GradientTape``.
             row_count: How many rows exist.
             call_stack: The statements that run, the outermost first.

@@ -110,7 +110,7 @@ class TensorFlowLog:
         """Record an event of a tape.
 
         Args:
-            event: "begins", "ends", "pauses", "goes on" or "resets".
+            event: "begins", "ends", "pauses", "resumes" or "resets".
             tape: The ``tf.GradientTape``.
         """
         self.tape_history.record_tape_event(event, tape, len(self.entries), self.running_line.find_call_stack())

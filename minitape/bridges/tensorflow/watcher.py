@@ -310,7 +310,7 @@ class TensorFlowWatcher(Watcher):
         self.log.on_tape_event("pauses", tape)
         with pause_block:
             yield
-        self.log.on_tape_event("goes on", tape)
+        self.log.on_tape_event("resumes", tape)
 
     def _build_escape_handler(self, method: str) -> Callable:
         def on_escape(original: Any, tensor: Any, *args: Any, **kwargs: Any) -> Any:

@@ -8,7 +8,7 @@ export type Kind = "source" | "variable" | "constant" | "operation";
 export interface Value {
   /** Optional. The value as NumPy prints it. */
   text?: string;
-  /** Optional. The value as nested lists; absent above 64 elements, but for small images. */
+  /** Optional. The value as nested lists; absent above 64 elements, except for small images. */
   data?: Nested;
   /** Optional. min, max, mean, std, zeros and nans of a larger array. */
   stats?: { min: Num; max: Num; mean: Num; std: Num; zeros: number; nans: number };
@@ -202,7 +202,7 @@ export interface Source {
   parts: (Value | null)[];
   /** Their sum, which the call returned. */
   gradient: Value | null;
-  /** The last row that stands for the source, -1 if there is none. */
+  /** The last row that stands for the source, or -1 without such a row. */
   at: number;
   /** Why the gradient is None or zero. */
   reason: string | null;
@@ -224,7 +224,7 @@ export interface Alarm {
   title: string;
   /** The explanation. */
   text: string;
-  /** The row, -1 if there is none. */
+  /** The row, or -1 without a row. */
   row: number;
   /** The line. */
   line: number | null;
