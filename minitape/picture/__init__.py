@@ -10,6 +10,7 @@
   ``path_breaks`` finds the edges where a gradient ends, and ``alarms`` finds errors and warnings.
 - Texts: ``readable_formulas`` and ``expressions`` format rules as in a textbook. ``known_rules`` finds the rule of
   another framework's operation. ``truncation`` shortens names and texts. ``picture_texts`` translates.
+  ``browser_table`` writes the table of operations that a browser computes by itself.
 - Static picture: ``drawing`` is the public interface. ``placement`` computes the layout and ``figure`` draws it, with
   the result lines of ``gradient_texts`` below. ``svg_elements`` and ``value_display`` draw the parts. ``tikz`` converts
   the picture for LaTeX.

@@ -109,6 +109,11 @@ class RowContext(NamedTuple):
 
 
 get_row_number = attrgetter("row")
+# The operations on whole arrays that a browser computes by itself (widgets/frontend/evaluator/operations.ts).
+ARRAY_OPERATIONS = frozenset(
+    "broadcast_to cast concat equal greater greater_equal less less_equal log_softmax matmul not_equal reduce_max "
+    "reduce_mean reduce_min reduce_sum reshape select slice softmax stack transpose unslice".split()
+)
 # In the table, a negation has the same label as a subtraction, and a power the same as an exclusive or.
 LABELS = {"negative": "neg", "pow": "xʸ", "identity": "copy"}
 
@@ -161,6 +166,37 @@ def build_primitive_fields(primitive: Primitive) -> RowFields:
         "cut": cut,
         **build_formula_fields(primitive.texts),
     }
+
+
+def list_plain_arguments(name: str, attrs: Mapping[str, object]) -> dict[str, object] | None:
+    """Return the arguments of a call as JSON has them, for a browser that computes it again.
+
+    Args:
+        name: The primitive's name.
+        attrs: The arguments of the call.
+
+    Returns:
+        The arguments; None if a browser cannot compute the operation, or cannot use an argument.
+
+    >>> list_plain_arguments("slice", {"spec": (0, slice(1, None, 2))})
+    {'spec': [0, [1, None, 2]]}
+    """
+    if name not in ARRAY_OPERATIONS:
+        return None
+    try:
+        return {key: _to_plain_argument(value) for key, value in attrs.items() if key != "dtype"}
+    except TypeError:
+        return None
+
+
+def _to_plain_argument(value: object) -> object:
+    if isinstance(value, slice):
+        return [_to_plain_argument(bound) for bound in (value.start, value.stop, value.step)]
+    if isinstance(value, (tuple, list)):
+        return [_to_plain_argument(item) for item in value]
+    if value is None or isinstance(value, (bool, int)):
+        return value
+    raise TypeError(f"a browser has no argument like {value!r}")
 
 
 def get_start_row(mark: tuple[int, *tuple[object, ...]]) -> int:

@@ -35,6 +35,7 @@ from .picture_rows import (
     find_subject_at_row,
     get_row_number,
     get_start_row,
+    list_plain_arguments,
 )
 from .readable_formulas import list_array_operation_formulas
 from .recomputed_values import are_released_values_small, recompute_released_values
@@ -280,9 +281,11 @@ class Reader:
             {"call": call.row, "output": row - call.row} if call is not None and call.outputs > 1 else {}
         )
         transposes = [call.attrs.get(name) for name in TRANSPOSE_ARGUMENTS] if call is not None else ()
+        arguments = None if call is None else list_plain_arguments(primitive.name, call.attrs)
         key = (
             primitive,
             *transposes,
+            None if arguments is None else repr(arguments),
             cell[3],
             tapes,
             value.shape,
@@ -349,6 +352,8 @@ class Reader:
         fields["said"] = fields["said"] or list_array_operation_formulas(
             call.primitive.name, call.attrs, len(record.get_shape_and_dtype(row)[0])
         )
+        if (arguments := list_plain_arguments(call.primitive.name, call.attrs)) is not None:
+            fields["arguments"] = arguments
         if call.primitive is CUSTOM:
             fields["label"] = shorten_name(call.attrs["call"].name)
         elif call.primitive.name == "function" and "recording" in call.attrs:

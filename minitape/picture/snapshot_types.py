@@ -39,6 +39,8 @@ class RowFields(TypedDict, total=False):
     name: str | None  # A variable's name, or the Python name of a tensor if it is known.
     version: int  # Which of the variable's states in this recording it is, counted from 0.
     inputs: list[int]  # The rows that it was computed from.
+    # Optional. The arguments of an operation on arrays that a browser can compute again, such as {"axis": [0]}.
+    arguments: dict[str, object]
     output: int  # Optional. Which output of its call it is, counted from 0.
     call: int  # The first row of the call that computed it.
     dtype: str  # The dtype, such as "float32".

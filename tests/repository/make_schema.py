@@ -32,6 +32,7 @@ PRECISE = {
     ("ValueFields", "data"): "Nested",
     ("ValueFields", "stats"): "{ min: Num; max: Num; mean: Num; std: Num; zeros: number; nans: number }",
     ("ValueFields", "thumb"): "Num[][]",
+    ("RowFields", "arguments"): "Record<string, unknown>",
     ("TapeFields", "spans"): "[number, number][]",
 }
 ALIASES = {"Kind": "Kind", "RowPart": "(Partial<Row> & { row: number })"}

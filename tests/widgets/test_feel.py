@@ -36,6 +36,17 @@ def functions(value: float) -> Any:
     return tape, y, [x]
 
 
+def arrays(value: float) -> Any:
+    x = tf.Variable(value, name="x")
+    matrix = tf.constant([[0.5, -1.25, 2.0], [1.5, 0.75, -0.5]])
+    with tf.GradientTape() as tape:
+        a = x * matrix
+        b = tf.nn.softmax(a[0]) + tf.reduce_max(a, axis=0) * tf.nn.log_softmax(a)[1]
+        c = tf.stack([b, tf.where(b > 0.5, b, x * x)], axis=1) @ tf.transpose(tf.stack([b, a[1]], axis=1))
+        y = tf.reduce_mean(tf.reshape(c, [-1])) + tf.reduce_sum(tf.reduce_min(a, axis=1, keepdims=True))
+    return tape, y, [x]
+
+
 def numbers(page: Any) -> list[tuple[float, float]]:
     found = table(page)
     return [tuple(float(found[row][name] or "nan") for name in ("value", "adjoint")) for row in sorted(found)]
@@ -67,6 +78,23 @@ def test_a_leaf_that_is_moved_takes_rows_and_sweep_along(program, show, page):
         assert "what if" in shown.locator(".mt-results").inner_text()
     shown.get_by_role("button", name="back", exact=True).click()
     assert str(numbers(shown)) == str(before)
+
+
+def test_a_number_that_is_moved_takes_arrays_along(show, page):
+    page.set_viewport_size({"width": 1200, "height": 2400})
+    shown = show(tf.snapshot(*arrays(0.7)))
+    shown.locator(".mt-below").evaluate("el => { el.style.height = '1400px' }")
+    type_keys(shown, "End")
+    shown.locator(".mt-lines [data-row='0']").click()
+    type_keys(shown, "End")
+    shown.get_by_label("value of x").fill("1.25")
+    shown.get_by_label("value of x").press("Enter")
+    wait_for_frame(shown)
+    moved = [(line["value"], line["adjoint"]) for _, line in sorted(table(shown).items())]
+    again = show(tf.snapshot(*arrays(1.25)))
+    again.locator(".mt-below").evaluate("el => { el.style.height = '1400px' }")
+    type_keys(again, "End")
+    assert moved == [(line["value"], line["adjoint"]) for _, line in sorted(table(again).items())]
 
 
 def test_a_small_step_does_what_the_gradient_says(show):
@@ -127,7 +155,7 @@ def test_dragging_a_leaf_moves_it(show):
 def test_what_no_browser_can_compute_says_so(show):
     x = tf.Variable(2.0, name="x")
     with tf.GradientTape() as tape:
-        y = tf.reduce_sum(tf.stack([x, x * x]))
+        y = tf.reduce_sum(tf.tile(x * tf.constant([1.0, 2.0]), [2]))
     page = show(tf.snapshot(tape, y, x))
     page.locator(".mt-lines [data-row='0']").click()
     page.locator(".mt-feelings .mt-note").get_by_text("It cannot be moved: an array").wait_for(timeout=20_000)

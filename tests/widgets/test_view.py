@@ -26,7 +26,7 @@ from minitape_widgets.saved_page import build_html_page
 
 from .conftest import square
 
-SOURCES = Path(__file__).parents[2] / "widgets" / "frontend" / "src"
+FRONT_END = Path(__file__).parents[2] / "widgets" / "frontend"
 
 
 @pytest.fixture
@@ -50,21 +50,22 @@ def decoded(sent):
     return [wire_format.decode_snapshot(buffers[0]) for _, buffers in sent if buffers]
 
 
-def hash_of(folder):
+def hash_of(*folders):
+    """The hash of all files of these folders of the front end's sources, as build.mjs computes it."""
     digest = hashlib.sha256()
-    for file in sorted(folder.iterdir(), key=lambda f: f.name):
-        digest.update(f"{file.name}\n".encode())
-        digest.update(file.read_text(encoding="utf-8").replace("\r\n", "\n").encode())
+    for folder in folders:
+        for file in sorted((FRONT_END / folder).iterdir(), key=lambda f: f.name):
+            digest.update(f"{file.name}\n".encode())
+            digest.update(file.read_text(encoding="utf-8").replace("\r\n", "\n").encode())
     return digest.hexdigest()[:16]
 
 
 def test_the_bundles_are_those_of_the_sources():
     first = BUNDLE.read_text(encoding="utf-8").splitlines()[0]
-    assert first == f"/* minitape TapeView, source {hash_of(SOURCES)} */", "run `npm run build` in widgets/frontend"
+    view_hash = hash_of("evaluator", "src")
+    assert first == f"/* minitape TapeView, source {view_hash} */", "run `npm run build` in widgets/frontend"
     (extension,) = Path(LAB_EXTENSIONS).rglob("remoteEntry.*.js")
-    assert extension.name == f"remoteEntry.{hash_of(SOURCES.with_name('lab'))}.js", (
-        "run `npm run build` in widgets/frontend"
-    )
+    assert extension.name == f"remoteEntry.{hash_of('lab')}.js", "run `npm run build` in widgets/frontend"
 
 
 def test_the_bundle_is_small():

@@ -13,11 +13,13 @@ const here = fileURLToPath(new URL(".", import.meta.url));
 const view = `${here}../minitape_widgets/static/tapeview.js`;
 const extension = `${here}../../minitape/cli/jupyterlab_extensions/minitape-kernel`;
 
-function sourceHash(folder) {
+function sourceHash(...folders) {
   const hash = createHash("sha256");
-  for (const name of readdirSync(`${here}${folder}`).sort()) {
-    hash.update(`${name}\n`);
-    hash.update(readFileSync(`${here}${folder}/${name}`, "utf8").replaceAll("\r\n", "\n"));
+  for (const folder of folders) {
+    for (const name of readdirSync(`${here}${folder}`).sort()) {
+      hash.update(`${name}\n`);
+      hash.update(readFileSync(`${here}${folder}/${name}`, "utf8").replaceAll("\r\n", "\n"));
+    }
   }
   return hash.digest("hex").slice(0, 16);
 }
@@ -100,7 +102,7 @@ const shipped = {
     format: "esm",
     plugins: [styles],
     banner: {
-      js: `/* minitape TapeView, source ${sourceHash("src")} */\n/* With gifenc:\n${gifLicence}*/`,
+      js: `/* minitape TapeView, source ${sourceHash("evaluator", "src")} */\n/* With gifenc:\n${gifLicence}*/`,
     },
   }),
   [`${extension}/package.json`]: packageOf(remote),

@@ -1,6 +1,6 @@
 // To feel a derivative: a curve with the point and its tangent, and a leaf that moves.
 import { h, on, s, setText } from "./dom";
-import { formula } from "./formula";
+import { findFormula } from "../evaluator/formulas";
 import type { Row } from "./schema";
 import type { Store } from "./store";
 import { title } from "./value";
@@ -55,7 +55,7 @@ function curveOf(
  * function of numbers.
  */
 export function localCurve(store: Store, row: Row, port: number): Curve | null {
-  const [run, rule] = [formula(row.formula), formula(row.rule[port] ?? "")];
+  const [run, rule] = [findFormula(row.formula), findFormula(row.rule[port] ?? "")];
   const values = row.inputs.map((input) => numberOf(store.rows[input].value));
   const z = numberOf(row.value);
   if (!run || !rule || row.shape.length || [...values, z].some((value) => !Number.isFinite(value)))
@@ -95,7 +95,7 @@ export function wholeCurve(store: Store, what: WhatIf, leaf: number): Curve | nu
   if (!found || !what.can(leaf) || rows.length * POINTS > MOST) return null;
   const { target, slope } = found;
   const at = numberOf(rows[leaf].value);
-  const ys = around(at).map((x) => what.at(leaf, x)[target]);
+  const ys = around(at).map((x) => what.at(leaf, x, target));
   return curveOf(
     rows[target].name ?? title(rows[target]),
     title(rows[leaf]),

@@ -8,7 +8,7 @@ import type { Store } from "./store";
 import type { Timeline } from "./timeline";
 import { notFinite } from "./scale";
 import { updateParts } from "./update";
-import { formula } from "./formula";
+import { findFormula } from "../evaluator/formulas";
 import { formulaLine, productsOf } from "./product";
 import {
   count,
@@ -262,7 +262,7 @@ export class Inspector {
       row,
       null,
     ].map((one) => toNumber((one ?? { value: from.tangent }).value?.data));
-    const product = formula(rule)?.({ x, y, z, g });
+    const product = findFormula(rule)?.({ x, y, z, g });
     return h(
       "div",
       { class: "mt-eq" },

@@ -40,6 +40,8 @@ export interface Row {
   version: number;
   /** The rows that it was computed from. */
   inputs: number[];
+  /** Optional. The arguments of an operation on arrays that a browser can compute again, such as {"axis": [0]}. */
+  arguments?: Record<string, unknown>;
   /** Optional. Which output of its call it is, counted from 0. */
   output?: number;
   /** The first row of the call that computed it. */

@@ -1,14 +1,12 @@
-// What if a leaf had another value: the rows and the sweep, computed again here where all that
-// depends on it are numbers.
-import { formula, type Formula } from "./formula";
-import type { Row, Sweep, SweepStep, Value } from "./schema";
+// What if a leaf had another value: the rows and the sweep, computed again here if everything that
+// depends on it can be.
+import { addArrays, fromNested, haveSameShape, scalar } from "../evaluator/arrays";
+import type { Dtype, NumericArray } from "../evaluator/arrays";
+import { toValue } from "../evaluator/numpy_text";
+import { computeShare, computeValue, isArrayOperation } from "../evaluator/operations";
+import type { Row, Sweep, SweepEdge, SweepStep, Value } from "./schema";
 import { isLeaf, type Store } from "./store";
 import { toNumber } from "./value";
-
-interface Program {
-  // what depends on the leaf, in order
-  rows: { row: number; x: number; y: number; run: Formula; single: boolean }[];
-}
 
 /** The number of a scalar; NaN where the value is none. */
 export function numberOf(value: Value | null): number {
@@ -16,6 +14,8 @@ export function numberOf(value: Value | null): number {
     ? toNumber(value.data ?? value.text)
     : NaN;
 }
+
+const DTYPES = new Set<string>(["float32", "float64", "bool"] satisfies Dtype[]);
 
 const isNumber = (row: Row): boolean =>
   row.shape.length === 0 && (row.dtype === "float32" || row.dtype === "float64");
@@ -37,68 +37,78 @@ export function placesOf(store: Store, row: Row): number {
   ).size;
 }
 
+function readArray(row: Row): NumericArray | null {
+  if (row.value?.data === undefined || !DTYPES.has(row.dtype)) return null;
+  return fromNested(row.value.data, row.dtype as Dtype);
+}
+
+/** Are two arrays equal, but for rounding? */
+function areClose(one: NumericArray, other: NumericArray): boolean {
+  return (
+    haveSameShape(one.shape, other.shape) &&
+    one.data.every((x, i) => {
+      const y = other.data[i];
+      return Object.is(x, y) || x === y || Math.abs(x - y) <= 1e-5 * Math.abs(x) + 1e-6;
+    })
+  );
+}
+
 export class WhatIf {
-  private values: Float64Array;
-  private programs = new Map<number, Program | null>();
+  private values: (NumericArray | null)[];
+  private plans = new Map<number, number[] | null>();
 
   constructor(private store: Store) {
-    this.values = this.read();
-  }
-
-  private read(): Float64Array {
-    return Float64Array.from(this.store.rows, (row) => numberOf(row.value));
+    this.values = store.rows.map(readArray);
   }
 
   /** The rows have other numbers now. */
   refresh(): void {
-    this.values = this.read();
+    this.values = this.store.rows.map(readArray);
   }
 
-  /**
-   * What is to be computed when this leaf moves; null where a row between cannot be computed here.
-   */
-  private program(leaf: number): Program | null {
-    let found = this.programs.get(leaf);
-    if (found === undefined) this.programs.set(leaf, (found = this.look(leaf)));
-    return found;
+  /** Returns the rows to compute when a leaf moves; null if one of them cannot be. */
+  private planOf(leaf: number): number[] | null {
+    let plan = this.plans.get(leaf);
+    if (plan === undefined) this.plans.set(leaf, (plan = this.makePlan(leaf)));
+    return plan;
   }
 
-  private look(leaf: number): Program | null {
+  private makePlan(leaf: number): number[] | null {
     const { rows } = this.store;
     if (placesOf(this.store, rows[leaf]) > 1) return null;
     const moved = new Set([leaf]);
-    const program: Program = { rows: [] };
-    for (let i = leaf + 1; i < rows.length; i++) {
-      const row = rows[i];
+    for (const row of rows.slice(leaf + 1)) {
       if (!row.inputs.some((input) => moved.has(input))) continue;
-      const run = formula(row.formula);
-      if (!run || !isNumber(row) || row.inputs.some((input) => Number.isNaN(this.values[input])))
-        return null;
-      moved.add(i);
-      program.rows.push({
-        row: i,
-        x: row.inputs[0],
-        y: row.inputs[row.inputs.length - 1],
-        run,
-        single: row.dtype === "float32",
-      });
+      // A row that comes out as something else than was recorded is not understood here.
+      const [recorded, computed] = [this.values[row.row], this.compute(row, this.values)];
+      if (!recorded || !computed || !areClose(computed, recorded)) return null;
+      moved.add(row.row);
     }
-    return program;
+    return [...moved].slice(1);
+  }
+
+  private compute(row: Row, values: (NumericArray | null)[]): NumericArray | null {
+    const inputs = row.inputs.map((input) => values[input]);
+    const isKnown = DTYPES.has(row.dtype) && (!isArrayOperation(row.op) || row.arguments);
+    if (!isKnown || !hasAll(inputs)) return null;
+    return computeValue(row, inputs, row.arguments ?? {});
   }
 
   can(leaf: number): boolean {
-    return isMovable(this.store.rows[leaf]) && this.program(leaf) !== null;
+    return isMovable(this.store.rows[leaf]) && this.planOf(leaf) !== null;
   }
 
-  /** All values, were the leaf's this one. */
-  at(leaf: number, value: number): Float64Array {
+  private valuesAt(leaf: number, value: number): (NumericArray | null)[] {
+    const { rows } = this.store;
     const values = this.values.slice();
-    values[leaf] = this.store.rows[leaf].dtype === "float32" ? Math.fround(value) : value;
-    for (const { row, x, y, run, single } of this.program(leaf)?.rows ?? []) {
-      const result = run({ x: values[x], y: values[y], z: NaN, g: NaN });
-      values[row] = single ? Math.fround(result) : result;
-    }
+    values[leaf] = scalar(value, rows[leaf].dtype as Dtype);
+    for (const row of this.planOf(leaf) ?? []) values[row] = this.compute(rows[row], values);
     return values;
+  }
+
+  /** The number of a row, were the leaf's value this one. */
+  at(leaf: number, value: number, row: number): number {
+    return this.valuesAt(leaf, value)[row]?.data[0] ?? NaN;
   }
 
   /**
@@ -109,79 +119,60 @@ export class WhatIf {
     leaf: number,
     value: number,
   ): { values: Map<number, Value>; sweep: Sweep | null } | null {
-    const program = this.program(leaf);
-    if (!program) return null;
-    const values = this.at(leaf, value);
-    const { rows, sweep } = this.store;
-    const changed = new Map(
-      [leaf, ...program.rows.map((one) => one.row)].map((row) => [
-        row,
-        show(values[row], rows[row]),
-      ]),
-    );
-    return { values: changed, sweep: sweep && !sweep.rest ? this.sweep(sweep, values) : null };
+    const plan = this.planOf(leaf);
+    if (!plan) return null;
+    const values = this.valuesAt(leaf, value);
+    const changed = new Map<number, Value>();
+    for (const row of [leaf, ...plan]) {
+      const array = values[row];
+      if (!array) return null;
+      changed.set(row, toValue(array));
+    }
+    const { sweep } = this.store;
+    return { values: changed, sweep: sweep && !sweep.rest ? this.runSweep(sweep, values) : null };
   }
 
-  private sweep(sweep: Sweep, values: Float64Array): Sweep | null {
-    const { rows } = this.store;
-    const adjoints = new Map<number, number>();
+  private runSweep(sweep: Sweep, values: (NumericArray | null)[]): Sweep | null {
+    const adjoints = new Map<number, NumericArray>();
     const steps: SweepStep[] = [];
     for (const step of sweep.steps) {
-      const row = rows[step.row];
-      if (step.others || !isNumber(row)) return null;
-      // a target's is where the sweep begins
-      const g = adjoints.get(step.row) ?? numberOf(step.adjoint);
-      const round = row.dtype === "float32" ? Math.fround : (x: number): number => x;
-      const edges = [];
-      for (const edge of step.edges) {
-        const rule = formula(row.rule[edge.port] ?? "");
-        if (!rule) return null;
-        const numbers = {
-          x: values[row.inputs[0]],
-          y: values[row.inputs[row.inputs.length - 1]],
-          z: values[step.row],
-        };
-        const product = round(rule({ ...numbers, g }));
-        const sum = round((adjoints.get(edge.input) ?? 0) + product);
-        adjoints.set(edge.input, sum);
-        edges.push({
-          ...edge,
-          local: show(round(rule({ ...numbers, g: 1 })), row),
-          product: show(product, row),
-          sum: show(sum, row),
-        });
-      }
-      steps.push({ ...step, adjoint: show(g, row), edges });
+      // A target's adjoint is where the sweep begins.
+      const seed = fromNested(step.adjoint.data ?? NaN, this.store.rows[step.row].dtype as Dtype);
+      const adjoint = adjoints.get(step.row) ?? seed;
+      const edges = step.others || !adjoint ? null : this.runStep(step, adjoint, values, adjoints);
+      if (!adjoint || !edges) return null;
+      steps.push({ ...step, adjoint: toValue(adjoint), edges });
     }
-    const gradients = sweep.sources.map((row, k) =>
-      row >= 0 && adjoints.has(row)
-        ? show(adjoints.get(row) as number, rows[row])
-        : sweep.gradients[k],
-    );
+    const gradients = sweep.sources.map((row, k) => {
+      const adjoint = adjoints.get(row);
+      return adjoint ? toValue(adjoint) : sweep.gradients[k];
+    });
     return { ...sweep, steps, gradients };
   }
-}
 
-/** A number as NumPy prints one of this dtype. */
-export function show(number: number, row: Pick<Row, "dtype">): Value {
-  return {
-    text: numberText(number, row.dtype === "float32"),
-    data: Number.isFinite(number) ? number : String(number),
-  };
-}
-
-function numberText(number: number, single: boolean): string {
-  if (Number.isNaN(number)) return "nan";
-  if (!Number.isFinite(number)) return number > 0 ? "inf" : "-inf";
-  let text = String(number);
-  for (let digits = 1; single && digits < 10; digits++) {
-    text = String(Number(number.toPrecision(digits)));
-    if (Math.fround(Number(text)) === number) break;
+  private runStep(
+    step: SweepStep,
+    adjoint: NumericArray,
+    values: (NumericArray | null)[],
+    adjoints: Map<number, NumericArray>,
+  ): SweepEdge[] | null {
+    const row = this.store.rows[step.row];
+    const [inputs, z] = [row.inputs.map((input) => values[input]), values[step.row]];
+    if (!z || !hasAll(inputs)) return null;
+    const edges: SweepEdge[] = [];
+    for (const edge of step.edges) {
+      const share = computeShare(row, edge.port, inputs, z, adjoint, row.arguments ?? {});
+      if (!share) return null;
+      const before = adjoints.get(edge.input);
+      const sum = before ? addArrays(before, share.product) : share.product;
+      adjoints.set(edge.input, sum);
+      const local = share.local && toValue(share.local);
+      edges.push({ ...edge, local, product: toValue(share.product), sum: toValue(sum) });
+    }
+    return edges;
   }
-  const size = Math.abs(Number(text));
-  if (size !== 0 && (size < 1e-4 || size >= 1e16))
-    return Number(text)
-      .toExponential()
-      .replace(/e([-+])(\d)$/, "e$10$2");
-  return /[.e]/.test(text) ? text : `${text}.0`;
+}
+
+function hasAll(inputs: (NumericArray | null)[]): inputs is NumericArray[] {
+  return inputs.every((input) => input !== null);
 }

@@ -1,0 +1,87 @@
+"""Write the table of operations that a browser computes by itself: the picture that recomputes without Python.
+
+    python -m minitape.picture.browser_table            writes widgets/frontend/evaluator/table.json
+
+The browser derives values, shares and nested gradients from these texts, so a derivative is declared only once, in
+:mod:`minitape.engine.table.primitives`. The operations on whole arrays have no formula; the browser has code for them.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import NotRequired, TypedDict
+
+from ..common.atomic_write import write_file
+from ..engine.table.primitives import TABLE, Primitive, activation, choice, linear, reduce, shaping  # noqa: F401 - They fill the table.
+from ..engine.table.primitives.elementwise import BY_CODE, to_recorded_formula
+from .picture_rows import ARRAY_OPERATIONS, build_primitive_fields
+from .readable_formulas import list_array_operation_formulas
+
+FILE = Path(__file__).parents[2] / "widgets" / "frontend" / "evaluator" / "table.json"
+
+
+class BrowserOperation(TypedDict):
+    """An operation as the browser's table holds it.
+
+    Attributes:
+        label: Its label in pictures.
+        formula: The formula of the value; empty for an operation on whole arrays.
+        rule: The derivative rule of each input.
+        said: The formula and the rules as a book prints them.
+        recorded: Each rule as calls of recorded operations.
+        cut: Why no gradient passes; None if one passes.
+        transposed: Of ``matmul``: ``said`` if the arguments transpose the first input ("a"), the second ("b") or both.
+    """
+
+    label: str
+    formula: str
+    rule: list[str]
+    said: list[str]
+    recorded: list[str]
+    cut: str | None
+    transposed: NotRequired[dict[str, list[str]]]
+
+
+def build_browser_table() -> dict[str, BrowserOperation]:
+    """Return the operations by name: first the formulas, in the order of the table, then those on whole arrays.
+
+    >>> build_browser_table()["sin"]["recorded"]
+    ['multiply(g, cos(x))']
+    >>> build_browser_table()["matmul"]["transposed"]["b"]
+    ['x @ yᵀ', 'g @ y', 'gᵀ @ x']
+    """
+    table = {primitive.name: _describe_operation(primitive) for primitive in BY_CODE}
+    for name in sorted(ARRAY_OPERATIONS):
+        table[name] = _describe_operation(TABLE[name])
+        table[name]["said"] = list_array_operation_formulas(name, {}, 0)
+    table["matmul"]["transposed"] = {
+        letters: list_array_operation_formulas("matmul", {f"transpose_{letter}": True for letter in letters}, 2)
+        for letters in ("a", "b", "ab")
+    }
+    return table
+
+
+def _describe_operation(primitive: Primitive) -> BrowserOperation:
+    fields = build_primitive_fields(primitive)
+    return {
+        "label": fields["label"],
+        "formula": fields["formula"],
+        "rule": fields["rule"],
+        "said": fields["said"],
+        "recorded": ["" if text == "-" else to_recorded_formula(text) for text in primitive.texts[1:]],
+        "cut": fields["cut"],
+    }
+
+
+def format_browser_table() -> str:
+    """Return the text of the file, with one operation on each line."""
+    lines = [
+        f"{json.dumps(name)}: {json.dumps(operation, ensure_ascii=False)}"
+        for name, operation in build_browser_table().items()
+    ]
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+if __name__ == "__main__":
+    write_file(FILE, format_browser_table())
