@@ -1,31 +1,47 @@
-"""The engine: tensors, variables, the recording, the tape, its sweep, and the table of primitives.
+"""The engine: the tape, the table of rows that it records, and the backward sweep over these rows.
 
-The engine does not import the packages above it. Learners can read ``backward/tape``, ``record/record``,
-``tensor/operators``, ``backward/gradient``, ``backward/reachability``, ``backward/sweep``, then ``table/primitives``.
-``docs/engine.md`` follows one gradient through these modules, line by line. Each folder imports only the folders before
-it in this list. Three modules of ``table/primitives`` are exceptions, because their rules create tensors or need the
-first run of a function.
+To understand ``y = x * x`` and ``tape.gradient(y, x)``, read these modules in this order. ``docs/engine.md`` follows
+the same calls and quotes the lines that run.
 
-``values/``       ``dtypes``, ``shape``, ``nest``: types of elements, shapes, structures;
-                  ``errors``, ``argument_errors``: exceptions, and the errors for wrong arguments
+1. ``backward/recording_tape``: ``with tf.GradientTape()`` opens a recording. ``tape.watch(x)`` gives ``x`` a row.
+2. ``record/record``: the recording is a table of rows. The docstring of the module describes the six cells of a row.
+3. ``tensor/operators`` and ``tensor/operation``: ``x * x`` computes a value and appends a row to the recording.
+4. ``table/primitives/elementwise``: one line of a text states the formula of ``multiply`` and its two derivative rules.
+5. ``backward/tape`` and ``backward/gradient``: ``tape.gradient(y, x)`` looks up the rows of ``y`` and ``x``.
+6. ``backward/reachability``: if necessary, it marks the rows that depend on ``x``.
+7. ``backward/sweep``: a loop visits the rows from ``y`` back to ``x`` and applies the rules.
+
+**Nested tapes.** All open tapes of a thread write into the same recording. If an outer tape is open while an inner tape
+computes a gradient, the same sweep computes with tensors instead of arrays (``backward/nested_sweep``). Each operation
+in a rule then appends a row, and the outer tape can differentiate these rows.
+
+**``tf.function``.** The first run of a function fills a separate recording, whose ``trace`` is that run. Later calls
+compute its rows for other arrays (``minitape/functions``, ``docs/functions.md``). A call under a tape is one row of the
+tape, and the rule of that row runs the gradient of the function.
+
+Each folder imports only the folders before it in this list. Three modules of ``table/primitives`` are exceptions,
+because their rules create tensors or ask about the first run of a function. The engine imports no package above it.
+
+``values/``       ``dtypes``, ``shape``, ``nest``: element types, shapes and nested structures;
+                  ``errors``, ``argument_errors``: TensorFlow's exceptions, and the errors for wrong arguments
 ``table/``        ``primitives``: the value and the derivatives of each operation;
-                  ``generated_code``: functions that are generated from text; ``float_warnings``: switches NumPy's
-                  warnings off during an operation; ``accelerator``: the functions that ``minitape.speed`` provides
+                  ``generated_code``: compiles functions from text; ``float_warnings``: runs operations without NumPy's
+                  warnings; ``accelerator``: the functions that ``minitape.speed`` replaces
 ``record/``       ``record``, ``row_table``, ``row_parts``: the table that all open tapes share;
-                  ``array_spec``: shape and dtype of an array that the table does not hold; ``kept_arrays``: the arrays
-                  that it holds, and the rest that remains at its end; ``thread_state``: the state of a thread;
+                  ``array_spec``: the shape and dtype that replace an array; ``kept_arrays``: which arrays a recording
+                  keeps, and for how long; ``thread_state``: the open recording and tapes of a thread;
                   ``pause``: ``stop_recording``; ``provenance``, ``user_frames``: notes for ``explain``;
                   ``log_warnings``: warnings that TensorFlow logs; ``interrupt_safe``: blocks that Ctrl-C leaves cleanly
-``tensor/``       ``tensor``: values that never change; ``conversion``: converts Python and NumPy values to tensors;
+``tensor/``       ``tensor``: immutable values; ``conversion``: converts Python and NumPy values to tensors;
                   ``operation``, ``rule_functions``: run and record operations;
                   ``operators``, ``checked_operators``: operators such as ``a + b``;
                   ``variable``, ``variable_operators``, ``partial_updates``: variables
-``backward/``     ``reachability``, ``row_marks``: the rows that depend on a source; ``sweep``: the loop back over the
-                  rows; ``nested_sweep``: the same loop inside another tape; ``gradient``, ``targets_and_sources``:
-                  targets, sources and gradients of a call; ``row_values``: the values that a sweep reads;
-                  ``tape``, ``tape_errors``: ``tf.GradientTape``, and the errors for its misuse
-``derivatives/``  ``forward_mode``, ``jacobian``: forward mode, Jacobians; ``custom_gradient``, ``py_function``:
-                  gradients and functions that the user defines
+``backward/``     ``reachability``, ``row_marks``: the rows that depend on a source; ``row_values``: the values that a
+                  sweep reads; ``sweep``: the loop over the rows; ``nested_sweep``: the same loop under another tape;
+                  ``targets_and_sources``, ``gradient``: from targets and sources to gradients;
+                  ``recording_tape``, ``tape``, ``tape_errors``: ``tf.GradientTape``, and the errors for its misuse
+``derivatives/``  ``forward_mode``, ``jacobian``: forward mode and Jacobians; ``custom_gradient``, ``py_function``:
+                  user-defined gradients and functions
 
-``hooks`` has the functions of higher packages that the engine calls. ``types`` has the types for type checkers.
+``hooks`` contains the functions of higher packages that the engine calls. ``types`` contains types for type checkers.
 """

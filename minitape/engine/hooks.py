@@ -1,8 +1,8 @@
 """Functions of higher packages that the engine, ``functions`` and ``tf`` call but cannot import.
 
-Each of them is an attribute of ``hooks``. For example, ``hooks.add_none_reasons(error)`` adds the reason for a None
-gradient to an error, and ``hooks.draw(tape)`` draws a tape. ``minitape/__init__.py`` has the table of the functions. A
-function is loaded when it is first used.
+Each function is an attribute of ``hooks``. For example, ``hooks.add_none_reasons(error)`` adds the reason for a None
+gradient to an error, and ``hooks.draw(tape)`` draws a tape. A table in ``minitape/__init__.py`` lists these functions.
+Each function is loaded when it is first used.
 """
 
 from __future__ import annotations
@@ -17,17 +17,18 @@ if TYPE_CHECKING:
 
 
 class Hooks:
-    """Functions of higher packages, as attributes that are loaded when they are first read."""
+    """Functions of higher packages, available as attributes and loaded on first use."""
 
     def __init__(self) -> None:
-        """Create an object without functions, to which ``register`` adds them."""
+        """Create an empty object. ``register`` adds the functions."""
         self._home_by_name: dict[str, tuple[str, str]] = {}
 
     def register(self, names_by_module: Mapping[str, str]) -> None:
         """Add functions to the attributes.
 
         Args:
-            names_by_module: The names of the functions of each module, as :func:`parse_name_table` reads them.
+            names_by_module: For each module, its function names in one string, in the form that
+                :func:`parse_name_table` reads.
         """
         self._home_by_name |= parse_name_table(names_by_module)
 
@@ -35,7 +36,7 @@ class Hooks:
         """Load a function and store it as an attribute.
 
         Raises:
-            AttributeError: No function of this name was registered.
+            AttributeError: If no function with this name is registered.
         """
         if name not in self._home_by_name:
             raise AttributeError(

@@ -1,7 +1,8 @@
 """Types for type checkers and editors.
 
-Checkers do not see the operators that minitape installs when it is imported, so classes here declare them. At run time
-these classes are ``object``, and only ``Params``, ``Returned`` and ``Decorated`` exist.
+Type checkers do not see the operators that minitape installs at import time, so classes in this module declare them. At
+run time, these classes are ``object``. Apart from them, only ``Params``, ``Returned`` and ``Decorated`` exist at run
+time.
 """
 
 from __future__ import annotations
@@ -9,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeAlias, TypeVar
 
-# A decorator that keeps the arguments and the result of a function uses Params and Returned for them. A decorator that
-# returns the function itself uses Decorated.
+# A decorator uses Params and Returned if its function keeps the arguments and the result, and Decorated if it returns
+# the function itself.
 Params = ParamSpec("Params")
 Returned = TypeVar("Returned")
 Decorated = TypeVar("Decorated", bound=Callable)
@@ -28,51 +29,53 @@ if TYPE_CHECKING:
     from .values.dtypes import DType
     from .values.shape import TensorShape
 
-    # Each idea for which Python has no type has one name here, with the reason. Other modules rarely use ``Any``.
+    # Each alias names an idea that Python's types cannot express, and its comment gives the reason. Other modules
+    # rarely need ``Any``.
 
-    # An array, a NumPy scalar, a number, or in rules a tensor. One formula computes with all of them.
+    # An array, a NumPy scalar or a Python number; in rules also a tensor. The same formula computes with all of them.
     Array: TypeAlias = Any
-    # An array, or a tensor in a recorded sweep. One formula computes with both.
+    # An array; in a recorded sweep, a tensor. The same formula computes with both.
     Adjoint: TypeAlias = Any
     # A function that returns the adjoint of a row, or None if the row has none.
     AdjointLookup: TypeAlias = Callable[[int], Adjoint]
-    # A tensor, or a tuple of tensors. The number of outputs depends on the primitive.
+    # A tensor or a tuple of tensors, depending on the number of outputs of the primitive.
     Result: TypeAlias = Any
-    # A value that becomes a tensor: a tensor, variable, array, number or text, a list of them, or an object that
-    # converts itself.
+    # Anything that can be converted to a tensor: a tensor, a variable, an array, a number, text, a list of these, or an
+    # object with a conversion method.
     Value: TypeAlias = Any
-    # A tensor, a variable, or an object of a higher package that wraps one. A union of the three would not say that the
-    # shape is known.
+    # A tensor, a variable, or a wrapper of a variable from a higher package. Type checkers could not know from a union
+    # that all of them have a shape.
     TargetOrSource: TypeAlias = Any
-    # A variable, or None after ``read_value=False``. With a union, checkers would ask every caller to distinguish them.
+    # A variable, or None after ``read_value=False``. With a union, type checkers would require every caller to check
+    # for None.
     VariableOrNone: TypeAlias = Any
     # A tensor or another leaf, or nested lists, tuples, dictionaries and named tuples of leaves.
     Structure: TypeAlias = Any
-    # An argument of ``as_dtype``. None keeps the dtype of the value.
+    # An argument that ``as_dtype`` accepts. None keeps the dtype of the value.
     DTypeLike: TypeAlias = DType | np.dtype | type | str | None
-    # An argument of ``TensorShape``: a shape, sizes, None, or tensors that hold sizes.
+    # An argument that ``TensorShape`` accepts: a shape, sizes, None, or tensors that contain sizes.
     ShapeLike: TypeAlias = TensorShape | Tensor | np.ndarray | Sequence | int | None
-    # An object of other code, which may lack the attributes that minitape reads.
+    # An object from other code. It may lack the attributes that minitape reads.
     Object: TypeAlias = Any
-    # The columns of a recording: op, a, b, call, site, value.
+    # The six columns of a recording: op, a, b, call, site, value.
     Columns: TypeAlias = list[list]
-    # A class of NumPy scalars; ``object`` for text.
+    # A NumPy scalar class, or ``object`` for text.
     NumPyType: TypeAlias = type[Any]
-    # An ``InterruptSafeExit``, which is an ``__exit__`` that is a property.
+    # An ``InterruptSafeExit``, which is an ``__exit__`` in the form of a property.
     ExitProperty: TypeAlias = Callable[..., bool | None]
-    # The name of an operation, which only graphs of TensorFlow 1 use.
+    # The name of an operation. Only TensorFlow 1 graphs use it.
     GraphName: TypeAlias = str | None
-    # Sizes or numbers of axes.
+    # The sizes of axes, or their positions.
     Sizes: TypeAlias = tuple[int, ...]
-    # An index of NumPy, a tensor or a variable.
+    # Anything that can index an array, a tensor or a variable.
     Index: TypeAlias = SupportsIndex | slice | EllipsisType | np.ndarray | Tensor | ResourceVariable | Sequence | None
-    # The attributes of an operation, or arguments by name. Each has its own type.
+    # The attributes of an operation, or keyword arguments. Each value has its own type.
     Attributes: TypeAlias = dict[str, Any]
     # A function whose arguments and result only its caller can check.
     Function: TypeAlias = Callable
 
     class GradientSource(Protocol):
-        """The source of a gradient: a tensor or a variable, including variables of Keras."""
+        """A gradient source: a tensor or a variable, including Keras variables."""
 
         @property
         def shape(self) -> TensorShape:
@@ -87,17 +90,17 @@ if TYPE_CHECKING:
     Key = TypeVar("Key")
 
     class ExplanationResult(Protocol):
-        """The answer of ``tape.explain`` for one source.
+        """What ``tape.explain`` returns for one source.
 
         Attributes:
             connected: Whether there is a gradient, even if it is zero or NaN.
-            cause: Why the gradient is None, in one word.
-            message: The cause in a sentence.
-            fix: What to change, in a sentence.
-            filename: The file of the statement that broke the chain; None if it is not a single statement.
+            cause: The name of the reason why the gradient is None.
+            message: The cause as a sentence.
+            fix: A sentence on what to change.
+            filename: The file of the statement that broke the chain. None if no single statement did.
             line: The line of the statement.
             patch: The corrected line, if the correction is a single line.
-            patch_line: The line that ``patch`` replaces, if it is another than ``line``.
+            patch_line: The line that ``patch`` replaces, if that is not ``line``.
         """
 
         connected: bool
@@ -111,7 +114,7 @@ if TYPE_CHECKING:
 
         @property
         def kind(self) -> str:
-            """The kind of the cause, which is the same for all frameworks."""
+            """The kind of the cause. The kinds are the same in all frameworks."""
             ...
 
         @property
@@ -120,38 +123,39 @@ if TYPE_CHECKING:
             ...
 
     class TracedRun(Protocol):
-        """The first run of a ``tf.function``, as the engine uses it; see :mod:`minitape.functions.first_run`.
+        """The part of a ``tf.function``'s first run that the engine uses (:mod:`minitape.functions.first_run`).
 
         Attributes:
             tensor_refs: Weak references to the tensors of the run.
-            has_values: Whether tensors have the values of the run. While a gradient is recorded, zeros replace them.
+            has_values: Whether tensors hold the values of the run. While a gradient is recorded, they hold zeros
+                instead.
         """
 
         tensor_refs: list
         has_values: bool
 
         def enter_outside_tensor(self, tensor: Tensor, site: int | None) -> int:
-            """Write the row of a tensor that was created outside the run, and return the row."""
+            """Write a row for a tensor that was created outside the run, and return its number."""
             ...
 
         def refuse_or_guard_value(self, tensor: Tensor, access: str = ...) -> None:
-            """Raise an error or write a guard if Python reads a value that later calls may change."""
+            """Raise an error or write a guard if Python reads a value that may differ in later calls."""
             ...
 
         def find_symbolic_name(self, row: int) -> str | None:
-            """Return the name that a tensor shows instead of its value; None if it shows its value."""
+            """Return the name that replaces a tensor's value in its repr; None if the value may be shown."""
             ...
 
         def initialize_variable(self, variable: ResourceVariable, *arguments: Object) -> None:
-            """Initialize a variable that the function creates."""
+            """Initialize a variable that the function has created."""
             ...
 
         def find_or_add_state(self, variable: ResourceVariable) -> Tensor:
-            """Return the state that a variable has at this point of the run."""
+            """Return a variable's state at this point of the run."""
             ...
 
         def add_equal_state(self, variable: ResourceVariable) -> None:
-            """Give a variable that was read before its watch an equal state with a row of its own."""
+            """Give a variable an equal state with a new row, because it was read before it was watched."""
             ...
 
         def assign_variable(self, variable: ResourceVariable, change: Tensor, method: str) -> None:
@@ -159,7 +163,7 @@ if TYPE_CHECKING:
             ...
 
     class RowValues(Protocol):
-        """The values of a recording's rows: arrays, or tensors that an outer tape records."""
+        """The values of a recording's rows: arrays, or tensors in a recorded sweep."""
 
         def __getitem__(self, row: int, /) -> Adjoint:
             """Return the value of a row."""
@@ -186,7 +190,7 @@ if TYPE_CHECKING:
         __neg__ = __abs__ = __invert__ = _unary
 
         def __getitem__(self, key: Index, /) -> Tensor:
-            """Return a part of the value."""
+            """Return the elements that an index selects."""
             ...
 
         def __iter__(self) -> Iterator[Tensor]:
@@ -194,19 +198,19 @@ if TYPE_CHECKING:
             ...
 
         def __len__(self) -> int:
-            """Return the size of the first axis."""
+            """Return the length of the first axis."""
             ...
 
         def __float__(self) -> float:
-            """Return a single element as a float."""
+            """Return the only element as a float."""
             ...
 
         def __int__(self) -> int:
-            """Return a single element as an integer."""
+            """Return the only element as an integer."""
             ...
 
         def __index__(self) -> int:
-            """Return a single integer for use as an index."""
+            """Return the only element, an integer, for use as an index."""
             ...
 
     class TensorMembers(TensorOperators):
@@ -231,7 +235,7 @@ if TYPE_CHECKING:
 
         @property
         def name(self) -> str:
-            """The name of the tensor, which only tensors of graphs have."""
+            """The name of the tensor. Only graph tensors have one."""
             ...
 
         @property
@@ -241,7 +245,7 @@ if TYPE_CHECKING:
 
         @property
         def array(self) -> Array:
-            """The value as minitape stores it: a NumPy scalar, or an array that no code may change."""
+            """The stored value: a NumPy scalar, or an array that no code may change."""
             ...
 
         def _numpy(self) -> Array: ...
@@ -255,10 +259,10 @@ if TYPE_CHECKING:
             ...
 
     class VariableSlice(Tensor):
-        """A part of a variable, as a tensor through which the part can be assigned."""
+        """A tensor that was read as a slice of a variable, and through which the slice can be assigned."""
 
         def assign(self, value: Value) -> ResourceVariable:
-            """Assign a value to the part, and return the variable."""
+            """Assign a value to the slice, and return the variable."""
             ...
 
 else:

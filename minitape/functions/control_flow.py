@@ -57,7 +57,7 @@ def cond(pred: Any, true_fn: Any = None, false_fn: Any = None, name: str | None 
         The result of the function that was called.
 
     Raises:
-        TypeError: A function is missing or not callable.
+        TypeError: If a function is missing or not callable.
 
     >>> import minitape as tf
     >>> x = tf.constant(3.0)
@@ -111,7 +111,7 @@ def while_loop(
         The loop variables after the last iteration, as tensors in the structure of ``loop_vars``.
 
     Raises:
-        ValueError: ``body`` returns another number of tensors.
+        ValueError: If ``body`` returns another number of tensors.
 
     >>> import minitape as tf
     >>> i, x = tf.while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, x * 2.0), [tf.constant(0), tf.constant(1.0)])
@@ -156,7 +156,8 @@ def _record_or_run_python(record_row: Callable, run_in_python: Callable) -> Any:
         run_in_python: Runs the branch or the loop and returns its results.
 
     Raises:
-        NotRecordableError: It cannot be recorded, and the current trace is tentative, so that Python must not run it.
+        NotRecordableError: If it cannot be recorded, and the current trace is tentative, so that Python must not run
+            it.
     """
     trace = find_current_trace()
     if trace is None:
@@ -173,7 +174,7 @@ def _record_body(name: str, function: Callable, tensors: Sequence = ()) -> Trace
     """Record a branch, or the condition or body of a loop, in a tentative trace.
 
     Raises:
-        NotRecordableError: The function raises an error.
+        NotRecordableError: If the function raises an error.
     """
     try:
         recording, pack, _ = record_function(FirstRun(name), function, tensors)
@@ -213,7 +214,7 @@ def _write_cond_row(pred: Tensor, false_fn: Callable, true_fn: Callable) -> Any:
     """Write the row of a ``tf.cond`` and return its results in the structure of the branches.
 
     Raises:
-        NotRecordableError: A branch cannot be recorded, or the branches return different shapes or dtypes.
+        NotRecordableError: If a branch cannot be recorded, or the branches return different shapes or dtypes.
     """
     else_body = _record_body("else", false_fn)
     then_body = _record_body("then", true_fn)
@@ -261,8 +262,8 @@ def _write_while_row(condition_function: Callable, body_function: Callable, vari
     """Write the row of a ``tf.while_loop`` and return its results.
 
     Raises:
-        NotRecordableError: The condition or the body cannot be recorded, or the shapes or dtypes of the loop variables
-            change.
+        NotRecordableError: If the condition or the body cannot be recorded, or the shapes or dtypes of the loop
+            variables change.
     """
     count = len(variables)
     condition = _record_body("test", condition_function, variables)

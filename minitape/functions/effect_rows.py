@@ -386,7 +386,7 @@ def write_effect_row(function: Callable, *args: Any, **kwargs: Any) -> None:
         **kwargs: Its keyword arguments.
 
     Raises:
-        NotRecordableError: The call is in the body of a branch or loop, so that Python must run it.
+        NotRecordableError: If the call is in the body of a branch or loop, so that Python must run it.
     """
     trace = _require_trace_for_effects(function, can_be_skipped=True)
     call = _ReplayableCall(function, args, kwargs)
@@ -407,8 +407,8 @@ def write_random_row(function: Callable, *args: Any, **kwargs: Any) -> Tensor:
         The random numbers of this run.
 
     Raises:
-        NotRecordableError: The run is tentative, so that it must draw no numbers.
-        OperatorNotAllowedInGraphError: A gradient is being recorded, in which no numbers are drawn.
+        NotRecordableError: If the run is tentative, so that it must draw no numbers.
+        OperatorNotAllowedInGraphError: If a gradient is being recorded, in which no numbers are drawn.
     """
     _require_trace_for_effects(function)
     call = _ReplayableCall(function, args, kwargs)
@@ -433,8 +433,8 @@ def write_py_function_row(function: Callable, func: Callable, inp: Any, Tout: An
         A tensor, or a list of tensors if `Tout` is a list.
 
     Raises:
-        NotRecordableError: The run is tentative, so that it must not call `func`.
-        OperatorNotAllowedInGraphError: A gradient is being recorded, in which `func` has no values to read.
+        NotRecordableError: If the run is tentative, so that it must not call `func`.
+        OperatorNotAllowedInGraphError: If a gradient is being recorded, in which `func` has no values to read.
     """
     trace = _require_trace_for_effects(function)
     dtypes, has_several = parse_result_types(Tout)
@@ -490,9 +490,9 @@ def _require_trace_for_effects(function: Callable, can_be_skipped: bool = False)
         can_be_skipped: Whether the effect has no result, so that a tentative trace may leave it out.
 
     Raises:
-        NotRecordableError: The trace is tentative and cannot leave the effect out. In the body of a branch or loop no
-            effect can be left out.
-        OperatorNotAllowedInGraphError: The trace computes with zeros, for which the effect has no result.
+        NotRecordableError: If the trace is tentative and cannot leave the effect out. In the body of a branch or loop
+            no effect can be left out.
+        OperatorNotAllowedInGraphError: If the trace computes with zeros, for which the effect has no result.
     """
     trace = find_current_trace()
     assert trace is not None

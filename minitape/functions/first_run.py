@@ -292,7 +292,7 @@ class FirstRun:
             The new row.
 
         Raises:
-            InaccessibleTensorError: The tensor belongs to a first run that has ended.
+            InaccessibleTensorError: If the tensor belongs to a first run that has ended.
         """
         if type(tensor._value) is OutOfScopeValue:
             tensor._value.raise_out_of_scope()
@@ -317,10 +317,10 @@ class FirstRun:
             access: "bool" for a branch; otherwise the name of the method or conversion that reads the value.
 
         Raises:
-            OperatorNotAllowedInGraphError: The value can differ between calls, and no guard can be written for this
+            OperatorNotAllowedInGraphError: If the value can differ between calls, and no guard can be written for this
                 access.
-            NotRecordableError: Python branches on the tensor in another trace or in a tentative run.
-            InaccessibleTensorError: The first run has ended.
+            NotRecordableError: If Python branches on the tensor in another trace or in a tentative run.
+            InaccessibleTensorError: If the first run has ended.
         """
         if type(tensor._value) is OutOfScopeValue:
             tensor._value.raise_out_of_scope()
@@ -397,7 +397,7 @@ class FirstRun:
             *arguments: The arguments of `ResourceVariable._initialize`.
 
         Raises:
-            ValueError: The run is tentative. TensorFlow allows new variables only in a first call.
+            ValueError: If the run is tentative. TensorFlow allows new variables only in a first call.
         """
         if self.is_tentative:
             raise ValueError(
@@ -442,8 +442,8 @@ class FirstRun:
             method: "assign", "assign_add" or "assign_sub".
 
         Raises:
-            NotRecordableError: The trace is the body of a branch or loop, which must not assign.
-            InvalidArgumentError: `change` has another shape than the variable, and the method is not "assign".
+            NotRecordableError: If the trace is the body of a branch or loop, which must not assign.
+            InvalidArgumentError: If `change` has another shape than the variable, and the method is not "assign".
         """
         if self.note_branch is None and self.outer_trace is not None:
             raise NotRecordableError

@@ -88,7 +88,7 @@ class BranchRecordings:
             function_name: The name of the Python function, for the message.
 
         Raises:
-            RuntimeError: The limit is reached. The message names the line that decides between the paths.
+            RuntimeError: If the limit is reached. The message names the line that decides between the paths.
         """
         if len(self.recordings) < MAX_RECORDINGS:
             return
@@ -134,7 +134,8 @@ class Function(Generic[Params, Returned]):
         self._name = str(getattr(python_function, "__name__", "function"))
         self._signature = inspect.signature(python_function)
         if owner is not None:
-            self._signature = self._signature.replace(parameters=[*self._signature.parameters.values()][1:])
+            parameters = list(self._signature.parameters.values())
+            self._signature = self._signature.replace(parameters=parameters[1:])
         self._recordings_by_key: dict[Any, BranchRecordings] = {}
         # Calls whose arguments are all eager tensors find their recordings by dtypes and shapes alone.
         self._recordings_by_types: dict[tuple, BranchRecordings] = {}
@@ -273,7 +274,7 @@ class Function(Generic[Params, Returned]):
             The recording with the results of this run.
 
         Raises:
-            ValueError: The second run creates a variable again.
+            ValueError: If the second run creates a variable again.
         """
 
         def run_on_copies(*copies: EagerTensor) -> Any:
@@ -302,7 +303,7 @@ def _cast_argument(spec: Any, value: Any) -> Any:
     """Convert an argument to its spec in the input signature.
 
     Raises:
-        TypeError: The dtype or the shape does not fit.
+        TypeError: If the dtype or the shape does not fit.
     """
     if isinstance(spec, (list, tuple)):
         return type(spec)(map(_cast_argument, spec, value))
@@ -359,8 +360,8 @@ def function(
         A callable object, or a decorator that returns one.
 
     Raises:
-        TypeError: ``func`` is not callable. A call raises it if an argument does not fit ``input_signature``.
-        RuntimeError: A call raises it after Python has taken 32 paths for arguments of one kind.
+        TypeError: If ``func`` is not callable. A call raises it if an argument does not fit ``input_signature``.
+        RuntimeError: If a call raises it after Python has taken 32 paths for arguments of one kind.
 
     >>> import minitape as tf
     >>> @tf.function

@@ -174,7 +174,7 @@ class FunctionRecording:
             The results as tensors.
 
         Raises:
-            GuardError: The recording does not fit these arguments.
+            GuardError: If the recording does not fit these arguments.
         """
         record = state.record
         inputs = self.collect_feed_tensors(arguments)
@@ -320,8 +320,8 @@ class GradientRecording:
             otherwise they are arrays.
 
         Raises:
-            LookupError: An operation of the recording has no registered gradient.
-            OperatorNotAllowedInGraphError: A shape in the gradient differs from the recorded sweep.
+            LookupError: If an operation of the recording has no registered gradient.
+            OperatorNotAllowedInGraphError: If a shape in the gradient differs from the recorded sweep.
         """
         if self.error is not None:
             raise self.error
@@ -421,7 +421,7 @@ def record_function(trace: FirstRun, function: Callable, tensors: Sequence) -> T
         The recording with the results of this run.
 
     Raises:
-        TypeError: The function returns something that is not a tensor.
+        TypeError: If the function returns something that is not a tensor.
     """
     with trace.record_operations():
         returned = function(*[trace.add_feed(tensor._value) for tensor in tensors])
@@ -459,7 +459,7 @@ def convert_function_result(function_name: str, value: Any) -> Any:
         A tensor or None.
 
     Raises:
-        TypeError: The result cannot be converted.
+        TypeError: If the result cannot be converted.
     """
     if value is None or isinstance(value, Tensor):
         return value

@@ -238,7 +238,7 @@ class RowProgram:
             The arrays of the fetched rows.
 
         Raises:
-            GuardError: The recording does not fit these arrays.
+            GuardError: If the recording does not fit these arrays.
         """
         rows = self.rows
         if self.next_fuse:

@@ -156,7 +156,7 @@ class Deferred(Tensor):
             A NumPy array, or a structure of them.
 
         Raises:
-            ValueError: No session is open.
+            ValueError: If no session is open.
         """
         open_session = session or get_default_session()
         if open_session is None:
@@ -255,7 +255,7 @@ def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Place
         A tensor of the graph.
 
     Raises:
-        RuntimeError: No graph is being built.
+        RuntimeError: If no graph is being built.
 
     >>> import minitape as tf
     >>> with tf.Graph().as_default(), tf.compat.v1.Session() as session:
@@ -532,7 +532,7 @@ def gradients(ys: Any, xs: Any, grad_ys: Any = None, name: str = "gradients") ->
         A list with a tensor for each of ``xs``.
 
     Raises:
-        RuntimeError: No graph is being built.
+        RuntimeError: If no graph is being built.
 
     >>> import minitape as tf
     >>> with tf.Graph().as_default():
@@ -573,7 +573,7 @@ class RegisterGradient:
             op_type: The name under which the function is registered.
 
         Raises:
-            TypeError: The name is not a string.
+            TypeError: If the name is not a string.
         """
         if not isinstance(op_type, str):
             raise TypeError("op_type must be a string")
@@ -586,7 +586,7 @@ class RegisterGradient:
             f: The function; None for operations without a gradient.
 
         Raises:
-            KeyError: The name is already registered.
+            KeyError: If the name is already registered.
         """
         if self._op_type in REGISTERED_GRADIENTS:
             raise KeyError(

@@ -149,10 +149,7 @@ def compile_formula(text: str, names: str, plain: Callable) -> Callable:
             return plain(*values, **attrs)
         if any(getattr(v, "dtype", first_array.dtype) != first_array.dtype for v in read_values):
             return plain(*values, **attrs)
-        # An array without strides repeats one number, which is read once.
-        flat_values = [
-            v if type(v) is not np.ndarray else v.reshape(-1) if any(v.strides) else v.flat[0] for v in read_values
-        ]
+        flat_values = [_flatten_or_read_once(value) for value in read_values]
         if out is None or out.shape != first_array.shape:
             out = create_buffer(first_array.shape, first_array.dtype)
         flat_out, (write_into, steps) = out.reshape(-1), _build_in_place_function(text, names)
@@ -165,6 +162,13 @@ def compile_formula(text: str, names: str, plain: Callable) -> Callable:
         return out
 
     return run_in_blocks
+
+
+def _flatten_or_read_once(value: Any) -> Any:
+    """Return a large array with one axis, the repeated element of an array without strides, or any other value."""
+    if type(value) is not np.ndarray:
+        return value
+    return value.reshape(-1) if any(value.strides) else value.flat[0]
 
 
 @functools.cache

@@ -159,7 +159,9 @@ def _sweep_mixed_rows(
                     STEPS[EagerTensor, op, matters[a], matters[b]](g, z, read_input(a), read_input(b), a, b, adjoints)
                 else:
                     z = values[row]
-                    value_type = type(z) if type(z) in SCALAR else ndarray if g.size < LARGE else None
+                    value_type: type | None = type(z)
+                    if value_type not in SCALAR:
+                        value_type = ndarray if g.size < LARGE else None
                     STEPS[value_type, op, matters[a], matters[b]](g, z, values[a], values[b], a, b, adjoints)
                 continue
             if call.outputs == 1 and not (primitive := call.primitive).code and type(primitive.rules) is tuple:

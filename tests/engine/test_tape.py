@@ -417,5 +417,6 @@ def test_a_text_has_no_gradient_even_of_itself():
 
 def test_dir_lists_the_methods_of_a_tape_and_nothing_else():
     tape = tf.GradientTape()
-    methods = {name for name, value in vars(tf.GradientTape).items() if name[0] != "_" and callable(value)}
+    members = {name: getattr(tf.GradientTape, name) for name in type.__dir__(tf.GradientTape)}
+    methods = {name for name, value in members.items() if name[0] != "_" and callable(value)}
     assert set(dir(tape)) == methods > {"watch", "gradient"}

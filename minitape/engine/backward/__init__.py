@@ -1,1 +1,1 @@
-"""The backward sweep: which rows matter, the loop over them, and ``tf.GradientTape``, which starts it."""
+"""``tf.GradientTape`` and the backward sweep: which rows matter, and the loop over them."""

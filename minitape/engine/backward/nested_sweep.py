@@ -1,6 +1,6 @@
-"""Run the sweep of a gradient inside another tape.
+"""Run the sweep of a gradient call inside another tape.
 
-Such a sweep computes with tensors, so that its operations write rows that the outer tape can differentiate.
+Such a sweep computes with tensors. Its operations therefore append rows, which the outer tape can differentiate.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ def run_recorded_sweep(
 ) -> AdjointLookup:
     """Run a sweep whose operations are recorded.
 
-    All its rows have the site of the statement that called for the gradient. ``gradient_rows`` of the outer recording
-    notes where they begin and end.
+    All rows of the sweep have the site of the statement that asked for the gradient. The outer recording's
+    ``gradient_rows`` store where these rows begin and end.
 
     Args:
         tape: The tape that computes the gradient.
-        record: The recording that is swept.
+        record: The recording to sweep over.
         seeds: The adjoints of the targets by row.
-        source_rows: The rows whose adjoints are wanted.
+        source_rows: The rows of the sources.
         *sweep_options: The remaining arguments of ``run_sweep``.
 
     Returns:

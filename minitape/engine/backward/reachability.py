@@ -1,4 +1,4 @@
-"""Mark the rows of a recording that matter to a gradient: the rows on the tape that depend on a source."""
+"""Mark the rows that matter to a gradient: the rows on the tape that depend on a source."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from ..record.row_parts import LEAF
 from .row_marks import DEAD_END, ENDS_HERE, propagate_marks_to_consumers
 
 if TYPE_CHECKING:
-    from .tape import GradientTape
+    from .recording_tape import RecordingTape
 
 
-def mark_rows_on_tape(tape: GradientTape, foreign_rows_out: set[int] | None = None) -> bytearray:
+def mark_rows_on_tape(tape: RecordingTape, foreign_rows_out: set[int] | None = None) -> bytearray:
     """Mark the rows that are on a tape.
 
     A row is on the tape if it is watched, or if it was written during a span and reads a row on the tape.
 
     Args:
-        tape: The tape, which has a recording.
-        foreign_rows_out: A set to which the function adds the watched rows whose own operation is not on the tape.
+        tape: A tape that has a recording.
+        foreign_rows_out: A set, to which the function adds the watched rows whose own operation is not on the tape.
 
     Returns:
-        A mark for each row of the recording: 1 if the row is on the tape, else 0.
+        A mark for each row of the recording, 1 if the row is on the tape, otherwise 0.
     """
     record = tape._record
     assert record is not None
@@ -30,11 +30,11 @@ def mark_rows_on_tape(tape: GradientTape, foreign_rows_out: set[int] | None = No
     marks = bytearray(row_count)
     spans = [*tape.spans, (tape._start, row_count)] if tape._recording else tape.spans
     watches = deque(sorted((since, row) for row, since in tape.watched.items()))
-    # The last, empty span marks the rows that are watched since the end of the recording.
+    # The additional empty span at the end marks rows that were watched after the last row was written.
     for span_start, span_end in (*spans, (row_count, row_count + 1)):
         while watches and watches[0][0] < span_end:
             since, row = watches.popleft()
-            if since > span_start:  # Only rows from `since` on may depend on the watched row.
+            if since > span_start:  # Only rows from `since` on count as dependent on the watched row.
                 propagate_marks_to_consumers(record, marks, span_start, since)
                 span_start = since
             if not marks[row]:
@@ -45,15 +45,15 @@ def mark_rows_on_tape(tape: GradientTape, foreign_rows_out: set[int] | None = No
     return marks.replace(bytes([DEAD_END]), b"\1")
 
 
-def mark_reachable_rows(tape: GradientTape, source_rows: set[int]) -> bytearray:
+def mark_reachable_rows(tape: RecordingTape, source_rows: set[int]) -> bytearray:
     """Mark the rows on a tape that depend on a source.
 
     Args:
-        tape: The tape, which has a recording.
-        source_rows: The rows of the sources; at least one.
+        tape: A tape that has a recording.
+        source_rows: The rows of the sources, at least one.
 
     Returns:
-        A mark for each row of the recording; 0 if the row does not matter. ``row_marks`` defines the other marks.
+        A mark for each row of the recording, 0 if the row does not matter. ``row_marks`` defines the other marks.
     """
     record = tape._record
     assert record is not None
@@ -68,7 +68,7 @@ def mark_reachable_rows(tape: GradientTape, source_rows: set[int]) -> bytearray:
         reachable[row] = marks is None or marks[row]
     if marks is not None:
         for row in foreign_rows:
-            marks[row] = 0  # No source reaches the row through its own operation, which is not on the tape.
+            marks[row] = 0  # The row's own operation is not on the tape, so no gradient passes through it.
     propagate_marks_to_consumers(record, reachable, max(min(source_rows) + 1, start), end, marks)
     for row in foreign_rows & source_rows:
         reachable[row] = ENDS_HERE

@@ -1,4 +1,4 @@
-"""Marks of rows, which spread from each row to the rows that are computed from it."""
+"""Row marks, which propagate from each row to the rows computed from it."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from ..table.primitives.elementwise import STOP_CODE
 if TYPE_CHECKING:
     from ..record.record import Record
 
-# A row with the mark 0 does not matter, and a row with the mark 1 does. Rows with the next two marks matter, but send
-# nothing to their inputs. Bit 1 is free, because minitape.speed.long_sweep uses it.
+# A row with the mark 0 does not matter, and a row with the mark 1 does. Rows with the following two marks matter, but
+# send nothing to their inputs. Bit 1 is reserved for minitape.speed.long_sweep.
 ENDS_HERE = 0b101  # The row is a source, but its own operation is not on the tape.
-DEAD_END = 0b1000  # No gradient flows through the dtype of the row, so nothing that is computed from it matters.
+DEAD_END = 0b1000  # No gradient flows through the row's dtype, so rows computed from it do not matter.
 
 
 def propagate_marks_to_consumers(
@@ -23,21 +23,21 @@ def propagate_marks_to_consumers(
 ) -> None:
     """Mark each row that has a marked input.
 
-    A row gets the mark 1. A call gets ``DEAD_END`` instead if no gradient flows through the dtype of its result.
-    Leaves and results of ``stop_gradient`` get no mark.
+    The mark is 1, or ``DEAD_END`` for a call if no gradient flows through the dtype of its result. Leaves and results
+    of ``stop_gradient`` receive no mark.
 
     Args:
         record: The recording.
-        marks: The marks by row, which the function changes.
-        first_row: The first row that may get a mark.
-        end_row: The row after the last one that may get a mark.
-        allowed_rows: Marks by row; only rows with a mark that is not 0 may get one. None allows all rows.
+        marks: The marks by row. The function adds new marks.
+        first_row: The first row that may receive a mark.
+        end_row: The row after the last row that may receive a mark.
+        allowed_rows: For each row, whether it may receive a mark. None allows all rows.
     """
     for chunk_start in range(first_row, end_row, CHUNK):
         rows = range(chunk_start, min(chunk_start + CHUNK, end_row))
         ops, first_inputs, second_inputs, calls, _, values = record.read_columns(chunk_start, rows.stop)
         cells = zip(rows, ops, first_inputs, second_inputs, calls, values, strict=True)
-        for row, op, a, b, call, value in compress(cells, ops):  # The `op` of a leaf is 0, so leaves are skipped.
+        for row, op, a, b, call, value in compress(cells, ops):  # The `op` of a leaf is 0, so this skips leaves.
             if allowed_rows is not None and not allowed_rows[row]:
                 continue
             if not call:
@@ -51,10 +51,10 @@ def propagate_marks_to_consumers(
 
 
 def has_differentiable_dtype(record: Record, row: int) -> bool:
-    """Return whether gradients flow through the dtype of a row, which floats and complex numbers allow.
+    """Return whether gradients flow through the dtype of a row, which must be floating or complex.
 
     Args:
         record: The recording.
-        row: The number of a row.
+        row: The row number.
     """
     return record.get_value_or_spec(row).dtype.kind in DIFFERENTIABLE_KINDS

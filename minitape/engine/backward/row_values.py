@@ -1,4 +1,4 @@
-"""Read the values of rows for a sweep, and add up the shares that arrive at a row."""
+"""Read the values of rows for a sweep, and add up the shares that a row receives."""
 
 from __future__ import annotations
 
@@ -22,15 +22,16 @@ if TYPE_CHECKING:
     from ..types import Adjoint, RowValues
 
 
-# The number, op, a, b and call of a row. The call of an elementwise operation is None. The type is Any, because code
-# checks `op` before it reads the call.
+# A row's number, op, a, b and call. The call of an elementwise operation is None. Its type is Any, because code checks
+# `op` before it reads the call.
 Cells: TypeAlias = tuple[int, int, int, int, Any]
 
 
 def get_row_values(record: Record) -> RowValues:
     """Return an object that maps each row to its value.
 
-    It is a list, or the recording itself if rows are packed, because a sweep reads few values of a packed recording.
+    The object is a list. If rows are packed, it is the recording itself, because a sweep reads few values of a packed
+    recording.
 
     Args:
         record: The recording.
@@ -43,11 +44,11 @@ def iter_operations_backward(record: Record, first_row: int, last_row: int) -> I
 
     Args:
         record: The recording.
-        first_row: The row at which the iteration ends; included.
-        last_row: The row at which the iteration starts; included.
+        first_row: The row at which the iteration ends, inclusive.
+        last_row: The row at which the iteration starts, inclusive.
 
     Yields:
-        The ``Cells`` of each row whose ``op`` is not 0.
+        The ``Cells`` of each row that is not a leaf.
     """
     for chunk_end in range(last_row + 1, first_row, -CHUNK):
         chunk_start = max(first_row, chunk_end - CHUNK)
@@ -60,19 +61,19 @@ def iter_operations_backward(record: Record, first_row: int, last_row: int) -> I
 
 
 class TensorValues(dict[int, "Tensor"]):
-    """The values of rows as tensors that an outer tape can record, each created at its first use.
+    """The values of rows as tensors, each created on first use, for a sweep that an outer tape records.
 
     Attributes:
-        record: The recording that is swept.
-        arrays: The values of its rows as arrays.
+        record: The recording to sweep over.
+        arrays: The values of its rows, as arrays.
     """
 
     def __init__(self, record: Record, arrays: RowValues) -> None:
-        """Create an empty dictionary, which fills up while a sweep reads it."""
+        """Create an empty dictionary. Reading a row adds its tensor."""
         self.record, self.arrays = record, arrays
 
     def __missing__(self, row: int) -> Tensor:
-        """Return and store the tensor of a leaf, or a new tensor with the same value, recording and row."""
+        """Store and return the tensor of a leaf, or a new tensor with the row's value, recording and number."""
         leaf = self.record.leaves.get(row)
         tensor = leaf.tensor_ref() if leaf is not None and leaf.tensor_ref is not None else None
         if tensor is None:
@@ -85,10 +86,10 @@ class TensorValues(dict[int, "Tensor"]):
 
 
 def fit_share_to_input(share: Adjoint, input_value: Adjoint) -> Adjoint:
-    """Return a share in the shape and dtype of the input that it is sent to.
+    """Convert a share to the shape and dtype of its input.
 
     Args:
-        share: An array, a NumPy scalar or a tensor, whose shape the input's shape broadcasts to.
+        share: An array, a NumPy scalar or a tensor. The input's shape broadcasts to its shape.
         input_value: The value of the input.
 
     Returns:
@@ -97,15 +98,15 @@ def fit_share_to_input(share: Adjoint, input_value: Adjoint) -> Adjoint:
     if share.shape != input_value.shape:
         share = unbroadcast(share, tuple(input_value.shape))
     if share.dtype is not input_value.dtype and isinstance(share, (ndarray, np.generic)):
-        share = share.astype(input_value.dtype)  # NumPy computes some half types in float32.
+        share = share.astype(input_value.dtype)  # NumPy computes some half-precision types in float32.
     return share
 
 
 def add_share_to_adjoint(adjoint: Adjoint, share: Adjoint) -> Adjoint:
-    """Return the sum of the adjoint at a row and a share that arrives there.
+    """Return the sum of a row's adjoint and another share.
 
     Args:
-        adjoint: The sum of the shares so far. A large array may be overwritten.
+        adjoint: The sum of the shares so far. Large arrays may be overwritten.
         share: The share to add, of the same shape and dtype.
     """
     if type(adjoint) is ndarray and adjoint.size >= LARGE:

@@ -1,7 +1,7 @@
-"""The reverse sweep, which visits the rows from the last target back and sends shares of each adjoint to the inputs.
+"""The backward sweep: visit the rows from the last target back, and send shares of each adjoint to the row's inputs.
 
-One loop, :meth:`Sweep.iter_steps`, handles numbers, arrays, calls and sweeps that an outer tape records. The picture's
-stepper advances it row by row.
+A single loop, :meth:`Sweep.iter_steps`, handles scalars, arrays and calls, and also sweeps that an outer tape records.
+The stepper of the picture advances the same loop row by row.
 """
 
 from __future__ import annotations
@@ -34,11 +34,12 @@ class Sweep:
 
     Attributes:
         record: The recording.
-        reachable: A mark for each row; 0 if no source is reachable through the row. None if all rows matter.
-        sources: The rows whose adjoints are kept until the end.
+        reachable: A mark for each row, 0 if no source is reachable through the row. None if all rows matter.
+        sources: The source rows, whose adjoints are kept until the end.
         is_recorded: Whether the sweep computes with tensors, so that its operations are recorded.
-        adjoints: The adjoints by row. A row that has sent its shares is dropped unless it is a source.
-        edges: The shares of the last step, as (input row, share, sum of the shares so far).
+        adjoints: The adjoints, by row. After a row has sent its shares, its adjoint is dropped unless the row is a
+            source.
+        edges: The shares sent in the last step, as (input row, share, sum of the input's shares so far).
         last_row: The last target, at which the sweep starts.
         first_row: The first source, at which the sweep ends.
         values: The values of the rows: arrays, or tensors if the sweep is recorded.
@@ -53,7 +54,7 @@ class Sweep:
         *,
         is_recorded: bool = False,
     ) -> None:
-        """Prepare a sweep from the rows of ``seeds``, which maps the rows of the targets to their adjoints."""
+        """Prepare a sweep that starts with ``seeds``, a dictionary of the targets' adjoints by row."""
         self.record, self.reachable, self.sources, self.is_recorded = record, reachable, sources, is_recorded
         self.adjoints = seeds.copy()
         self.edges: list[tuple[int, Adjoint, Adjoint]] = []
@@ -63,7 +64,7 @@ class Sweep:
         self.values = TensorValues(record, values) if is_recorded else values
 
     def run_to_end(self) -> None:
-        """Run the sweep to its end, without NumPy's warnings."""
+        """Run the sweep to its end, with NumPy's warnings switched off."""
         saved_setting = WARNINGS[OFF]
         try:
             for _ in self.iter_steps():
@@ -72,34 +73,34 @@ class Sweep:
             restore_fp_errors(saved_setting)
 
     def iter_steps(self) -> Iterator[int]:
-        """Run the sweep step by step, from the last row to the first.
+        """Run the sweep step by step, from the last row back to the first.
 
-        A step sends the shares of a row's adjoint to the inputs of the row. After the yield, the adjoint of the row is
-        dropped unless the row is a source.
+        Each step sends shares of a row's adjoint to the row's inputs. After the yield, the row's adjoint is dropped
+        unless the row is a source.
 
         Yields:
-            The row of each step; for a call with several outputs, its first row. Rows without an adjoint are skipped.
+            The row of each step, or the first row of a call with several outputs. Rows without an adjoint are skipped.
         """
         for row, op, a, b, call in self.iter_cells_backward():
             call = call or build_elementwise_call(row, op, a, b)
-            if call.row == row and self.send_shares_to_inputs(call):  # The first of several outputs is visited last.
+            if call.row == row and self.send_shares_to_inputs(call):  # Of several outputs, the first is visited last.
                 yield row
                 for output_row in range(row, row + call.outputs):
                     if output_row not in self.sources:
                         self.adjoints.pop(output_row, None)
 
     def iter_cells_backward(self) -> Iterable[Cells]:
-        """Return an iterator over the cells of the rows to visit, from the last to the first."""
+        """Return an iterator over the cells of all rows to visit, in reverse order."""
         return iter_operations_backward(self.record, self.first_row, self.last_row)
 
     def send_shares_to_inputs(self, call: Call) -> bool:
-        """Send shares of the adjoints of a call's outputs to the inputs that matter.
+        """Send shares of a call's output adjoints to those inputs that matter.
 
         Args:
-            call: A call, or an elementwise operation in the form of a call.
+            call: A call, or the ``Call`` that was built for an elementwise operation.
 
         Returns:
-            False if no output has an adjoint, or if the row does not matter. Then nothing was sent.
+            Whether shares were sent. False if no output has an adjoint, or if the row does not matter.
         """
         values, reachable, inputs = self.values, self.reachable, call.inputs
         rows = range(call.row, call.row + call.outputs)
@@ -108,7 +109,7 @@ class Sweep:
             return False
         g: Adjoint = [self.build_zero_adjoint(row) if g is None else g for g, row in zip(adjoints, rows, strict=True)]
         z: Adjoint = [values[row] for row in rows]
-        if call.outputs == 1:  # The rule of a call with one output takes an array instead of a list.
+        if call.outputs == 1:  # For one output, a rule takes an array instead of a list.
             (g,), (z,) = g, z
         positions = [
             i for i, row in enumerate(inputs) if row >= self.first_row and (reachable is None or reachable[row])
@@ -124,17 +125,17 @@ class Sweep:
         """Compute the shares that a call sends to its inputs.
 
         Args:
-            call: The call, whose primitive has the rules.
-            g: The adjoint of the output; a list of adjoints if the call has several outputs.
-            values: The value of the output, then the values of the inputs, as a rule takes them: z, x, y.
+            call: The call whose primitive provides the rules.
+            g: The adjoint of the output. A list of adjoints if the call has several outputs.
+            values: The value of the output, followed by the values of the inputs (z, x, y).
             positions: The positions of the inputs that need a share.
 
         Returns:
-            The shares by position, in the shape and dtype of the inputs. A position is missing if its rule is None or
-            returns None.
+            The shares by position, each in the shape and dtype of its input. A position is missing if its rule is None
+            or returns None.
 
         Raises:
-            LookupError: TensorFlow has no derivative for the operation.
+            LookupError: If the operation has no registered gradient in TensorFlow.
         """
         primitive = call.primitive
         rules = self.find_rules_for_value(primitive, values[0])
@@ -148,7 +149,7 @@ class Sweep:
         else:
             shares = {i: rule(g, *values, **call.attrs) for i in positions if (rule := rules[i]) is not None}
         return {
-            # A share that the user's function returned keeps its shape and dtype, as in TensorFlow.
+            # As in TensorFlow, a share that the user's function returned keeps its shape and dtype.
             i: share if primitive.mandatory else fit_share_to_input(share, values[i + 1])
             for i, share in shares.items()
             if share is not None
@@ -158,27 +159,28 @@ class Sweep:
         """Add a share to the adjoint of a row.
 
         Returns:
-            The sum of all shares that have arrived at the row.
+            The sum of all shares that the row has received.
         """
         previous = self.get_adjoint(row)
         self.adjoints[row] = total = share if previous is None else add_share_to_adjoint(previous, share)
         return total
 
     def get_adjoint(self, row: int) -> Adjoint:
-        """Return the adjoint of a row; None if no share has arrived there."""
+        """Return the adjoint of a row, or None if the row has not received a share."""
         return self.adjoints.get(row)
 
     def find_rules_for_value(self, primitive: Primitive, output_value: Adjoint) -> Rules:
-        """Return the rules of a primitive for a kind of values.
+        """Return the rules of a primitive for one kind of value.
 
-        The rules of a line of the table are compiled once for each kind, see :func:`select_form_for_kind`.
+        The rules in a line of the table are compiled once for each kind (:func:`select_form_for_kind`).
 
         Args:
             primitive: The primitive.
-            output_value: The value of the output, whose dtype decides about the rules.
+            output_value: The value of the output. Its type and dtype determine the rules.
 
         Returns:
-            One rule for all inputs, a rule or None for each input, or None if the primitive has no derivative.
+            One function for all inputs, a list with a rule or None for each input, or None if the primitive has no
+            derivative.
         """
         if not primitive.code:
             return primitive.rules
@@ -190,7 +192,7 @@ class Sweep:
         return build_complex_rules(primitive, rules) if output_value.dtype.kind == "c" else rules
 
     def build_zero_adjoint(self, row: int) -> Adjoint:
-        """Return zeros as the adjoint of an output that nothing depends on."""
+        """Return zeros as the adjoint of an output that the targets do not depend on."""
         zeros = np.zeros(*self.record.get_shape_and_dtype(row))[()]
         return create_tensor(zeros) if self.is_recorded else zeros
 
@@ -205,13 +207,13 @@ def run_sweep(
 ) -> AdjointLookup:
     """Run a sweep to its end.
 
-    ``minitape.speed`` replaces this function with faster forms that return the same results.
+    ``minitape.speed`` replaces this function with a faster function that returns the same results.
 
     Args:
         record: The recording.
         seeds: The adjoints of the targets by row.
-        sources: The rows whose adjoints are wanted.
-        reachable: A mark for each row, 0 if the row does not matter; None if all rows matter.
+        sources: The source rows.
+        reachable: A mark for each row, 0 if the row does not matter. None if all rows matter.
         is_recorded: Whether the sweep computes with tensors, so that its operations are recorded.
 
     Returns:

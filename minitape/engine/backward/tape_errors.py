@@ -1,6 +1,6 @@
 """Build the errors for misuse of a tape.
 
-The messages are TensorFlow's. Their notes name the line of the first use and what to do instead.
+The messages are TensorFlow's. Added notes name the line of the first use and what to do instead.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from ..record.provenance import add_first_use_note
 
 if TYPE_CHECKING:
     from ..types import Object
-    from .tape import GradientTape
+    from .recording_tape import RecordingTape
 
 _NEVER_ENTERED = (
     "The tape recorded nothing, as it was never entered: compute inside of its block, with tf.GradientTape() as "
@@ -21,11 +21,11 @@ _NEVER_ENTERED = (
 )
 
 
-def build_reentry_error(tape: GradientTape) -> Exception:
-    """Build the error for a tape that is entered while it records.
+def build_reentry_error(tape: RecordingTape) -> Exception:
+    """Build the error for entering a tape that is already recording.
 
     Args:
-        tape: The tape, whose notes hold the line on which it was entered.
+        tape: The tape. Its notes contain the line on which it was entered.
 
     Returns:
         The ValueError to raise.
@@ -38,8 +38,8 @@ def build_reentry_error(tape: GradientTape) -> Exception:
     )
 
 
-def build_watch_error(tape: GradientTape) -> Exception:
-    """Build the error for a call of ``watch`` before the first block of a tape, or after its one gradient.
+def build_watch_error(tape: RecordingTape) -> Exception:
+    """Build the error for calling ``watch`` before a tape's first block, or after the tape is used up.
 
     Args:
         tape: The tape, which was never entered or is used up.
@@ -56,13 +56,13 @@ def build_watch_error(tape: GradientTape) -> Exception:
     return error
 
 
-def build_used_up_error(tape: GradientTape) -> Exception:
-    """Build the error for a second gradient.
+def build_used_up_error(tape: RecordingTape) -> Exception:
+    """Build the error for a second gradient call.
 
-    As in TensorFlow, the first gradient of a tape that was never entered raises the same error.
+    As in TensorFlow, the first gradient call of a tape that was never entered raises the same error.
 
     Args:
-        tape: The tape, whose notes hold the line on which it computed its one gradient.
+        tape: The tape. Its notes contain the line on which it computed its only gradient.
 
     Returns:
         The RuntimeError to raise.
@@ -82,10 +82,10 @@ def build_used_up_error(tape: GradientTape) -> Exception:
 
 
 def build_not_a_tensor_error(value: Object) -> Exception:
-    """Build the error for a call of ``watch`` with something that cannot be watched.
+    """Build the error for calling ``watch`` with an object that cannot be watched.
 
     Args:
-        value: The object, which is not a tensor and not a variable.
+        value: An object that is neither a tensor nor a variable.
 
     Returns:
         The ValueError to raise.
@@ -97,7 +97,7 @@ def build_not_a_tensor_error(value: Object) -> Exception:
 
 
 def warn_gradient_inside_block() -> None:
-    """Log TensorFlow's warning about a persistent tape that computes a gradient while it records."""
+    """Log TensorFlow's warning about a persistent tape that computes a gradient while it is recording."""
     log_warning_up_to_limit(
         "gradient_inside_context",
         "Calling GradientTape.gradient on a persistent tape inside its context is significantly less efficient than "

@@ -1,4 +1,4 @@
-"""Read the targets, sources and output gradients of a call, and pack its gradients into the caller's structure."""
+"""Read the targets, sources and output gradients of a gradient call, and pack its results."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ..types import Adjoint, Object, Result, Structure, TargetOrSource
     from .tape import GradientTape
 
-PLAIN_SOURCE_TYPES = {EagerTensor, ResourceVariable}  # A source of these types is not a structure.
+PLAIN_SOURCE_TYPES = {EagerTensor, ResourceVariable}  # Sources of these types are not nested structures.
 ONE_BY_TYPE: dict[Object, Adjoint] = {kind: kind(1) for kind in (np.float32, np.float64)}
 
 
@@ -49,20 +49,20 @@ class UnconnectedGradients(Enum):
     ZERO = "zero"
 
 
-NONE = UnconnectedGradients.NONE  # A global name is faster to look up than the member of an enumeration.
+NONE = UnconnectedGradients.NONE  # A global name is faster to look up than an enumeration member.
 Unconnected: TypeAlias = UnconnectedGradients | str
 
 
 class GradientRequest(NamedTuple):
-    """A call for gradients and its result.
+    """A gradient call and its results.
 
     Attributes:
         targets: The targets, without their structure.
         sources: The sources, without their structure.
-        output_gradients: The adjoint that each target started with; None stands for ones.
+        output_gradients: The adjoint that each target started with. None stands for ones.
         is_none: Whether the gradient of each source was None.
         method: The name of the method that was called, such as "gradient".
-        results: The Jacobians that the call returned; empty for ``gradient``.
+        results: The Jacobians that the call returned. Empty for ``gradient``.
     """
 
     targets: list[TargetOrSource]
@@ -74,23 +74,23 @@ class GradientRequest(NamedTuple):
 
 
 def build_no_tensor_error(value: Object) -> Exception:
-    """Build TensorFlow's error for a target or a source that is not a tensor.
+    """Build TensorFlow's error for a target or source that is not a tensor.
 
     Args:
-        value: The object; the class of the error depends on whether it is a string.
+        value: The object. The error is a TypeError if it is a string, otherwise an AttributeError.
     """
     error_class = TypeError if isinstance(value, str) else AttributeError
     return hooks.add_non_tensor_note(error_class(f"{type(value).__name__!r} object has no attribute '_id'"), value)
 
 
 def should_return_zeros(unconnected_gradients: object) -> bool:
-    """Return whether sources without a gradient get zeros.
+    """Return whether unconnected sources receive zeros instead of None.
 
     Args:
         unconnected_gradients: A member of ``UnconnectedGradients`` or its value.
 
     Raises:
-        ValueError: The argument is neither.
+        ValueError: If it is neither.
     """
     try:
         return UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
@@ -99,17 +99,18 @@ def should_return_zeros(unconnected_gradients: object) -> bool:
 
 
 def convert_output_gradients(output_gradients: Structure, target_count: int) -> list[Adjoint]:
-    """Return the adjoint that each target starts with, from the ``output_gradients`` of a call.
+    """Convert the ``output_gradients`` of a call to a list with the adjoint of each target.
 
     Args:
-        output_gradients: A nested structure of tensors and values that become tensors.
+        output_gradients: A nested structure of tensors, or of values that can be converted to tensors.
         target_count: The number of targets.
 
     Returns:
-        One item for each target. It is None if the user passed too few adjoints; superfluous adjoints are ignored.
+        A tensor for each target, or None for the last targets if there are too few adjoints. Superfluous adjoints are
+        ignored.
 
     Raises:
-        ValueError: One of the adjoints is None.
+        ValueError: If an adjoint is None.
     """
     flat_gradients = nest.flatten(output_gradients)[:target_count]
     tensors = [g if hasattr(g, "_gradient_end") else convert_to_tensor(g) for g in flat_gradients]
@@ -124,16 +125,17 @@ def find_rows_of_value(tape: GradientTape, value: TargetOrSource) -> tuple[int, 
         value: A tensor or a variable.
 
     Returns:
-        The rows in ascending order. A tensor has one row, or two if it was a leaf before it became a result. A variable
-        has a row for each state that the recording has met. The result is empty for all other values.
+        The rows in ascending order. A tensor has one row, or two rows if it was a leaf before it became a result. A
+        variable has a row for each of its states in the recording. Other values have no rows.
 
     Raises:
-        AttributeError: The value is not a tensor and not a variable; TypeError for a string.
+        AttributeError: If the value is neither a tensor, a variable nor a string.
+        TypeError: If the value is a string.
     """
     if type(value) is EagerTensor:
         if (record := tape._record) is None or (row := record.find_row(value)) is None:
             return ()
-        # The tensor may have been a leaf, if another tape computed it that joined this recording later.
+        # The tensor may also have been a leaf here, if its own tape joined this recording later.
         leaf_row = record.leaf_rows.get(id(value), row)
         return (row,) if leaf_row == row or record.leaves[leaf_row].tensor is not value else (leaf_row, row)
     if not hasattr(value, "_find_tape_rows"):
@@ -143,7 +145,7 @@ def find_rows_of_value(tape: GradientTape, value: TargetOrSource) -> tuple[int, 
 
 
 def unwrap_keras_variable(value: TargetOrSource) -> TargetOrSource:
-    """Return the variable that a variable of Keras wraps, or any other value itself.
+    """Return the variable that a Keras variable wraps, or any other value unchanged.
 
     Args:
         value: A target or a source.
@@ -152,15 +154,16 @@ def unwrap_keras_variable(value: TargetOrSource) -> TargetOrSource:
 
 
 def flatten_with_gradient_carriers(structure: Structure) -> tuple[list[TargetOrSource], list[TargetOrSource]]:
-    """Return the values in a structure of targets or sources, and the values that carry their gradients.
+    """Flatten a structure of targets or sources, and find the values that carry their gradients.
 
-    The gradient of a variable of Keras is carried by the variable that it wraps.
+    The gradient of a Keras variable belongs to the variable that it wraps. All other values carry their own gradients.
 
     Args:
         structure: A nested structure of tensors and variables, or one of them.
 
     Returns:
-        The values, and a carrier for each of them. Both are the same list if each value carries its own gradient.
+        A list of the values, and a list with the carrier of each value. Both are the same list if each value carries
+        its own gradient.
     """
     values = nest.flatten(structure)
     for value in values:
@@ -170,13 +173,13 @@ def flatten_with_gradient_carriers(structure: Structure) -> tuple[list[TargetOrS
 
 
 def flatten_targets(structure: Structure) -> list[TargetOrSource]:
-    """Return the values that carry the gradients of a structure of targets.
+    """Flatten a structure of targets to the values that carry their gradients.
 
     Args:
         structure: A nested structure of tensors and variables, or one of them.
 
     Raises:
-        TypeError: The structure is None.
+        TypeError: If ``structure`` is None.
     """
     if structure is None:
         raise hooks.add_none_reasons(
@@ -193,11 +196,11 @@ def pack_gradients_like(structure: Structure, values: list[TargetOrSource], grad
 
     Args:
         structure: The structure of the sources.
-        values: The sources in the structure, flattened.
+        values: The flattened sources.
         gradients: The gradient of each source.
 
     Returns:
-        The gradients in the same structure. A flat list of sources gets the list ``gradients`` itself.
+        The gradients in the same structure. For a flat list of sources, the list ``gradients`` itself.
     """
     if type(structure) is list:
         if len(structure) == len(values) and all(map(is_, structure, values)):
@@ -215,15 +218,15 @@ def build_seed(target: TargetOrSource, output_gradient: Adjoint, is_recorded: bo
 
     Args:
         target: A tensor or a variable.
-        output_gradient: The adjoint that the user passed, as a tensor; an array that a picture passed, in the shape of
-            the target; or None for ones.
+        output_gradient: The adjoint that the user passed, as a tensor, or an array in the shape of the target that a
+            picture passed. None stands for ones.
         is_recorded: Whether the sweep is recorded, so that the adjoint must be a tensor.
 
     Returns:
-        An array or a NumPy scalar in the shape and dtype of the target, or a tensor if the sweep is recorded.
+        An array or NumPy scalar in the shape and dtype of the target. A tensor if the sweep is recorded.
 
     Raises:
-        InvalidArgumentError: The dtype or the shape of ``output_gradient`` does not fit to the target.
+        InvalidArgumentError: If the dtype or shape of ``output_gradient`` does not match the target.
     """
     if output_gradient is None:
         if type(target) is not EagerTensor:
@@ -250,10 +253,10 @@ def build_seed(target: TargetOrSource, output_gradient: Adjoint, is_recorded: bo
 
 
 def is_read_off_tape(tape: GradientTape, source: TargetOrSource, targets: list[TargetOrSource]) -> bool:
-    """Return whether an operation that targets were computed by reads a source which is not on the tape.
+    """Return whether a source that is not on the tape is read by an operation among the targets' ancestors.
 
-    TensorFlow then returns None for the source, even if it is a target. Only a call of a ``tf.function`` reads a
-    variable itself: other operations read its state.
+    TensorFlow then returns None for the source, even if the source is also a target. For a variable, only calls of a
+    ``tf.function`` count, because all other operations read the variable's state.
     """
     rows, record, foreign_rows = {*find_rows_of_value(tape, source)}, tape._record, set[int]()
     if record is None or not rows:
@@ -276,17 +279,17 @@ def is_read_off_tape(tape: GradientTape, source: TargetOrSource, targets: list[T
 def compute_gradient_if_also_target(
     tape: GradientTape, source: TargetOrSource, targets: list[TargetOrSource], output_gradients: list[Adjoint]
 ) -> Result:
-    """Compute the gradient of a source at whose rows no adjoint has arrived.
+    """Compute the gradient of a source whose rows have no adjoint.
 
     Args:
-        tape: The tape, whose recording has the rows.
+        tape: The tape whose recording contains the rows.
         source: The source.
         targets: The targets of the call.
-        output_gradients: The adjoint that each target starts with; None stands for ones.
+        output_gradients: The adjoint that each target starts with. None stands for ones.
 
     Returns:
-        The sum of the seeds of the targets that are the source itself. None if the source is not a target, or if an
-        operation of the other targets reads it off the tape.
+        The sum of the seeds of all targets that are the source itself. None if the source is not a target, or if
+        ``is_read_off_tape`` is true.
     """
     base = getattr(source, "_base", source)
     seeds = [
@@ -302,10 +305,10 @@ def compute_gradient_if_also_target(
 
 
 def build_recorded_zeros_like_source(source: TargetOrSource) -> Tensor:
-    """Build the zeros for a source without a gradient, so that open tapes record them.
+    """Build zeros for an unconnected source, as an operation that open tapes record.
 
     Args:
-        source: A tensor or a variable. Open tapes count the read of a variable as an access.
+        source: A tensor or a variable. Open tapes start to watch a variable, because this counts as reading it.
     """
     value = source._read_state() if hasattr(source, "_read_state") else source
     if state.tapes and type(value) is EagerTensor:
@@ -316,16 +319,17 @@ def build_recorded_zeros_like_source(source: TargetOrSource) -> Tensor:
 def convert_gradients_for_user(
     gradients: list[Result], carriers: list[TargetOrSource], values: list[TargetOrSource], returns_zeros: bool
 ) -> list[Result]:
-    """Return gradients in the form that ``GradientTape.gradient`` returns.
+    """Convert gradients to the form that ``GradientTape.gradient`` returns.
 
     Args:
-        gradients: The gradient of each carrier; a tensor or None.
-        carriers: The values that carry the gradients of ``values``.
-        values: The sources, as ``flatten_with_gradient_carriers`` returns them.
+        gradients: The gradient of each carrier, a tensor or None.
+        carriers: The carrier of each source, as ``flatten_with_gradient_carriers`` returns it.
+        values: The flattened sources.
         returns_zeros: Whether zeros replace None.
 
     Returns:
-        The gradient of each source. A source that another value carries converts its gradient by ``_like_gradient``.
+        The gradient of each source. If another value carries the gradient, the source converts it with
+        ``_like_gradient``.
     """
     filled_gradients = [
         build_recorded_zeros_like_source(source) if gradient is None and returns_zeros else gradient
@@ -338,7 +342,7 @@ def convert_gradients_for_user(
 
 
 def build_zeros_like_source(source: TargetOrSource) -> Tensor:
-    """Build zeros in the shape and dtype of a source, which no tape records.
+    """Build zeros in the shape and dtype of a source, without recording them.
 
     Args:
         source: A tensor or a variable.

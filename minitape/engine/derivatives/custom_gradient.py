@@ -127,7 +127,7 @@ class CustomCall:
             A tensor or None for each argument, then for each variable.
 
         Raises:
-            ValueError: The function returns a wrong number of gradients.
+            ValueError: If the function returns a wrong number of gradients.
         """
         if self.variables:
             input_grads, variable_grads = self.grad_fn(*adjoints, variables=self.variables)
@@ -189,7 +189,7 @@ def _check_accepts_variables(grad_fn: Function, variables: list[ResourceVariable
     """Check that the gradient of a function that reads variables has the parameter ``variables``.
 
     Raises:
-        TypeError: The parameter is missing.
+        TypeError: If the parameter is missing.
     """
     if not variables:
         return
@@ -220,7 +220,7 @@ def custom_gradient(f: Function | None = None) -> Function:
         A function with the arguments of ``f`` that returns only the result. In a class body it becomes a method.
 
     Raises:
-        TypeError: At a call, ``f`` reads variables and ``grad_fn`` does not accept ``variables``.
+        TypeError: If At a call, ``f`` reads variables and ``grad_fn`` does not accept ``variables``.
         ValueError: When a gradient is computed, ``grad_fn`` returns a wrong number of gradients.
 
     >>> import minitape as tf
@@ -261,7 +261,7 @@ class CustomGradientFunction:
             The result of the function, whose values are converted to tensors.
 
         Raises:
-            TypeError: The function reads variables and its gradient does not accept ``variables``.
+            TypeError: If the function reads variables and its gradient does not accept ``variables``.
         """
         with group_rows_in_picture(getattr(self._function, "__name__", "custom")):
             if get_current_first_run() is not None:
@@ -284,7 +284,7 @@ def call_with_custom_gradient(
         The outputs in the structure of the function's result.
 
     Raises:
-        TypeError: The function reads variables and its gradient does not accept ``variables``.
+        TypeError: If the function reads variables and its gradient does not accept ``variables``.
     """
     with collect_trainable_variable_reads() as variables_by_id:
         result, grad_fn = function(*args, **kwargs)

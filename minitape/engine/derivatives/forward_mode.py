@@ -62,7 +62,7 @@ class ForwardAccumulator:
             and a shape that broadcasts to the primal's shape.
 
     Raises:
-        ValueError: A primal occurs twice, or the tangents do not fit to the primals.
+        ValueError: If a primal occurs twice, or the tangents do not fit to the primals.
 
     >>> import minitape as tf
     >>> x = tf.constant([2.0, 3.0])
@@ -116,7 +116,7 @@ class ForwardAccumulator:
             A tensor or None for each value, in the structure of ``primals``. It has the shape and dtype of the value.
 
         Raises:
-            ValueError: ``unconnected_gradients`` is another value.
+            ValueError: If ``unconnected_gradients`` is another value.
 
         >>> import minitape as tf
         >>> x = tf.constant([1.0, 2.0])
@@ -193,7 +193,7 @@ def _fit_tangent(primal: TargetOrSource, tangent: Tensor) -> Tensor:
     """Return a tangent in the shape of its primal.
 
     Raises:
-        ValueError: The tangent does not broadcast to that shape.
+        ValueError: If the tangent does not broadcast to that shape.
     """
     primal_shape = tuple(primal.shape)
     if tangent._value.shape == primal_shape:

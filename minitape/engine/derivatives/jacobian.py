@@ -58,8 +58,8 @@ def jacobian(
         A tensor of the shape ``target.shape + source.shape`` or None for each source, in the structure of ``sources``.
 
     Raises:
-        RuntimeError: The tape cannot compute a gradient, or is not persistent and ``use_pfor`` is False.
-        ValueError: ``parallel_iterations`` is too small, or ``unconnected_gradients`` is another value.
+        RuntimeError: If the tape cannot compute a gradient, or is not persistent and ``use_pfor`` is False.
+        ValueError: If ``parallel_iterations`` is too small, or ``unconnected_gradients`` is another value.
     """
     _begin_jacobian(tape, "jacobian", parallel_iterations, use_pfor)
     if isinstance(target, ndarray):
@@ -108,8 +108,8 @@ def batch_jacobian(
         not depend on the source.
 
     Raises:
-        RuntimeError: The tape cannot compute a gradient, or is not persistent and ``use_pfor`` is False.
-        ValueError: The first axes differ, a rank is below 2, or an argument has another value.
+        RuntimeError: If the tape cannot compute a gradient, or is not persistent and ``use_pfor`` is False.
+        ValueError: If the first axes differ, a rank is below 2, or an argument has another value.
     """
     _begin_jacobian(tape, "batch_jacobian", parallel_iterations, use_pfor)
     source = unwrap_keras_variable(source)

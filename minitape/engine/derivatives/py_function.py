@@ -60,8 +60,9 @@ class PythonCall:
             A tensor for each input. It is a single zero, whatever the input's shape, if no output depends on the input.
 
         Raises:
-            RuntimeError: No tape has recorded the run.
-            TypeError: An input is of a dtype without gradients, because TensorFlow cannot create a zero of that dtype.
+            RuntimeError: If no tape has recorded the run.
+            TypeError: If an input is of a dtype without gradients, because TensorFlow cannot create a zero of that
+                dtype.
         """
         if self.tape is None:
             raise RuntimeError("this run of a py_function has no gradient: no tape was open")
@@ -87,7 +88,7 @@ class PythonCall:
             A tensor for each input.
 
         Raises:
-            OpError: The computation has failed. Other exceptions are converted to it.
+            OpError: If the computation has failed. Other exceptions are converted to it.
         """
         with suspend_recording():
             try:
@@ -137,7 +138,7 @@ def run_python_function(
         The run, with its results as ``outputs``.
 
     Raises:
-        OpError: The function has raised an exception, or has returned too few values.
+        OpError: If the function has raised an exception, or has returned too few values.
     """
     arguments = [create_tensor(input_tensor.array) for input_tensor in inputs]
     tape: GradientTape | None = None
@@ -226,11 +227,11 @@ def py_function(
         A tensor of the dtype ``Tout``, or a list of tensors if ``Tout`` is a list.
 
     Raises:
-        ValueError: ``func`` is not callable.
-        InvalidArgumentError: ``func`` raises ValueError or TypeError, or returns too few values. The gradient raises
+        ValueError: If ``func`` is not callable.
+        InvalidArgumentError: If ``func`` raises ValueError or TypeError, or returns too few values. The gradient raises
             it if an input is of a dtype without gradients, such as an integer.
-        UnimplementedError: ``func`` raises NotImplementedError.
-        UnknownError: ``func`` raises another exception.
+        UnimplementedError: If ``func`` raises NotImplementedError.
+        UnknownError: If ``func`` raises another exception.
 
     >>> import minitape as tf
     >>> def log_huber(x, m):

@@ -1,4 +1,4 @@
-"""The shape and dtype that a recording keeps instead of an array that no rule reads."""
+"""The shape and dtype that a recording keeps in place of an array that no rule reads."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 class ArraySpec:
-    """The shape and dtype of an array that was not kept, because no rule reads its elements.
+    """The shape and dtype of an array that was not kept because no rule reads its elements.
 
-    Rules receive it in place of the array, so it has the attributes of an array that need no elements.
+    Rules receive the spec in place of the array, so it has all array attributes that do not depend on the elements.
 
     Attributes:
         shape: The sizes of the axes.
@@ -25,7 +25,7 @@ class ArraySpec:
     """
 
     def __init__(self, shape: Sizes, dtype: np.dtype) -> None:
-        """Store the shape and dtype. `get_array_spec` does so once for equal arguments."""
+        """Store the shape and dtype. `get_array_spec` shares one spec for equal arguments."""
         self.shape, self.dtype = shape, dtype
 
     ndim = property(lambda self: len(self.shape))
@@ -33,7 +33,7 @@ class ArraySpec:
 
     @cached_property
     def zeros(self) -> np.ndarray:
-        """A read-only array of zeros, for code that needs an array of this shape but reads no element."""
+        """A read-only array of zeros, for code that needs an array of this shape but does not read its elements."""
         return np.broadcast_to(np.zeros((), self.dtype), self.shape)
 
     def conj(self) -> ArraySpec:
@@ -44,7 +44,7 @@ class ArraySpec:
         """Refuse to convert the spec to an array.
 
         Raises:
-            RuntimeError: Always, because a rule reads an array that its primitive did not list in `keep`.
+            RuntimeError: Always, because a rule should only read arrays that its primitive lists in `keep`.
         """
         raise RuntimeError("a rule reads an array that was not kept: its primitive's `keep` does not name it")
 

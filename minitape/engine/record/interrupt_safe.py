@@ -1,4 +1,4 @@
-"""``with`` blocks that undo their change at the end, wherever Ctrl-C interrupts them."""
+"""``with`` blocks that undo their changes reliably, wherever Ctrl-C interrupts them."""
 
 from __future__ import annotations
 
@@ -17,19 +17,20 @@ if TYPE_CHECKING:
 
 
 class InterruptSafeExit(property):
-    """An ``__exit__`` that runs even if Ctrl-C comes just before its call or inside it.
+    """An ``__exit__`` that takes effect even if Ctrl-C arrives just before the call or during it.
 
-    A ``with`` statement looks up ``__exit__`` before it enters the block, and keeps a reference to the result until the
-    block is over. If Python drops that reference and the block has not been left, the block is left then.
+    A ``with`` statement looks up ``__exit__`` before it enters the block, and holds a reference to the result until the
+    block ends. When Python drops that reference, this class leaves the block if that has not happened yet.
     """
 
     def __init__(self, leave: Function, is_entered: Callable[[Object], object]) -> None:
         """Create the property.
 
         Args:
-            leave: Leaves the block. Its arguments are the block and the three arguments of ``__exit__``. If it is
-                interrupted, it may be called again. Its last statement must set the block's ``_exit_ref`` to None.
-            is_entered: Returns, for a block, whether it has been entered and not left.
+            leave: A function that leaves the block. Its arguments are the block and the three arguments of
+                ``__exit__``. It may be called again if it is interrupted. Its last statement must set the block's
+                ``_exit_ref`` to None.
+            is_entered: A function that returns whether a block has been entered and not yet left.
         """
 
         def build_exit_method(block: Object) -> Function:
@@ -41,18 +42,18 @@ class InterruptSafeExit(property):
         def leave_when_dropped(block: Object, exit_ref: object) -> None:
             if is_entered(block):
                 leave(block, GeneratorExit, GeneratorExit(), None)  # Python closes generators with this error.
-            elif block._exit_ref is exit_ref:  # Other code than a with statement looked up __exit__.
+            elif block._exit_ref is exit_ref:  # Something other than a with statement had looked up __exit__.
                 block._exit_ref = None
 
         super().__init__(build_exit_method)
         self._leave = leave
 
     def __call__(self, block: object, *error: object) -> bool | None:
-        """Leave the block. ``contextlib.ExitStack`` calls ``type(block).__exit__(block, ...)``, which ends here.
+        """Leave the block, when ``contextlib.ExitStack`` calls ``type(block).__exit__(block, ...)``.
 
         Args:
             block: The block.
-            *error: The type, value and traceback of the exception that ends the block; None if it ends normally.
+            *error: The type, value and traceback of the exception that ends the block, or None three times.
         """
         return self._leave(block, *error)
 
@@ -60,7 +61,7 @@ class InterruptSafeExit(property):
 def leave_ended_tapes() -> None:
     """Leave the tapes whose blocks ended without a call of ``__exit__``.
 
-    That happens after an infinite recursion, when Python has no frame left for the call.
+    This happens after an infinite recursion, when no stack space is left for the call.
     """
     for tape in [*state.tapes]:
         if tape._exit_ref is not None and tape._exit_ref() is None:
@@ -68,9 +69,9 @@ def leave_ended_tapes() -> None:
 
 
 class TemporaryAttributes:
-    """A block in which attributes of an object have other values.
+    """A block in which some attributes of an object have temporary values.
 
-    Afterwards the attributes have their old values again, except those that other code has set in the meantime.
+    The block restores the old values at its end, except for attributes that other code has set in the meantime.
 
     >>> from types import SimpleNamespace
     >>> light = SimpleNamespace(on=False)
@@ -85,9 +86,9 @@ class TemporaryAttributes:
         """Prepare the block.
 
         Args:
-            owner: The object whose attributes change.
+            owner: The object with these attributes.
             entered_value: The value that ``with ... as`` assigns.
-            **values: The values of the attributes in the block, by name.
+            **values: The temporary values of the attributes, by name.
         """
         self._owner, self._entered_value, self._values = owner, entered_value, values
         self._saved_values: dict[str, object] = {}
@@ -112,9 +113,9 @@ class TemporaryAttributes:
 
 
 class ThreadContext(TemporaryAttributes):
-    """A block in which this thread has other tapes or another recording.
+    """A block in which this thread has different tapes or a different recording.
 
-    Because the tapes change, variables that are read in the block or after it are watched again.
+    Because the tapes change, variables are watched again when they are next read in the block or after it.
     """
 
     def __init__(self, entered_value: object = None, **values: object) -> None:
@@ -144,27 +145,27 @@ def _invalidate_tape_set() -> None:
 
 
 def suspend_recording() -> AbstractContextManager[None]:
-    """Return a block whose operations run eagerly and that no tape of this thread records."""
+    """Return a block whose operations run eagerly, without being recorded by any tape of this thread."""
     return ThreadContext(record=None, tapes=[], _scope=())
 
 
 def make_interrupt_safe(
     generator_function: Callable[Params, Iterator[Returned]],
 ) -> Callable[Params, AbstractContextManager[Returned]]:
-    """Turn a generator function into a block, as ``contextlib.contextmanager`` does, whose change never outlasts it.
+    """Turn a generator function into a ``with`` block whose change never outlasts the block.
 
-    Ctrl-C may come just after the function has made its change, or just before it undoes the change. With
-    ``contextmanager``, Python would finish the function only when it drops the error, long after other blocks have
-    begun. This decorator finishes it at once.
+    This is ``contextlib.contextmanager`` with one difference. Ctrl-C may arrive just after the function has made its
+    change, or just before it undoes the change. With ``contextmanager``, the function would only finish when Python
+    drops the error, long after other blocks have begun. This decorator finishes it at once.
 
-    The code after ``yield`` is not repeated if it is interrupted itself. Use :class:`TemporaryAttributes` for a change
-    that must not be half undone.
+    If the code after ``yield`` is itself interrupted, it is not repeated. Use :class:`TemporaryAttributes` for changes
+    that must be undone completely.
 
     Args:
         generator_function: A function that makes a change, yields once, and undoes the change.
 
     Returns:
-        A function with the same parameters that returns the block.
+        A function with the same parameters that returns a block.
     """
 
     @functools.wraps(generator_function)
@@ -180,14 +181,14 @@ def _wrap_generator(generator: Iterator[Object]) -> Iterator[Object]:
 
 
 class _GeneratorBlock:
-    """The block of a generator. The code before ``yield`` begins it, and the code after ``yield`` ends it."""
+    """A block whose beginning is the code before a generator's ``yield``, and whose end is the code after it."""
 
     def __init__(self, generator: Iterator[Object]) -> None:
-        """Prepare the block of a generator that has not started."""
+        """Prepare a block for a generator that has not started."""
         self._generator, self._generator_context = generator, _wrap_generator(generator)
 
     def __enter__(self) -> Object:
-        """Run the generator up to ``yield``, and return the value that it yields."""
+        """Run the generator up to ``yield``, and return the yielded value."""
         return self._generator_context.__enter__()
 
     def _leave(self, *error: Object) -> bool | None:

@@ -1,7 +1,7 @@
-"""Decide which arrays a recording keeps.
+"""Decide which arrays a recording keeps, and for how long.
 
-A recording keeps small arrays and the large arrays that a rule will read. For other large arrays it keeps only the
-shape and dtype. When no tape needs a recording any more, :func:`release_record` frees the rest.
+A recording keeps small arrays and the large arrays that a rule will read. It replaces all other large arrays with their
+shape and dtype. When no tape needs a recording any longer, :func:`release_record` frees the rest.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ if TYPE_CHECKING:
     from ..types import Array
     from .record import Record
 
-MAX_SMALL_SIZE = 4096  # Arrays with up to this many elements are kept for the picture even if no rule reads them.
-MAX_RETAINED_RECORDS = 4  # A thread keeps the skeletons of this many released recordings for `explain`.
-MAX_SKELETON_ROWS = 4096  # The skeleton of a longer recording is not kept.
-MAX_ROWS_WITH_ARRAYS = 256  # The skeleton of a longer recording is kept without its small arrays.
+MAX_SMALL_SIZE = 4096  # Pictures show arrays with up to this many elements, so all of these are kept.
+MAX_RETAINED_RECORDS = 4  # A thread keeps this many released recordings for `explain`.
+MAX_SKELETON_ROWS = 4096  # A longer recording is not kept after its release.
+MAX_ROWS_WITH_ARRAYS = 256  # A longer recording is kept without its small arrays.
 
 
 def keep_large_inputs_read_by_rules(
     record: Record, primitive: Primitive, input_rows: Sequence[int], inputs: Sequence[Tensor]
 ) -> None:
-    """Store the large inputs of an operation that its rules will read.
+    """Store those large inputs of an operation that its rules will read.
 
     Args:
-        record: The recording, which holds only the specs of these arrays so far.
+        record: The recording, which so far contains only the specs of these arrays.
         primitive: The operation.
         input_rows: The rows of its inputs.
         inputs: The input tensors, in the same order.
@@ -51,7 +51,8 @@ def keep_large_inputs_read_by_rules(
 def find_positions_read_by_rules(record: Record, primitive: Primitive, input_rows: Sequence[int]) -> Iterable[int]:
     """Return the positions of the inputs that the rules of an operation will read.
 
-    If one of two inputs is a Python number, no gradient by it is ever needed. Then only the other input's rule counts.
+    If one of two inputs is a Python number, nobody can ask for its gradient. Then only the rule of the other input
+    counts.
 
     Args:
         record: The recording.
@@ -76,11 +77,11 @@ def iter_large_arrays(record: Record) -> Iterator[tuple[int, ndarray]]:
 
 
 def release_large_arrays(record: Record, kept_rows: Iterable[int] = ()) -> None:
-    """Replace the large arrays of a recording by their specs.
+    """Replace the large arrays of a recording with their specs.
 
     Args:
         record: The recording.
-        kept_rows: The rows whose arrays stay.
+        kept_rows: The rows whose arrays are kept.
     """
     for row, value in iter_large_arrays(record):
         if row not in kept_rows:
@@ -88,10 +89,10 @@ def release_large_arrays(record: Record, kept_rows: Iterable[int] = ()) -> None:
 
 
 def release_record(record: Record) -> None:
-    """Free the values of a recording that no tape can use any more.
+    """Free the values of a recording that no tape can use any longer.
 
-    The skeletons of the last few short recordings stay, so that `explain` can find the operation that computed a tensor
-    which outlived its tape. Everything else in long or old recordings is freed.
+    The last few short recordings keep their rows. With these rows, `explain` can find the operation that computed a
+    tensor, even if the tensor outlives its tape. Long or old recordings lose their rows as well.
 
     Args:
         record: The recording. Its last tape no longer exists.
@@ -106,7 +107,7 @@ def release_record(record: Record) -> None:
             record.rows[VALUE_COLUMN::WIDTH] = map(_convert_array_to_spec, record.rows[VALUE_COLUMN::WIDTH])
         elif record.has_large_arrays:
             release_large_arrays(record)
-        # `record.calls` would visit each call once and in order, but made twenty steps of a regression 2 % slower.
+        # `record.calls` would visit each call only once, but it made twenty steps of a regression 2 % slower.
         for call in filter(None, record.rows[CALL_COLUMN::WIDTH]) if record.has_calls else ():
             call.attrs = _NO_DICT
         memory = state.memory
@@ -119,10 +120,10 @@ def release_record(record: Record) -> None:
         released.leaves, released.untracked = _NO_DICT, _NO_ROWS
 
 
-# These replace the containers of a released recording. They are immutable, because nothing may be added any more.
+# These replace the containers of a released recording. They are immutable, because nothing may be added any longer.
 _NO_DICT: Any = MappingProxyType({})
-_NO_LIST: Any = ()  # `Any`, because it is assigned where a list was.
-_NO_ROWS: Any = frozenset()  # `Any`, because it is assigned where a set was.
+_NO_LIST: Any = ()  # `Any`, because it replaces a list.
+_NO_ROWS: Any = frozenset()  # `Any`, because it replaces a set.
 
 
 def _convert_array_to_spec(value: Array) -> Array:

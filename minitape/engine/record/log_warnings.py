@@ -1,4 +1,4 @@
-"""Log the warnings that TensorFlow logs."""
+"""Log the same warnings as TensorFlow."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ def log_warning_up_to_limit(place_key: str, message: str, limit: int = 5) -> Non
     Args:
         place_key: The key under which warnings are counted.
         message: The text of the warning.
-        limit: How many warnings with this key are logged. Later ones are dropped.
+        limit: How many warnings with this key are logged. Later warnings are dropped.
     """
-    import logging  # It is rarely needed, and would add four milliseconds to every start.
+    import logging  # It is rarely needed, and importing it would add four milliseconds to every start.
 
     _log_counts[place_key] = _log_counts.get(place_key, 0) + 1
     if _log_counts[place_key] <= limit:
@@ -26,7 +26,7 @@ def log_warning_up_to_limit(place_key: str, message: str, limit: int = 5) -> Non
 
 
 def warn_not_watchable(dtype: DType) -> None:
-    """Warn that a tape was asked to watch a tensor of integers, booleans or strings.
+    """Warn that a tape cannot watch a tensor of integers, booleans or strings.
 
     Args:
         dtype: The dtype of the tensor.

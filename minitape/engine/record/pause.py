@@ -8,23 +8,23 @@ from .interrupt_safe import InterruptSafeExit
 from .thread_state import state
 
 if TYPE_CHECKING:
-    from ..backward.tape import GradientTape
+    from ..backward.recording_tape import RecordingTape
     from ..types import ExitProperty
 
 
 class Pause:
-    """A block in which a tape does not record. The recording that it shares with other tapes stays open."""
+    """A block in which one tape does not record. The recording remains open, because other tapes may share it."""
 
-    def __init__(self, tape: GradientTape) -> None:
-        """Prepare a pause of a tape."""
+    def __init__(self, tape: RecordingTape) -> None:
+        """Prepare a pause for a tape."""
         self._tape = tape
 
     def __enter__(self) -> None:
         """Stop recording.
 
         Raises:
-            RuntimeError: The tape has not been entered, or has returned its only gradient.
-            ValueError: The tape is not recording.
+            RuntimeError: If the tape has not been entered, or is used up.
+            ValueError: If the tape is not recording.
         """
         tape = self._tape
         if tape._record is None or tape._used:
@@ -38,13 +38,13 @@ class Pause:
 
     def _leave(self, *error: object) -> None:
         tape = self._tape
-        if tape._paused:  # Otherwise the tape's own block has ended in the meantime.
+        if tape._paused:  # Otherwise, the tape's own block has ended during the pause.
             record = tape._record
             assert record is not None
-            if tape._used:  # A gradient in the block has used the tape up, so it starts again.
+            if tape._used:  # A gradient during the pause has used the tape up, so it starts again.
                 tape._forget_rows()
             if tape not in state.tapes:
-                state.tapes.append(tape)
+                state.tapes.append(tape)  # type: ignore[arg-type]  # Every RecordingTape is a GradientTape.
             if not tape._recording:
                 tape._start, tape._recording = record.next, True
             record.tape_set = object()

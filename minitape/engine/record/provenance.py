@@ -1,4 +1,4 @@
-"""Provenance for `explain`, which is where a value came from that no tape recorded, and where it went.
+"""Provenance for `explain`: where a value came from if no tape recorded it, and where it went.
 
 A recording contains every operation under a tape. This module notes what a recording cannot contain:
 
@@ -6,9 +6,10 @@ A recording contains every operation under a tape. This module notes what a reco
 * the line that created a constant or a variable's state,
 * the values that left for NumPy or Python (escapes).
 
-No note keeps a tensor or an array alive, because notes hold weak references. Chains of notes are cut at ``DEPTH``.
+Notes hold weak references, so they do not keep tensors or arrays alive. Chains of notes are cut after ``DEPTH``
+generations.
 
-The note of a tensor's origin is a plain tuple in its ``_origin`` attribute. :mod:`minitape.recording.value_origins`
+A tensor's note of origin is a plain tuple in its ``_origin`` attribute. :mod:`minitape.recording.value_origins`
 describes and reads its fields.
 """
 
@@ -34,20 +35,18 @@ if TYPE_CHECKING:
     from ..types import Array, Object, Result, TargetOrSource
     from .record import Record
 
-DEPTH = 40  # The number of generations that an origin keeps.
-DEPTH_FIELD = 5  # The field of an origin that counts its generations.
-# An assignment counts as this many generations, because a loop would otherwise keep many old states of a variable.
+DEPTH = 40  # An origin keeps at most this many generations.
+DEPTH_FIELD = 5  # This field of an origin counts its generations.
+# An assignment counts as this many generations. Otherwise, a loop would keep many old states of a variable.
 ASSIGNMENT_GENERATIONS = 5
-MAX_RECENT_ESCAPES = 256  # A thread keeps the notes of this many escapes.
-MAX_ESCAPE_SITES = 512  # It also keeps the last older escape of this many statements.
+MAX_RECENT_ESCAPES = 256  # A thread keeps the notes of this many recent escapes.
+MAX_ESCAPE_SITES = 512  # It also keeps one older escape for each of this many statements.
 _PRUNE_AFTER = 2 * MAX_RECENT_ESCAPES + MAX_ESCAPE_SITES
-STACK_DEPTH = 3  # The number of user frames in the note of a constant or a variable.
-MAX_TAPE_NOTES = 1000  # A tape keeps this many notes about calls of watch() and the like.
+STACK_DEPTH = 3  # A note on a constant or a variable has this many user frames.
+MAX_TAPE_NOTES = 1000  # A tape keeps this many notes on calls such as watch().
 
 Stack = tuple[tuple[CodeType, int], ...]  # (code, bytecode offset) pairs, innermost first
-Place: TypeAlias = (
-    tuple  # A statement's code and offset, followed by the caller's code and offset if there is a caller.
-)
+Place: TypeAlias = tuple  # A statement's code and offset, then the caller's code and offset if there is a caller.
 Note: TypeAlias = Any  # A note of origin is a ValueOrigin, a plain tuple of its fields, or None.
 TapeNote: TypeAlias = tuple[str, int, Any, Stack]  # (event, row, clock or weak reference, user's frames)
 clock = count(1).__next__
@@ -55,14 +54,14 @@ ref = weakref.ref
 
 
 def find_place(frame: FrameType) -> Place:
-    """Find the user's statement that runs now, and the call that it is in.
+    """Find the user's current statement and its caller.
 
     Args:
-        frame: The frame of the statement, or a frame that the statement called.
+        frame: The frame of the statement, or a frame called from it.
 
     Returns:
-        (code, offset) of the statement, or (code, offset, code of the caller, its offset) if the caller belongs to the
-        user's program. Empty if no frame does. `place_to_stack` converts it to pairs.
+        (code, offset) of the statement, or (code, offset, caller's code, caller's offset) if the caller belongs to the
+        user's program. Empty if no frame belongs to it. `place_to_stack` converts a place to pairs.
     """
     while OWN_FILES[(code := frame.f_code).co_filename]:
         caller = frame.f_back
@@ -76,7 +75,7 @@ def find_place(frame: FrameType) -> Place:
 
 
 def place_to_stack(place: Place) -> Stack:
-    """Return a place's (code, offset) pairs, innermost first.
+    """Return the (code, offset) pairs of a place, innermost first.
 
     Args:
         place: A place, as `find_place` returns it.
@@ -85,17 +84,17 @@ def place_to_stack(place: Place) -> Stack:
 
 
 class EscapeNote(NamedTuple):
-    """A value that left for NumPy or Python.
+    """A note on a value that left for NumPy or Python.
 
     Attributes:
         clock: The time of the escape.
-        method: The way it left, such as "numpy", "asarray", "float", "int" or "text".
-        reference_fields: The fields of a :class:`minitape.recording.value_origins.ValueRef` to the value.
+        method: How the value left, such as "numpy", "asarray", "float", "int" or "text".
+        reference_fields: The fields of a :class:`minitape.recording.value_origins.ValueRef` that refers to the value.
         place: The user's statement.
-        record: A weak reference to the recording that was open; None if no tape was open.
-        row_count: The number of rows that the recording had.
-        result_reference: The object that the user received. An array is a weak reference, a NumPy scalar is itself.
-            None if the user received neither.
+        record: A weak reference to the open recording. None if no tape was open.
+        row_count: The number of rows in the recording at that time.
+        result_reference: A weak reference to the array that the user received, or the NumPy scalar itself. None if the
+            user received neither.
     """
 
     clock: int
@@ -104,7 +103,7 @@ class EscapeNote(NamedTuple):
     place: Place
     record: weakref.ref[Record] | None
     row_count: int
-    result_reference: Any  # It is a weak reference to an array, a NumPy scalar, or None.
+    result_reference: Any  # A weak reference, a NumPy scalar or None.
 
     @property
     def stack(self) -> Stack:
@@ -113,20 +112,20 @@ class EscapeNote(NamedTuple):
 
     @property
     def result(self) -> object:
-        """The array or scalar that the user received; None if it no longer exists."""
+        """The array or scalar that the user received, or None if it no longer exists."""
         return self.result_reference() if type(self.result_reference) is weakref.ref else self.result_reference
 
 
 class EscapeLog:
-    """The last values that left for NumPy or Python on one thread.
+    """The most recent escapes of one thread: values that left for NumPy or Python.
 
     Attributes:
-        notes: The notes of these escapes, oldest first.
-        notes_by_result_id: The same notes, by the id of the object that the user received.
+        notes: A note on each escape, oldest first.
+        notes_by_result_id: The same notes, by the id of the array or scalar that the user received.
     """
 
     def __init__(self) -> None:
-        """Begin an empty log."""
+        """Create an empty log."""
         self.notes: list[EscapeNote] = []
         self.notes_by_result_id: dict[int, EscapeNote] = {}
 
@@ -134,21 +133,22 @@ class EscapeLog:
         """Keep the newest ``MAX_RECENT_ESCAPES`` notes. Of older ones, keep only the latest per statement."""
         last_note_by_site: dict[Hashable, EscapeNote] = {}
         for note in self.notes[:-MAX_RECENT_ESCAPES]:
-            # The key has the id of the code, because hashing a code object is slow.
+            # The key contains the id of the code object, because hashing a code object is slow.
             site = (id(note.place[0]), note.place[1]) if note.place else None
-            last_note_by_site.pop(site, None)  # A key that is inserted again moves to the end.
+            last_note_by_site.pop(site, None)  # Inserting a key again moves it to the end.
             last_note_by_site[site] = note
-        self.notes[:-MAX_RECENT_ESCAPES] = [*last_note_by_site.values()][-MAX_ESCAPE_SITES:]
+        older_notes = list(last_note_by_site.values())
+        self.notes[:-MAX_RECENT_ESCAPES] = older_notes[-MAX_ESCAPE_SITES:]
         self.notes_by_result_id = {id(note.result): note for note in self.notes}
 
     def find_note_of_result(self, result: object) -> EscapeNote | None:
-        """Find the escape by which the user received an object.
+        """Find the escape that gave an array or scalar to the user.
 
         Args:
-            result: An array, a view of an array, or a NumPy scalar. It is compared by identity.
+            result: An array, a view of an array, or a NumPy scalar. Objects are compared by identity.
 
         Returns:
-            The note of the escape; None if the object did not come from a tensor of this thread.
+            The note on the escape, or None if the object did not come from a tensor of this thread.
         """
         while result is not None:
             note = self.notes_by_result_id.get(id(result))
@@ -159,7 +159,7 @@ class EscapeLog:
 
 
 def get_thread_escapes() -> EscapeLog:
-    """Return the log of this thread's escapes. The first call creates it."""
+    """Return the escape log of this thread. The first call creates it."""
     log = state.memory.escapes
     if log is None:
         log = state.memory.escapes = EscapeLog()
@@ -167,18 +167,19 @@ def get_thread_escapes() -> EscapeLog:
     return log
 
 
-THREAD_ESCAPE_LOGS: deque[EscapeLog] = deque(maxlen=16)  # The newest threads, including threads that have ended.
+# The logs of the newest threads, including threads that have ended.
+THREAD_ESCAPE_LOGS: deque[EscapeLog] = deque(maxlen=16)
 
 
 def capture_stack(frame: FrameType | None = None, max_frames: int = STACK_DEPTH) -> Stack:
-    """Return the user's frames, without the frames of minitape and of libraries.
+    """Return the user's frames, without frames of minitape and of libraries.
 
     Args:
-        frame: The innermost frame; None for the caller's frame.
+        frame: The innermost frame. None stands for the caller's frame.
         max_frames: The largest number of frames to return.
 
     Returns:
-        (code, bytecode offset) pairs, innermost first. The module that runs is the last.
+        (code, bytecode offset) pairs, innermost first. The search ends at the frame of a module.
     """
     if frame is None:
         frame = _getframe(1)
@@ -196,16 +197,16 @@ def capture_stack(frame: FrameType | None = None, max_frames: int = STACK_DEPTH)
 def build_origin(
     kind: str, inputs: Iterable[Tensor] = (), detail: object = None, place: Place | None = None, generations: int = 1
 ) -> Note:
-    """Build the note of origin of a value that is created now.
+    """Build the note of origin for a new value.
 
-    An origin counts its generations, and is dropped from the notes of later values after ``DEPTH`` of them.
+    An origin counts its generations. After ``DEPTH`` generations, it is dropped from the notes of later values.
 
     Args:
         kind: The kind of origin, such as "op" or "constant" (:class:`minitape.recording.value_origins.ValueOrigin`).
         inputs: The tensors from which the value was computed.
-        detail: The primitive of an "op", or the detail that belongs to another kind.
-        place: The user's statement; None to store the frames that run now.
-        generations: How many generations to add to the inputs' largest count.
+        detail: The primitive for the kind "op", or a detail of another kind.
+        place: The user's statement. None stores the current frames.
+        generations: How many generations to add to the largest count among the inputs.
 
     Returns:
         The fields of a `ValueOrigin`, as a plain tuple.
@@ -226,7 +227,7 @@ def build_origin(
 
 
 def _get_state_tensor(value: TargetOrSource) -> TargetOrSource:
-    """Return the state of a variable; return a tensor itself."""
+    """Return the state of a variable, or a tensor unchanged."""
     return getattr(value, "_state", value)
 
 
@@ -235,25 +236,23 @@ def note_gradient_origins(
     targets: list[TargetOrSource],
     sources: list[TargetOrSource],
     place: Place,
-    is_recorded: bool,
 ) -> None:
-    """Note the origin of gradients on the tensors themselves.
+    """Store a note of origin in each gradient.
+
+    This is only needed if no tape recorded the sweep. Otherwise, its rows contain the origin.
 
     Args:
-        gradients: The gradients; None for an unconnected source.
+        gradients: The gradients, with None for unconnected sources.
         targets: The targets of the gradient call.
         sources: The source of each gradient.
         place: The user's statement.
-        is_recorded: Whether an outer tape recorded the sweep. If so, rows contain the origin and nothing is noted.
     """
-    if is_recorded:
-        return
     target = targets[0] if len(targets) == 1 else None
     if target is not None and (record := getattr(target, "_record", None)) is not None:
         time, inputs, depth = clock(), (ref(target), (record, target._row)), 0
     else:
         time, _, _, inputs, _, depth = build_origin("gradient", map(_get_state_tensor, targets), place=place)
-    for g, source in zip(gradients, sources):  # noqa: B905 - slow
+    for g, source in zip(gradients, sources):  # noqa: B905 - A strict zip is slower.
         if g is not None:
             g._origin = time, "gradient", place, inputs, ref(source), depth
 
@@ -262,7 +261,7 @@ def note_used_as_size(tensor: Object) -> None:
     """Note that a tensor's value was read as a size, an axis or an index.
 
     Args:
-        tensor: The object that was read. Nothing is noted unless it is a tensor.
+        tensor: The object that was read. If it is not a tensor, nothing is noted.
     """
     if hasattr(tensor, "_origin"):
         note_escape(tensor, "index")
@@ -272,7 +271,7 @@ def note_inputs_of_unrecorded_result(result: Result, inputs: Sequence[TargetOrSo
     """Note which values determined a result that has no row.
 
     Args:
-        result: The result. Nothing is noted unless it is a tensor.
+        result: The result. If it is not a tensor, nothing is noted.
         inputs: The tensors and variables whose values determined it, such as a mask.
         op: The name of the operation.
 
@@ -286,15 +285,15 @@ def note_inputs_of_unrecorded_result(result: Result, inputs: Sequence[TargetOrSo
 
 
 def note_escape(tensor: Tensor, method: str, result: Array = None) -> None:
-    """Note that a tensor's value leaves for NumPy or Python, where no tape can follow it.
+    """Note that a tensor's value leaves for NumPy or Python, where no tape can follow.
 
-    Values that ``explain`` reads do not count. In the first run of a ``tf.function``, the trace refuses the escape or
-    guards the value.
+    Values that ``explain`` itself reads do not count. In the first run of a ``tf.function``, the trace raises an error
+    or guards the value.
 
     Args:
         tensor: The tensor.
-        method: The way it leaves, such as "numpy" or "float".
-        result: The array or scalar that the user receives; None if the user receives neither.
+        method: How the value leaves, such as "numpy" or "float".
+        result: The array or scalar that the user receives. None if the user receives neither.
     """
     if tensor._record is not None and tensor._record.trace is not None:
         tensor._record.trace.refuse_or_guard_value(tensor, method)
@@ -324,14 +323,14 @@ def note_escape(tensor: Tensor, method: str, result: Array = None) -> None:
 
 
 def build_origin_in_released_record(tensor: Tensor, old_record: Record) -> Note:
-    """Build the note of origin of a tensor that moves from a released recording to another one.
+    """Build the note of origin for a tensor that moves from a released recording to a new recording.
 
     Args:
-        tensor: The tensor, which still refers to its old row.
+        tensor: The tensor. It still refers to its old row.
         old_record: The released recording.
 
     Returns:
-        The fields of a `ValueOrigin` of the kind "row".
+        The fields of a `ValueOrigin` with the kind "row".
     """
     site = old_record.find_site(tensor._row)
     return clock(), "row", site or (), (_get_nothing, (old_record, tensor._row)), None, 0
@@ -345,12 +344,12 @@ _creation_stacks: weakref.WeakKeyDictionary[object, Stack] = weakref.WeakKeyDict
 
 
 def note_creation_stack(created_object: object) -> None:
-    """Note where a layer or a module is created.
+    """Note where a layer or module is created.
 
-    The note contains the user's statement around all constructors of the object, and the calls around that statement.
+    The note contains the user's statement that calls the outermost constructor, and the callers of that statement.
 
     Args:
-        created_object: The layer or module, in its constructor.
+        created_object: The layer or module, whose constructor is running.
     """
     frame: FrameType | None = _getframe(2)
     while frame is not None:
@@ -363,7 +362,7 @@ def note_creation_stack(created_object: object) -> None:
 
 
 def _is_constructor_of(frame: FrameType, created_object: object) -> bool:
-    """Return whether a frame executes a constructor of this object."""
+    """Return whether a frame executes a constructor of an object."""
     code = frame.f_code
     return (
         code.co_name == "__init__"
@@ -373,13 +372,13 @@ def _is_constructor_of(frame: FrameType, created_object: object) -> bool:
 
 
 def find_creation_stack(created_object: object) -> Stack:
-    """Find where a layer or a module was created.
+    """Find where a layer or module was created.
 
     Args:
         created_object: The layer or module.
 
     Returns:
-        The user's frames, innermost first; empty if they are unknown.
+        The user's frames, innermost first. Empty if they are unknown.
     """
     try:
         return _creation_stacks.get(created_object, ())
@@ -388,7 +387,7 @@ def find_creation_stack(created_object: object) -> Stack:
 
 
 def try_create_weak_ref(value: object) -> weakref.ref[Object] | None:
-    """Return a weak reference to an object; None if its type does not support weak references.
+    """Return a weak reference to an object, or None if its type does not support weak references.
 
     Args:
         value: Any object.
@@ -402,13 +401,13 @@ def try_create_weak_ref(value: object) -> weakref.ref[Object] | None:
 def add_first_use_note(
     error: Exception, description: str, tape_notes: list[TapeNote], event_kind: str, fix: str = ""
 ) -> Exception:
-    """Add a note to an error about an earlier event of the tape. The message of the error stays TensorFlow's.
+    """Add a note about an earlier tape event to an error. The message of the error remains TensorFlow's.
 
     Args:
         error: The error.
-        description: What happened before. The note continues it with "first in" and the place.
+        description: What happened earlier. The note continues with "first in" and the place.
         tape_notes: The notes of the tape.
-        event_kind: The kind of event to look for. The first such note with a user's frame supplies the place.
+        event_kind: The kind of event to find. The first note of this kind that has a user frame provides the place.
         fix: A sentence on how to fix the error.
 
     Returns:

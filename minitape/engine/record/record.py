@@ -1,18 +1,18 @@
-"""The recording, one append-only table of rows that all open tapes of a thread share.
+"""The recording: one append-only table of rows that all open tapes of a thread share.
 
-Each operation that runs under a tape appends one row for each output. The row number is the name of that value. No cell
-stores which tape a row belongs to. A tape stores what it watches and when it was recording, and a gradient finds its
-rows from that (:mod:`minitape.engine.backward.reachability`). The rows are stored consecutively in a flat list, with
-six cells each:
+Each operation that runs under a tape appends one row per output. The row number identifies the output. No cell stores
+which tape a row belongs to. Instead, each tape stores what it watches and when it was recording.
+:mod:`minitape.engine.backward.reachability` derives the rows of a tape from that. The rows are stored one after another
+in a flat list. Each row has six cells:
 
-* ``op``: 0 for a leaf (a watched tensor, a variable's state or a constant), 1 for a call, otherwise the code of an
+* ``op``: 0 for a leaf (a watched tensor, a variable's state or a constant), 1 for a call, and from 2 on the code of an
   elementwise operation.
-* ``a``, ``b``: The rows of an elementwise operation's inputs (a == b for one input).
-* ``call``: The :class:`~minitape.engine.record.row_parts.Call` of a call, with its primitive, inputs and attributes;
-  None for other rows.
-* ``site``: The bytecode offset of the user's statement. It is converted to a line only on request.
-* ``value``: A number, an array, or the :class:`~minitape.engine.record.array_spec.ArraySpec` of an array that no rule
-  reads.
+* ``a``, ``b``: The input rows of an elementwise operation. Both are the same row if the operation has one input.
+* ``call``: For a call, the :class:`~minitape.engine.record.row_parts.Call` with its primitive, inputs and attributes.
+  None for all other rows.
+* ``site``: The bytecode offset of the user's statement. It is converted to a line number only on request.
+* ``value``: A scalar, an array, or an :class:`~minitape.engine.record.array_spec.ArraySpec` in place of an array that
+  no rule reads.
 """
 
 from __future__ import annotations
@@ -43,19 +43,19 @@ if TYPE_CHECKING:
     from ..types import Array, Attributes, TracedRun
 
 DIFFERENTIABLE_KINDS = "fc"  # Gradients flow only through dtypes of these NumPy kinds.
-MAX_EVENTS = 10_000  # A recording drops further events, so that a long loop cannot fill the memory.
+MAX_EVENTS = 10_000  # A recording drops later events, so a long loop cannot fill the memory.
 
 
 class GradientRows(NamedTuple):
-    """A note that the rows from `first_row` on were written by a recorded sweep, or again by the program.
+    """A note on which code wrote the rows from `first_row` on: a recorded sweep, or the program again.
 
     Attributes:
-        first_row: The first of the rows. They end at the `first_row` of the next note.
-        member: The position, in `Record.members`, of the tape whose gradient it is; None for a tape of another
-            recording.
-        targets: The rows of the gradient's targets. Empty if the sweep is over and the program continues.
+        first_row: The first row. The rows end before the `first_row` of the next note.
+        member: The position in `Record.members` of the tape that computed the gradient. None if that tape belongs to
+            another recording.
+        targets: The rows of the gradient's targets. Empty if the sweep has ended and the program continues.
         sources: The rows of the gradient's sources.
-        spans: The spans of rows that the tape had recorded.
+        spans: The spans of the tape at that time.
     """
 
     first_row: int
@@ -67,42 +67,42 @@ class GradientRows(NamedTuple):
 
 @fast.replace_record
 class Record(RowTable):
-    """The table of rows. Operations append to it, and a sweep reads it backwards.
+    """The table of rows. Operations append rows, and a sweep reads them in reverse order.
 
     Attributes:
-        trace: The first run of a function whose rows these are (:mod:`minitape.functions.first_run`); None for the
-            recording of a program.
-        is_open: Whether the thread records into this recording.
+        trace: The first run of a function, if this is its recording (:mod:`minitape.functions.first_run`). Otherwise
+            None.
+        is_open: Whether operations of the thread append rows here.
         blocks: The packed rows (:mod:`minitape.speed.packed_rows`).
-        tape_count: The number of tapes that still exist, including those that have returned their only gradient.
+        tape_count: The number of tapes that still exist, including tapes that are used up.
         pause_count: The number of open ``stop_recording()`` blocks.
-        mandatory_calls: The calls of mandatory primitives (:class:`~minitape.engine.table.primitives.Primitive`).
-        events: What happened and is not a row.
-        gradient_rows: Where recorded sweeps begin and end, in order of their rows.
-        scopes: (first row, open name scopes) for each change of the ``tf.name_scope`` blocks.
-        listeners: The callables that refresh live pictures.
-        pack_limit: The row at which `pack_rows` is called.
-        max_small_size: The largest number of elements of an array that is kept even if no rule reads it.
-        kinds: The types of all values. Some sweeps accept only numbers.
-        fixed_site: The offset in ``state.fixed_site``, once `segments` contains its code; otherwise None.
-        frame: The user's frame that wrote the last row; None if the next row must look for its frame.
+        mandatory_calls: The calls whose primitive is mandatory (:class:`~minitape.engine.table.primitives.Primitive`).
+        events: Assignments, escapes and pauses, in the order in which they happened.
+        gradient_rows: The rows at which recorded sweeps begin and end, in ascending order.
+        scopes: (first row, open name scopes) for each entry to or exit from a ``tf.name_scope`` block.
+        listeners: Functions that refresh live pictures.
+        pack_limit: The row number at which `pack_rows` is called next.
+        max_small_size: Arrays with up to this many elements are kept even if no rule reads them.
+        kinds: The types of all values in the recording. Some sweeps accept only scalars.
+        fixed_site: The offset from ``state.fixed_site`` once its code is in `segments`. Otherwise None.
+        frame: The user frame that wrote the last row. None if the next row must search for its frame.
         has_large_arrays: Whether a value has been larger than `max_small_size`.
         thread: The id of the thread that created the recording.
-        tape_set: An object that is replaced whenever other tapes begin to record. A variable compares it to find out
-            whether the current tapes have already seen its state.
-        leaf_rows: The row of each leaf tensor, by the tensor's id, even if the tensor itself refers to a row of another
+        tape_set: An object that is replaced whenever the set of recording tapes changes. A variable compares it by
+            identity to find out whether the current tapes already follow its state.
+        leaf_rows: The row of each leaf tensor, by the tensor's id. A leaf tensor may itself refer to a row of another
             recording.
-        numbers: The tensors of Python numbers that were operands, by number, or by number and dtype.
-        variables: (variable, rows of its states), by the variable's id.
-        untracked: The rows on no tape, which are unwatched leaves and everything computed from such leaves alone.
-        untracked_end: No row from this one on is untracked.
-        members: (weak reference to the tape, spans, watched rows) for each tape that ever used this recording. A
-            reset of a tape does not clear them.
+        numbers: The tensors of Python numbers that have been operands, by number and by (number, type).
+        variables: For each variable, by id: the variable and the rows of its states.
+        untracked: The rows that are on no tape: unwatched leaves, and rows computed only from unwatched leaves.
+        untracked_end: All untracked rows are before this row.
+        members: (weak reference to the tape, spans, watched rows) for each tape that has ever used this recording.
+            Resetting a tape does not clear its entry.
     """
 
     trace: TracedRun | None = None
     is_open = True
-    blocks: Sequence[Any] = ()  # The type of a block is minitape.speed's, which may be deleted.
+    blocks: Sequence[Any] = ()  # The blocks have types from minitape.speed, which may be deleted.
     tape_count = 0
     pause_count = 0
     # Few recordings have these, so each is () until append_to_list_or_tuple() makes it a list.
@@ -113,7 +113,7 @@ class Record(RowTable):
     listeners: Sequence[Callable[[], object]] = ()
 
     def __init__(self) -> None:
-        """Begin an empty recording for the thread that runs now."""
+        """Create an empty recording that belongs to the current thread."""
         self.rows, self.base, self.next, self.segments, self.leaves = [], 0, 0, [], {}
         self.pack_limit = CHUNK
         self.max_small_size = MAX_SMALL_SIZE
@@ -136,12 +136,12 @@ class Record(RowTable):
     # -- rows --------------------------------------------------------------------------------------
 
     def append_leaf(self, leaf: Leaf, site: int, value: Array) -> int:
-        """Write the row of a leaf that no tape watches yet.
+        """Append the row of a leaf that no tape watches yet.
 
         Args:
             leaf: The owner of the row.
             site: The bytecode offset of the user's statement, as `note_current_site` returns it.
-            value: The leaf's number or array.
+            value: The scalar or array of the leaf.
 
         Returns:
             The row number.
@@ -157,9 +157,9 @@ class Record(RowTable):
         return row
 
     def pack_rows(self) -> bool:
-        """Pack the rows and empty the list, if the recording can (:mod:`minitape.speed.packed_rows`).
+        """Pack the rows and empty the list, if the recording supports packing (:mod:`minitape.speed.packed_rows`).
 
-        This plain form packs nothing. A tape may have written so many rows because its block ended without a call of
+        This plain form packs nothing. A recording may be this long because the block of a tape ended without a call of
         ``__exit__``, so such tapes are closed now.
 
         Returns:
@@ -172,12 +172,12 @@ class Record(RowTable):
     # -- leaves ------------------------------------------------------------------------------------
 
     def find_or_add_row(self, tensor: Tensor, variable: ResourceVariable | None = None, site: int | None = None) -> int:
-        """Return the row of a tensor in this recording. A tensor without a row becomes a leaf that no tape watches.
+        """Return a tensor's row in this recording. A tensor without a row becomes an unwatched leaf.
 
         Args:
             tensor: The tensor.
-            variable: The variable whose state the tensor is; None for any other tensor.
-            site: The bytecode offset of the user's statement; None to look for the statement that runs now.
+            variable: The variable, if the tensor is its state. Otherwise None.
+            site: The bytecode offset of the user's statement. None finds the statement that is running.
 
         Returns:
             The row number.
@@ -187,8 +187,8 @@ class Record(RowTable):
             return row
         if self.trace is not None:
             return self.trace.enter_outside_tensor(tensor, site)
-        # While the old recording has tapes, a tensor keeps its row there if it is a result or if another thread created
-        # that recording. A leaf may move, because leaf_rows still finds it there.
+        # While the old recording has tapes, a tensor keeps its row there if an operation computed it or if that
+        # recording belongs to another thread. A leaf may move, because the old recording still finds it in leaf_rows.
         keeps_old_record = (
             old_record is not None
             and old_record.tape_count > 0
@@ -206,13 +206,13 @@ class Record(RowTable):
         self.next = self.untracked_end = row + 1
         self.leaves[row], self.leaf_rows[id(tensor)] = leaf, row
         self.untracked.add(row)
-        # Python switches threads only at calls. Nothing is called here, so only one of two threads moves the tensor.
+        # Python switches threads only at calls. There is no call here, so only one of two threads moves the tensor.
         if tensor._record is old_record and not keeps_old_record:
             tensor._record, tensor._row = self, row
         return row
 
     def find_row(self, tensor: Tensor) -> int | None:
-        """Return the row of a tensor; None if the tensor has no row in this recording.
+        """Return a tensor's row, or None if it has no row in this recording.
 
         Args:
             tensor: The tensor.
@@ -232,35 +232,35 @@ class Record(RowTable):
         outputs: tuple[Tensor, ...],
         frame: FrameType | None = None,
     ) -> None:
-        """Write a row for each output of an operation.
+        """Append a row for each output of an operation.
 
-        Inputs without a row become leaves first. If an operation has no input that is tracked and differentiable, its
-        rows are untracked.
+        Inputs without a row become leaves first. If no input is both tracked and differentiable, the new rows are
+        untracked.
 
         Args:
             primitive: The operation.
             inputs: The input tensors.
             attrs: The keyword arguments of the primitive.
-            outputs: The results. Each receives this recording and the number of its row.
-            frame: The frame of the user's statement, or a frame that the statement called; None for the caller.
+            outputs: The results. Each of them stores this recording and its row number.
+            frame: The frame of the user's statement, or a frame called from that statement. None stands for the caller.
         """
         site = self.fixed_site
         if site is None:
             site = frame.f_lasti if frame and frame is self.frame else self.note_current_site(frame)
         cells, untracked = self.rows, self.untracked
         rows: tuple[int, ...] = ()
-        is_constant = True  # It stays True if no gradient can reach a tracked input.
+        is_constant = True  # It remains True if no gradient can reach a tracked input.
         for t in inputs:
             row = t._row if t._record is self else self.find_or_add_row(t, None, site)
             rows += (row,)
             if is_constant and row not in untracked and t._value.dtype.kind in DIFFERENTIABLE_KINDS:
                 is_constant = primitive.code == STOP_CODE
         code, call, row = primitive.code, None, self.next
-        if code and outputs[0]._value.dtype in FLOATS:  # Other dtypes are calls, so sweeps need not check the dtype.
+        if code and outputs[0]._value.dtype in FLOATS:  # Other dtypes become calls, so sweeps need not check dtypes.
             a, b = rows[0], rows[-1]
         else:
             code, a, b, self.has_calls = CALL, 0, 0, True
-            call = new_call(Call)  # This bypasses the constructor, because it runs often.
+            call = new_call(Call)  # Bypassing the constructor saves time.
             call.row, call.primitive, call.inputs, call.attrs, call.outputs = row, primitive, rows, attrs, len(outputs)
             if primitive.mandatory:
                 self.mandatory_calls = append_to_list_or_tuple(self.mandatory_calls, call)
@@ -270,11 +270,11 @@ class Record(RowTable):
         for tensor in outputs:
             value = tensor._value
             if value.size > self.max_small_size:
-                # A large array is kept only if a rule will read it. Otherwise its spec is enough.
+                # A large array is kept only if a rule will read it. Otherwise, its spec replaces it.
                 self.has_large_arrays = True
                 if not (is_tracked and primitive.keeps_output) and not self.listeners:
                     value = get_array_spec(value.shape, value.dtype)
-            if self.next >= self.pack_limit:  # pack_rows() empties the list in place, so `cells` stays valid.
+            if self.next >= self.pack_limit:  # pack_rows() empties the list in place, so `cells` remains valid.
                 self.pack_rows()
             self.kinds.add(type(value))
             cells += (code, a, b, call, site, value)
@@ -290,15 +290,15 @@ class Record(RowTable):
     # -- which statement wrote a row ---------------------------------------------------------------
 
     def note_current_site(self, frame: FrameType | None = None) -> int:
-        """Return the bytecode offset of the user's statement that runs now, and record its code in `segments`.
+        """Return the bytecode offset of the user's current statement, and store its code in `segments`.
 
-        While a sweep is recorded or a function is replayed, all rows have the site of the statement that started it.
+        During a recorded sweep or a replay of a function, all rows have the site of the statement that started it.
 
         Args:
-            frame: The frame of the statement, or a frame that the statement called; None for the caller.
+            frame: The frame of the statement, or a frame called from it. None stands for the caller.
 
         Returns:
-            The offset; 0 if no frame belongs to the user's program.
+            The offset, or 0 if no frame belongs to the user's program.
         """
         if self.fixed_site is not None:
             return self.fixed_site
@@ -307,7 +307,7 @@ class Record(RowTable):
             code, offset = state.fixed_site
             fixed_offset, self.frame = offset, None
         else:
-            last_frame = self.frame  # If the function that wrote the last row continues, its segment is still open.
+            last_frame = self.frame  # If the same function wrote the last row, its segment is still current.
             candidate = frame or _getframe(1)
             while candidate is not last_frame and OWN_FILES[(code := candidate.f_code).co_filename]:
                 if candidate.f_back is None:
@@ -324,7 +324,7 @@ class Record(RowTable):
         return offset
 
     def note_event(self, kind: str, subject: Subject = None) -> None:
-        """Record an event with its time and the user's statement.
+        """Record an event with its position and the user's statement.
 
         Args:
             kind: The kind of event, such as "assign", "numpy" or "pause".
@@ -338,19 +338,19 @@ class Record(RowTable):
     # -- its tapes ---------------------------------------------------------------------------------
 
     def list_tapes_or_none(self) -> list[GradientTape | None]:
-        """Return the tapes of this recording in the order of `members`, with None for each that no longer exists."""
+        """Return the tapes of this recording in the order of `members`, with None for tapes that no longer exist."""
         return [tape() for tape, _, _ in self.members]
 
     def add_and_notify_listeners(self, *listeners: Callable[[], object]) -> None:
-        """Add callables that refresh live pictures, and call all listeners.
+        """Add functions that refresh live pictures, and call all listeners.
 
         Args:
-            *listeners: Functions without arguments. They are called now and whenever a block or a gradient has ended.
+            *listeners: Functions without arguments. They are called now, and whenever a block or a gradient call ends.
         """
         self.listeners = [*dict.fromkeys((*self.listeners, *listeners))]
         self.notify_listeners()
 
     def notify_listeners(self) -> None:
-        """Call the listeners, so that live pictures look for new rows until their tapes stop recording."""
+        """Call all listeners."""
         for listener in self.listeners:
             listener()

@@ -1,4 +1,4 @@
-"""The parts of a recording's rows: codes of operations, leaves, calls and events."""
+"""The building blocks of a recording: operation codes, calls, leaves and events."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ if TYPE_CHECKING:
     from ..types import Attributes
     from .provenance import Note
 
-LEAF, CALL = 0, 1  # The `op` cell of a row that is not an elementwise operation.
+LEAF, CALL = 0, 1  # These are the `op` cells of rows that are not elementwise operations.
 WIDTH = 6  # The number of columns.
-CALL_COLUMN, VALUE_COLUMN = 3, 5  # Only these columns are read alone.
-CHUNK = 16384  # Readers of long recordings read this many rows at once.
-Subject: TypeAlias = Any  # An event's kind decides its subject: a row, a tensor, a tape, or a variable and its version.
-new_call, new_tuple = object.__new__, tuple.__new__  # Bypassing a constructor takes a third of the time.
-REALS = frozenset((np.float32, np.float64))  # A compiled sweep accepts only these types of numbers.
+CALL_COLUMN, VALUE_COLUMN = 3, 5  # Only these two columns are ever read separately.
+CHUNK = 16384  # Code that reads long recordings reads this many rows at a time.
+Subject: TypeAlias = Any  # It depends on the event's kind: a row, a tensor, a tape, or a variable and its version.
+new_call, new_tuple = object.__new__, tuple.__new__  # These bypass a constructor in a third of the time.
+REALS = frozenset((np.float32, np.float64))  # Compiled sweeps accept only these scalar types.
 FLOATS = frozenset(map(np.dtype, REALS))
 
 
 class Call:
-    """One execution of an operation that is not elementwise. It has one row for each output.
+    """One execution of an operation that is not elementwise. Each output has a row.
 
     Attributes:
         row: The row of the first output. The rows of the other outputs follow.
         primitive: The operation.
         inputs: The rows of the inputs.
-        attrs: The keyword arguments of the primitive, such as an axis.
+        attrs: The keyword arguments for the primitive, such as an axis.
         outputs: The number of outputs.
     """
 
@@ -44,7 +44,7 @@ class Call:
     def __init__(
         self, row: int, primitive: Primitive, inputs: tuple[int, ...], attrs: Attributes, outputs: int
     ) -> None:
-        """Store the fields. ``Record.write_rows`` bypasses this constructor."""
+        """Set all attributes. ``Record.write_rows`` bypasses this constructor."""
         self.row, self.primitive, self.inputs, self.attrs, self.outputs = row, primitive, inputs, attrs, outputs
 
 
@@ -52,14 +52,14 @@ NO_ATTRS: Attributes = {}  # Elementwise operations have no attributes, so they 
 
 
 class Leaf(NamedTuple):
-    """The owner of a leaf row: a tensor, one state of a variable, or a Python number. It keeps no owner alive.
+    """The owner of a leaf row, which the leaf does not keep alive: a tensor, a variable's state, or a Python number.
 
     Attributes:
-        tensor_ref: A weak reference to the tensor; None for a Python number.
-        variable_ref: A weak reference to the variable whose state the tensor is; None for other leaves.
-        version: How often the variable had been assigned.
-        number: The Python number; None for other leaves.
-        origin: The tensor's note of origin (:mod:`minitape.engine.record.provenance`).
+        tensor_ref: A weak reference to the tensor. None for a Python number.
+        variable_ref: A weak reference to the variable, if the tensor is its state. Otherwise None.
+        version: The number of assignments to the variable before this state.
+        number: The Python number. None for all other leaves.
+        origin: The note on where the tensor came from (:mod:`minitape.engine.record.provenance`).
     """
 
     tensor_ref: weakref.ref[Tensor] | None = None
@@ -70,18 +70,18 @@ class Leaf(NamedTuple):
 
     @property
     def tensor(self) -> Tensor | None:
-        """The tensor; None if it no longer exists or the leaf is a Python number."""
+        """The tensor, or None if it no longer exists or the leaf is a Python number."""
         return None if self.tensor_ref is None else self.tensor_ref()
 
     @property
     def variable(self) -> ResourceVariable | None:
-        """The variable whose state this is; None if it no longer exists or the leaf is not a variable's state."""
+        """The variable, or None if it no longer exists or the leaf is not the state of a variable."""
         return None if self.variable_ref is None else self.variable_ref()
 
 
 @lru_cache(1024, typed=True)
 def get_number_leaf(number: float) -> Leaf:
-    """Return the leaf of a Python number. All recordings share it.
+    """Return the leaf for a Python number. All recordings share it.
 
     Args:
         number: The number. Equal numbers of different types have different leaves.
@@ -90,13 +90,13 @@ def get_number_leaf(number: float) -> Leaf:
 
 
 class Event(NamedTuple):
-    """Something that happened and is not a row: an assignment, an escape or a pause.
+    """An assignment, an escape or a pause, none of which has a row.
 
     Attributes:
         kind: The kind of event, such as "assign", "numpy" or "pause".
-        row: The row that was written next, which is the time of the event.
-        subject: The row, tensor, tape, or variable and version that the event concerns; None if nothing applies.
-        site: (code, bytecode offset) of the user's statement; None if it is unknown.
+        row: The number of the next row at that time, as a time stamp.
+        subject: The row, tensor, tape, or variable and version that the event concerns. May be None.
+        site: (code, bytecode offset) of the user's statement, or None if it is unknown.
     """
 
     kind: str
@@ -106,16 +106,17 @@ class Event(NamedTuple):
 
 
 def build_elementwise_call(row: int, op: int, a: int, b: int) -> Call:
-    """Build the call that a row of an elementwise operation abbreviates.
+    """Build a ``Call`` for an elementwise operation, whose row does not store one.
 
     Args:
         row: The row number.
         op: The code of the operation.
-        a: The row of its first input.
-        b: The row of its second input; ignored if the operation has one input.
+        a: The row of the first input.
+        b: The row of the second input. Ignored if the operation has one input.
 
     Returns:
         A call with one output and no attributes.
     """
     primitive = BY_CODE[op - FIRST_CODE]
-    return Call(row, primitive, (a, b)[: len(primitive.texts) - 1], NO_ATTRS, 1)
+    inputs = (a, b) if len(primitive.texts) == 3 else (a,)  # One text is the formula, and each other text is a rule.
+    return Call(row, primitive, inputs, NO_ATTRS, 1)

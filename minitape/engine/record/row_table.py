@@ -1,6 +1,6 @@
 """Read access to the rows of a recording.
 
-:mod:`minitape.engine.record.record` writes the rows and describes their six cells.
+The docstring of :mod:`minitape.engine.record.record`, which writes the rows, describes their six cells.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ def find_span(spans: Sequence[Span], row: int) -> Span:
     """Find the span that contains a row.
 
     Args:
-        spans: Tuples whose first field is the first row of the span, in increasing order.
-        row: The row number, not before the first span.
+        spans: Tuples in ascending order. The first field of each is the first row of a span.
+        row: A row number that is not before the first span.
 
     Returns:
-        The last span that does not begin after the row.
+        The last span that begins at the row or before it.
     """
     return spans[bisect_right(spans, row, key=_get_first_row) - 1]
 
@@ -41,8 +41,8 @@ class RowCells(NamedTuple):
 
     Attributes:
         op: The code of the operation.
-        a: The row of the first input of an elementwise operation.
-        b: The row of its second input; equal to `a` if it has one input.
+        a: The first input row of an elementwise operation.
+        b: The second input row, or `a` again if there is only one input.
         site: The bytecode offset of the user's statement.
     """
 
@@ -53,19 +53,19 @@ class RowCells(NamedTuple):
 
 
 class RowTable:
-    """The rows of a recording, as a sweep, a picture and ``explain`` read them.
+    """The rows of a recording, with the methods that sweeps, pictures and ``explain`` use to read them.
 
     Attributes:
-        rows: Six cells for each row that is not packed, in one flat list.
-        base: The number of packed rows, which is also the first row in `rows` (:mod:`minitape.speed.packed_rows`).
+        rows: The cells of all rows that are not packed, six per row, in one flat list.
+        base: The number of packed rows (:mod:`minitape.speed.packed_rows`). The first row in `rows` has this number.
         next: The number of the next row.
-        segments: (first row, code, fixed offset) for each stretch of rows that one code object wrote. The offset is
-            None unless all rows of the stretch belong to one statement.
-        leaves: The owner of each leaf, by row.
+        segments: (first row, code, fixed offset) for consecutive rows that were written by the same code object. The
+            offset is None unless all these rows belong to one statement.
+        leaves: The :class:`~minitape.engine.record.row_parts.Leaf` of each leaf row, by row.
         has_calls: Whether any row is the output of a call.
     """
 
-    rows: list[Any]  # The six cells of a row have five types.
+    rows: list[Any]  # The cells of a row have five different types.
     base: int
     next: int
     segments: list[tuple[int, CodeType, int | None]]
@@ -76,7 +76,7 @@ class RowTable:
         """Return the number of rows."""
         return self.next
 
-    def read_all_cells(self, row: int) -> Sequence[Any]:  # The cells have five types.
+    def read_all_cells(self, row: int) -> Sequence[Any]:  # The cells have five different types.
         """Return the six cells of a row: op, a, b, call, site and value.
 
         Args:
@@ -85,7 +85,7 @@ class RowTable:
         return self.rows[WIDTH * row : WIDTH * row + WIDTH]
 
     def get_value_or_spec(self, row: int) -> Array:
-        """Return the value of a row: a number, an array, or the :class:`ArraySpec` of an array that was not kept.
+        """Return the value of a row: a scalar, an array, or the :class:`ArraySpec` of an array that was not kept.
 
         Args:
             row: The row number.
@@ -93,7 +93,7 @@ class RowTable:
         return self.rows[WIDTH * row + VALUE_COLUMN]
 
     def __getitem__(self, row: int) -> Array:
-        """Return the value or spec of a row, so that a recording can stand for a list of values."""
+        """Return the value or spec of a row, like a list of all values."""
         return self.get_value_or_spec(row)
 
     def store_value(self, row: int, value: Array) -> None:
@@ -106,11 +106,11 @@ class RowTable:
         self.rows[WIDTH * row + VALUE_COLUMN] = value
 
     def read_columns(self, low: int = 0, high: int | None = None) -> Columns:
-        """Return the six columns of a range of rows as lists, even while another thread appends rows.
+        """Return the six columns for a range of rows as lists. Another thread may append rows meanwhile.
 
         Args:
             low: The first row.
-            high: The row after the last one; None for all rows from `low` on.
+            high: The row after the last one. None selects all rows from `low` on.
 
         Returns:
             The columns op, a, b, call, site and value.
@@ -119,10 +119,10 @@ class RowTable:
         return [rows[k::WIDTH] for k in range(WIDTH)]
 
     def read_column(self, index: int) -> list:  # The type of the elements depends on the column.
-        """Return one of the six columns, for all rows.
+        """Return one column, for all rows.
 
         Args:
-            index: The number of the column, such as `VALUE_COLUMN`.
+            index: The position of the column, such as `VALUE_COLUMN`.
         """
         return self.read_columns()[index] if self.base else self.rows[index::WIDTH]
 
@@ -135,8 +135,8 @@ class RowTable:
         op, a, b, _, site, _ = self.read_all_cells(row)
         return new_tuple(RowCells, (op, a, b, site))
 
-    def get_call(self, row: int) -> Any:  # `Call | None` would be a nuisance, because callers have checked `op`.
-        """Return the :class:`Call` that computed a row; None for a leaf or an elementwise operation.
+    def get_call(self, row: int) -> Any:  # With `Call | None`, callers would have to check again.
+        """Return the :class:`Call` that computed a row, or None for a leaf or an elementwise operation.
 
         Args:
             row: The row number.
@@ -145,11 +145,11 @@ class RowTable:
 
     @property
     def calls(self) -> list[Call]:
-        """The calls of the recording in order, each once even if it has several outputs."""
+        """The calls of the recording, in order. A call with several outputs occurs only once."""
         return [*dict.fromkeys(filter(None, self.read_column(CALL_COLUMN)))] if self.has_calls else []
 
     def get_value_or_none(self, row: int) -> Array:
-        """Return the value of a row, a NumPy scalar or array; None if its array was released or never kept.
+        """Return the value of a row, a NumPy scalar or array, or None if the array was released or never kept.
 
         Args:
             row: The row number.
@@ -173,7 +173,7 @@ class RowTable:
             row: The row number.
 
         Returns:
-            (code, bytecode offset); None if the statement is unknown.
+            (code, bytecode offset), or None if the statement is unknown.
         """
         if not self.segments or row < self.segments[0][0]:
             return None
@@ -181,7 +181,7 @@ class RowTable:
         return code, self.read_integer_cells(row).site if fixed_offset is None else fixed_offset
 
     def is_python_number(self, row: int) -> bool:
-        """Return whether a row is a Python number. No program can ask for a gradient by such a row.
+        """Return whether a row is a Python number. No program can ask for a gradient with respect to such a row.
 
         Args:
             row: The row number.

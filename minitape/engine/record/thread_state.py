@@ -1,4 +1,4 @@
-"""The state of a thread, which is its open recording, its active tapes and its notes for ``explain``."""
+"""The state of a thread: its open recording, its active tapes and its notes for ``explain``."""
 
 from __future__ import annotations
 
@@ -20,17 +20,18 @@ class ExplainMemory:
     """The notes of a thread for ``explain``.
 
     Attributes:
-        retained_records: The skeletons of released recordings (:func:`~.kept_arrays.release_record`).
-        is_explaining: Whether ``explain`` is running. Meanwhile no skeleton is released, and the values that it reads
-            do not count as escapes.
-        escapes: The log of values that left for NumPy or Python (:func:`~.provenance.get_thread_escapes`); None before
-            the first.
-        last_none_tape: A weak reference to the tape whose gradient was None last. Before the first, it is a callable
-            that returns None.
+        retained_records: Released recordings that are kept without their large arrays
+            (:func:`~.kept_arrays.release_record`).
+        is_explaining: Whether ``explain`` is running. Meanwhile, no retained recording is dropped, and the values that
+            ``explain`` reads do not count as escapes.
+        escapes: The log of values that left for NumPy or Python (:func:`~.provenance.get_thread_escapes`). None before
+            the first escape.
+        last_none_tape: A weak reference to the last tape that returned a None gradient. Initially, a callable that
+            returns None.
     """
 
     def __init__(self) -> None:
-        """Begin without notes."""
+        """Create an empty memory."""
         self.retained_records: deque[Record] = deque()
         self.is_explaining = False
         self.escapes: EscapeLog | None = None
@@ -38,14 +39,15 @@ class ExplainMemory:
 
 
 class ThreadState(threading.local):
-    """The state of the thread that reads it.
+    """The state of the current thread.
 
     Attributes:
-        record: The recording to which operations append; None if no tape is open.
-        fixed_site: (code, bytecode offset) of the statement to which all rows belong while a sweep is recorded or a
-            function is replayed; None at other times.
-        tapes: The tapes that record, the innermost last.
-        read_variables: A dictionary for each open block that collects the variables read in it, by their ids.
+        record: The recording to which operations append rows. None if no tape is open.
+        fixed_site: During a recorded sweep or a replay of a function, (code, bytecode offset) of the statement to which
+            all rows belong. Otherwise None.
+        tapes: The tapes that are recording. The innermost tape is last.
+        read_variables: For each open block that collects variables, a dictionary of the variables that were read in it,
+            by id.
         memory: The notes for ``explain``.
     """
 
@@ -54,14 +56,14 @@ class ThreadState(threading.local):
     _scope: tuple[str, ...] = ()
 
     def __init__(self) -> None:
-        """Begin without tapes. Python calls this once for each thread."""
+        """Create the state of a thread. Python calls this once for each thread."""
         self.tapes: list[GradientTape] = []
         self.read_variables: tuple[dict[int, ResourceVariable], ...] = ()
         self.memory = ExplainMemory()
 
     @property
     def scope(self) -> tuple[str, ...]:
-        """The names of the open ``tf.name_scope`` blocks. The open recording stores each change."""
+        """The names of the open ``tf.name_scope`` blocks. The open recording stores every change."""
         return self._scope
 
     @scope.setter
@@ -75,20 +77,22 @@ state = ThreadState()
 
 
 def get_current_first_run() -> TracedRun | None:
-    """Return the first run of a ``tf.function`` that this thread is executing; None if there is not any."""
+    """Return the first run of a ``tf.function`` that this thread is executing, or None."""
     record = state.record
     return None if record is None else record.trace
 
 
 def append_to_list_or_tuple(items: Sequence[Returned], item: Returned) -> list[Returned]:
-    """Append an item to a list and return the list. A tuple becomes a list first, so that empty fields can share ().
+    """Append an item to a list and return the list.
+
+    A tuple is converted to a list first, so that empty fields can share ().
 
     Args:
         items: A list, which is changed in place, or a tuple.
-        item: The new last item.
+        item: The item to append.
 
     Returns:
-        `items` itself if it is a list; otherwise a new list.
+        `items` itself if it is a list, otherwise a new list.
     """
     appended = items if type(items) is list else [*items]
     appended.append(item)

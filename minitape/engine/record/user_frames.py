@@ -1,4 +1,4 @@
-"""Tell the user's frames from the frames of minitape and of libraries, by file name."""
+"""Distinguish the user's frames from frames of minitape and of libraries, by file name."""
 
 from __future__ import annotations
 
@@ -9,27 +9,28 @@ from types import FrameType
 
 import numpy as np
 
-# The beginnings of the file names of minitape's own code. Generated code has a label as its file name.
+# The file names of minitape's own code begin with these texts. Generated code has a label in place of a file name.
 _PACKAGE = (
     os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep,
     "<formula ",
     "<minitape_kernels_",
     "<tf.",
 )
-# Python's and NumPy's code is never the user's statement, either.
+# Code of Python and NumPy does not belong to the user's program, either.
 _LIBRARIES = tuple(os.path.dirname(os.path.abspath(p)) + os.sep for p in (os.path.dirname(np.__file__), os.__file__))
 _FOREIGN = (*_PACKAGE, *_LIBRARIES, "<frozen ", "<__array_function__", "<eval_with_key>")
 _INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")  # pip installs into these folders.
 
 
 class _OwnFiles(dict[str, bool]):
-    """A cache that maps a file name to True for minitape's and libraries' files, and to False for the user's files.
+    """A cache that maps a file name to True for files of minitape and of libraries, and to False for the user's files.
 
-    An installed package counts as a library unless it imports minitape. If it does, it is the user's own program.
+    An installed package counts as a library unless it imports minitape. A package that imports minitape is the user's
+    program.
     """
 
     def __missing__(self, name: str) -> bool:
-        """Decide whose file this is, and store the answer."""
+        """Determine whose file this is, and store the answer."""
         package = "" if name.startswith(_PACKAGE) else _find_installed_package(name)
         is_own = not _uses_minitape(package, len(sys.modules)) if package else name.startswith(_FOREIGN)
         self[name] = is_own
@@ -37,7 +38,7 @@ class _OwnFiles(dict[str, bool]):
 
 
 def _find_installed_package(file_name: str) -> str:
-    """Return the name of the installed package that contains a file; "" if no package does."""
+    """Return the name of the installed package that contains a file, or ""."""
     inner_paths = (file_name.rpartition(folder)[2] for folder in _INSTALLED if folder in file_name)
     return next(inner_paths, "").partition(os.sep)[0].removesuffix(".py")
 
@@ -48,11 +49,11 @@ def _uses_minitape(package: str, module_count: int) -> bool:
 
     Args:
         package: The package's name.
-        module_count: How many modules are imported now. A new module may change the answer, so the count is part of
-            the key under which it is cached.
+        module_count: The number of imported modules. A new module may change the answer, so the count is part of the
+            cache key.
     """
     own_package = __name__.partition(".")[0]
-    if package.startswith(own_package):  # minitape_widgets is not the user's program.
+    if package.startswith(own_package):  # minitape_widgets does not belong to the user's program.
         return False
     for name, module in list(sys.modules.items()):
         if name == "__main__":
@@ -73,10 +74,10 @@ def find_user_frame(frame: FrameType | None) -> FrameType | None:
     """Find the innermost frame of the user's code.
 
     Args:
-        frame: The frame at which the search begins. It continues outwards, from a call to its caller.
+        frame: The frame at which the search begins. The search continues outward, from a call to its caller.
 
     Returns:
-        The frame; None if no frame belongs to the user's code.
+        The frame, or None if no frame belongs to the user's code.
     """
     while frame is not None and OWN_FILES[frame.f_code.co_filename]:
         frame = frame.f_back
@@ -84,9 +85,9 @@ def find_user_frame(frame: FrameType | None) -> FrameType | None:
 
 
 def is_minitape_or_library_file(filename: str) -> bool:
-    """Return whether a file belongs to minitape or to a library, and not to the user's program.
+    """Return whether a file belongs to minitape or to a library rather than to the user's program.
 
     Args:
-        filename: The name of the file as its code objects have it (``co_filename``).
+        filename: The file name in the code objects of the file (``co_filename``).
     """
     return OWN_FILES[filename]

@@ -192,7 +192,7 @@ def replace_operators_with_calls(text: str, *leading_arguments: str) -> str:
         The text of the new formula.
 
     Raises:
-        ValueError: The formula uses another operator, such as ``**``.
+        ValueError: If the formula uses another operator, such as ``**``.
     """
     return ast.unparse(_OperatorCalls([*map(parse_expression, leading_arguments)]).visit(parse_expression(text)))
 

@@ -108,7 +108,7 @@ def as_dtype(type_value: DTypeLike) -> DType:
         The DType.
 
     Raises:
-        TypeError: For anything else, including ``int``, as in TensorFlow.
+        TypeError: If For anything else, including ``int``, as in TensorFlow.
 
     >>> import numpy as np
     >>> as_dtype("float32"), as_dtype(float), as_dtype(np.int64)

@@ -134,7 +134,7 @@ def declare(name: str, forward: Function, rules: Rules = None, **options: Object
         The primitive.
 
     Raises:
-        ValueError: A primitive with this name exists.
+        ValueError: If a primitive with this name exists.
     """
     if name in TABLE:
         raise ValueError(f"primitive {name!r} is declared already")

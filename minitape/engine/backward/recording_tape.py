@@ -1,0 +1,347 @@
+"""The recording half of ``tf.GradientTape``: which rows a tape follows.
+
+All open tapes write into one shared recording. Each tape stores two things about it: the *spans* of rows during which
+the tape was recording, and the *watched* rows, each with the row number at which the watch began. A row is on the tape
+if it was written during a span and one of its inputs was watched by then or is itself on the tape.
+:mod:`minitape.engine.backward.reachability` finds these rows when a gradient needs them.
+"""
+
+from __future__ import annotations
+
+from _thread import interrupt_main, start_new_thread
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from operator import attrgetter
+from sys import _getframe
+from typing import TYPE_CHECKING
+from weakref import ref
+
+from ..record.interrupt_safe import InterruptSafeExit, leave_ended_tapes
+from ..record.kept_arrays import release_record
+from ..record.log_warnings import warn_not_watchable
+from ..record.pause import Pause
+from ..record.provenance import MAX_TAPE_NOTES, capture_stack, clock, try_create_weak_ref
+from ..record.record import Record
+from ..record.row_parts import FLOATS
+from ..record.thread_state import state
+from ..record.user_frames import OWN_FILES, find_user_frame
+from ..tensor.tensor import EagerTensor, Tensor
+from ..tensor.variable import ResourceVariable
+from ..values import nest
+from . import tape_errors
+from .row_values import iter_operations_backward
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from ..record.provenance import TapeNote
+    from ..types import ExitProperty, Structure
+    from .targets_and_sources import GradientRequest
+
+
+class RecordingTape:
+    """A tape that records and watches. ``GradientTape`` adds the methods that compute gradients.
+
+    A tape that is not persistent is *used up* once it has computed its only gradient or Jacobian.
+
+    Args:
+        persistent: Whether the tape can compute several gradients. Otherwise, it computes one gradient or one Jacobian.
+        watch_accessed_variables: Whether the tape watches trainable variables when they are read. If False, it watches
+            only what is passed to ``watch``.
+
+    Attributes:
+        irregular: Whether the tape has several spans, or watches a value that existed before the watch.
+        last_request: The last gradient call that returned; None before the first one.
+        listeners: Functions without arguments that refresh live pictures. The recording calls them when it grows.
+        member: The tape's position in ``Record.members``; None before its first block.
+        notes: The tape's history, as (event, row, clock or weak reference, user frames).
+        requests: The gradient calls of a persistent tape, up to ``MAX_REQUESTS``.
+        spans: The closed spans of rows, as (first row, row after the last). The open span starts at ``span_start``.
+        variables: The watched variables, by id.
+        watched: For each watched row, the row number at which the watch began.
+    """
+
+    _record: Record | None = None
+    _start = 0
+    member: int | None = None
+    _gives_gradients = True  # False for the tape of an accumulator, under which a closed tape cannot watch values.
+    _exit_ref: Callable[[], object] | None = None  # InterruptSafeExit stores the exit method of the open block here.
+    last_request: GradientRequest | None = None
+    requests: Sequence[GradientRequest] = ()
+    listeners: Sequence[Callable[[], object]] = ()
+
+    def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
+        """Create a tape that has not recorded anything yet."""
+        self._persistent, self._watch_accessed_variables = persistent, watch_accessed_variables
+        self._recording = self._used = self._paused = self.irregular = False
+        self.notes: list[TapeNote] = []
+        self.spans: list[tuple[int, int]] = []
+        self.watched: dict[int, int] = {}
+        self.variables: dict[int, ResourceVariable] = {}
+
+    def __enter__(self) -> Self:
+        """Start recording. If this thread has no open recording, a new recording is created.
+
+        Returns:
+            The tape itself.
+
+        Raises:
+            ValueError: If the tape is already recording, or is paused by ``stop_recording``.
+            RuntimeError: If the tape has rows in a recording that is not the open one.
+        """
+        if self._recording or self._paused:
+            raise tape_errors.build_reentry_error(self)
+        if self._used:  # A used-up tape that is entered again starts from the beginning.
+            self._forget_rows()
+        tapes = state.tapes
+        if tapes:
+            leave_ended_tapes()  # An infinite recursion may have left tapes open.
+        frame = _getframe(1)
+        if OWN_FILES[frame.f_code.co_filename]:
+            frame = find_user_frame(frame) or frame
+        record, open_record = self._record, state.record
+        if record is None:
+            record = Record() if open_record is None else open_record
+            record.tape_count += 1
+            self._record = record
+        elif open_record is not None and record is not open_record:
+            raise RuntimeError("This tape belongs to another recording: enter it while no other tape records.")
+        if self.member is None:
+            # Every RecordingTape is a GradientTape, but a base class cannot name its subclass as the type of `self`.
+            record.members.append((ref(self), self.spans, self.watched))  # type: ignore[arg-type]
+            self.member = len(record.members) - 1
+        self._start = now = record.next
+        self.notes.append(("enter", now, clock(), ((frame.f_code, frame.f_lasti),)))
+        self._recording = True  # From here on, InterruptSafeExit leaves the block wherever Ctrl-C arrives.
+        if open_record is None:
+            state.record, record.is_open = record, True
+        tapes.append(self)  # type: ignore[arg-type]
+        record.tape_set = object()
+        if self.listeners:
+            record.add_and_notify_listeners(*self.listeners)
+        return self
+
+    def _leave(self, *error: object) -> None:
+        """Stop recording, and close the open span.
+
+        If Ctrl-C interrupts this method, it may be called again.
+
+        Args:
+            *error: The arguments of ``__exit__`` at the end of the block. No arguments if the block continues, because
+                the tape is paused or computes a gradient.
+        """
+        record, tapes = self._record, state.tapes
+        if record is None:
+            return
+        if error and self._paused:  # Ctrl-C has interrupted the end of a pause inside the block.
+            record.pause_count, self._paused = record.pause_count - 1, False
+        if self in tapes:
+            tapes.remove(self)
+        if tapes and error:
+            leave_ended_tapes()
+        if not (tapes or record.pause_count or record.trace) and state.record is record:
+            record.is_open, record.frame, state.record = False, None, None
+        record.tape_set = object()
+        if self._recording:
+            if self.spans:
+                self.irregular = True
+            self.spans.append((self._start, record.next))
+            self._recording = False
+            if record.listeners:
+                record.notify_listeners()
+        if error:
+            self._exit_ref = None
+
+    __exit__: ExitProperty = InterruptSafeExit(_leave, attrgetter("_recording"))
+
+    def __del__(self, release_record: Callable = release_record) -> None:
+        """Release the recording when its last tape is deleted.
+
+        Args:
+            release_record: The function with this name. A default argument keeps it available, because Python clears
+                the names of modules at exit before it deletes the last tapes.
+        """
+        try:
+            record = self._record
+            if record is not None:
+                record.tape_count -= 1
+                if record.tape_count <= 0 and record.trace is None:
+                    release_record(record)
+        except KeyboardInterrupt:
+            # Python ignores exceptions in __del__, so another thread interrupts the program again.
+            start_new_thread(interrupt_main, ())
+
+    def __copy__(self) -> Self:
+        """Return the tape itself, because the recording would not count a copy among its tapes."""
+        return self
+
+    def _forget_rows(self) -> None:
+        self.spans, self.watched, self.variables, self._used, self.irregular = [], {}, {}, False, False
+
+    def watch(self, tensor: Structure) -> None:
+        """Watch a tensor, a variable or a nested structure of them from now on.
+
+        The tape records operations on watched values, so that gradients with respect to them can be computed. Integers
+        and strings cannot be watched. The tape logs a warning and ignores them.
+
+        Args:
+            tensor: A tensor, a variable, or a nested structure of them.
+
+        Raises:
+            ValueError: If an item is neither a tensor nor a variable.
+            AttributeError: If the tape was never entered, or is used up.
+
+        >>> import minitape as tf
+        >>> x, c = tf.constant(3.0), tf.constant(2.0)
+        >>> with tf.GradientTape() as tape:
+        ...     tape.watch(x)
+        ...     y = c * x
+        >>> [None if g is None else float(g) for g in tape.gradient(y, [x, c])]
+        [2.0, None]
+        """
+        frame = _getframe(1)
+        if OWN_FILES[frame.f_code.co_filename]:
+            frame = find_user_frame(frame) or frame
+        stack = ((frame.f_code, frame.f_lasti),)
+        record = self._record
+        for t in (tensor,) if type(tensor) is EagerTensor else nest.flatten(tensor):
+            if len(self.notes) < MAX_TAPE_NOTES:
+                row = 0 if record is None else record.next
+                self.notes.append(("watch", row, ref(t) if type(t) is EagerTensor else try_create_weak_ref(t), stack))
+            if type(t) is not EagerTensor:
+                if hasattr(t, "_watch_on"):  # Only variables have this method.
+                    t._watch_on(self)
+                    continue
+                if not isinstance(t, Tensor):
+                    raise tape_errors.build_not_a_tensor_error(t)
+            is_watchable = t._value.dtype in FLOATS or t.dtype.differentiable
+            if not is_watchable:
+                warn_not_watchable(t.dtype)
+            can_watch = self._recording or self._can_watch()
+            assert record is not None
+            if can_watch and is_watchable:
+                self._watch_row(record.find_or_add_row(t, None, record.note_current_site(frame)))
+
+    def _can_watch(self) -> bool:
+        """Return whether ``watch`` currently has an effect.
+
+        As in TensorFlow, it has an effect while any gradient tape of this thread is recording into the same recording.
+
+        Raises:
+            AttributeError: If the tape was never entered, or is used up.
+        """
+        if self._record is None or self._used:
+            raise tape_errors.build_watch_error(self)
+        return self._record is state.record and (self._recording or any(tape._gives_gradients for tape in state.tapes))
+
+    def _watch_row(self, row: int) -> None:
+        """Watch a row from now on. The tape becomes irregular unless the row is a new leaf and the tape is recording.
+
+        Args:
+            row: The number of a row in the tape's recording. If the row is already watched, nothing changes.
+        """
+        if row in self.watched:
+            return
+        record: Record = self._record  # type: ignore[assignment]  # A tape that watches a row has a recording.
+        self.watched[row] = now = record.next
+        record.untracked.discard(row)
+        if row != now - 1 or not self._recording or row not in record.leaves:
+            self.irregular = True
+
+    def _has_read_row(self, row: int) -> bool:
+        """Return whether any operation since the tape's first block has read the variable state in this row.
+
+        Calls of a ``tf.function`` do not count, because they read the variable itself, as in TensorFlow.
+        """
+        record: Record = self._record  # type: ignore[assignment]  # The row is in the tape's recording.
+        first_row = self.spans[0][0] if self.spans else self._start
+        return any(
+            row in (call.inputs if call else (a, b)) and not (call and call.primitive.name == "function")
+            for _, _, a, b, call in iter_operations_backward(record, max(first_row, row + 1), record.next - 1)
+        )
+
+    def reset(self) -> None:
+        """Forget everything recorded so far, and continue recording.
+
+        Raises:
+            ValueError: If the tape is not recording, for example outside its block.
+
+        >>> import minitape as tf
+        >>> x = tf.Variable(3.0)
+        >>> with tf.GradientTape() as tape:
+        ...     y = x * x
+        ...     tape.reset()
+        ...     z = x + y
+        >>> print(tape.gradient(z, x))
+        tf.Tensor(1.0, shape=(), dtype=float32)
+        """
+        if not self._recording:
+            raise ValueError("Tape is not recording.")
+        assert self._record is not None
+        self._start = now = self._record.next
+        if len(self.notes) < MAX_TAPE_NOTES:
+            self.notes.append(("reset", now, None, capture_stack(max_frames=1)))
+        self._forget_rows()
+        self._record.tape_set = object()  # Variables are watched again when they are next read.
+
+    def stop_recording(self) -> AbstractContextManager[None]:
+        """Return a context manager that pauses this tape: it does not record the operations in the block.
+
+        Raises:
+            RuntimeError: If the tape was never entered or is used up when the block is entered.
+            ValueError: If the tape is not recording when the block is entered.
+
+        >>> import minitape as tf
+        >>> x = tf.Variable(3.0)
+        >>> with tf.GradientTape() as tape:
+        ...     with tape.stop_recording():
+        ...         y = x * x
+        ...     z = x + y
+        >>> print(tape.gradient(z, x))
+        tf.Tensor(1.0, shape=(), dtype=float32)
+        """
+        return Pause(self)
+
+    def watched_variables(self) -> tuple[ResourceVariable, ...]:
+        """Return the watched variables in order of creation.
+
+        >>> import minitape as tf
+        >>> v, w = tf.Variable(1.0, name="v"), tf.Variable(2.0, name="w")
+        >>> with tf.GradientTape() as tape:
+        ...     y = v * 2.0
+        >>> [variable.name for variable in tape.watched_variables()]
+        ['v:0']
+        """
+        return tuple(sorted(self.variables.values(), key=lambda v: v._creation_number))
+
+    # -- what pictures and `explain` read ----------------------------------------------------------
+
+    @property
+    def record(self) -> Record | None:
+        """The recording that contains the tape's rows. None before its first block."""
+        return self._record
+
+    @property
+    def is_recording(self) -> bool:
+        """Whether the tape is recording."""
+        return self._recording
+
+    @property
+    def is_used(self) -> bool:
+        """Whether the tape is used up, because it has computed its only gradient."""
+        return self._used
+
+    @property
+    def is_persistent(self) -> bool:
+        """Whether the tape can compute several gradients."""
+        return self._persistent
+
+    @property
+    def watches_variables(self) -> bool:
+        """Whether the tape automatically watches the trainable variables that are read in its block."""
+        return self._watch_accessed_variables
+
+    @property
+    def span_start(self) -> int:
+        """The first row of the open span, or of the last span if no span is open."""
+        return self._start
