@@ -73,10 +73,18 @@ def compute_gradients(
 def _collect_seeds(
     tape: GradientTape, targets: list[TargetOrSource], output_gradients: list[Adjoint], is_recorded: bool
 ) -> dict[int, Adjoint]:
-    """Return the adjoints that the sweep starts with, by row. A row of several targets has the sum of their seeds.
+    """Build the adjoints that the sweep starts with.
 
-    Text has no seed, nor has a target that is not in the recording. Integers have one, because the rules of their
-    operation decide whether a gradient passes.
+    Args:
+        tape: The tape whose recording contains the rows.
+        targets: The tensors and variables to differentiate.
+        output_gradients: The adjoint that each target starts with. None stands for ones.
+        is_recorded: Whether the sweep is recorded.
+
+    Returns:
+        The seeds by row. If a row belongs to several targets, it has the sum of their seeds. Text has no seed, and
+        neither has a target outside the recording. Integers have seeds, because the rules of their operations decide
+        whether a gradient passes.
     """
     record = tape._record
     seeds: dict[int, Adjoint] = {}
@@ -104,9 +112,15 @@ def _collect_seeds(
 
 
 def _list_rows_by_source(tape: GradientTape, sources: list[TargetOrSource]) -> list[Sequence[int]]:
-    """Return the rows of each source in the tape's recording.
+    """Return the rows of each source.
 
-    A variable has a row for each of its states. A source has no rows if no gradient flows through its dtype.
+    Args:
+        tape: The tape whose recording contains the rows.
+        sources: The tensors and variables to differentiate with respect to.
+
+    Returns:
+        The rows of each source. A variable has a row for each of its states. A source has no rows if no gradient flows
+        through its dtype.
     """
     record = tape._record
     assert record is not None

@@ -1,8 +1,8 @@
-"""The interface between the engine and its accelerator, which is one object, `fast`.
+"""The interface between the engine and its accelerator, the object `fast`.
 
-The engine calls ``fast`` for everything that may have a faster form. An :class:`Accelerator` returns the plain forms.
-If the folder :mod:`minitape.speed` exists, ``minitape/__init__.py`` installs a faster accelerator from it. All results
-are the same with and without it.
+The engine asks ``fast`` for every function or class that may have a faster form. An :class:`Accelerator` returns the
+plain forms. If the package :mod:`minitape.speed` exists, ``minitape/__init__.py`` installs its accelerator, which
+returns faster forms. The results are the same with and without it.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 
 
 class Accelerator:
-    """The plain accelerator, which replaces nothing. :mod:`minitape.speed` overrides its methods.
+    """The plain accelerator, which does not replace anything. :mod:`minitape.speed` overrides its methods.
 
     >>> plain = Accelerator()
     >>> plain.accumulate_adjoint(np.ones(2), np.ones(2))
     array([2., 2.])
 
     Attributes:
-        large_size: The number of elements from which on an array counts as large.
+        large_size: Arrays with at least this many elements count as large.
     """
 
     def replace_record(self, plain: Decorated) -> Decorated:
-        """Return the class of recordings, such as :class:`minitape.engine.record.record.Record`.
+        """Return the class to use for recordings, by default :class:`minitape.engine.record.record.Record`.
 
         Args:
             plain: The plain class.
@@ -38,7 +38,7 @@ class Accelerator:
         return plain
 
     def replace_apply(self, plain: Decorated) -> Decorated:
-        """Return the function that runs an operation, such as :func:`minitape.engine.tensor.operation.apply`.
+        """Return the function that runs operations, by default :func:`minitape.engine.tensor.operation.apply`.
 
         Args:
             plain: The plain function.
@@ -46,7 +46,7 @@ class Accelerator:
         return plain
 
     def replace_run_sweep(self, plain: Decorated) -> Decorated:
-        """Return the function that runs a sweep, such as :func:`minitape.engine.backward.sweep.run_sweep`.
+        """Return the function that runs sweeps, by default :func:`minitape.engine.backward.sweep.run_sweep`.
 
         Args:
             plain: The plain function.
@@ -54,7 +54,9 @@ class Accelerator:
         return plain
 
     def replace_rows(self, plain: Decorated) -> Decorated:
-        """Return the class of the rows of a function, such as :class:`minitape.functions.row_program.Rows`.
+        """Return the class that computes the rows of a traced function.
+
+        The default is :class:`minitape.functions.row_program.Rows`.
 
         Args:
             plain: The plain class.
@@ -71,29 +73,29 @@ class Accelerator:
         reads: bool = False,
         inside: bool = False,
     ) -> Function:
-        """Return the function to use for an operator, or for a function of tensors, of the table of derivatives.
+        """Return the function to use for an operator or a public function from the table of derivatives.
 
-        The plain accelerator ignores all options. :func:`minitape.speed.operators.build_operation_function` uses them.
+        The plain accelerator returns ``plain`` and ignores all other arguments.
 
         Args:
             plain: The function that handles all cases.
-            primitive: The line of the table.
+            primitive: The primitive that the function runs.
             name: The name of the function, such as "__mul__".
-            reflected: Whether the operands are exchanged.
-            signature: The parameters, if they are not just the operands.
+            reflected: Whether the operands are swapped.
+            signature: The parameters, if the function has more parameters than its operands.
             reads: Whether the first operand is a variable, whose state is read.
-            inside: Whether a rule of a recorded sweep calls the function.
+            inside: Whether the rules of a recorded sweep call the function.
         """
         return plain
 
     large_size: float = math.inf
 
     def create_buffer(self, shape: Sizes, dtype: NumPyType) -> ndarray:
-        """Create an array with arbitrary elements, which the caller overwrites.
+        """Create an array with arbitrary elements, for the caller to overwrite.
 
         Args:
-            shape: The sizes of its axes.
-            dtype: The type of its elements.
+            shape: The sizes of the axes.
+            dtype: The type of the elements.
         """
         return np.empty(shape, dtype)
 
@@ -101,18 +103,18 @@ class Accelerator:
         """Return the sum of two large adjoints.
 
         Args:
-            total: The first adjoint. The caller does not need it any more, so its memory may be used for the sum.
+            total: The first adjoint. The caller no longer needs it, so its memory may be reused for the sum.
             share: The second adjoint, of the same shape.
         """
         return total + share
 
     def compile_formula(self, text: str, names: str, plain: Function) -> Function:
-        """Return a function that computes a formula for arrays of any size.
+        """Return the function to use for a formula on large arrays.
 
         Args:
             text: The formula.
-            names: The variables that it may contain, one letter each, such as "gzxy".
-            plain: The plain function of the formula, with these parameters.
+            names: The variables that the formula may contain, one letter each, such as "gzxy".
+            plain: The plain function for the formula, with these parameters.
         """
         return plain
 
@@ -121,22 +123,22 @@ fast = Accelerator()
 
 
 def install_accelerator(accelerator: Accelerator) -> None:
-    """Replace the plain accelerator. The rest of the engine must not be imported before.
+    """Replace the plain accelerator. This must happen before the rest of the engine is imported.
 
     Args:
-        accelerator: The accelerator that `fast` becomes.
+        accelerator: The new value of `fast`.
     """
     global fast
     fast = accelerator
 
 
 def create_filled_array(shape: Sizes, dtype: NumPyType | np.dtype, number: Array) -> ndarray:
-    """Create an array whose elements are all equal, two to four times as fast as ``np.full`` and ``np.ones``.
+    """Create an array of equal elements, two to four times as fast as ``np.full`` and ``np.ones``.
 
     Args:
         shape: The sizes of its axes.
         dtype: The type of its elements.
-        number: The value of each element.
+        number: The value of all elements.
     """
     array = np.empty(shape, dtype)
     array.fill(number)

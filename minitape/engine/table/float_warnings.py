@@ -1,14 +1,14 @@
-"""Run an operation without NumPy's floating point warnings, because tensors may contain inf and nan silently.
+"""Run operations without NumPy's floating-point warnings, because TensorFlow does not warn about inf and nan, either.
 
     value = ignore_fp_errors().run(function, x, y)
 
-``numpy.errstate`` takes longer than an operation on a small array. NumPy stores the setting in a context variable. This
-module creates one context in which warnings are ignored, and runs each function in a copy of it. A copy is cheap and
-needs no cleanup. An operator of two numbers needs no copy, because ``run_number(operator.mul, x, y)`` runs no other
-code that could enter the context again.
+``numpy.errstate`` takes longer than an operation on a small array. NumPy stores the setting in a context variable.
+Therefore, this module creates a context in which warnings are ignored, and runs each function in a copy of this
+context. Copying a context is cheap, and no cleanup is needed. Operators on two scalars do not need a copy, because
+``run_number(operator.mul, x, y)`` does not run other code that could enter the context again.
 
-A copy does not contain the user's context variables. If the user's code may run inside, the setting is changed and
-restored instead:
+The copy does not contain the user's context variables. If user code may run, the setting is changed and restored
+instead:
 
     before = WARNINGS[OFF]
     try:
@@ -16,8 +16,8 @@ restored instead:
     finally:
         restore_fp_errors(before)
 
-``WARNINGS[OFF]`` is a subscript because Python checks for Ctrl-C after a call, but not after a subscript. If Ctrl-C
-came after a call and before the ``try``, warnings would stay off.
+``WARNINGS[OFF]`` is a subscript because Python checks for Ctrl-C after calls, but not after subscripts. If Ctrl-C
+arrived between a call and the ``try``, the warnings would remain off.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 OFF: Object
 restore_fp_errors: Callable[[Object], object]  # Its argument is the value of ``WARNINGS[OFF]``.
-ignore_fp_errors: Object  # Calling this returns an object with the method ``run(function, ...)``.
+ignore_fp_errors: Object  # Calling it returns an object with a method ``run(function, ...)``.
 run_number: Function
 
 try:
@@ -44,13 +44,13 @@ try:
     _context = Context()
     _context.run(set_fp_errors, OFF)
     ignore_fp_errors, run_number = _context.copy, _context.run
-    if not getattr(sys, "_is_gil_enabled", lambda: True)():  # Threads run at the same time and cannot share a context.
+    if not getattr(sys, "_is_gil_enabled", lambda: True)():  # Parallel threads cannot share a context.
         run_number = lambda function, *arguments: ignore_fp_errors().run(function, *arguments)  # noqa: E731
 except ImportError:  # Other versions of NumPy store the setting elsewhere.
     OFF = dict.fromkeys(np.geterr(), "ignore")
 
     def set_fp_errors(setting: Object) -> Object:
-        """Set NumPy's handling of floating point errors.
+        """Set NumPy's handling of floating-point errors.
 
         Args:
             setting: The keyword arguments of ``numpy.seterr``.
@@ -63,11 +63,11 @@ except ImportError:  # Other versions of NumPy store the setting elsewhere.
     restore_fp_errors = set_fp_errors
 
     class ignore_fp_errors:  # type: ignore[no-redef]  # noqa: N801 - called as the function above
-        """A slower form that uses ``numpy.errstate``."""
+        """A slower replacement that uses ``numpy.errstate``."""
 
         @staticmethod
         def run(function: Function, *arguments: Object, **options: Object) -> Object:
-            """Call a function without floating point warnings.
+            """Call a function without floating-point warnings.
 
             Args:
                 function: The function.
@@ -84,7 +84,10 @@ except ImportError:  # Other versions of NumPy store the setting elsewhere.
 
 
 class _Warnings:
-    """The type of ``WARNINGS``. ``WARNINGS[OFF]`` turns warnings off and returns the argument of the restoring call."""
+    """The type of ``WARNINGS``.
+
+    ``WARNINGS[OFF]`` turns warnings off and returns the argument for ``restore_fp_errors``.
+    """
 
     __slots__ = ()
     __getitem__ = staticmethod(set_fp_errors)

@@ -1,10 +1,10 @@
-"""Compile the texts that minitape generates: formulas, operators, programs of functions, kernels for numba.
+"""Compile the code that minitape generates as text: formulas, operators, row programs and numba kernels.
 
-All code that minitape generates is compiled here and nowhere else. minitape writes these texts itself, from its own
-tables. Text from a user or from a file never reaches this module.
+All generated code is compiled in this module and nowhere else. minitape writes these texts from its own tables. Text
+from a user or from a file never reaches this module.
 
-You can step into the compiled functions, because ``linecache`` contains their texts. ``pdb``, tracebacks and
-``inspect.getsource`` read the texts from there.
+A debugger can step into the compiled functions, because ``linecache`` contains their source. ``pdb``, tracebacks and
+``inspect.getsource`` read it from there.
 
 >>> import inspect
 >>> print(inspect.getsource(compile_expression("g * cos(x)", {}, "g, x")), end="")
@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ..types import Function, Object
 
-ARGUMENTS = "g, z, x, y=None"  # A formula's arguments are the adjoint of the output, the output and the inputs.
+ARGUMENTS = "g, z, x, y=None"  # The arguments of a formula are the output's adjoint, the output and the inputs.
 
 _take_label_number = count(1).__next__
 
@@ -39,7 +39,7 @@ def compile_expression(text: str, functions: dict[str, Function], arguments: str
     Args:
         text: The expression, such as "g * cos(x)".
         functions: The functions and other objects that the expression uses, by name.
-        arguments: The parameters of the function, as Python writes them.
+        arguments: The parameters of the function, in Python syntax.
 
     Returns:
         A function with these parameters that returns the value of the expression.
@@ -58,16 +58,16 @@ def execute_definitions(text: str, file_label: str, namespace: dict[str, Object]
 
     Args:
         text: The statements.
-        file_label: The file name of the code, which tracebacks show. A label such as "<formula f>" receives a number,
-            so that no two texts have the same file name.
-        namespace: The names that the statements use. Those that the statements define are added to it.
+        file_label: The file name of the code in tracebacks. A number is added to a label such as "<formula f>", so that
+            every text has a different file name.
+        namespace: The names that the statements use. The names that they define are added to it.
 
     Returns:
         `namespace` itself.
     """
     label = _build_unique_label(file_label) if file_label.startswith("<formula ") else file_label
     code = compile(text, label, "exec")
-    if label.startswith("<"):  # Python reads the lines of a real file by itself.
+    if label.startswith("<"):  # Python itself reads the lines of a real file.
         for constant in code.co_consts:
             if isinstance(constant, CodeType):
                 _register_source(constant, text)
@@ -79,16 +79,17 @@ def execute_definitions(text: str, file_label: str, namespace: dict[str, Object]
 def _build_unique_label(label: str) -> str:
     """Add a number to a label: "<formula step>" becomes "<formula step, minitape 12>".
 
-    The beginning stays, because :mod:`minitape.engine.record.user_frames` recognizes minitape's own code by it.
+    The beginning does not change, because :mod:`minitape.engine.record.user_frames` recognizes minitape's own code by
+    it.
     """
     return f"{label[:-1]}, minitape {_take_label_number()}>"
 
 
 def _register_source(code: CodeType, text: str) -> None:
-    """Store the text of a compiled function in ``linecache`` for as long as the function's code exists."""
+    """Store the source of a compiled function in ``linecache`` for as long as the function's code exists."""
     label = code.co_filename
     linecache.cache[label] = (len(text), None, text.splitlines(keepends=True), label)
-    # Programs are compiled for each traced function, so entries that stayed forever would be a leak.
+    # Every traced function compiles programs, so permanent entries would be a memory leak.
     weakref.finalize(code, linecache.cache.pop, label, None).atexit = False
 
 
@@ -99,7 +100,7 @@ def parse_expression(text: str) -> ast.expr:
         text: The expression.
 
     Returns:
-        The tree of the expression.
+        The root node of the expression.
     """
     return ast.parse(text, mode="eval").body
 
@@ -114,26 +115,26 @@ def find_names(text: str) -> set[str]:
         text: The expression.
 
     Returns:
-        The set of its names.
+        The set of names.
     """
     return {node.id for node in ast.walk(parse_expression(text)) if isinstance(node, ast.Name)}
 
 
 class Substitution(ast.NodeTransformer):
-    """A transformer of syntax trees that replaces variables by expressions.
+    """A syntax tree transformer that replaces variables with expressions.
 
     Attributes:
-        replacements: The tree that replaces a variable, by the variable's name.
+        replacements: The tree that replaces each variable, by the variable's name.
     """
 
     def __init__(self, replacements: dict[str, str | ast.expr]) -> None:
-        """Accept each replacement as a text or as a tree."""
+        """Store the replacements, each of which may be text or a tree."""
         self.replacements = {
             name: parse_expression(value) if isinstance(value, str) else value for name, value in replacements.items()
         }
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
-        """Return a copy of the tree that replaces a name, or of the name itself if it has no replacement."""
+        """Return a copy of the replacement of a name, or of the name itself if it has no replacement."""
         return copy.deepcopy(self.replacements.get(node.id, node))
 
 
@@ -146,10 +147,10 @@ OPERATORS: dict[type[ast.operator], str] = {
 
 
 class _OperatorCalls(ast.NodeTransformer):
-    """A transformer that replaces operators by calls of functions.
+    """A syntax tree transformer that replaces operators with function calls.
 
     Attributes:
-        leading_arguments: The arguments that each call receives before its operands.
+        leading_arguments: Arguments that each call receives before its operands.
     """
 
     def __init__(self, leading_arguments: list[ast.expr]) -> None:
@@ -176,36 +177,34 @@ class _OperatorCalls(ast.NodeTransformer):
 
 
 def replace_operators_with_calls(text: str, *leading_arguments: str) -> str:
-    """Replace the operators of a formula by calls of functions.
+    """Replace the operators in a formula with function calls.
 
-    The name of a call shows where a number stands. ``z / 2`` becomes ``divide_number(z, 2)``. ``1 - x`` becomes
-    ``reflected_subtract(x, 1)``, which receives the number last.
+    The name of the called function depends on where a number occurs. ``z / 2`` becomes ``divide_number(z, 2)``. ``1 -
+    x`` becomes ``reflected_subtract(x, 1)``, because the number is always the last argument.
 
     >>> replace_operators_with_calls("g * (1 - x * cos(z / 2))")
     'multiply(g, reflected_subtract(multiply(x, cos(divide_number(z, 2))), 1))'
 
     Args:
-        text: The formula. It may use ``+ - * /``, the unary minus and functions.
-        *leading_arguments: Expressions that each call receives before its operands.
-
-    Returns:
+        text: The formula. It may contain ``+ - * /``, unary minus and function calls.
+        *leading_arguments: Expressions that each call receives before its operands. Returns:
         The text of the new formula.
 
     Raises:
-        ValueError: If the formula uses another operator, such as ``**``.
+        ValueError: If the formula contains another operator, such as ``**``.
     """
     return ast.unparse(_OperatorCalls([*map(parse_expression, leading_arguments)]).visit(parse_expression(text)))
 
 
 def replace_operands(text: str, operands: Sequence[str]) -> str:
-    """Replace ``x`` and ``y`` in a formula by other expressions.
+    """Replace ``x`` and ``y`` in a formula with other expressions.
 
     >>> replace_operands("x * cos(y)", ["a[i]", "2.0"])
     'a[i] * cos(2.0)'
 
     Args:
         text: The formula.
-        operands: The expressions for ``x`` and, if there are two, for ``y``.
+        operands: The expression for ``x``, and the expression for ``y`` if there are two operands.
 
     Returns:
         The text of the new formula.

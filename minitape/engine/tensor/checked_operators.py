@@ -1,4 +1,4 @@
-"""The operators that check the kind of their operands first: division, matrix products and logic."""
+"""Operators that first check the dtypes or shapes of their operands: division, matrix products and logic."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 
 
 def promote_quotient_operands(a: Tensor, b: Tensor, op: str = "__truediv__") -> tuple[Tensor, Tensor]:
-    """Return the operands of ``/`` in the dtype in which they are divided.
+    """Convert the operands of ``/`` to the dtype of the quotient.
 
-    Integers are divided as floats: float32 for integers of 8 and 16 bits, otherwise float64.
+    Integers are divided as floats: as float32 for 8-bit and 16-bit integers, otherwise as float64.
 
     Args:
         a: The dividend.
         b: The divisor.
-        op: The name of the function or operator, for the error message.
+        op: The name of the function or operator, used in the error message.
 
     Returns:
-        Both operands, cast if they are integers and otherwise unchanged.
+        Both operands, cast if they are integers, otherwise unchanged.
 
     Raises:
         TypeError: If the dtypes differ or are not numeric.
@@ -55,7 +55,7 @@ def is_multipliable_matrix_pair(a: Value, b: Value) -> bool:
         b: The second operand, of any type.
 
     Returns:
-        True if both are tensors with two axes and one native dtype, of shapes (n, k) and (k, m).
+        True if both are tensors of the same native dtype, of shapes (n, k) and (k, m).
     """
     if type(a) is not EagerTensor or type(b) is not EagerTensor:
         return False
@@ -68,13 +68,13 @@ def _multiply_matrices(primitive: Primitive, a: Tensor, b: Tensor) -> Tensor:
 
 
 def _apply_logical_or_bitwise(primitive: Primitive, a: Tensor, b: Tensor) -> Tensor:
-    """Combine bools as truth values and integers bit by bit; raise InvalidArgumentError otherwise."""
+    """Combine bools logically or integers bit by bit, or raise InvalidArgumentError for other dtypes."""
     if a.dtype.kind not in "biu":
         raise build_argument_error(f"&, | and ^ take bools or integers, not {a.dtype.name}: a power is written x ** 2")
     return run_binary(primitive if a.dtype.kind == "b" else TABLE[primitive.name.replace("logical", "bitwise")], a, b)
 
 
-# Maps Python's names of operators to the functions that run instead of `run_binary`.
+# For some operator names in Python, a function that runs in place of `run_binary`.
 CHECKED_OPERATORS: dict[str, Function] = {
     "truediv": _divide_tensors,
     "matmul": _multiply_matrices,

@@ -1,4 +1,4 @@
-"""Convert Python and NumPy values to tensors: ``constant``, ``convert_to_tensor``, and operands of operators."""
+"""Convert Python and NumPy values to tensors: ``constant``, ``convert_to_tensor`` and operator operands."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ _BOOLS = (bool, np.bool_)
 _INTEGERS = (int, np.integer)
 _REALS = (float, np.floating, *_INTEGERS)
 _NUMBERS = (complex, float, int, np.number)
-# Maps kinds of dtypes to the types of leaves that can become elements of them.
+# For each kind of dtype, the Python and NumPy types that can become its elements.
 _TYPES_BY_KIND = {"f": _REALS, "i": _INTEGERS, "u": _INTEGERS, "b": _BOOLS, "c": _NUMBERS, "s": _TEXT}
-# Each row holds types of the first leaf, the types that all leaves may then have, and the resulting element type.
+# Each row contains types of the first leaf, the types that all leaves may then have, and the resulting element type.
 _TYPES_BY_FIRST_LEAF: tuple[tuple[tuple[type, ...], tuple[type, ...], NumPyType], ...] = (
     (_BOOLS, _BOOLS, np.bool_),
     (_INTEGERS, (*_INTEGERS, np.bool_), np.int64),
@@ -55,24 +55,24 @@ def is_numpy_value(value: Object) -> bool:
 def convert_to_tensor(
     value: Value, dtype: DTypeLike = None, dtype_hint: DTypeLike = None, name: str | None = None
 ) -> Tensor:
-    """Convert a value to a tensor. A tensor is returned as it is.
+    """Convert a value to a tensor. Tensors are returned unchanged.
 
-    Python floats become float32. Python ints become int32, or int64 if one of them needs it. NumPy arrays keep their
-    dtype. A sequence that contains tensors is stacked, and gradients pass through it. See
+    Python floats become float32. Python ints become int32, or int64 if one of them is too large. NumPy arrays keep
+    their dtype. A sequence that contains tensors is stacked, and gradients flow through it. See
     https://www.tensorflow.org/api_docs/python/tf/convert_to_tensor.
 
     Args:
-        value: A number, text, NumPy array, tensor or variable, or a nested sequence of them.
-        dtype: The dtype of the result; None means that the value determines it.
-        dtype_hint: A dtype that is tried first, and ignored if the value does not fit it.
+        value: A number, text, NumPy array, tensor or variable, or a nested sequence of these.
+        dtype: The dtype of the result. If None, the value determines the dtype.
+        dtype_hint: A dtype that is tried first, and ignored if the value cannot be converted to it.
         name: A label for the error message.
 
     Returns:
         The tensor.
 
     Raises:
-        ValueError: If a tensor has another dtype than ``dtype``, or a sequence is not rectangular.
-        TypeError: If a Python value does not fit ``dtype``.
+        ValueError: If a tensor has a dtype other than ``dtype``, or a sequence is not rectangular.
+        TypeError: If a Python value cannot be converted to ``dtype``.
 
     >>> import minitape as tf
     >>> tf.convert_to_tensor([1, 2])
@@ -105,22 +105,22 @@ def convert_to_tensor(
 
 
 def constant(value: Value, dtype: DTypeLike = None, shape: ShapeLike = None, name: str = "Const") -> Tensor:
-    """Create a tensor from a Python value, a NumPy array (copied), or a tensor (returned as it is).
+    """Create a tensor from a Python value or a NumPy array, which is copied. Tensors are returned unchanged.
 
     See https://www.tensorflow.org/api_docs/python/tf/constant.
 
     Args:
         value: A number, text, NumPy array or tensor, or a nested sequence of numbers or texts.
-        dtype: The dtype of the result; None means that the value determines it, as in ``tf.convert_to_tensor``.
-        shape: The shape of the result. The value is reshaped to it, and a single element fills it.
-        name: Ignored; TensorFlow accepts it.
+        dtype: The dtype of the result. If None, the value determines the dtype, as in ``tf.convert_to_tensor``.
+        shape: The shape of the result. The value is reshaped to this shape. A single element is repeated.
+        name: Ignored. TensorFlow accepts it.
 
     Returns:
         The tensor.
 
     Raises:
         ValueError: If a sequence is not rectangular.
-        TypeError: If a value does not fit ``dtype`` or ``shape``.
+        TypeError: If a value does not match ``dtype`` or ``shape``.
 
     >>> import minitape as tf
     >>> print(tf.constant(3.0))
@@ -154,16 +154,16 @@ def convert_operand_to_dtype(value: Value, dtype: DType, strict: bool = True) ->
     """Convert the other operand of an operator to the dtype of the first operand.
 
     Args:
-        value: The other operand. Python numbers next to a float tensor are converted elsewhere.
+        value: The other operand. ``convert_number_operand`` converts Python numbers next to a float tensor.
         dtype: The dtype of the first operand.
-        strict: Whether a value that does not fit is an error here. TensorFlow's ``+`` and ``/`` are not strict. The
-            value then keeps its own dtype, and the operation rejects it.
+        strict: Whether to raise an error for a value that cannot be converted. TensorFlow's ``+`` and ``/`` are not
+            strict. In that case, the value keeps its own dtype, and the operation itself raises the error.
 
     Returns:
         The tensor.
 
     Raises:
-        TypeError: If ``strict`` is true and the value does not fit.
+        TypeError: If ``strict`` is true and the value cannot be converted.
     """
     if is_numpy_value(value) and value.dtype.kind in "fiubc" and dtype.kind in "fiucb":
         return _note_constant_origin(from_array(value.astype(dtype.as_numpy_dtype)), value)
@@ -185,7 +185,7 @@ def _note_constant_origin(tensor: EagerTensor, value: Value) -> EagerTensor:
 
 def convert_to_new_array(value: Value, dtype: DType | None = None) -> Array:
     """Convert a value to a new NumPy array or scalar, with TensorFlow's default dtypes."""
-    # A number and a list of numbers are the most common values, so they come first.
+    # Numbers and lists of numbers are the most common values, so they come first.
     if type(value) in _PYTHON_NUMBERS:
         is_usual_float = dtype is None and type(value) is float and abs(value) <= _LARGEST_FLOAT32
         return np.float32(value) if is_usual_float else _convert_leaves([value], dtype)[0]
@@ -203,7 +203,7 @@ def convert_to_new_array(value: Value, dtype: DType | None = None) -> Array:
 
 
 def _build_rectangular_array(value: Value, element_type: type | None) -> ndarray:
-    """Build an array from a nested sequence; raise ValueError if it is not rectangular."""
+    """Build an array from a nested sequence, or raise ValueError if the sequence is not rectangular."""
     try:
         return np.array(value, element_type)
     except ValueError:
@@ -212,7 +212,7 @@ def _build_rectangular_array(value: Value, element_type: type | None) -> ndarray
 
 def _convert_numpy(value: Array, dtype: DType | None) -> Array:
     kind = value.dtype.kind
-    # The bytes may be in the order of another machine.
+    # The bytes may be in the byte order of another machine.
     if not value.dtype.isnative:
         value = value.astype(value.dtype.newbyteorder("="))
     if kind == "O" or (dtype is None and kind in "SU") or (dtype is not None and dtype.kind == "s"):
@@ -220,20 +220,19 @@ def _convert_numpy(value: Array, dtype: DType | None) -> Array:
     if kind in "Mm" or value.dtype.char in "gGV":
         raise ValueError(f"An array of NumPy's {value.dtype} does not become a tensor: convert its elements before.")
     if dtype is None:
-        # This raises TypeError for a type that TensorFlow does not have.
+        # This raises TypeError for types that TensorFlow does not have.
         dtypes.as_dtype(value.dtype)
         return np.array(value)
     return ignore_fp_errors().run(value.astype, dtype.as_numpy_dtype)
 
 
 def _convert_leaves(leaves: list[Object], dtype: DType | None) -> ndarray:
-    """Convert leaves to a flat array.
-
-    The array has the given dtype. Without one, the first leaf determines its type.
+    """Convert leaves to a flat array of the given dtype. If ``dtype`` is None, the first leaf determines the dtype.
 
     Raises:
-        TypeError: If a leaf does not fit the dtype.
-        ValueError: If the leaves are of mixed types, or one of them is None, a sequence or of an unsupported type.
+        TypeError: If a leaf cannot be converted to the dtype.
+        ValueError: If the leaves have mixed types, or if a leaf is None, a sequence or an object of an unsupported
+            type.
     """
     leaf_types = {*map(type, leaves)}
     # An array without axes is a single element.
@@ -242,7 +241,7 @@ def _convert_leaves(leaves: list[Object], dtype: DType | None) -> ndarray:
         leaf_types = {*map(type, leaves)}
     if type(None) in leaf_types:
         text = "Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) to a Tensor."
-        # The None is often a gradient, so a note on the error explains why it is None.
+        # The None is often a gradient. In that case, a note on the error explains why.
         raise hooks.add_none_reasons(ValueError(text))
     if not leaf_types.isdisjoint((list, tuple)):
         raise ValueError(_RAGGED)
@@ -253,7 +252,7 @@ def _convert_leaves(leaves: list[Object], dtype: DType | None) -> ndarray:
         for leaf_type in leaf_types
     )
     if not fits_dtype:
-        # Leaves that fit no dtype at all raise their own error here.
+        # Leaves that cannot be converted to any dtype raise their own error here.
         _convert_by_first_leaf(leaves, leaf_types)
         shown_value = leaves if len(leaves) > 1 else leaves[0]
         raise TypeError(f"Cannot convert {shown_value!r} to EagerTensor of dtype {dtype.kernel_name}")
@@ -267,7 +266,7 @@ def _convert_leaves(leaves: list[Object], dtype: DType | None) -> ndarray:
 
 
 def _convert_by_first_leaf(leaves: list[Object], leaf_types: set[type]) -> ndarray:
-    """Convert leaves to a flat array of the type that the first leaf determines."""
+    """Convert leaves to a flat array. The first leaf determines the dtype."""
     first_leaf = leaves[0]
     if isinstance(first_leaf, _TEXT):
         return _encode_strings(leaves)
@@ -291,7 +290,7 @@ def _convert_by_first_leaf(leaves: list[Object], leaf_types: set[type]) -> ndarr
 
 
 def _build_integers(leaves: list[Object]) -> ndarray:
-    """Build an int32 array if all numbers fit, otherwise int64; raise ValueError if that is too small."""
+    """Build an int32 array if all numbers fit, otherwise an int64 array, or raise ValueError if that is too small."""
     try:
         int64_array = np.array(leaves, np.int64)
     except OverflowError:
@@ -301,7 +300,7 @@ def _build_integers(leaves: list[Object]) -> ndarray:
 
 
 def _check_no_new_infinity(array: Array, leaves: list[Object]) -> Array:
-    """Return the array; raise ValueError if a finite Python number became infinite as float32."""
+    """Return the array, or raise ValueError if a finite Python number has become infinite as float32."""
     if (
         array.dtype == np.float32
         and (is_infinite := np.isinf(array)).any()
@@ -312,7 +311,7 @@ def _check_no_new_infinity(array: Array, leaves: list[Object]) -> Array:
 
 
 def _encode_strings(leaves: list[Object]) -> ndarray:
-    """Build an object array of bytes, with text encoded as UTF-8."""
+    """Build an object array of bytes, with text encoded in UTF-8."""
     encoded = np.empty(len(leaves), object)
     for i, text in enumerate(leaves):
         if isinstance(text, str):
@@ -327,10 +326,11 @@ def _encode_strings(leaves: list[Object]) -> ndarray:
 
 
 def _find_first_tensor_as_list(value: Value) -> list:
-    """Find the first tensor, or object that holds a tensor, in a nested sequence.
+    """Find the first tensor, or object that contains a tensor, in a nested sequence.
 
     Returns:
-        A list with that object, or an empty list. The truth value of a tensor would depend on its elements.
+        A list with that object, or an empty list. It is a list because the truth value of a tensor depends on its
+        elements.
     """
     for item in value:
         if isinstance(item, Tensor) or hasattr(item, "_to_tensor"):
@@ -341,7 +341,7 @@ def _find_first_tensor_as_list(value: Value) -> list:
 
 
 def _stack_sequence_with_tensors(value: Value, dtype: DType | None) -> Tensor:
-    """Stack a sequence that contains tensors, as ``tf.stack`` does."""
+    """Stack a sequence that contains tensors, like ``tf.stack``."""
     element_dtype = _find_first_tensor_as_list(value)[0].dtype if dtype is None else dtype
 
     def convert_item(item: Value) -> Tensor:
@@ -356,7 +356,7 @@ def _stack_sequence_with_tensors(value: Value, dtype: DType | None) -> Tensor:
 
 
 def stack_tensors(tensors: list[Tensor], axis: int) -> Tensor:
-    """Stack tensors of one shape and dtype along a new axis.
+    """Stack tensors of the same shape and dtype along a new axis.
 
     Args:
         tensors: At least one tensor.
@@ -386,7 +386,7 @@ def stack_tensors(tensors: list[Tensor], axis: int) -> Tensor:
 def cast_tensor(tensor: Tensor, dtype: DType) -> Tensor:
     """Cast a tensor to another dtype.
 
-    A tensor that has the dtype already is returned as it is. There is a warning if the imaginary part is lost.
+    A tensor that already has the dtype is returned unchanged. If the imaginary part is lost, a warning is logged.
 
     Args:
         tensor: The tensor.

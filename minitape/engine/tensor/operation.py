@@ -28,20 +28,20 @@ if TYPE_CHECKING:
 def apply(
     primitive: Primitive, inputs: tuple[Tensor, ...], attrs: Attributes, frame: FrameType | None = None
 ) -> Result:
-    """Run ``primitive`` on tensors, and write its row if a recording is open.
+    """Run a primitive on tensors, and record it.
 
     Args:
         primitive: The operation.
-        inputs: The operands, all of them tensors with values.
-        attrs: The options of the operation, by the names that its forward function has for them.
-        frame: The innermost frame that may run the user's statement; None means the caller's frame. A function of
-            minitape that has this frame passes it to shorten the search.
+        inputs: The operands, which must all be tensors with values.
+        attrs: The attributes of the operation, by the parameter names of its forward function.
+        frame: The innermost frame that may belong to the user's statement. None stands for the caller's frame. A caller
+            that already has this frame passes it to shorten the search.
 
     Returns:
-        One tensor, or a tuple of tensors if the forward function returned several arrays.
+        A tensor, or a tuple of tensors if the forward function returns several arrays.
 
     Raises:
-        TypeError: If an input is not an ``EagerTensor``, such as a placeholder of TensorFlow 1.
+        TypeError: If an input is not an ``EagerTensor``, such as a TensorFlow 1 placeholder.
     """
     if [*map(type, inputs)].count(EagerTensor) < len(inputs):
         raise TypeError(f"{primitive.op} takes tensors with values; one of these waits for a session: {inputs}")
@@ -57,9 +57,9 @@ def apply(
 
 
 def find_type_deciding_operand(arrays: list[Array]) -> Array:
-    """Find the operand of an elementwise operation that decides the type of its result.
+    """Return the operand that determines the result type of an elementwise operation.
 
-    An array decides before a number, and the larger of two arrays before the smaller one.
+    It is the larger of two arrays, or the array if the other operand is a scalar.
     """
     x, y = arrays[0], arrays[-1]
     return x if type(y) is not ndarray or (type(x) is ndarray and x.size > y.size) else y
@@ -72,17 +72,17 @@ def record_operation(
     outputs: tuple[EagerTensor, ...],
     frame: FrameType | None = None,
 ) -> None:
-    """Record an operation that has just computed ``outputs``.
+    """Record an operation that has just computed its outputs.
 
-    If a recording is open, the rows are written there. Otherwise each output gets a note of its origin, for
+    If a recording is open, the operation appends its rows there. Otherwise, each output gets a note of origin for
     ``explain``.
 
     Args:
         primitive: The operation.
         inputs: The operands.
-        attrs: The options of the operation.
+        attrs: The attributes of the operation.
         outputs: The results.
-        frame: The innermost frame that may run the user's statement; None means the caller's frame.
+        frame: The innermost frame that may belong to the user's statement. None stands for the caller's frame.
     """
     record = state.record
     if record is not None:
@@ -99,7 +99,7 @@ def record_operation(
 def convert_inputs_to_tensors(inputs: Iterable[Value]) -> tuple[Tensor, ...]:
     """Convert the inputs of a primitive to tensors.
 
-    At least one input must be a tensor already. Numbers and arrays get the dtype of the first tensor.
+    At least one input must already be a tensor. Numbers and arrays are converted to the dtype of the first tensor.
     """
     inputs = tuple(inputs)
     dtype = next(value for value in inputs if isinstance(value, Tensor)).dtype
@@ -109,7 +109,7 @@ def convert_inputs_to_tensors(inputs: Iterable[Value]) -> tuple[Tensor, ...]:
 def _apply(tensor: Tensor, primitive: Primitive, inputs: tuple[Value, ...], attrs: Attributes) -> Result:
     """Run a primitive that was called with tensors.
 
-    This is a method of tensors because the table of primitives cannot import this module.
+    This is a tensor method because the table of primitives cannot import this module.
     """
     if set(map(type, inputs)) != {EagerTensor}:
         inputs = convert_inputs_to_tensors(inputs)
@@ -123,7 +123,7 @@ def check_broadcast(op: str, x: Tensor, y: Tensor) -> None:
     """Raise InvalidArgumentError if two shapes do not broadcast.
 
     Args:
-        op: TensorFlow's kernel name of the operation, for the message.
+        op: TensorFlow's kernel name for the operation, used in the message.
         x: The first operand.
         y: The second operand.
 
@@ -138,7 +138,7 @@ def check_broadcast(op: str, x: Tensor, y: Tensor) -> None:
 
 
 def run_binary(primitive: Primitive, x: Tensor, y: Tensor) -> Tensor:
-    """Run an elementwise operation on two tensors, after the checks that TensorFlow makes.
+    """Run an elementwise operation on two tensors, after the same checks as in TensorFlow.
 
     Args:
         primitive: The operation.
@@ -155,7 +155,7 @@ def run_binary(primitive: Primitive, x: Tensor, y: Tensor) -> Tensor:
         dtype, first_dims, second_dims = x.dtype, x._dims, y._dims
         if dtype is not y.dtype:
             raise build_dtype_error(primitive.op, 1, dtype.kernel_name, y.dtype)
-        # Equal shapes, a bias and a scalar always broadcast, so they skip the check.
+        # Equal shapes, a bias and a scalar always broadcast, so they need no check.
         if second_dims != first_dims[len(first_dims) - len(second_dims) :] and first_dims:
             check_broadcast(primitive.op, x, y)
         if primitive.op in OPERAND_CHECKS:
@@ -188,7 +188,7 @@ def _check_negative_power(primitive: Primitive, x: Tensor, y: Tensor) -> None:
         raise build_argument_error("Integers to negative integer powers are not allowed", primitive.op)
 
 
-# Maps TensorFlow's kernel names to checks that run before the operation. The modules of operations add their own.
+# For each kernel name of TensorFlow, a check that runs before the operation. Other modules add further checks.
 OPERAND_CHECKS: dict[str, Callable[[Primitive, Tensor, Tensor], None]] = {
     **dict.fromkeys(["AddV2", "Sub", "Mul"], _check_numbers),
     **dict.fromkeys(["Less", "LessEqual", "Greater", "GreaterEqual"], _check_ordered),

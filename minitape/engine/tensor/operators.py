@@ -1,8 +1,8 @@
-"""The operators of tensors, such as ``a + b``, ``2 * a`` or ``a < b``.
+"""The tensor operators, such as ``a + b``, ``2 * a`` and ``a < b``.
 
-An operator converts its other operand to a tensor. Then it runs a primitive with
+Each operator first converts its other operand to a tensor. It then runs a primitive with
 :func:`minitape.engine.tensor.operation.run_binary`, which checks both operands. :mod:`minitape.speed.operators`
-generates faster code for arithmetic on floats of one dtype.
+generates faster code for arithmetic on floats of the same dtype.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .tensor import EagerTensor, Tensor, create_tensor
 if TYPE_CHECKING:
     from ..types import Function, Result, Value
 
-# Maps Python's names of operators to the names of primitives.
+# The name of the primitive, for each operator name in Python.
 ARITHMETIC = {
     "add": "add",
     "sub": "subtract",
@@ -48,7 +48,7 @@ def _convert_other_operand(a: Tensor, b: Value, strict: bool = True) -> Result:
         strict: See :func:`~minitape.engine.tensor.conversion.convert_operand_to_dtype`.
 
     Returns:
-        A tensor, or NotImplemented for a tensor of a graph, which has its own operators.
+        A tensor, or NotImplemented for a graph tensor, which has separate operators.
     """
     kind = type(b)
     if kind is float or kind is int:
@@ -62,7 +62,7 @@ def _convert_other_operand(a: Tensor, b: Value, strict: bool = True) -> Result:
 
 
 def _multiply_bools(primitive: Primitive, a: Value, b: Value) -> Result:
-    """Cast both operands to int32, multiply them and cast the product to bool, as TensorFlow does if one is a bool."""
+    """Multiply two operands as int32 and cast the product to bool, as TensorFlow does if one of them is a bool."""
     if isinstance(b, Tensor) and type(b) is not EagerTensor:
         return NotImplemented
     x, y = (cast_tensor(convert_to_tensor(operand), dtypes.int32) for operand in (a, b))
@@ -70,7 +70,7 @@ def _multiply_bools(primitive: Primitive, a: Value, b: Value) -> Result:
 
 
 def _build_operator_pair(name: str, primitive: Primitive) -> tuple[Function, Function]:
-    """Build an operator and its reflection, for operands of any kind."""
+    """Build an operator and its reflected operator, for operands of any kind."""
     run_operator, strict = CHECKED_OPERATORS.get(name, run_binary), name not in ("add", "truediv", "matmul")
     multiplies = name == "mul"
 
@@ -81,7 +81,7 @@ def _build_operator_pair(name: str, primitive: Primitive) -> tuple[Function, Fun
             try:
                 b = _convert_other_operand(a, b, strict)
             except (TypeError, ValueError):
-                # Another class may define the operation with its own reflected operator.
+                # The class of the operand may define the reflected operator.
                 if hasattr(b, f"__r{name}__") and not isinstance(b, (int, float, np.ndarray, np.generic)):
                     return NotImplemented
                 raise
@@ -107,7 +107,7 @@ def _build_comparison(primitive: Primitive) -> Function:
 def _build_equality(primitive: Primitive, result_if_unlike: bool) -> Function:
     """Build ``==`` or ``!=``.
 
-    The operator returns ``result_if_unlike`` if the other operand is None or the shapes do not broadcast.
+    If the other operand is None or the shapes do not broadcast, the operator returns ``result_if_unlike``.
     """
 
     def compare_equal(a: Tensor, b: Value) -> Result:
@@ -130,7 +130,7 @@ def _build_unary(name: str, boolean_name: str = "") -> Function:
 
 
 def install_operators() -> None:
-    """Add the operators to ``EagerTensor``. The table of primitives must be filled before."""
+    """Add the operators to ``EagerTensor``. All primitives must have been declared before."""
     operators_by_name: dict[str, Function] = {
         "neg": fast.register_function(_build_unary("negative"), TABLE["negative"], "__neg__"),
         "abs": lambda a: apply(TABLE["complex_abs" if a.dtype.kind == "c" else "abs"], (a,), {}, _getframe(1)),

@@ -26,7 +26,7 @@ def build_slice_assign(variable: ResourceVariable, spec: tuple[Index, ...]) -> F
         spec: The NumPy index that selects the part.
 
     Returns:
-        A function ``assign(value, name=None)`` that returns the variable. ``value`` broadcasts to the part.
+        A function ``assign(value, name=None)`` that returns the variable. ``value`` is broadcast to the part.
     """
 
     def assign(value: Value, name: str | None = None) -> UnreadVariable | None:
@@ -44,7 +44,7 @@ def attach_assign_to_slice(variable_slice: Tensor, assign: Function) -> None:
 
     Args:
         variable_slice: A tensor that was read as a slice of the variable.
-        assign: The function that :func:`build_slice_assign` returned for the same slice.
+        assign: The function that :func:`build_slice_assign` built for the same slice.
     """
     key = id(variable_slice)
     VARIABLE_SLICES[key] = weakref.ref(variable_slice, lambda _: VARIABLE_SLICES.pop(key, None)), assign

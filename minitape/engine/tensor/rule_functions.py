@@ -1,4 +1,4 @@
-"""Python numbers as operands, and the functions that rules call while an outer tape records a sweep."""
+"""Python numbers as operands, and the functions that rules call in a recorded sweep."""
 
 from __future__ import annotations
 
@@ -31,12 +31,13 @@ PYTHON_OPERATORS: dict[str, Function] = {
 
 @cache
 def build_recorded_functions() -> dict[str, Function]:
-    """Return the functions that the table's rules call in a sweep that is recorded.
+    """Return the functions that the rules of the table call in a recorded sweep.
 
     Returns:
-        The functions by their names in recorded formulas
-        (:func:`minitape.engine.table.primitives.elementwise.to_recorded_formula`). ``multiply`` takes two tensors,
-        ``multiply_number`` a number as well, and ``reflected_subtract`` its operands in the opposite order.
+        The functions, by their names in recorded formulas
+        (:func:`minitape.engine.table.primitives.elementwise.to_recorded_formula`). For example, ``multiply`` takes two
+        tensors, ``multiply_number`` takes a tensor and a number, and ``reflected_subtract`` takes its operands in
+        reverse order.
     """
     called_names = {
         name
@@ -68,13 +69,13 @@ def _swap_operands(function: Function) -> Function:
 
 @cache
 def compile_recorded_rules(primitive_code: int) -> list[Rule | None]:
-    """Compile the rules of an elementwise primitive for a sweep that is recorded.
+    """Compile the rules of an elementwise primitive for a recorded sweep.
 
     Args:
         primitive_code: The code of the primitive.
 
     Returns:
-        One rule for each input. It is None for an input that has no derivative.
+        For each input, a rule, or None if the input has no derivative.
     """
     return [
         None if text == "-" else compile_expression(to_recorded_formula(text), build_recorded_functions())
@@ -83,17 +84,18 @@ def compile_recorded_rules(primitive_code: int) -> list[Rule | None]:
 
 
 def convert_number_operand(x: Tensor, y: float, frame: FrameType | None = None) -> Value:
-    """Convert a Python number that is an operand to the dtype of the other operand.
+    """Convert a Python number to a tensor in the dtype of the other operand.
 
-    While a recording is open, equal numbers of one dtype share a tensor and a row. Zeros are the exception.
+    While a recording is open, equal numbers of the same dtype share a tensor and a row. Zeros do not, because 0.0 and
+    -0.0 are equal.
 
     Args:
         x: The other operand, a tensor.
         y: The number.
-        frame: The innermost frame that may run the user's statement; None means the caller's frame.
+        frame: The innermost frame that may belong to the user's statement. None stands for the caller's frame.
 
     Returns:
-        A tensor without axes, or the number itself if the dtype of ``x`` is neither a float nor complex.
+        A scalar tensor, or the number itself if the dtype of ``x`` is neither floating nor complex.
 
     Raises:
         ValueError: If the number is an int that is too large for the dtype.
@@ -111,24 +113,21 @@ def convert_number_operand(x: Tensor, y: float, frame: FrameType | None = None) 
 
 
 def build_number_tensor(number: float, float_type: type, record: Record | None = None, site: int = 0) -> EagerTensor:
-    """Build a tensor of a Python number.
+    """Build a tensor from a Python number.
 
-    With a recording the tensor becomes a leaf there. The recording then returns the same tensor for the same number.
+    If a recording is passed, the tensor becomes a leaf there, and later uses of the same number share it.
 
     Args:
         number: The value.
-        float_type: The NumPy scalar type of the tensor, a float or complex.
+        float_type: The NumPy scalar type of the tensor, floating or complex.
         record: The open recording, or None.
         site: The statement that uses the number, as ``Record.note_current_site`` returns it.
 
     Returns:
-        A tensor without axes.
-
-    Raises:
-        ValueError: If the number is an int that is too large for the type.
+        A scalar tensor. Raises: ValueError: If the number is an int that is too large for the type.
     """
     try:
-        # 0.0 and -0.0 are equal as keys of a cache, so a zero bypasses it.
+        # 0.0 and -0.0 are equal as cache keys, so zeros bypass the cache.
         value = _round_number(number, float_type) if number != 0 else float_type(number)
     except OverflowError:
         raise ValueError("Can't convert Python sequence with out-of-range integer to Tensor.") from None
@@ -136,7 +135,7 @@ def build_number_tensor(number: float, float_type: type, record: Record | None =
     tensor._value, tensor._record, tensor._origin = value, None, None
     if record is not None:
         tensor._record, tensor._row = record, record.append_leaf(get_number_leaf(number), site, value)
-        # Zeros of both signs are equal as keys, and NaN equals no key, so neither can be looked up.
+        # 0.0 and -0.0 are equal as keys, and NaN does not equal any key, so none of them can be looked up.
         if number == number and number != 0:
             record.numbers[number, type(value)] = tensor
             record.numbers.setdefault(number, tensor)

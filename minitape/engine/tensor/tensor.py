@@ -1,7 +1,7 @@
-"""Tensors, which are immutable values.
+"""Tensors, the immutable values that operations compute.
 
-A tensor holds a NumPy array or a NumPy scalar. If it is on a recording, it also stores that recording and its row
-number there.
+A tensor contains a NumPy array or a NumPy scalar. If it has a row in a recording, it also stores the recording and the
+row number.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 class Tensor(TensorMembers):
     """A multi-dimensional array of elements of one type. It is immutable.
 
-    Create tensors with ``tf.constant`` or any operation. ``shape`` is a TensorShape and ``dtype`` a DType. ``numpy()``
-    returns the value. Operators broadcast as NumPy's operators do, and both operands must have the same dtype. See
-    https://www.tensorflow.org/api_docs/python/tf/Tensor.
+    Create tensors with ``tf.constant`` or with any operation. ``shape`` is a TensorShape, ``dtype`` is a DType, and
+    ``numpy()`` returns the value. Operators broadcast like NumPy's operators. Both operands must have the same dtype.
+    See https://www.tensorflow.org/api_docs/python/tf/Tensor.
 
     >>> import minitape as tf
     >>> x = tf.constant([[1.0, 2.0]])
@@ -48,10 +48,10 @@ _new_shape = TensorShape.__new__
 
 
 class _FullName(type):
-    """Metaclass that shows TensorFlow's full class name in Python's own error messages.
+    """A metaclass that makes Python's own error messages show TensorFlow's full class name.
 
-    Python shows the full name only for classes written in C, such as TensorFlow's EagerTensor. ``__name__`` still
-    returns the short name.
+    By itself, Python shows full names only for classes written in C, such as TensorFlow's EagerTensor. ``__name__``
+    still returns the short name.
     """
 
     def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, object]) -> type:
@@ -65,9 +65,9 @@ class EagerTensor(Tensor, metaclass=_FullName):
 
     Attributes:
         _value: The elements as a NumPy scalar or array. No code may change them.
-        _record: The recording that the tensor is on, or None.
-        _row: The tensor's row number on ``_record``. It is not set while ``_record`` is None.
-        _origin: A note of where the value came from, for ``explain``
+        _record: The recording that contains the tensor's row, or None.
+        _row: The tensor's row number in ``_record``. Not set while ``_record`` is None.
+        _origin: A note on where the value came from, for ``explain``
             (:func:`~minitape.engine.record.provenance.build_origin`), or None.
     """
 
@@ -82,7 +82,7 @@ class EagerTensor(Tensor, metaclass=_FullName):
     def array(self) -> Array:
         """The value as minitape stores it: a NumPy scalar, or an array that no code may change.
 
-        During the first run of a ``tf.function``, reading it raises TypeError if later calls may have another value.
+        During the first run of a ``tf.function``, reading the value raises TypeError if it may differ in later calls.
         """
         record = self._record
         if record is not None and record.trace is not None:
@@ -90,10 +90,10 @@ class EagerTensor(Tensor, metaclass=_FullName):
         return self._value
 
     def numpy(self) -> ndarray:
-        """Return the value as a NumPy array (a copy), or as a NumPy scalar for a tensor without axes.
+        """Return the value as a copied NumPy array, or as a NumPy scalar if the tensor has no axes.
 
         Raises:
-            TypeError: If a traced function reads a value that its later calls do not repeat.
+            TypeError: If a traced function reads a value that may differ in later calls.
 
         >>> import minitape as tf
         >>> tf.constant([1.0, 2.0]).numpy()
@@ -106,7 +106,7 @@ class EagerTensor(Tensor, metaclass=_FullName):
         return value
 
     def _numpy(self) -> Array:
-        """Return what ``numpy`` returns, without noting for ``explain`` that the value escaped."""
+        """Return the same as ``numpy``, without noting an escape for ``explain``."""
         value = self.array
         if type(value) is ndarray:
             return value.copy() if value.ndim else value[()]
@@ -121,7 +121,7 @@ class EagerTensor(Tensor, metaclass=_FullName):
     @property
     def shape(self) -> TensorShape:
         """The sizes of the axes."""
-        # This is TensorShape.from_sizes without the call, because shapes are read very often.
+        # Shapes are read very often, so this repeats TensorShape.from_sizes without the call.
         shape = _new_shape(TensorShape)
         shape._dims = self._value.shape
         return shape
@@ -136,7 +136,7 @@ class EagerTensor(Tensor, metaclass=_FullName):
         return self._value.shape
 
     def ref(self) -> Reference:
-        """Return a hashable reference to this tensor (tensors themselves are not hashable).
+        """Return a hashable reference to this tensor. Tensors themselves are not hashable.
 
         Two references are equal if they refer to the same object.
 
@@ -150,13 +150,13 @@ class EagerTensor(Tensor, metaclass=_FullName):
 
     @property
     def device(self) -> str:
-        """The device that holds the value, which is always the CPU."""
+        """The device that stores the value. It is always the CPU."""
         return "/job:localhost/replica:0/task:0/device:CPU:0"
 
     # -- Python's protocols ------------------------------------------------------------------------
 
     def __array__(self, dtype: NumPyType | None = None, copy: bool | None = None) -> ndarray:
-        """Return the value as a NumPy array, for NumPy functions; a copy unless ``copy`` is False."""
+        """Return the value as a NumPy array, which is a copy unless ``copy`` is False. NumPy functions call this."""
         if self._record is not None and self._record.trace is not None:
             self._record.trace.refuse_or_guard_value(self, "asarray")
         array = np.asarray(self._value, dtype)
@@ -181,11 +181,11 @@ class EagerTensor(Tensor, metaclass=_FullName):
         return complex(self._get_scalar())
 
     def __index__(self) -> int:
-        """Return an integer value as an int, so that the tensor can be an index or a size."""
+        """Return an integer value as an int. With this method, a tensor can serve as an index or a size."""
         return self.array.__index__()
 
     def __bool__(self) -> bool:
-        """Return the truth value of a single element; an empty tensor is false."""
+        """Return the truth value of a single element. An empty tensor is false."""
         note_escape(self, "bool")
         value = self._value
         return bool(value) if value.size else False
@@ -197,19 +197,19 @@ class EagerTensor(Tensor, metaclass=_FullName):
         return value[()]
 
     def __len__(self) -> int:
-        """Return the size of the first axis; raise TypeError if there are no axes."""
+        """Return the length of the first axis, or raise TypeError if there are no axes."""
         if not self.ndim:
             raise TypeError("Scalar tensor has no `len()`")
         return self._value.shape[0]
 
     def __iter__(self) -> Iterator[Tensor]:
-        """Iterate over the slices along the first axis; raise TypeError if there are no axes."""
+        """Iterate over the slices along the first axis, or raise TypeError if there are no axes."""
         if not self.ndim:
             raise TypeError("Cannot iterate over a scalar tensor.")
         return (self[i] for i in range(len(self)))
 
     def __getitem__(self, key: Index) -> Tensor:
-        """Return the elements that an index selects; loading ``tf.indexing`` replaces this method."""
+        """Return the elements that an index selects. Loading ``tf.indexing`` replaces this method."""
         return hooks.getitem(self, key)
 
     def __hash__(self) -> int:
@@ -225,7 +225,7 @@ class EagerTensor(Tensor, metaclass=_FullName):
         return self
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Return how pickle and copy rebuild the tensor from its value."""
+        """Return the function and arguments with which pickle and copy rebuild the tensor."""
         from .conversion import convert_to_tensor
 
         return convert_to_tensor, (self.numpy(),)
@@ -236,14 +236,14 @@ class EagerTensor(Tensor, metaclass=_FullName):
         return self._numpy().__format__(spec)
 
     def __str__(self) -> str:
-        """Return the value, shape and dtype in the form that TensorFlow prints."""
+        """Return the value, shape and dtype in TensorFlow's format."""
         name = self._traced_name
         if name is not None:
             return f'Tensor("{name}", shape={self.shape}, dtype={self.dtype.name})'
         return f"tf.Tensor({self._format_value()}, shape={self.shape}, dtype={self.dtype.name})"
 
     def __repr__(self) -> str:
-        """Return the shape, dtype and value in TensorFlow's form."""
+        """Return the shape, dtype and value in TensorFlow's format."""
         name = self._traced_name
         if name is not None:
             return f"<tf.Tensor '{name}' shape={self.shape} dtype={self.dtype.name}>"
@@ -251,10 +251,7 @@ class EagerTensor(Tensor, metaclass=_FullName):
 
     @property
     def _traced_name(self) -> str | None:
-        """The name shown instead of a value that later calls of a traced function do not repeat.
-
-        It is None if the value can be shown.
-        """
+        """The name shown in place of a value that may differ in later calls of a traced function."""
         record = self._record
         return None if record is None or record.trace is None else record.trace.find_symbolic_name(self._row)
 
@@ -266,12 +263,12 @@ class EagerTensor(Tensor, metaclass=_FullName):
         return "\n" + text if "\n" in text else text
 
 
-# Maps the id of each tensor that is a slice of a variable to a weak reference to it and its `assign` function.
+# For each tensor that is a slice of a variable, by id: a weak reference to the tensor, and its `assign` function.
 VARIABLE_SLICES: dict[int, tuple[weakref.ref[Tensor], Function]] = {}
 
 
 def _assign(tensor: EagerTensor) -> Function:
-    """Return the ``assign`` function of a variable's slice; raise AttributeError for any other tensor."""
+    """Return the ``assign`` function of a variable slice, or raise AttributeError for any other tensor."""
     tensor_ref, assign = VARIABLE_SLICES.get(id(tensor), (None, None))
     if tensor_ref is None or assign is None or tensor_ref() is not tensor:
         raise AttributeError(f"'{_OPS_MODULE}.EagerTensor' object has no attribute 'assign'", name="assign", obj=tensor)
@@ -287,7 +284,7 @@ EagerTensor.assign = property(_assign)  # type: ignore[attr-defined]
 
 
 class Reference:
-    """A hashable reference to a tensor or variable.
+    """A hashable reference to a tensor or a variable.
 
     Two references are equal if they refer to the same object.
     """
@@ -295,7 +292,7 @@ class Reference:
     __slots__ = ("_referent", "__weakref__")
 
     def __init__(self, referent: Object) -> None:
-        """Create a reference to ``referent``, which it keeps alive."""
+        """Create a reference, which keeps ``referent`` alive."""
         self._referent = referent
 
     def deref(self) -> Object:
@@ -303,7 +300,7 @@ class Reference:
         return self._referent
 
     def __eq__(self, other: object) -> bool:
-        """Return whether ``other`` is a reference to the same object."""
+        """Return whether ``other`` refers to the same object."""
         return isinstance(other, Reference) and other._referent is self._referent
 
     def __hash__(self) -> int:
@@ -316,9 +313,10 @@ class Reference:
 
 
 def create_tensor(value: Array) -> EagerTensor:
-    """Return a tensor around an array, and note the statement that created it.
+    """Wrap an array in a tensor, and note the statement that created it.
 
-    ``explain`` reads the note. While a recording is open, the tensor gets a row there instead.
+    ``explain`` reads the note. While a recording is open, no note is needed, because the tensor gets a row there when
+    it is used.
 
     Args:
         value: A NumPy scalar, or an array that no other code will change.
@@ -330,14 +328,14 @@ def create_tensor(value: Array) -> EagerTensor:
 
 
 def from_array(value: Array) -> EagerTensor:
-    """Return a tensor around a NumPy scalar or an array, without a copy.
+    """Wrap a NumPy scalar or an array in a tensor, without copying it.
 
     Args:
-        value: A NumPy scalar, a value that NumPy converts to one, or an array that no other code will change. An array
-            without axes becomes a scalar, unless its elements are strings.
+        value: A NumPy scalar, a value that NumPy can convert to a scalar, or an array that no other code will change.
+            An array without axes becomes a scalar, unless its element is a string.
 
     Returns:
-        A tensor that is on no recording.
+        A tensor without a row.
     """
     kind = type(value)
     if kind not in REALS and (kind is not ndarray or not value.shape) and not isinstance(value, np.generic):

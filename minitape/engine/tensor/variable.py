@@ -1,6 +1,6 @@
-"""Variables (``tf.Variable``), which assignments change.
+"""Variables (``tf.Variable``), the values that assignments can change.
 
-Each assignment creates a new state with its own row. Earlier states stay as they are.
+Each assignment creates a new state with its own row. Earlier states do not change.
 """
 
 from __future__ import annotations
@@ -47,19 +47,19 @@ _IDENTITY = TABLE["identity"]
 class ResourceVariable(VariableOperators, TensorOperators):
     """A tensor-like value that ``assign``, ``assign_add`` and ``assign_sub`` can change.
 
-    A tape automatically watches the trainable variables that are read in its block. A variable keeps the shape of its
+    A tape automatically watches the trainable variables that are read in its block. All values have the shape of the
     initial value, unless ``shape`` allows others. See https://www.tensorflow.org/api_docs/python/tf/Variable.
 
     Attributes:
         _state: The current state, a tensor.
-        _tape_set: The recording's ``tape_set`` at the last access to this state. As long as the recording has the same
-            one, all tapes already follow the state.
+        _tape_set: The recording's ``tape_set`` when this state was last read. As long as the recording has the same
+            tape set, all tapes already follow the state.
         _version: The number of assignments so far.
-        _shape: The static shape, which all values must fit.
+        _shape: The static shape, with which all values must be compatible.
         _trainable: Whether tapes watch the variable automatically.
         _name: The name with its scopes, without ":0".
-        _creation_number: The variable's position among all variables, in the order of creation.
-        _creation_origin: The note of its creation, for ``explain``.
+        _creation_number: The variable's position among all variables, in order of creation.
+        _creation_origin: The note on the variable's creation, for ``explain``.
 
     >>> import minitape as tf
     >>> v = tf.Variable([1.0, 2.0], name="v")
@@ -90,7 +90,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
             shape: The shape that all values must fit, with None for any size. The default is the shape of the value.
 
         Raises:
-            ValueError: If the initial value is missing, or does not fit ``dtype`` or ``shape``.
+            ValueError: If the initial value is missing, or does not match ``dtype`` or ``shape``.
         """
         if initial_value is None:
             raise ValueError("The `initial_value` arg to `tf.Variable` must be specified: give it a value.")
@@ -109,7 +109,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
         dtype: DTypeLike,
         shape: ShapeLike,
     ) -> None:
-        """Set the first state, which no tape records.
+        """Set the first state, without recording it.
 
         Args:
             initial_value: The first value, or a function without arguments that returns it.
@@ -119,7 +119,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
             shape: The shape that all values must fit; None means the shape of the value.
 
         Raises:
-            ValueError: If the value does not fit ``dtype`` or ``shape``.
+            ValueError: If the value does not match ``dtype`` or ``shape``.
         """
         if callable(initial_value):
             with suspend_recording():
@@ -148,9 +148,9 @@ class ResourceVariable(VariableOperators, TensorOperators):
         self._tape_set: object = None
 
     def _read_state(self) -> Tensor:
-        """Return the current state as a tensor. If tapes are open, they start to watch the variable here."""
+        """Return the current state as a tensor. Open tapes start to watch the variable."""
         record = state.record
-        # With an unchanged tape set, no tape, function or reader has come or gone since the last access.
+        # If the tape set has not changed, no tape, function or reader has come or gone since the last access.
         if record is not None and self._tape_set is record.tape_set:
             return self._state
         if self._trainable:
@@ -159,17 +159,17 @@ class ResourceVariable(VariableOperators, TensorOperators):
         return self._state if record is None else self._enter_state_in_record(record)
 
     def _enter_state_in_record(self, record: Record, is_access: bool = True) -> Tensor:
-        """Return the current state, with a row on a recording.
+        """Return the current state, with a row in a recording.
 
-        All tapes that watch the variable watch the row. An access to a trainable variable also makes the open tapes
-        watch it, unless they have ``watch_accessed_variables=False``.
+        All tapes that watch the variable also watch this row. If the program accesses a trainable variable, all open
+        tapes start to watch the variable, except tapes with ``watch_accessed_variables=False``.
 
         Args:
             record: The open recording.
-            is_access: Whether the program reads the variable. It is False if only minitape needs the row.
+            is_access: Whether the program itself reads the variable. False if only minitape needs the row.
 
         Returns:
-            The tensor of the state, which in a trace is the feed or the last assignment there.
+            The tensor of the state. In a trace, this is the variable's feed or its last assigned state.
         """
         variable_id, starts_watching = id(self), is_access and self._trainable
         if record.trace is not None:
@@ -192,7 +192,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
         return tensor
 
     def _watch_on(self, tape: GradientTape) -> None:
-        """Make a tape watch this state and all later ones, for ``tape.watch(variable)``.
+        """Make a tape watch the current state and all later states, for ``tape.watch(variable)``.
 
         Args:
             tape: The tape.
@@ -214,9 +214,9 @@ class ResourceVariable(VariableOperators, TensorOperators):
         tape._watch_row(row)
 
     def _add_equal_state_if_read(self, tape: GradientTape, record: Record) -> None:
-        """Put an equal state with a row of its own in the place of one that was read before ``tape`` watches it.
+        """If ``tape`` has already read the state, replace it with an equal state that has a new row.
 
-        What the tape has read until now gets no gradient, as in TensorFlow.
+        As in TensorFlow, no gradient flows through the earlier reads.
         """
         state_tensor = self._enter_state_in_record(record, is_access=False)
         row = record.find_row(state_tensor)
@@ -228,18 +228,18 @@ class ResourceVariable(VariableOperators, TensorOperators):
             return
         new_state = from_array(state_tensor._value)
         new_state._origin = state_tensor._origin
-        if self._state is state_tensor:  # no other thread has assigned meanwhile
+        if self._state is state_tensor:  # Another thread may have assigned meanwhile.
             self._state, self._tape_set = new_state, None
 
     def _find_tape_rows(self, tape: GradientTape) -> tuple[int, ...]:
-        """Find the rows of the variable's states on a tape.
+        """Find the rows of the variable's states in a tape's recording.
 
         Args:
             tape: The tape.
 
         Returns:
-            The row numbers, those on the tape last, else the oldest state first. As a target the variable is the last
-            of them. Empty if the variable is not on the tape's recording.
+            The row numbers, oldest state first, except that watched rows come after all others. If the variable is a
+            target, the last row counts. Empty if the variable is not in the tape's recording.
         """
         if tape._record is None:
             return ()
@@ -252,7 +252,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
         """Return the current state as a tensor, for ``convert_to_tensor``.
 
         Args:
-            dtype: The dtype that the variable must have; None means any.
+            dtype: The dtype that the variable must have. None allows any dtype.
 
         Returns:
             The tensor.
@@ -269,7 +269,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
         return tensor
 
     def value(self) -> Tensor:
-        """Return the current state as a tensor, which later assignments do not change.
+        """Return the current state as a tensor. Later assignments do not change the tensor.
 
         >>> import minitape as tf
         >>> v = tf.Variable(1.0)
@@ -289,7 +289,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
         return self.value()
 
     def numpy(self) -> ndarray:
-        """Return the current state as a NumPy array (a copy) or scalar.
+        """Return the current state as a copied NumPy array, or as a NumPy scalar.
 
         Raises:
             TypeError: If a traced function calls it.
@@ -298,7 +298,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
         >>> tf.Variable([1.0, 2.0]).numpy()
         array([1., 2.], dtype=float32)
         """
-        # Tapes count this as an access, so it must go through `_read_state`.
+        # Tapes count this as an access, so this must call `_read_state`.
         return self._read_state().numpy()
 
     # -- assignment --------------------------------------------------------------------------------
@@ -309,7 +309,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
         No gradient passes from the new state to ``value``.
 
         Args:
-            value: The new value, of the variable's dtype.
+            value: The new value, in the variable's dtype.
             name: Ignored; TensorFlow accepts it.
             read_value: Whether to return the variable.
 
@@ -317,7 +317,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
             The variable, or None without ``read_value``.
 
         Raises:
-            ValueError: If the shape of ``value`` does not fit.
+            ValueError: If the shape of ``value`` does not match.
 
         >>> import minitape as tf
         >>> v = tf.Variable([1.0, 2.0])
@@ -381,11 +381,11 @@ class ResourceVariable(VariableOperators, TensorOperators):
         return self._assign(self._convert_delta(delta, "AssignSubVariableOp"), "assign_sub", read_value)
 
     def _convert_delta(self, delta: Value, op: str) -> Tensor:
-        """Convert a change to a tensor; raise InvalidArgumentError if the dtype does not allow sums."""
+        """Convert a delta to a tensor, or raise InvalidArgumentError if the dtype does not allow sums."""
         old_state = self._state
         if type(delta) is EagerTensor is type(old_state):
             x, y = old_state._value, delta._value
-            # This is the usual case, which needs neither conversions nor checks.
+            # In this usual case, neither conversions nor checks are needed.
             if x.shape == y.shape and x.dtype is y.dtype and x.dtype.type in REALS:
                 return delta
         dtype = self.dtype
@@ -400,12 +400,12 @@ class ResourceVariable(VariableOperators, TensorOperators):
         else:
             self._apply_assignment(change, method)
             if read_value and (record is not None or state.read_variables):
-                # TensorFlow counts the returned value as an access.
+                # TensorFlow counts returning the value as an access.
                 self._read_state()
         return UnreadVariable(self) if read_value else None
 
     def _apply_assignment(self, value_or_delta: Tensor, method: str) -> None:
-        """Set the new state: a value for the method "assign", otherwise the old state plus or minus a value."""
+        """Set the new state: a value for the method "assign", or the old state plus or minus a delta."""
         if method == "assign":
             self._replace_state(from_array(value_or_delta._value), method, (value_or_delta,))
             return
@@ -419,11 +419,11 @@ class ResourceVariable(VariableOperators, TensorOperators):
         self._replace_state(from_array(new_value), method, (value_or_delta, old_state))
 
     def _update_state_with_part(self, update: Function, part: Tensor) -> UnreadVariable:
-        """Set the state that a function computes from the current state and a part.
+        """Set the state that a function computes from the current state and a new part.
 
         Args:
-            update: The function. It receives the arrays of the state and of the part, and returns the new array.
-            part: The part, a tensor.
+            update: A function that takes the arrays of the state and the part, and returns the new array.
+            part: The new part, a tensor.
 
         Returns:
             The variable.
@@ -442,11 +442,11 @@ class ResourceVariable(VariableOperators, TensorOperators):
         )
 
     def _take_state_from_trace(self, tensor: Tensor, origin: Note) -> None:
-        """Set the state that a traced function computed.
+        """Set the state that a traced function has computed.
 
         Args:
             tensor: The new state.
-            origin: The note of where it came from, for ``explain``.
+            origin: The note on where the state came from, for ``explain``.
         """
         if state.record is not None:
             state.record.note_event("assign", (self, self._version, None))
@@ -471,7 +471,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
 
     @property
     def shape(self) -> TensorShape:
-        """The static shape. A size is None if it was left open when the variable was created."""
+        """The static shape. A size is None if it was left open at creation."""
         return self._shape
 
     @property
@@ -479,14 +479,14 @@ class ResourceVariable(VariableOperators, TensorOperators):
         """Whether tapes watch the variable automatically."""
         return self._trainable
 
-    device = property(lambda self: self._state.device, doc="The device that holds the value, which is always the CPU.")
+    device = property(lambda self: self._state.device, doc="The device that stores the value. It is always the CPU.")
 
-    # A variable has its value from the start, so it needs no operation that initializes it.
+    # A variable has a value from the start, so it needs no initializer operation.
     initializer = None
 
     @property
     def initial_value(self) -> NoReturn:
-        """The initial value, which only variables of TensorFlow 1 have. Reading it raises RuntimeError."""
+        """The initial value, which only TensorFlow 1 variables have. Reading it raises RuntimeError."""
         raise RuntimeError("This property is not supported when eager execution is enabled.")
 
     def ref(self) -> Reference:
@@ -494,11 +494,11 @@ class ResourceVariable(VariableOperators, TensorOperators):
         return Reference(self)
 
     def __repr__(self) -> str:
-        """Return the name, shape, dtype and value in TensorFlow's form."""
+        """Return the name, shape, dtype and value in TensorFlow's format."""
         try:
             value = f", numpy={self._read_state()._format_value(repr)}"
         except TypeError:
-            # A traced function cannot show a value that its later calls do not repeat.
+            # A traced function cannot show a value that may differ in later calls.
             value = ""
         return f"<tf.Variable '{self.name}' shape={self._shape} dtype={self.dtype.name}{value}>"
 
@@ -507,7 +507,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
         return iter(self._read_state())
 
     def __getitem__(self, key: Index) -> VariableSlice:
-        """Return a slice of the current state, which has a method ``assign``."""
+        """Return a slice of the current state. The slice has an ``assign`` method."""
         return hooks.getitem(self._read_state(), key, self)
 
     def __array__(self, dtype: NumPyType | None = None, copy: bool | None = None) -> ndarray:
@@ -526,7 +526,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
         return self
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Return how pickle and copy rebuild the variable from its present value."""
+        """Return the function with which pickle and copy rebuild the variable from its current value."""
         value, dtype = self.numpy(), self.dtype
         return partial(ResourceVariable, value, trainable=self._trainable, name=self._name, dtype=dtype), ()
 
@@ -546,10 +546,10 @@ class UnreadVariable(ResourceVariable):
     """
 
     def __init__(self, variable: ResourceVariable) -> None:
-        """Create a second object for the state of ``variable``."""
+        """Create an object that shares the state of ``variable``."""
         self._base = variable
 
-    name = property(lambda self: "UnreadVariable", doc="The name, which is the same for all of them.")
+    name = property(lambda self: "UnreadVariable", doc="The name, which is the same for all objects of this class.")
     _shape = property(lambda self: self._base._shape)
     _trainable = property(lambda self: self._base._trainable)
     _creation_number = property(lambda self: self._base._creation_number)
@@ -569,7 +569,7 @@ class UnreadVariable(ResourceVariable):
         return self._base._assign(change, method, read_value)
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Refuse to be copied, as in TensorFlow."""
+        """Raise ValueError, because TensorFlow does not allow copies, either."""
         raise ValueError("The result of an assignment cannot be pickled or deep-copied. Use its variable instead.")
 
     def _update_state_with_part(self, update: Function, part: Tensor) -> UnreadVariable:

@@ -1,6 +1,6 @@
-"""The operators of variables, which compute with the variable's current state.
+"""The variable operators, which compute with the variable's current state.
 
-Operators that work in place, such as ``v += 1``, raise RuntimeError.
+In-place operators such as ``v += 1`` raise RuntimeError.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class VariableOperators:
     """A mixin that adds Python's operators to variables.
 
-    The class that uses it has a method ``_read_state``, which returns the current state as a tensor.
+    A class that uses this mixin has a method ``_read_state``, which returns the current state as a tensor.
     """
 
     __slots__ = ()
@@ -36,9 +36,9 @@ def _add_operator(method: str, operator: Function) -> None:
 
 
 def _build_forwarding(method: str) -> Function:
-    """Build an operator that calls the same operator of the state.
+    """Build an operator that calls the same operator of the variable's state.
 
-    ``minitape.speed`` calls it with the state itself instead of the variable.
+    ``minitape.speed`` passes the state itself instead of the variable.
     """
 
     def call_on_state(self: Value, *operands: Value) -> Result:

@@ -1,11 +1,11 @@
-"""The table of primitives, in which each operation that minitape can differentiate is declared once.
+"""The table of primitives. It declares each operation that minitape can differentiate, and each exactly once.
 
 A primitive is a forward function on NumPy arrays and one derivative rule for each input. A rule receives the adjoint
-``g`` of the output, the output ``z`` and the inputs. It returns the input's share of the adjoint (its vector-Jacobian
-product), or None if no gradient passes. Rules use only operators and other primitives, so the same rule runs on NumPy
-arrays (in a plain sweep) and on tensors (in a sweep that an outer tape records).
+``g`` of the output, the output ``z`` and the inputs. It returns the input's share of the adjoint (a vector-Jacobian
+product), or None if no gradient passes. Rules consist only of operators and other primitives. Therefore, the same rule
+works on NumPy arrays in a plain sweep, and on tensors in a sweep that an outer tape records.
 
-``TABLE`` maps names to primitives in the order of their declaration.
+``TABLE`` maps names to primitives, in order of declaration.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, TypeAlias
 if TYPE_CHECKING:
     from ...types import Array, Function, Object, Result
 
-Rule: TypeAlias = Callable  # Its arguments are the adjoint, the output, the inputs, and the attributes by name.
-Rules: TypeAlias = Sequence[Rule | None] | Rule | None  # A sequence has one rule for each input. A function is for all.
+Rule: TypeAlias = Callable  # Its arguments are the adjoint, the output, the inputs, and the attributes as keywords.
+Rules: TypeAlias = Sequence[Rule | None] | Rule | None  # A rule for each input, or one for all.
 
 TABLE: dict[str, Primitive] = {}
 
@@ -26,26 +26,27 @@ class Primitive:
     """An operation with its derivatives.
 
     Attributes:
-        name: Its name in ``TABLE``.
-        op: TensorFlow's name for it.
-        label: Its label in pictures.
+        name: The name in ``TABLE``.
+        op: TensorFlow's name for the operation.
+        label: The label in pictures.
         forward: The function that computes the output from arrays: ``forward(*arrays, **attrs)``.
-        rules: One rule for each input, or one function that returns the shares of all inputs. The share of input i is
-            ``rules[i](g, z, *inputs, **attrs)``. None instead of a rule means that no gradient passes. None instead of
-            all rules means that the operation has no derivative.
-        keep: The values that the rules read, such as "x", "yz" or "all", so that a tape keeps no other large arrays.
-        kept_inputs: The positions of the inputs in `keep`; None for all inputs.
-        kept_beside_number: For a formula of two inputs, the positions of the inputs that its rules read if input 0, or
-            input 1, is a Python number.
+        rules: A rule for each input, or one function that returns the shares of all inputs. The share of input i is
+            ``rules[i](g, z, *inputs, **attrs)``. If a rule is None, no gradient passes to that input. If ``rules`` is
+            None, the operation has no derivative.
+        keep: The values that the rules read, such as "x", "yz" or "all". A tape does not keep other large arrays.
+        kept_inputs: The positions of the inputs in `keep`. None for all inputs.
+        kept_beside_number: For formulas with two inputs, two tuples of input positions: those that the rules read if
+            input 0 is a Python number, and those that they read if input 1 is a Python number.
         keeps_output: Whether the rules read the output.
-        missing: How TensorFlow treats an operation without derivative. With "none" the gradient is None. With
-            "unregistered" it raises LookupError.
-        mandatory: Whether a sweep applies the rules even if no source is among the ancestors, as TensorFlow does for
-            the user's own functions and for operations whose gradient raises LookupError.
-        code: Its number among the elementwise operations; 0 for other primitives.
-        texts: The formulas of the output and of the rules, as a textbook writes them; empty for other primitives.
-        stateful: Whether each call of a traced function runs the operation, in the order of the program, even if the
-            result is not used.
+        missing: How TensorFlow treats an operation without a derivative. "none" means that the gradient is None.
+            "unregistered" means that asking for the gradient raises LookupError.
+        mandatory: Whether a sweep applies the rules even if no source is among the ancestors. As in TensorFlow, this is
+            so for user-defined gradients and for operations whose gradient raises LookupError.
+        code: The number of the elementwise operation. 0 for all other primitives.
+        texts: The formula of the output, followed by the formulas of the rules, as in a textbook. Empty for all other
+            primitives.
+        stateful: Whether each call of a traced function runs the operation, in program order, even if the result is not
+            used.
     """
 
     __slots__ = (
@@ -76,7 +77,10 @@ class Primitive:
         keep: str = "all",
         missing: str = "none",
     ) -> None:
-        """Create a primitive that is not in ``TABLE``. The parameters are the attributes of the same names."""
+        """Create a primitive without adding it to ``TABLE``.
+
+        The parameters have the meaning of the attributes with the same names.
+        """
         self.name, self.forward, self.keep, self.missing = name, forward, keep, missing
         self.rules: Rules = rules if rules is None or callable(rules) else tuple(rules)
         self.mandatory = name in ("custom_gradient", "py_function") or missing == "unregistered"
@@ -89,7 +93,7 @@ class Primitive:
         self.texts: tuple[str, ...] = ()
 
     def __call__(self, *inputs: Array, **attrs: Object) -> Result:
-        """Apply the primitive, as a recorded operation if an input is a tensor, otherwise as a plain function.
+        """Apply the primitive: as a recorded operation if an input is a tensor, otherwise as a plain function.
 
         Args:
             *inputs: Tensors or arrays.
@@ -105,7 +109,7 @@ class Primitive:
 
     @property
     def is_flat(self) -> bool:
-        """Whether the primitive has no derivative by any of its inputs."""
+        """Whether the primitive has no derivative with respect to any input."""
         rules = self.rules
         return rules is None or (not callable(rules) and all(rule is None for rule in rules))
 
@@ -125,16 +129,16 @@ def declare(name: str, forward: Function, rules: Rules = None, **options: Object
     >>> del TABLE["doctest_double"]
 
     Args:
-        name: The name, which must be new.
+        name: The name, which must not be in use.
         forward: The function that computes the output from arrays.
-        rules: One rule for each input, one function for all inputs, or None.
+        rules: A rule for each input, one function for all inputs, or None.
         **options: The options `op`, `label`, `keep` and `missing` (:class:`Primitive`).
 
     Returns:
         The primitive.
 
     Raises:
-        ValueError: If a primitive with this name exists.
+        ValueError: If a primitive with this name already exists.
     """
     if name in TABLE:
         raise ValueError(f"primitive {name!r} is declared already")

@@ -1,4 +1,4 @@
-"""Primitives of neural networks: softmax, cross entropies and leaky relu."""
+"""Primitives for neural networks: softmax, cross entropies and leaky ReLU."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .numerics import wrap_half_in_single
 if TYPE_CHECKING:
     from ...types import Array, Function
 
-_sum_axes: Function = np.add.reduce  # np.sum would check its arguments first, which takes time.
+_sum_axes: Function = np.add.reduce  # np.sum would first check its arguments, which takes time.
 _max_axes: Function = np.fmax.reduce  # fmax ignores NaN.
 
 
@@ -70,7 +70,7 @@ def _reshape_to_column(g: Array) -> Array:
 
 
 def _compute_cross_entropy(x: Array, y: Array) -> Array:
-    """Compute the cross entropy of each row of logits `x` with the same row of probabilities `y`."""
+    """Compute the cross entropy of each row of logits in `x` and the same row of probabilities in `y`."""
     op = "SoftmaxCrossEntropyWithLogits"
     try:
         if x.shape != y.shape:
@@ -87,7 +87,7 @@ def _compute_cross_entropy(x: Array, y: Array) -> Array:
 def _apply_cross_entropy_rule(g: Array, z: Array, x: Array, y: Array) -> Array:
     """Return the share of the logits.
 
-    As in TensorFlow, the labels count as constants in this rule, so the second derivative by them is 0.
+    As in TensorFlow, this rule treats the labels as constants, so second derivatives with respect to them are 0.
     """
     return _reshape_to_column(g) * (TABLE["softmax"](x, axis=-1) - TABLE["held"](y))
 
@@ -99,10 +99,10 @@ declare("softmax_cross_entropy", _compute_cross_entropy,
 
 
 def _compute_sparse_cross_entropy(x: Array, labels: Array) -> Array:
-    """Compute the cross entropy of rows of logits with the numbers of the true classes."""
+    """Compute the cross entropy of rows of logits and integer class labels."""
     op, count = "SparseSoftmaxCrossEntropyWithLogits", x.shape[-1]
     is_outside = labels.astype(np.uint64) >= count  # Negative labels become large numbers.
-    if np.count_nonzero(is_outside):  # This takes half the time of any().
+    if np.count_nonzero(is_outside):  # This takes half as long as any().
         raise build_argument_error(f"The label {labels[is_outside][0]} is outside of [0, {count}).", op)
     shifted = _subtract_largest_logit(x, -1, op)
     label_logits = shifted.reshape(labels.size, count)[np.arange(labels.size), labels.reshape(-1)].reshape(labels.shape)

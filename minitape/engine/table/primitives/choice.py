@@ -26,7 +26,7 @@ def _compute_cast(x: Array, *, dtype: DType) -> Array:
 
 
 def warn_imaginary_discarded(from_dtype: DType, to_dtype: DType) -> None:
-    """Log TensorFlow's warning if a cast drops the imaginary parts.
+    """Log TensorFlow's warning if a cast discards imaginary parts.
 
     Args:
         from_dtype: The dtype before the cast.
@@ -48,15 +48,15 @@ def _apply_cast_rule(g: Array, z: Array, x: Array, *, dtype: DType) -> Array:
 
 
 def select_in_rule(condition: Array, x: Array, y: Array) -> Array:
-    """Select elements of two values in a rule. The operation is recorded if any argument is a tensor.
+    """Select elements of two values in a rule. If an argument is a tensor, the operation is recorded.
 
     Args:
-        condition: Booleans, as an array or a tensor.
-        x: The value where the condition holds: an array, a number or a tensor.
+        condition: An array or tensor of booleans.
+        x: The value where the condition is true: an array, a number or a tensor.
         y: The value elsewhere: an array, a number or a tensor. At least one of `x` and `y` is not a Python number.
 
     Returns:
-        An array; a tensor if an argument is a tensor.
+        An array, or a tensor if an argument is a tensor.
     """
     if not (isinstance(condition, Tensor) or isinstance(x, Tensor) or isinstance(y, Tensor)):
         return TABLE["select"](condition, x, y)
@@ -68,7 +68,7 @@ def select_in_rule(condition: Array, x: Array, y: Array) -> Array:
 def build_complex_rules(primitive: Primitive, rules: Sequence[Rule | None]) -> list[Rule | None]:
     """Return the rules of an elementwise primitive for complex numbers.
 
-    The share of an analytic function f is ``g * conj(f'(x))``, so the rules receive conjugated values.
+    The share for an analytic function f is ``g * conj(f'(x))``, so the rules receive conjugated values.
 
     Args:
         primitive: A line of the table of derivatives.
@@ -91,7 +91,7 @@ def build_complex_rules(primitive: Primitive, rules: Sequence[Rule | None]) -> l
 def _apply_complex_exponent_rule(g: Array, z: Array, x: Array, y: Array) -> Array:
     """Return the share of a complex exponent.
 
-    It is 0 where the base is 0. The share of a real exponent is also 0 where the base is negative.
+    It is 0 where the base is 0. (For real numbers, it is also 0 where the base is negative.)
     """
     is_nonzero = TABLE["not_equal"](x, 0)
     return g * z * select_in_rule(is_nonzero, TABLE["log"](select_in_rule(is_nonzero, x, 1)), 0)
@@ -105,8 +105,8 @@ declare("zeros_like", lambda x: np.zeros_like(x), [None], op="ZerosLike", keep="
 declare("ones_like", lambda x: np.ones_like(x), [None], op="OnesLike", keep="")
 RECORDED_FUNCTIONS.update(select=select_in_rule, zero=TABLE["zeros_like"])
 
-# Each line has a name, TensorFlow's kernel and a label in the picture. NumPy's functions have the same names, and no
-# operation has a derivative.
+# Each line has a name, TensorFlow's kernel and a label in the picture. NumPy's functions have the same names. None of
+# these operations has a derivative.
 BOOLEAN = """
 less           Less          <
 less_equal     LessEqual     <=
@@ -125,5 +125,5 @@ bitwise_not    Invert        ~
 """
 for _line in BOOLEAN.strip().splitlines():
     _name, _kernel, _label = _line.split()
-    _function: np.ufunc = getattr(np, _name, np.invert)  # Older versions of NumPy lack bitwise_not.
+    _function: np.ufunc = getattr(np, _name, np.invert)  # Older versions of NumPy do not have bitwise_not.
     declare(_name, _function, [None] * _function.nin, op=_kernel, label=_label, keep="")

@@ -1,4 +1,4 @@
-"""Primitives on square matrices: det, inv and solve. The first axes of an array are a batch of matrices.
+"""Primitives for square matrices: det, inv and solve. All axes of an array except the last two are batch axes.
 
 The rules follow M. Giles, "Collected matrix derivative results for forward and reverse mode algorithmic
 differentiation" (2008).
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def _require_square(op: str, function: Function) -> Function:
-    """Return a function that raises InvalidArgumentError if a matrix is not square or has no inverse."""
+    """Make a function raise InvalidArgumentError if a matrix is not square or is singular."""
 
     def compute_of_square(x: Array, *others: Array) -> Array:
         if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
@@ -29,7 +29,7 @@ def _require_square(op: str, function: Function) -> Function:
             return function(x, *others)
         except np.linalg.LinAlgError:
             if (trace := get_current_first_run()) is not None and not trace.has_values:
-                # In this first run, zeros stand for the values of later runs, so only the result's shape matters.
+                # In this first run, zeros stand for the values of later runs. Only the shape of the result matters.
                 return others[-1] if others else x
             raise build_argument_error("Input matrix is not invertible.", op) from None
         except ValueError as error:

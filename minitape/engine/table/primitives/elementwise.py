@@ -1,22 +1,22 @@
-"""Elementwise primitives, as a textbook table of derivatives.
+"""Elementwise primitives, declared in the form of a textbook's table of derivatives.
 
 Each line of ``DERIVATIVES`` declares one primitive: name, TensorFlow's kernel, label in the picture | forward formula |
-rule of x | rule of y. The rule ``-`` passes nothing, so the gradient is None.
+rule of x | rule of y. The rule ``-`` passes no gradient.
 
-:mod:`minitape.engine.table.generated_code` compiles the formulas with the functions that
-:mod:`minitape.engine.table.primitives.formula` lists. Primitives that need other functions are in
+:mod:`minitape.engine.table.generated_code` compiles the formulas. They may call the functions in
+:mod:`minitape.engine.table.primitives.formula`. Primitives that need other functions are in
 :mod:`minitape.engine.table.primitives.special`.
 
-If several rules are possible, the table follows TensorFlow's ``math_grad.py``. Ties of maximum and minimum send their
+If several rules are possible, the table follows TensorFlow's ``math_grad.py``. At a tie, maximum and minimum send their
 adjoint to the first input. The rules of sqrt, rsqrt and reciprocal return 0 if the incoming adjoint is 0.
 
 Attributes:
-    BY_CODE: The primitives of the table; the primitive with code c is at ``c - FIRST_CODE``.
+    BY_CODE: The primitives of the table. The primitive with code c is at index ``c - FIRST_CODE``.
     ARRAY_FORMS: The compiled formulas for arrays, by code.
-    LARGE_FORMS: The compiled formulas for large arrays, by code. The plain engine never uses them, because no array is
-        large there.
-    STOP_CODE: The code of ``stop_gradient``, whose results are on no tape.
-    RECORDED_FUNCTIONS: The recorded operations for functions of formulas that have no line in the table.
+    LARGE_FORMS: The compiled formulas for large arrays, by code. The plain engine never uses them, because it does not
+        count any array as large.
+    STOP_CODE: The code of ``stop_gradient``. Its results are not on any tape.
+    RECORDED_FUNCTIONS: Recorded operations for those functions in formulas that have no line in the table.
 """
 
 from __future__ import annotations
@@ -85,10 +85,10 @@ ceil               Ceil      ceil | ceil(x)              | -
 rint               Round     round | rint(x)             | -
 """
 
-LARGE = fast.large_size  # The plain engine has one form for all arrays, so this is infinite there.
-FIRST_CODE = 2  # Code 0 is a leaf, and code 1 a call.
+LARGE = fast.large_size  # In the plain engine, this is infinite, because it has one form for all arrays.
+FIRST_CODE = 2  # Code 0 is a leaf, and code 1 is a call.
 
-# relu_gate multiplies by 0, so an infinite adjoint becomes NaN, as in TensorFlow.
+# As in TensorFlow, relu_gate multiplies by 0, so an infinite adjoint becomes NaN.
 ARRAY |= {
     "sigmoid": lambda x: 1 / (1 + ARRAY["exp"](-x)),
     "relu_gate": lambda g, z: g * (z > 0),
@@ -101,11 +101,11 @@ for _real, _functions in SCALAR.items():
 
 
 class Form:
-    """The compiled formulas of a primitive for values of one kind.
+    """The compiled formulas of a primitive for one kind of value.
 
     Attributes:
-        forward: Computes the output from the inputs.
-        rules: Functions of (g, z, x, y) that compute the shares of the inputs; None if no gradient passes.
+        forward: The function that computes the output from the inputs.
+        rules: For each input, the function of (g, z, x, y) that computes its share, or None if no gradient passes.
     """
 
     __slots__ = ("forward", "rules")
@@ -113,7 +113,7 @@ class Form:
     rules: tuple[Rule | None, ...]
 
     def __init__(self, texts: tuple[str, ...], functions: dict[str, Function]) -> None:
-        """Compile the formulas of the output and of the rules with these functions."""
+        """Compile the formulas of the output and of the rules, with ``functions`` as the functions that they call."""
         text, inputs = texts[0], "x, y" if len(texts) == 3 else "x"
         name, _, call_arguments = text.partition("(")
         self.forward = (
@@ -125,7 +125,7 @@ class Form:
 
 
 def _build_blockwise_form(texts: tuple[str, ...], plain_form: Form) -> Form:
-    """Build the form for large arrays. An accelerator may compute it block by block."""
+    """Build the form for large arrays, which an accelerator may compute block by block."""
     form = Form.__new__(Form)
     form.forward = fast.compile_formula(texts[0], "xy", plain_form.forward)
     form.rules = tuple(
@@ -158,15 +158,15 @@ def _declare_table_line(line: str) -> None:
 
 
 BY_CODE: list[Primitive] = []
-_NO_FORM: Any = None  # It fills the positions of leaves and calls.
+_NO_FORM: Any = None  # This fills the positions of leaves and calls.
 ARRAY_FORMS: list[Form] = [_NO_FORM] * FIRST_CODE
 LARGE_FORMS: list[Form] = [_NO_FORM] * FIRST_CODE
-_FORMS_BY_TYPE: dict[type, list[Form]] = {}  # The forms for single numbers are compiled for each type when needed.
+_FORMS_BY_TYPE: dict[type, list[Form]] = {}  # The forms for scalars are compiled for each type on first use.
 for _line in DERIVATIVES.strip().splitlines():
     _declare_table_line(_line)
 
 STOP_CODE = TABLE["stop_gradient"].code
-# Some rules are themselves lines of the table. The rule of tanh is "y * (1 - x * x)", with z for x and g for y.
+# Some rules are themselves lines of the table. For example, the rule of tanh is tanh_share, with z as x and g as y.
 _FORMULAS_IN_TABLE = {
     replace_operands(p.texts[0], operands): f"{p.name}({', '.join(operands)})"
     for p in BY_CODE
@@ -176,9 +176,9 @@ _FORMULAS_IN_TABLE = {
 
 
 def to_recorded_formula(rule_text: str, *leading_arguments: str) -> str:
-    """Convert a rule to calls of operations, as a sweep records them.
+    """Convert a rule to the operation calls that a recorded sweep makes.
 
-    If a line of the table is equal to the whole rule, the result is one call.
+    If the whole rule equals a line of the table, the result is a single call.
 
     >>> to_recorded_formula("g * (1 - z * z)")
     'tanh_share(z, g)'
@@ -188,15 +188,15 @@ def to_recorded_formula(rule_text: str, *leading_arguments: str) -> str:
         *leading_arguments: Expressions that each call receives before its operands.
 
     Returns:
-        The new formula, as :func:`replace_operators_with_calls` returns it.
+        The new formula, in the form that :func:`replace_operators_with_calls` returns.
     """
     return replace_operators_with_calls(_FORMULAS_IN_TABLE.get(rule_text, rule_text), *leading_arguments)
 
 
 def select_form_for_kind(primitive_code: int, value: Array) -> Form:
-    """Return the compiled formulas of an elementwise operation for a kind of value.
+    """Return the compiled formulas of an elementwise operation for one kind of value.
 
-    There are forms for each type of number, for large arrays, and for all other arrays.
+    There is a form for each scalar type, a form for large arrays, and a form for all other arrays.
 
     Args:
         primitive_code: The code of the operation.

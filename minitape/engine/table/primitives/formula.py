@@ -1,12 +1,12 @@
-"""The functions that formulas call, on NumPy arrays and on single numbers.
+"""The functions that formulas call, for NumPy arrays and for scalars.
 
-A formula is an expression over ``x``, ``y`` (inputs), ``z`` (output) and ``g`` (adjoint of the output), with ``+ - *
-/`` and functions. Its text is the only place that states the mathematics. The text is compiled for arrays, numbers,
-recorded operations and kernels, each time with different functions.
+A formula is an expression in ``x`` and ``y`` (inputs), ``z`` (output) and ``g`` (adjoint of the output), with ``+ - *
+/`` and functions. Its text is the only place that states the mathematics. It is compiled for arrays, scalars, recorded
+operations and kernels, each time with different functions.
 
 Attributes:
     ARRAY: The functions for NumPy arrays, by name.
-    SCALAR: The functions for single numbers, by the type of number and by name.
+    SCALAR: The functions for scalars, by scalar type and by name.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
-MAX_EXACT_SIZE = 4096  # Float32 arrays with up to this many elements are computed in double precision, as numbers are.
+MAX_EXACT_SIZE = 4096  # Like scalars, float32 arrays with up to this many elements are computed in double precision.
 
 
 def _build_ones(x: Array) -> Array:
@@ -54,17 +54,17 @@ def _compute_atan2(x: Array, y: Array) -> Array:
 def _compute_maximum(x: Array, y: Array) -> Array:
     """Return the elementwise maximum.
 
-    An integer becomes an array first, because NumPy's loop for two arrays is three times as fast as its loop for an
-    array and a number.
+    An integer is first expanded to an array, because NumPy's loop for two arrays is three times as fast as its loop for
+    an array and a scalar.
     """
     return np.maximum(x, create_filled_array(x.shape, x.dtype, y) if type(y) is int else y)
 
 
 def _round_correctly(function: Function) -> Function:
-    """Return a function that rounds its float32 results correctly for arrays of up to ``MAX_EXACT_SIZE`` elements.
+    """Make a function round float32 results correctly, for arrays of up to ``MAX_EXACT_SIZE`` elements.
 
-    NumPy's float32 loops are fast, but their results may be off by 4 units of the last place, which is visible in
-    printed text. For larger arrays correct rounding would take too long.
+    NumPy's float32 loops are fast, but their results may be off by 4 units in the last place, and printed text shows
+    this. For larger arrays, correct rounding would take too long.
     """
 
     def compute_rounded(x: Array) -> Array:
@@ -91,13 +91,13 @@ ARRAY: dict[str, Function] = {name: _round_correctly(function) for name, functio
 
 
 def _build_scalar_functions(float_type: type) -> dict[str, Function]:
-    """Return the functions for single numbers, which compute in double precision and round once to ``float_type``."""
+    """Return the functions for scalars, which compute in double precision and round once to ``float_type``."""
 
     def round_off(quick: Callable[..., float], array_function: Function) -> Function:
         def compute_scalar(*args: Array) -> Array:
             try:
                 return float_type(quick(*args))
-            except (ValueError, OverflowError, ZeroDivisionError):  # NumPy returns inf or nan for log(0) or exp(1000).
+            except (ValueError, OverflowError, ZeroDivisionError):  # For log(0) or exp(1000), NumPy returns inf or nan.
                 return float_type(array_function(*map(np.float64, args)))
 
         return compute_scalar
@@ -118,7 +118,7 @@ SCALAR = {np.float32: _build_scalar_functions(np.float32), np.float64: _build_sc
 
 
 def find_variables(text: str) -> set[str]:
-    """Return the variables among g, x, y and z that a formula reads.
+    """Return those of the variables g, x, y and z that a formula reads.
 
     >>> sorted(find_variables("g * cos(x)"))
     ['g', 'x']

@@ -16,7 +16,7 @@ from .shaping import conjugate
 if TYPE_CHECKING:
     from ...types import Array, Function
 
-# Products of vectors or batches with at most this many products of two numbers add up their terms in order.
+# For vectors and batches, products with at most this many scalar multiplications add their terms in order.
 MAX_ORDERED_PRODUCTS = 512
 _sum_axes: Function = np.add.reduce
 
@@ -25,7 +25,7 @@ def transpose_and_conjugate(x: Array) -> Array:
     """Swap the last two axes, and conjugate complex numbers.
 
     Args:
-        x: An array or a tensor of at least two axes.
+        x: An array or a tensor with at least two axes.
     """
     if type(x) is ndarray:
         return x.mT if x.dtype.kind != "c" else x.mT.conj()
@@ -45,7 +45,7 @@ def _compute_matmul(x: Array, y: Array, transpose_a: bool = False, transpose_b: 
             return _multiply_in_order(x, y)
         if not is_pair_of_matrices or k == 1:
             return np.matmul(x, y)
-    # The call of dot has less overhead than the call of matmul.
+    # Calling dot has less overhead than calling matmul.
     return x.dot(y) if m * n < fast.large_size else multiply_into_buffer(x, y)
 
 
@@ -53,7 +53,7 @@ _matmul_any_dtype = wrap_half_in_single(np.matmul)
 
 
 def multiply_into_buffer(x: Array, y: Array) -> Array:
-    """Return the product of two matrices in a buffer of the accelerator.
+    """Compute the product of two matrices in a buffer from the accelerator.
 
     Args:
         x: An array of shape (m, k).
@@ -66,12 +66,13 @@ def multiply_into_buffer(x: Array, y: Array) -> Array:
 
 
 def _multiply_in_order(x: Array, y: Array) -> Array:
-    """Return the product of small matrices, adding the terms of each element from the first to the last.
+    """Return the product of small matrices, adding the terms of each element in order.
 
-    TensorFlow uses this order for vectors and small batches. NumPy uses another order, so the last digit differs.
+    TensorFlow uses this order for vectors and small batches. NumPy uses a different order, so its last digit may
+    differ.
     """
     terms = x.mT[..., :, :, None] * y[..., :, None, :]
-    if terms.shape[-1] * terms.shape[-2] == 1:  # NumPy's reduce would add these terms in pairs.
+    if terms.shape[-1] * terms.shape[-2] == 1:  # NumPy's reduce would add these terms pairwise.
         return np.add.accumulate(terms, axis=-3)[..., -1, :, :]
     return _sum_axes(terms, -3)
 
@@ -84,7 +85,9 @@ _TRANSPOSE_ATTRIBUTES = {
 
 
 def multiply_matrices(x: Array, y: Array, transpose_a: bool, transpose_b: bool) -> Array:
-    """Multiply matrices or batches of matrices, which may be transposed first. A recording writes one row for it.
+    """Multiply matrices or batches of matrices, transposing them first if requested.
+
+    The product takes one row in a recording.
 
     Args:
         x: The first matrices.
@@ -93,7 +96,7 @@ def multiply_matrices(x: Array, y: Array, transpose_a: bool, transpose_b: bool) 
         transpose_b: Whether to transpose `y`.
 
     Returns:
-        The product; a tensor if an argument is a tensor.
+        The product, a tensor if an argument is a tensor.
     """
     return TABLE["matmul"](x, y, **_TRANSPOSE_ATTRIBUTES[transpose_a, transpose_b])
 

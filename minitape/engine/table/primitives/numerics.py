@@ -1,4 +1,4 @@
-"""Helpers of the primitives for half precision and for the limits of dtypes."""
+"""Helpers for primitives: half precision, and the extreme values of dtypes."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 
 
 def wrap_half_in_single(function: Function) -> Function:
-    """Let a function compute half precision in float32, as TensorFlow does.
+    """Make a function compute half-precision inputs in float32, as in TensorFlow.
 
     Args:
         function: A function whose positional arguments are arrays.
 
     Returns:
-        A function with the same parameters. If the first input is float16 or bfloat16, the result has its dtype.
+        A function with the same parameters. If the first input is float16 or bfloat16, the result has the same dtype.
     """
 
     @functools.wraps(function)
@@ -33,16 +33,16 @@ def wrap_half_in_single(function: Function) -> Function:
 
 
 def get_extreme_value_of_dtype(dtype: np.dtype, sign: int = -1) -> Array:
-    """Return the smallest or the largest number of a NumPy dtype.
+    """Return the smallest or largest value of a NumPy dtype.
 
-    A search for the largest element begins with the smallest number.
+    A search for the largest element starts from the smallest value.
 
     Args:
         dtype: The dtype.
-        sign: -1 for the smallest number, 1 for the largest number.
+        sign: -1 for the smallest value, 1 for the largest value.
 
     Returns:
-        The number; an infinity for a floating dtype.
+        The value, which is infinite for floating dtypes.
     """
     if dtype.kind not in "iu":
         return dtype.type(sign * np.inf)

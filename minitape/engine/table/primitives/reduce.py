@@ -30,9 +30,10 @@ def _normalize_axes(x: Array, axis: Axes) -> set[int]:
 
 
 def _expand_reduced_axes(g: Array, x: Array, axis: Axes, keepdims: bool) -> Array:
-    """Give a reduced array its reduced axes back, as axes of size 1.
+    """Restore the reduced axes of an array, as axes of size 1.
 
-    If only the first axis or all axes were reduced, the array stays as it is, because it broadcasts without them.
+    If only the first axis or all axes were reduced, the array does not change, because it broadcasts without these
+    axes.
     """
     if keepdims or axis is None or axis == (0,) or not len(x.shape):
         return g
@@ -48,14 +49,15 @@ def _broadcast_adjoint_to_input(g: Array, x: Array, axis: Axes, keepdims: bool) 
 
 
 def _count_reduced(x: Array, axis: Axes) -> int:
-    """Return how many elements are reduced to one."""
+    """Return how many elements are reduced to one element."""
     return math.prod(x.shape if axis is None else [x.shape[axis_number] for axis_number in axis])
 
 
 def _build_reduction(op: str, function: Function) -> Function:
     """Build the forward function of a reduction.
 
-    It computes half precision in float32. It raises InvalidArgumentError if an axis does not exist or occurs twice.
+    It computes half-precision inputs in float32. It raises InvalidArgumentError if an axis does not exist or occurs
+    twice.
     """
 
     def compute_reduction(x: Array, *, axis: Axes = None, keepdims: bool = False) -> Array:
@@ -75,7 +77,7 @@ def _build_reduction(op: str, function: Function) -> Function:
 # -- forward ---------------------------------------------------------------------------------------
 
 
-_sum_axes: Function = np.add.reduce  # Its arguments are an array, axes, a dtype, None, and whether axes stay.
+_sum_axes: Function = np.add.reduce  # Its arguments are an array, axes, a dtype, None and keepdims.
 
 
 def _compute_mean(x: Array, axis: Axes, keepdims: bool) -> Array:
@@ -83,7 +85,7 @@ def _compute_mean(x: Array, axis: Axes, keepdims: bool) -> Array:
     if dtype.kind not in "iu":
         return _sum_axes(x, axis, dtype, None, keepdims) / (x.size if axis is None else _count_reduced(x, axis))
     total, count = _sum_axes(x, axis, np.int64, None, keepdims), max(_count_reduced(x, axis), 1)
-    # TensorFlow divides integers as C does, which rounds towards 0.
+    # TensorFlow divides integers like C, which rounds toward 0.
     return (np.sign(total) * (np.abs(total) // count)).astype(dtype)
 
 
@@ -110,7 +112,10 @@ def _apply_mean_rule(g: Array, z: Array, x: Array, *, axis: Axes = None, keepdim
 
 
 def _apply_extreme_rule(g: Array, z: Array, x: Array, *, axis: Axes = None, keepdims: bool = False) -> Array:
-    """Return the share of the input. Ties share the adjoint evenly, as in TensorFlow's ``_MinOrMaxGrad``."""
+    """Return the share of the input.
+
+    Equal extreme elements share the adjoint evenly, as in TensorFlow's ``_MinOrMaxGrad``.
+    """
     expanded = _expand_reduced_axes(z, x, axis, keepdims)
     is_extreme = TABLE["cast"](TABLE["equal"](x, expanded), dtype=find_dtype_of_any(g))
     tie_counts = TABLE["reduce_sum"](is_extreme, axis=axis, keepdims=True)
@@ -169,11 +174,11 @@ def unbroadcast(g: Adjoint, shape: Sizes) -> Adjoint:
     return g
 
 
-MAX_COPIED_SIZE = 4096  # A copy with up to this many elements is faster than a broadcast view.
+MAX_COPIED_SIZE = 4096  # Copies with up to this many elements are faster than broadcast views.
 
 
 def _compute_broadcast(x: Array, *, shape: Sizes) -> Array:
-    """Broadcast an array to a shape, as a copy if that is faster than a view."""
+    """Broadcast an array to a shape. The result is a copy if that is faster than a view."""
     if type(shape) is tuple and math.prod(shape) <= MAX_COPIED_SIZE and x.ndim <= len(shape):
         if type(x) is not ndarray:
             return create_filled_array(shape, x.dtype, x)

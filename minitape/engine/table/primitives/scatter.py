@@ -1,4 +1,4 @@
-"""Primitives that select elements by index, and their adjoints: gather, gather_nd, scatter, where."""
+"""Primitives that select elements by index, and their adjoints: gather, gather_nd, scatter and where."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _compute_gather(x: Array, indices: Array, *, axis: int = 0) -> Array:
 
 
 def _compute_scatter_axis(g: Array, indices: Array, *, axis: int, shape: Sizes) -> Array:
-    """Compute the adjoint of a gather along an axis, by adding each slice at the index that it came from."""
+    """Compute the adjoint of a gather along an axis, by adding each slice at the index it came from."""
     scattered, rank = np.zeros(shape, g.dtype), indices.ndim
     np.add.at(np.moveaxis(scattered, axis, 0), indices, np.moveaxis(g, range(axis, axis + rank), range(rank)))
     return scattered
@@ -40,7 +40,10 @@ def _apply_gather_rule(g: Array, z: Array, x: Array, indices: Array, *, axis: in
 
 
 def _compute_scatter_slices(values: Array, indices: Array, *, shape: Sizes) -> Array:
-    """Add slices into zeros at their indices along the first axis. Slices with an index outside are ignored."""
+    """Add slices to an array of zeros, at their indices along the first axis.
+
+    Slices with an index out of range are ignored.
+    """
     is_inside = (indices >= 0) & (indices < shape[0])
     if not is_inside.all():
         values, indices = values[is_inside], indices[is_inside]
@@ -68,10 +71,10 @@ declare(
 
 
 def to_numpy_index(indices: Array) -> tuple[Array, ...]:
-    """Convert rows of indices to an index for NumPy.
+    """Convert rows of indices to a NumPy index.
 
     Args:
-        indices: Integers of shape (..., depth). Each row along the last axis is the index of one element or slice.
+        indices: Integers of shape (..., depth). Each row along the last axis is the index of an element or slice.
 
     Returns:
         A tuple of `depth` arrays of shape (...).
@@ -88,19 +91,19 @@ def _compute_gather_nd(x: Array, indices: Array) -> Array:
 def _apply_gather_nd_rule(g: Array, z: Array, x: Array, indices: Array) -> Array:
     if (
         len(indices.shape) == 2 and indices.shape[-1] == 1
-    ):  # Such indices select whole rows, which are faster to scatter.
+    ):  # These indices select whole rows, and whole rows are faster to scatter.
         return TABLE["scatter_slices"](g, TABLE["reshape"](indices, shape=(indices.shape[0],)), shape=tuple(x.shape))
     return TABLE["scatter_nd"](indices, g, shape=tuple(x.shape))
 
 
 def _to_checked_index(indices: Array, sizes: Sizes) -> tuple[Array, ...]:
-    """Convert rows of indices to an index for writing. Negative indices raise, but NumPy would accept them."""
+    """Convert rows of indices to a NumPy index for writing. Unlike in NumPy, negative indices raise an error."""
     check_indices(indices, sizes)
     return to_numpy_index(indices)
 
 
 def _compute_scatter_nd(indices: Array, updates: Array, *, shape: Sizes) -> Array:
-    """Add elements or slices into zeros at their indices, which is the adjoint of gather_nd."""
+    """Compute the adjoint of gather_nd, by adding elements or slices to an array of zeros at their indices."""
     if not indices.shape[-1]:
         return np.sum(updates, tuple(range(indices.ndim - 1)), updates.dtype)
     scattered = np.zeros(shape, updates.dtype)
@@ -136,7 +139,7 @@ declare("tensor_scatter_update", _compute_scatter_update,
 
 
 def _compute_slice_update(x: Array, value: Array, *, spec: Index) -> Array:
-    """Return a copy of an array with another value, which is broadcast, in one slice."""
+    """Return a copy of an array in which a value, broadcast to the slice, replaces one slice."""
     updated = np.array(x)
     try:
         updated[spec] = value

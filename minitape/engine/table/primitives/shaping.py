@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 def create_constant_like_adjoint(g: Array, array: ndarray) -> Array:
-    """Convert a constant of a rule to the type of the adjoint.
+    """Convert a constant in a rule to the type of the adjoint.
 
     Args:
-        g: The adjoint, which is a tensor if the sweep works on tensors.
+        g: The adjoint, which is a tensor in a recorded sweep.
         array: The constant.
 
     Returns:
@@ -33,7 +33,7 @@ def create_constant_like_adjoint(g: Array, array: ndarray) -> Array:
 
 
 def _split_concat_adjoint(g: Array, inputs: tuple[Array, ...], axis: int) -> list[Array]:
-    """Split the adjoint of concat into one part for each input."""
+    """Split the adjoint of concat into a share for each input."""
     slices, start, leading_slices = [], 0, (slice(None),) * (axis % len(g.shape))
     for x in inputs:
         slices.append(TABLE["slice"](g, spec=(*leading_slices, slice(start, start := start + x.shape[axis]))))
@@ -67,7 +67,7 @@ def _apply_transpose_rule(g: Array, z: Array, x: Array, *, perm: Sizes) -> Array
 
 
 def _apply_tile_rule(g: Array, z: Array, x: Array, *, multiples: Sizes) -> Array:
-    """Sum the adjoint over the copies, after splitting each axis into two of sizes (copies, size)."""
+    """Sum the adjoint over the copies, after splitting each axis into two axes of sizes (copies, size)."""
     copies_and_sizes = tuple(size for pair in zip(multiples, x.shape, strict=True) for size in pair)
     return TABLE["reduce_sum"](
         TABLE["reshape"](g, shape=copies_and_sizes), axis=tuple(range(0, len(copies_and_sizes), 2)), keepdims=False
@@ -98,12 +98,12 @@ def _apply_pad_rule(g: Array, z: Array, x: Array, *, paddings: Paddings, fill: A
 
 
 def _list_adjoints(g: Array) -> Sequence[Array]:
-    """Return the adjoints of all outputs as a sequence, because the adjoint of a single output is not in one."""
+    """Return the adjoints of all outputs as a sequence. The adjoint of a single output is not in a sequence yet."""
     return g if isinstance(g, (tuple, list)) else (g,)
 
 
 def _pack_outputs(arrays: Sequence[Array]) -> Array:
-    """Return several outputs as a tuple, and a single output itself."""
+    """Return several outputs as a tuple, or a single output by itself."""
     return tuple(arrays) if len(arrays) > 1 else arrays[0]
 
 
@@ -132,7 +132,7 @@ def conjugate(x: Array) -> Array:
     """Return the complex conjugate.
 
     Args:
-        x: An array or a tensor. If it is real, it is returned itself.
+        x: An array or a tensor. Real values are returned unchanged.
     """
     return TABLE["conj"](x) if x.dtype.kind == "c" else x
 

@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
 
 def _sort_descending(x: Array) -> Array:
-    """Return the positions of the elements in descending order. Equal elements keep their order, and NaN is last."""
+    """Return the positions that sort the elements in descending order.
+
+    Equal elements keep their order, and NaN comes last.
+    """
     return np.argsort(~x if x.dtype.kind in "iu" else -x.astype(np.float64), axis=-1, kind="stable")
 
 
@@ -27,7 +30,7 @@ def _compute_top_k(x: Array, *, k: int) -> tuple[Array, Array]:
 
 
 def _apply_top_k_rule(g: Array, z: Array, x: Array, *, k: int) -> Array:
-    axes = np.indices(tuple(z[1].shape), np.int32)[:-1]  # These are the indices along all axes except the last.
+    axes = np.indices(tuple(z[1].shape), np.int32)[:-1]  # These are the indices along all axes except the last axis.
     places = TABLE["stack"](*[create_constant_like_adjoint(g[0], axis) for axis in axes], z[1], axis=-1)
     return TABLE["scatter_nd"](places, g[0], shape=tuple(x.shape))
 

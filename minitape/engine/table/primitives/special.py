@@ -1,4 +1,4 @@
-"""Elementwise primitives that are not in the textbook table: a safe division and the parts of complex numbers."""
+"""Elementwise primitives that are not in the table of derivatives: a safe division and the parts of complex numbers."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _div_no_nan_primitive = declare(
     label="÷",
     keep="xy",
 )
-# Pictures show these formulas. The primitive itself has functions instead.
+# Pictures show these formulas. The primitive itself runs functions instead.
 _div_no_nan_primitive.texts = (
     "div_no_nan(x, y)",
     "div_no_nan(g, y)",
