@@ -1,7 +1,7 @@
-"""User-defined derivatives: ``tf.custom_gradient``, ``recompute_grad`` and ``grad_pass_through``.
+"""User-defined gradients: ``tf.custom_gradient``, ``recompute_grad`` and ``grad_pass_through``.
 
-A call of a function with its own gradient is one row on the tape, whose rule calls the user's Python function. While a
-``tf.function`` is traced, :mod:`minitape.functions.traced_custom_gradient` writes the row.
+A call of a function with a custom gradient is one row of the tape. The rule of this row calls the user's Python
+function. While a ``tf.function`` is traced, :mod:`minitape.functions.traced_custom_gradient` writes the row.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def collect_trainable_variable_reads() -> contextlib.AbstractContextManager[dict
     """Collect the trainable variables that are read in the block.
 
     Returns:
-        A context manager, which returns a dictionary of the variables by id. It fills up during the block.
+        A context manager that returns a dictionary of the variables, by id. The dictionary is filled during the block.
     """
     variables_by_id: dict[int, ResourceVariable] = {}
     return ThreadContext(variables_by_id, read_variables=(*state.read_variables, variables_by_id))
@@ -54,7 +54,7 @@ def collect_trainable_variable_reads() -> contextlib.AbstractContextManager[dict
 
 @make_interrupt_safe
 def group_rows_in_picture(group_name: str) -> Iterator[None]:
-    """Show the operations of the block as one group in pictures. A single operation stays as it is.
+    """Show the operations in the block as one group in pictures, unless there is only one operation.
 
     Args:
         group_name: The name of the group.
@@ -74,7 +74,7 @@ def group_rows_in_picture(group_name: str) -> Iterator[None]:
 
 
 def convert_share_to_array(share: Adjoint) -> Adjoint:
-    """Return the array of a share that is a tensor, for a sweep over arrays; any other share itself.
+    """Convert a tensor to an array for a plain sweep. Return any other share unchanged.
 
     Args:
         share: A tensor, an array or None.
@@ -83,10 +83,10 @@ def convert_share_to_array(share: Adjoint) -> Adjoint:
 
 
 def convert_adjoint_to_tensor(adjoint: Adjoint) -> Tensor | None:
-    """Return an adjoint as the tensor that user code expects.
+    """Convert an adjoint to a tensor for user code.
 
     Args:
-        adjoint: An array, a NumPy scalar, a tensor or None. Tensors and None are returned as they are.
+        adjoint: An array, a NumPy scalar, a tensor or None. Tensors and None are returned unchanged.
     """
     return adjoint if adjoint is None or isinstance(adjoint, Tensor) else create_tensor(adjoint)
 
@@ -95,14 +95,14 @@ def convert_adjoint_to_tensor(adjoint: Adjoint) -> Tensor | None:
 
 
 class CustomCall:
-    """One call of a function with its own gradient.
+    """One call of a function with a custom gradient.
 
     Attributes:
         name: The name of the function.
-        grad_fn: The user's function for the gradients of this call.
+        grad_fn: The user's function that computes the gradients of this call.
         variables: The trainable variables that the function has read.
-        argument_count: The number of positional arguments, flattened.
-        structure: The result of the function, whose structure the outputs get.
+        argument_count: The number of positional arguments after flattening.
+        structure: The result of the function. The outputs are packed into its structure.
     """
 
     __slots__ = ("grad_fn", "variables", "argument_count", "name", "structure")
@@ -110,7 +110,7 @@ class CustomCall:
     def __init__(
         self, name: str, grad_fn: Function, variables: list[ResourceVariable], argument_count: int, structure: Structure
     ) -> None:
-        """Store what the row's rule needs."""
+        """Store the values that the rule needs."""
         self.name = name
         self.grad_fn = grad_fn
         self.variables = variables
@@ -124,10 +124,10 @@ class CustomCall:
             adjoints: The adjoint of each output, as a tensor.
 
         Returns:
-            A tensor or None for each argument, then for each variable.
+            A tensor or None for each argument, followed by the same for each variable.
 
         Raises:
-            ValueError: If the function returns a wrong number of gradients.
+            ValueError: If the function returns the wrong number of gradients.
         """
         if self.variables:
             input_grads, variable_grads = self.grad_fn(*adjoints, variables=self.variables)
@@ -148,8 +148,8 @@ def _convert_user_gradient(g: Adjoint, upstream_gradient: Tensor) -> Adjoint:
     """Convert a result of the user's gradient function to a tensor.
 
     Args:
-        g: A tensor or None, which stays as it is, or a value to convert.
-        upstream_gradient: The first adjoint of the call, whose dtype numbers and arrays get.
+        g: A value to convert. A tensor or None is returned unchanged.
+        upstream_gradient: The first adjoint of the call. Numbers and arrays are converted to its dtype.
     """
     if isinstance(g, (int, float, complex, np.ndarray, np.generic)):
         return convert_to_tensor(np.asarray(g).astype(upstream_gradient.dtype.as_numpy_dtype))
@@ -157,13 +157,13 @@ def _convert_user_gradient(g: Adjoint, upstream_gradient: Tensor) -> Adjoint:
 
 
 def pass_adjoints_as_list(rule: Rule) -> Rule:
-    """Decorate a rule so that it receives a list of adjoints, even if its call has only one output.
+    """Make a rule receive a list of adjoints, even if its call has only one output.
 
     Args:
-        rule: A rule for all inputs, whose first argument is a list.
+        rule: A rule for all inputs. Its first argument is a list of adjoints.
 
     Returns:
-        A rule whose first argument is the adjoint of a single output, or a list of adjoints.
+        A rule whose first argument is either the adjoint of a single output or a list of adjoints.
     """
 
     @functools.wraps(rule)
@@ -186,7 +186,7 @@ CUSTOM = Primitive(
 
 
 def _check_accepts_variables(grad_fn: Function, variables: list[ResourceVariable]) -> None:
-    """Check that the gradient of a function that reads variables has the parameter ``variables``.
+    """Check that a gradient function has the parameter ``variables`` if its function reads variables.
 
     Raises:
         TypeError: If the parameter is missing.
@@ -205,23 +205,23 @@ def custom_gradient(f: Function | None = None) -> Function:
     """Decorate a function that defines its own gradient.
 
     ``f(*args)`` returns a result and a function ``grad_fn``, which computes the gradients of the arguments.
-    ``grad_fn(*upstream)`` receives one upstream gradient for each tensor of the result. It is zero if the target does
-    not depend on that tensor. ``grad_fn`` returns one gradient, or None, for each positional argument of ``f``. Keyword
-    arguments are passed to ``f`` and have no gradient.
+    ``grad_fn(*upstream)`` receives an upstream gradient for each tensor in the result. An upstream gradient is zero if
+    the target does not depend on that tensor. ``grad_fn`` returns a gradient or None for each positional argument of
+    ``f``. Keyword arguments are passed to ``f``, but have no gradient.
 
-    If ``f`` reads variables, ``grad_fn`` must accept ``variables=`` and return
-    ``(gradients of the arguments, gradients of the variables)``. The result is differentiable to any order if
-    ``grad_fn`` consists of tf operations. See https://www.tensorflow.org/api_docs/python/tf/custom_gradient.
+    If ``f`` reads variables, ``grad_fn`` must accept ``variables=`` and return ``(gradients of the arguments, gradients
+    of the variables)``. The result can be differentiated to any order if ``grad_fn`` consists of tf operations. See
+    https://www.tensorflow.org/api_docs/python/tf/custom_gradient.
 
     Args:
-        f: The function. None returns the decorator itself.
+        f: The function. If it is None, the decorator itself is returned.
 
     Returns:
-        A function with the arguments of ``f`` that returns only the result. In a class body it becomes a method.
+        A function with the arguments of ``f`` that returns only the result. In a class body, it becomes a method.
 
     Raises:
-        TypeError: If At a call, ``f`` reads variables and ``grad_fn`` does not accept ``variables``.
-        ValueError: When a gradient is computed, ``grad_fn`` returns a wrong number of gradients.
+        TypeError: If ``f`` reads variables and ``grad_fn`` does not accept ``variables``. The call raises this error.
+        ValueError: If ``grad_fn`` returns the wrong number of gradients. The gradient computation raises this error.
 
     >>> import minitape as tf
     >>> @tf.custom_gradient
@@ -237,10 +237,10 @@ def custom_gradient(f: Function | None = None) -> Function:
 
 
 class CustomGradientFunction:
-    """A function with its own gradient, which in a class body binds like a method."""
+    """A function with a custom gradient. In a class body, it is bound like a method."""
 
     def __init__(self, function: Function) -> None:
-        """Wrap a function that returns its result and the function for its gradients."""
+        """Wrap a function that returns its result and a gradient function."""
         functools.update_wrapper(self, function)
         self._function = function
 
@@ -255,13 +255,13 @@ class CustomGradientFunction:
 
         Args:
             *args: The positional arguments, which have gradients.
-            **kwargs: The keyword arguments, which have none.
+            **kwargs: The keyword arguments, which have no gradients.
 
         Returns:
-            The result of the function, whose values are converted to tensors.
+            The result of the function, with its values converted to tensors.
 
         Raises:
-            TypeError: If the function reads variables and its gradient does not accept ``variables``.
+            TypeError: If the function reads variables and its gradient function does not accept ``variables``.
         """
         with group_rows_in_picture(getattr(self._function, "__name__", "custom")):
             if get_current_first_run() is not None:
@@ -272,10 +272,10 @@ class CustomGradientFunction:
 def call_with_custom_gradient(
     function: Function, args: Sequence[Object], kwargs: dict[str, Object], write_row: Function
 ) -> Structure:
-    """Call a function with its own gradient and record the call.
+    """Call a function with a custom gradient, and record the call.
 
     Args:
-        function: A function that returns its result and the function for its gradients.
+        function: A function that returns its result and a gradient function.
         args: The positional arguments.
         kwargs: The keyword arguments, which have no gradient.
         write_row: ``write_row(call, results, inputs)`` writes the row of a ``CustomCall`` and returns its outputs.
@@ -284,7 +284,7 @@ def call_with_custom_gradient(
         The outputs in the structure of the function's result.
 
     Raises:
-        TypeError: If the function reads variables and its gradient does not accept ``variables``.
+        TypeError: If the function reads variables and its gradient function does not accept ``variables``.
     """
     with collect_trainable_variable_reads() as variables_by_id:
         result, grad_fn = function(*args, **kwargs)
@@ -305,7 +305,7 @@ def call_with_custom_gradient(
 def _record_custom_call(call: CustomCall, results: list[EagerTensor], inputs: list[Tensor]) -> list[EagerTensor]:
     record = state.record
     if record is not None and all(row is None or row in record.untracked for row in map(record.find_row, inputs)):
-        # No argument is watched, so the gradient follows the rows that the function itself has written.
+        # No argument is watched, so gradients flow through the rows that the function itself has written.
         return [TABLE["identity"](result) for result in results]
     outputs = [create_tensor(result.array) for result in results]
     record_operation(CUSTOM, tuple(inputs), {"call": call}, tuple(outputs))
@@ -315,7 +315,7 @@ def _record_custom_call(call: CustomCall, results: list[EagerTensor], inputs: li
 def recompute_grad(f: Function) -> Function:
     """Wrap a function so that its intermediate values are recomputed for the gradient instead of being kept.
 
-    The gradients of the arguments and of the trainable variables that ``f`` reads do not change. See
+    The wrapper does not change the gradients of the arguments and of the trainable variables that ``f`` reads. See
     https://www.tensorflow.org/api_docs/python/tf/recompute_grad.
 
     Args:
@@ -360,11 +360,12 @@ def _recompute_gradients(
         function: The function.
         arguments: Its positional arguments.
         kwargs: Its keyword arguments.
-        upstream: The upstream gradient of each tensor of its result.
+        upstream: The upstream gradient of each tensor in its result.
         variables: The variables that it reads.
 
     Returns:
-        A tensor for each argument, flattened, then for each variable; zeros if the result does not depend on it.
+        A tensor for each flattened argument, followed by a tensor for each variable. Zeros if the result does not
+        depend on it.
     """
     with GradientTape() as tape:
         copies = [
@@ -373,7 +374,7 @@ def _recompute_gradients(
             )
             for argument in nest.flatten(arguments)
         ]
-        tape.watch(copies)  # As in TensorFlow, this warns of arguments that have no gradient.
+        tape.watch(copies)  # As in TensorFlow, this warns about arguments that have no gradient.
         result = function(*nest.pack_sequence_as(arguments, copies), **kwargs)
     return tape.gradient(
         result,
@@ -386,14 +387,14 @@ def _recompute_gradients(
 def grad_pass_through(f: Function) -> Function:
     """Wrap a function so that its gradient is the gradient of the identity (a straight-through estimator).
 
-    The upstream gradient passes to the arguments unchanged. See
+    The upstream gradients are passed to the arguments unchanged. See
     https://www.tensorflow.org/api_docs/python/tf/grad_pass_through.
 
     Args:
-        f: The function. Its result has as many tensors as it has positional arguments, of the same shapes.
+        f: The function. Its result contains one tensor for each positional argument, of the same shape.
 
     Returns:
-        A function with the arguments and the result of ``f``. Variables that ``f`` reads have the gradient None.
+        A function with the arguments and the result of ``f``. The gradients of variables that ``f`` reads are None.
 
     >>> import minitape as tf
     >>> x = tf.Variable(1.7)

@@ -1,7 +1,7 @@
 """``tf.autodiff.ForwardAccumulator``: Jacobian-vector products, computed with the rules of reverse mode.
 
-The gradient of y with respect to x is u·J, where u is the seed of y. It is linear in u. Its gradient with respect to u,
-with a tangent as the seed, is J·tangent. So forward mode takes two sweeps.
+The gradient of y with respect to x is u·J, where u is the seed of y and J is the Jacobian. It is linear in u. Its own
+gradient with respect to u, with a tangent as the seed, is J·tangent. Forward mode therefore takes two sweeps.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 class ForwardTape(GradientTape):
-    """The tape of an accumulator, which records the operations that the tangents pass.
+    """The tape of an accumulator. It records the operations through which tangents are pushed forward.
 
     Attributes:
         owner: A weak reference to the accumulator.
@@ -45,7 +45,7 @@ class ForwardTape(GradientTape):
     _gives_gradients = False
 
     def __init__(self, owner: ForwardAccumulator) -> None:
-        """Create the persistent tape of an accumulator, which watches only the primals."""
+        """Create a persistent tape that watches only the primals."""
         super().__init__(persistent=True, watch_accessed_variables=False)
         self.owner = weakref.ref(owner)
 
@@ -53,8 +53,8 @@ class ForwardTape(GradientTape):
 class ForwardAccumulator:
     """Compute Jacobian-vector products of the operations in its block.
 
-    ``jvp(y)`` is the derivative of ``y`` in the direction of the tangents. Accumulators nest, and work inside and
-    around gradient tapes. See https://www.tensorflow.org/api_docs/python/tf/autodiff/ForwardAccumulator.
+    ``jvp(y)`` is the derivative of ``y`` in the direction of the tangents. Accumulators can be nested, and can be used
+    inside and around gradient tapes. See https://www.tensorflow.org/api_docs/python/tf/autodiff/ForwardAccumulator.
 
     Args:
         primals: A tensor, a variable, or a nested structure of them. Each may occur only once.
@@ -62,7 +62,7 @@ class ForwardAccumulator:
             and a shape that broadcasts to the primal's shape.
 
     Raises:
-        ValueError: If a primal occurs twice, or the tangents do not fit to the primals.
+        ValueError: If a primal occurs twice, or the tangents do not match the primals.
 
     >>> import minitape as tf
     >>> x = tf.constant([2.0, 3.0])
@@ -73,10 +73,10 @@ class ForwardAccumulator:
     """
 
     def __init__(self, primals: Structure, tangents: Structure) -> None:
-        """Create an accumulator, which follows the operations of its ``with`` block."""
+        """Create an accumulator for the operations in its ``with`` block."""
         self._primals: list[TargetOrSource] = nest.flatten(primals)
         self._tape = ForwardTape(self)
-        self._outer_tapes: list[GradientTape] = []  # Tapes that were open when the block began.
+        self._outer_tapes: list[GradientTape] = []  # The tapes that were open when the block began.
         if len({id(primal) for primal in self._primals}) != len(self._primals):
             raise ValueError("A tensor was specified as a primal multiple times: give the sum of its tangents.")
         flat_tangents = nest.flatten(tangents)
@@ -88,7 +88,7 @@ class ForwardAccumulator:
         ]
 
     def __enter__(self) -> ForwardAccumulator:
-        """Start recording and watch the primals.
+        """Start recording, and watch the primals.
 
         Returns:
             The accumulator itself.
@@ -109,14 +109,15 @@ class ForwardAccumulator:
 
         Args:
             primals: The values to differentiate: a tensor, a variable, or a nested structure of them.
-            unconnected_gradients: The result for a value that depends on no primal: "none" for None, or "zero" for
-                zeros.
+            unconnected_gradients: The result for a value that does not depend on any primal: "none" for None, or "zero"
+                for zeros.
 
         Returns:
-            A tensor or None for each value, in the structure of ``primals``. It has the shape and dtype of the value.
+            A tensor or None for each value, in the structure of ``primals``. Each tensor has the shape and dtype of its
+            value.
 
         Raises:
-            ValueError: If ``unconnected_gradients`` is another value.
+            ValueError: If ``unconnected_gradients`` is not one of these values.
 
         >>> import minitape as tf
         >>> x = tf.constant([1.0, 2.0])
@@ -151,7 +152,7 @@ class ForwardAccumulator:
 
     @make_interrupt_safe
     def _record_on_outer_tapes(self) -> Iterator[None]:
-        """Let only the tapes around the accumulator's block record the computation of tangents."""
+        """Make the tapes around the accumulator's block, and no other tapes, record the computation of tangents."""
         with contextlib.ExitStack() as stack:
             for tape in [t for t in reversed(state.tapes) if t not in self._outer_tapes]:
                 stack.enter_context(tape.stop_recording())
@@ -164,10 +165,11 @@ class ForwardAccumulator:
         """Compute the tangents of values.
 
         Args:
-            values_by_row: The values by row of the accumulator's recording.
+            values_by_row: The values, by their row in the accumulator's recording.
 
         Returns:
-            The tangents by row, in the shape and dtype of the values. A row that depends on no primal is missing.
+            The tangents by row, each in the shape and dtype of its value. Rows that do not depend on any primal are
+            missing.
         """
         tape, record = self._tape, self._tape._record
         pairs = zip(self._primals, self._tangents, strict=True)
@@ -176,7 +178,7 @@ class ForwardAccumulator:
             return {}
         reachable = mark_reachable_rows(tape, set(tangents))
         for row in tangents:
-            reachable[row] = ENDS_HERE if reachable[row] else 0  # A tangent replaces all that the row depends on.
+            reachable[row] = ENDS_HERE if reachable[row] else 0  # Nothing passes through a primal.
         values_by_row = {row: value for row, value in values_by_row.items() if reachable[row]}
         with GradientTape(watch_accessed_variables=False) as inner_tape:
             adjoints = {row: build_zeros_like_source(value) for row, value in values_by_row.items()}
@@ -190,10 +192,10 @@ class ForwardAccumulator:
 
 
 def _fit_tangent(primal: TargetOrSource, tangent: Tensor) -> Tensor:
-    """Return a tangent in the shape of its primal.
+    """Broadcast a tangent to the shape of its primal.
 
     Raises:
-        ValueError: If the tangent does not broadcast to that shape.
+        ValueError: If the tangent cannot be broadcast to that shape.
     """
     primal_shape = tuple(primal.shape)
     if tangent._value.shape == primal_shape:

@@ -1,4 +1,4 @@
-"""``GradientTape.jacobian`` and ``batch_jacobian``: the gradients of all elements of a target."""
+"""``GradientTape.jacobian`` and ``batch_jacobian``: the gradients of all target elements."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ..record.record import Record
     from ..types import Adjoint, Array, Function, Object, Result, Sizes, Structure, TargetOrSource
 
-MAX_KEPT_NUMBERS = 100_000  # A tape keeps a Jacobian of at most this many numbers for pictures.
+MAX_KEPT_NUMBERS = 100_000  # For pictures, a tape keeps Jacobians with up to this many elements.
 
 
 def jacobian(
@@ -48,18 +48,19 @@ def jacobian(
 
     Args:
         tape: The tape.
-        target: A tensor or a variable, or an array that no tape has recorded.
+        target: A tensor or a variable, or an array, which no tape has recorded.
         sources: A nested structure of tensors and variables.
         unconnected_gradients: "none" or "zero", or a member of ``UnconnectedGradients``.
-        parallel_iterations: Is only checked.
-        use_pfor: Is only checked.
+        parallel_iterations: Has no effect, but is checked.
+        use_pfor: Has no effect, but is checked.
 
     Returns:
-        A tensor of the shape ``target.shape + source.shape`` or None for each source, in the structure of ``sources``.
+        A tensor of shape ``target.shape + source.shape`` or None for each source, in the structure of ``sources``.
 
     Raises:
-        RuntimeError: If the tape cannot compute a gradient, or is not persistent and ``use_pfor`` is False.
-        ValueError: If ``parallel_iterations`` is too small, or ``unconnected_gradients`` is another value.
+        RuntimeError: If the tape was never entered or is used up, or if ``use_pfor`` is False and the tape is not
+            persistent.
+        ValueError: If ``parallel_iterations`` is too small, or ``unconnected_gradients`` is not "none" or "zero".
     """
     _begin_jacobian(tape, "jacobian", parallel_iterations, use_pfor)
     if isinstance(target, ndarray):
@@ -68,7 +69,7 @@ def jacobian(
     flat_sources = [unwrap_keras_variable(s) for s in nest.flatten(sources)]
     shape = tuple(target.shape)
     count = math.prod(shape)
-    sweep_count = count or 1  # A target without elements needs a sweep, which finds the sources that are connected.
+    sweep_count = count or 1  # An empty target also needs a sweep, to find out which sources are connected.
     seeds: ndarray = np.eye(sweep_count, dtype=_get_numpy_type(target))[:, :count].reshape(sweep_count, *shape)
     stacked_gradients = _compute_stacked_gradients(tape, target, flat_sources, seeds)
     results: list[Result] = []
@@ -96,20 +97,21 @@ def batch_jacobian(
 
     Args:
         tape: The tape.
-        target: A tensor or a variable of the shape [batch, ...], of rank 2 or more.
-        source: A tensor or a variable of the shape [batch, ...], of rank 2 or more.
-        unconnected_gradients: "none" or "zero", or a member of ``UnconnectedGradients``. It decides only about the
-            dtype of zeros, which is the dtype of the target or of the source.
-        parallel_iterations: Is only checked.
-        use_pfor: Is only checked.
+        target: A tensor or a variable of shape [batch, ...] and rank 2 or more.
+        source: A tensor or a variable of shape [batch, ...] and rank 2 or more.
+        unconnected_gradients: "none" or "zero", or a member of ``UnconnectedGradients``. It only determines the dtype
+            of zeros: the dtype of the target for "none", the dtype of the source for "zero".
+        parallel_iterations: Has no effect, but is checked.
+        use_pfor: Has no effect, but is checked.
 
     Returns:
-        A tensor of the shape ``[batch] + target.shape[1:] + source.shape[1:]``. It consists of zeros if the target does
-        not depend on the source.
+        A tensor of shape ``[batch] + target.shape[1:] + source.shape[1:]``. All zeros if the target does not depend on
+        the source.
 
     Raises:
-        RuntimeError: If the tape cannot compute a gradient, or is not persistent and ``use_pfor`` is False.
-        ValueError: If the first axes differ, a rank is below 2, or an argument has another value.
+        RuntimeError: If the tape was never entered or is used up, or if ``use_pfor`` is False and the tape is not
+            persistent.
+        ValueError: If the batch axes differ, a rank is below 2, or another argument is invalid.
     """
     _begin_jacobian(tape, "batch_jacobian", parallel_iterations, use_pfor)
     source = unwrap_keras_variable(source)
@@ -155,11 +157,11 @@ def _compute_stacked_gradients(
     Args:
         tape: The tape.
         target: A tensor or a variable.
-        sources: The tensors and variables to differentiate by.
-        seeds: The adjoints that the target starts with, of the shape (n, *target.shape).
+        sources: The tensors and variables to differentiate with respect to.
+        seeds: The adjoints that the target starts with, of shape (n, *target.shape).
 
     Returns:
-        A tensor of the shape (n, *source.shape) for each source; None if the target does not depend on it.
+        A tensor of shape (n, *source.shape) for each source, or None if the target does not depend on the source.
     """
     if not target.dtype.differentiable:
         return [None] * len(sources)
@@ -175,7 +177,7 @@ def _compute_stacked_gradients(
 def _sweep_stacked_seeds(
     tape: GradientTape, target: TargetOrSource, sources: list[TargetOrSource], stacked_seeds: ndarray
 ) -> list[Result]:
-    """Compute the gradients for a stack of seeds in one sweep, which no tape records.
+    """Compute the gradients for a stack of seeds in a single sweep, without recording it.
 
     The arguments and the result are the same as for ``_compute_stacked_gradients``.
     """
@@ -196,34 +198,34 @@ def _sweep_stacked_seeds(
 
 
 class StackedSweep(Sweep):
-    """A sweep of many adjoints of one target at once.
+    """A sweep that propagates many adjoints of one target at once.
 
-    Each row has a stack of adjoints, along an additional first axis. The rules of the table broadcast over that axis.
-    The rules of ``STACKABLE_PRIMITIVES`` do so once their attributes count it. All other rules are called for each
-    adjoint of the stack.
+    Each row has a stack of adjoints, along an additional first axis. The rules in the table of derivatives broadcast
+    over that axis. So do the rules of ``STACKABLE_PRIMITIVES``, once their attributes have been shifted by one axis.
+    All other rules are called separately for each adjoint in the stack.
 
     Attributes:
-        seed_count: The number of adjoints in a stack.
+        seed_count: The number of adjoints in each stack.
     """
 
     def __init__(self, record: Record, seeds: dict[int, ndarray], sources: set[int], reachable: bytearray) -> None:
-        """Prepare a sweep from one target, whose seed is a stack of adjoints of the shape (n, *target.shape)."""
+        """Prepare a sweep from one target. Its seed is a stack of adjoints, of shape (n, *target.shape)."""
         super().__init__(record, seeds, sources, reachable)
         self.seed_count = len(next(iter(seeds.values())))
 
     def compute_shares(
         self, call: Call, g: Adjoint, values: Sequence[Adjoint], positions: list[int]
     ) -> dict[int, Adjoint]:
-        """Compute stacks of shares, see :meth:`Sweep.compute_shares`.
+        """Compute stacks of shares, like :meth:`Sweep.compute_shares`.
 
         Args:
-            call: The call, whose primitive has the rules.
-            g: The stack of adjoints, of the shape (n, *output.shape); a list of stacks for several outputs.
-            values: The value of the output, then the values of the inputs, without the additional axis.
+            call: The call whose primitive provides the rules.
+            g: The stack of adjoints, of shape (n, *output.shape). A list of stacks if there are several outputs.
+            values: The value of the output, followed by the values of the inputs, without the additional axis.
             positions: The positions of the inputs that need a share.
 
         Returns:
-            The shares by position, of the shape (n, *input.shape).
+            The shares by position, of shape (n, *input.shape).
         """
         primitive, inputs, count = call.primitive, values[1:], self.seed_count
         if primitive.code:
@@ -248,7 +250,7 @@ class StackedSweep(Sweep):
         return {i: np.stack([shares[i] for shares in shares_by_seed]) for i in shares_by_seed[0]}
 
     def build_zero_adjoint(self, row: int) -> Adjoint:
-        """Return a stack of zeros as the adjoint of an output that nothing depends on."""
+        """Return a stack of zeros as the adjoint of an output that the target does not depend on."""
         shape, dtype = self.record.get_shape_and_dtype(row)
         return np.zeros((self.seed_count, *shape), dtype)
 
@@ -263,15 +265,15 @@ def _broadcast_along_stack_axis(value: Array, seed_count: int) -> ndarray:
 
 
 def _sum_stacked_shares_to_input(stacked_share: Array, input_value: Array, seed_count: int) -> Array:
-    """Sum each share of a stack to the shape of its input.
+    """Sum each share in a stack to the shape of its input.
 
     Args:
-        stacked_share: The shares, of the shape (seed_count, *broadcast input.shape).
+        stacked_share: The shares, of shape (seed_count, *broadcast input.shape).
         input_value: The value of the input.
         seed_count: The number of shares.
 
     Returns:
-        An array of the shape (seed_count, *input.shape) and the input's dtype.
+        An array of shape (seed_count, *input.shape), in the dtype of the input.
     """
     summed = unbroadcast(
         stacked_share, (seed_count, *(1,) * (stacked_share.ndim - 1 - input_value.ndim), *input_value.shape)
@@ -292,7 +294,7 @@ def _shift_axis_past_stack_axis(axis: int | Sizes | None, rank: int) -> int | Si
     return tuple([a + 1 if a >= 0 else a for a in axes])
 
 
-# Functions that change an attribute for values with an additional first axis, by the name of the attribute.
+# For each attribute that depends on the positions of axes, a function that adapts it to an additional first axis.
 _ATTRIBUTE_SHIFTS: dict[str, Function] = {
     "axis": _shift_axis_past_stack_axis,
     "perm": lambda perm, rank: (0, *[p % rank + 1 for p in perm]),
@@ -308,7 +310,7 @@ def _end_jacobian(
     gradients: list[Adjoint],
     results: list[Result],
 ) -> None:
-    """Finish a call as ``gradient`` does, and store its results for pictures, except for very large results."""
+    """Finish the call, as ``gradient`` does, and store its results for pictures unless they are very large."""
     results = [
         None if result is None or math.prod(tuple(result.shape)) > MAX_KEPT_NUMBERS else result for result in results
     ]

@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
 
 class PythonCall:
-    """One run of a py_function, with the tape for its gradients.
+    """One run of a py_function, with the tape that computes its gradients.
 
     Attributes:
-        tape: The tape that has recorded the run; None if no gradient was needed.
+        tape: The tape that has recorded the run. None if no gradient was needed.
         inputs: The eager tensors that were passed to the function.
         outputs: The results of the function.
     """
@@ -39,11 +39,11 @@ class PythonCall:
     __slots__ = ("tape", "inputs", "outputs", "__weakref__")
 
     def __init__(self, tape: GradientTape | None, inputs: list[EagerTensor], outputs: list[Tensor]) -> None:
-        """Store a run that has ended."""
+        """Store the inputs and outputs of a completed run."""
         self.tape, self.inputs, self.outputs = tape, inputs, outputs
 
     def select_differentiable_adjoints(self, adjoints: Sequence[Adjoint]) -> list[Adjoint]:
-        """Select the adjoints of the outputs that have a differentiable dtype.
+        """Select the adjoints of those outputs that have a differentiable dtype.
 
         Args:
             adjoints: An adjoint for each output.
@@ -57,12 +57,12 @@ class PythonCall:
             *adjoints: The adjoints of the outputs that have a differentiable dtype.
 
         Returns:
-            A tensor for each input. It is a single zero, whatever the input's shape, if no output depends on the input.
+            A tensor for each input. If no output depends on an input, its gradient is a scalar zero, whatever the shape
+            of the input.
 
         Raises:
             RuntimeError: If no tape has recorded the run.
-            TypeError: If an input is of a dtype without gradients, because TensorFlow cannot create a zero of that
-                dtype.
+            TypeError: If an input has a dtype without gradients. TensorFlow cannot create a zero of that dtype.
         """
         if self.tape is None:
             raise RuntimeError("this run of a py_function has no gradient: no tape was open")
@@ -74,12 +74,12 @@ class PythonCall:
         )
         if integer_dtype is not None:
             raise TypeError(f"Cannot convert 0.0 to EagerTensor of dtype {integer_dtype}")
-        # As in TensorFlow, an input without a gradient gets a single zero, whatever its shape.
+        # As in TensorFlow, an input without a gradient gets a scalar zero, whatever its shape.
         zeros = (create_tensor(input_tensor.dtype.as_numpy_dtype(0)) for input_tensor in sources)
         return [zero if g is None else convert_to_tensor(g) for g, zero in zip(gradients, zeros, strict=True)]
 
     def compute_gradients_off_tape(self, adjoints: Sequence[Adjoint]) -> list[Tensor]:
-        """Compute the gradients of the inputs without recording the computation on any tape.
+        """Compute the gradients of the inputs, without recording the computation on any tape.
 
         Args:
             adjoints: An eager tensor for each output.
@@ -88,7 +88,7 @@ class PythonCall:
             A tensor for each input.
 
         Raises:
-            OpError: If the computation has failed. Other exceptions are converted to it.
+            OpError: If the computation fails. All other exceptions are converted to an OpError.
         """
         with suspend_recording():
             try:
@@ -126,11 +126,11 @@ _ERROR_CLASSES: dict[type[Exception], type[errors.OpError]] = {
 def run_python_function(
     func: Function, inputs: Sequence[Tensor], result_dtypes: list[DType], needs_gradient: bool = False
 ) -> PythonCall:
-    """Call a Python function with eager tensors and convert its results to tensors.
+    """Call a Python function with eager tensors, and convert its results to tensors.
 
     Args:
         func: The function.
-        inputs: The tensors whose values it receives.
+        inputs: The tensors whose values the function receives.
         result_dtypes: The dtype of each result.
         needs_gradient: Whether a tape records the run.
 
@@ -138,7 +138,7 @@ def run_python_function(
         The run, with its results as ``outputs``.
 
     Raises:
-        OpError: If the function has raised an exception, or has returned too few values.
+        OpError: If the function raises an exception or returns too few values.
     """
     arguments = [create_tensor(input_tensor.array) for input_tensor in inputs]
     tape: GradientTape | None = None
@@ -160,11 +160,11 @@ def run_python_function(
 
 
 def convert_error_to_op_error(error: Exception) -> errors.OpError:
-    """Return TensorFlow's error for an exception inside a py_function.
+    """Convert an exception inside a py_function to TensorFlow's error.
 
     Args:
-        error: The exception. ValueError and TypeError become InvalidArgumentError; NotImplementedError becomes
-            UnimplementedError; all others become UnknownError.
+        error: The exception. ValueError and TypeError become an InvalidArgumentError, NotImplementedError becomes an
+            UnimplementedError, and all others become an UnknownError.
     """
     error_class = next(
         (tf_class for kind, tf_class in _ERROR_CLASSES.items() if isinstance(error, kind)), errors.UnknownError
@@ -173,9 +173,9 @@ def convert_error_to_op_error(error: Exception) -> errors.OpError:
 
 
 def _convert_results(value: Structure, dtypes: list[DType]) -> list[Tensor]:
-    """Convert the value that a Python function has returned to tensors of the promised dtypes.
+    """Convert the return value of a Python function to tensors of the declared dtypes.
 
-    Superfluous values of a list are dropped.
+    If there are too many values, the superfluous values are dropped.
     """
     if isinstance(value, (list, tuple)):
         values = value
@@ -212,15 +212,15 @@ def parse_result_types(result_types: Object) -> tuple[list[DType], bool]:
 def py_function(
     func: Function | None = None, inp: Object = None, Tout: Object = None, name: str | None = None
 ) -> Structure:
-    """Run a Python function on eager tensors as one differentiable operation, even inside a traced function.
+    """Run a Python function on eager tensors as a single differentiable operation, even inside a traced function.
 
-    Gradients flow through the tf operations of the function. An input that it does not use, or that it reads only with
-    NumPy, has the gradient zero. See https://www.tensorflow.org/api_docs/python/tf/py_function.
+    Gradients flow through the tf operations in the function. The gradient is zero for inputs that the function does not
+    use or only reads with NumPy. See https://www.tensorflow.org/api_docs/python/tf/py_function.
 
     Args:
-        func: A function that takes the tensors of ``inp`` and returns one value for each dtype in ``Tout``.
-        inp: A list of tensors, variables and values that become tensors.
-        Tout: The dtype of the result, a list of dtypes for several results, or an empty list for none.
+        func: A function that takes the tensors in ``inp`` and returns a value for each dtype in ``Tout``.
+        inp: A list of tensors, variables and other values that can be converted to tensors.
+        Tout: The dtype of the result. A list of dtypes if there are several results, or an empty list if there is none.
         name: Ignored in eager execution.
 
     Returns:
@@ -228,10 +228,10 @@ def py_function(
 
     Raises:
         ValueError: If ``func`` is not callable.
-        InvalidArgumentError: If ``func`` raises ValueError or TypeError, or returns too few values. The gradient raises
-            it if an input is of a dtype without gradients, such as an integer.
+        InvalidArgumentError: If ``func`` raises ValueError or TypeError, or returns too few values. Computing the
+            gradient also raises this error if an input has a dtype without gradients, such as int32.
         UnimplementedError: If ``func`` raises NotImplementedError.
-        UnknownError: If ``func`` raises another exception.
+        UnknownError: If ``func`` raises any other exception.
 
     >>> import minitape as tf
     >>> def log_huber(x, m):
@@ -257,14 +257,14 @@ def py_function(
 def numpy_function(
     func: Object = None, inp: Object = None, Tout: Object = None, stateful: bool = True, name: str | None = None
 ) -> Structure:
-    """Run a Python function on NumPy arrays as an operation, whose gradient is None.
+    """Run a Python function on NumPy arrays, as an operation without a gradient.
 
-    As in TensorFlow, eager execution ignores ``Tout``, so the results keep the dtypes that NumPy gave them. In a traced
-    function they must have the dtypes of ``Tout``. ``stateful`` has no effect. See
+    As in TensorFlow, eager execution ignores ``Tout``, so the results keep the dtypes of the arrays. In a traced
+    function, the results must have the dtypes in ``Tout``. ``stateful`` has no effect. See
     https://www.tensorflow.org/api_docs/python/tf/numpy_function.
 
     Args:
-        func: A function that takes the arrays of ``inp`` and returns an array or a nested structure of arrays.
+        func: A function that takes the arrays in ``inp`` and returns an array or a nested structure of arrays.
         inp: A list of tensors, variables and arrays.
         Tout: The dtype of the result, or a list of dtypes.
         stateful: Ignored.

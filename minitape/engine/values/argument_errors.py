@@ -1,4 +1,4 @@
-"""Errors for arguments that an operation cannot compute with."""
+"""Errors for arguments that an operation cannot process."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 
 def build_argument_error(message: str, op: str = "", name: str = "") -> Exception:
-    """Build the InvalidArgumentError of an operation, with a message in TensorFlow's form.
+    """Build an operation's InvalidArgumentError, with a message in TensorFlow's format.
 
     Args:
         message: The reason.
-        op: TensorFlow's kernel name of the operation. It is appended to the message, unless it is empty.
+        op: TensorFlow's kernel name for the operation. If it is not empty, it is appended to the message.
         name: The name of the operation, which follows the kernel name.
 
     Returns:
@@ -31,8 +31,8 @@ def build_dtype_error(op: str, position: int, wanted: str, dtype: DType) -> Exce
     """Build the error for an operand of the wrong dtype.
 
     Args:
-        op: TensorFlow's kernel name of the operation.
-        position: The position of the operand, from 0.
+        op: TensorFlow's kernel name for the operation.
+        position: The position of the operand, counted from 0.
         wanted: The kernel name of the dtype that the operation requires.
         dtype: The dtype of the operand.
 
@@ -50,9 +50,10 @@ def check_indices(indices: Array, sizes: tuple[int, ...], op: str = "") -> None:
     """Raise InvalidArgumentError if an index is outside a tensor.
 
     Args:
-        indices: Integers of shape (..., depth). The last axis holds one index for each of the first ``depth`` axes.
+        indices: Integers of shape (..., depth). Along the last axis, there is an index for each of the first ``depth``
+            axes.
         sizes: The sizes of the tensor's axes.
-        op: TensorFlow's kernel name of the operation, for the message.
+        op: TensorFlow's kernel name for the operation, used in the message.
 
     Raises:
         InvalidArgumentError: If an index is negative or too large.

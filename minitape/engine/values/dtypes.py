@@ -1,4 +1,4 @@
-"""Element types such as ``tf.float32``, and the conversion from NumPy's types."""
+"""Element types such as ``tf.float32``, and the conversion from NumPy types."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class DType:
     """The type of a tensor's elements.
 
-    Two DTypes are equal if their names are. A DType also equals anything that :func:`as_dtype` converts to it.
+    Two DTypes are equal if their names are equal. A DType also equals everything that :func:`as_dtype` converts to it.
 
     Attributes:
         name: TensorFlow's name, such as "float32".
@@ -23,8 +23,8 @@ class DType:
             "s" for strings.
         number: The number in TensorFlow's ``DataType`` enumeration.
         kernel_name: The name in the error messages of TensorFlow's kernels.
-        size: The number of bytes in an element, which is 0 for strings.
-        differentiable: Whether values of the type can have gradients: real floats and complex numbers can.
+        size: The number of bytes per element, or 0 for strings.
+        differentiable: Whether values of this type can have gradients. True for floating and complex types.
 
     >>> import minitape as tf
     >>> tf.float32, str(tf.float32), tf.float32 == "float32", tf.float32.is_floating
@@ -34,7 +34,7 @@ class DType:
     __slots__ = ("name", "_numpy_type", "kind", "number", "kernel_name", "size", "differentiable")
 
     def __init__(self, name: str, numpy_type: NumPyType, kind: str, number: int, kernel_name: str) -> None:
-        """Create one of the types below; no other code creates DTypes."""
+        """Create a type. Only this module creates DTypes."""
         self.name, self._numpy_type, self.kind = name, numpy_type, kind
         self.number = number
         self.kernel_name = kernel_name
@@ -51,7 +51,7 @@ class DType:
     is_integer = property(lambda self: self.kind in "iu", doc="True for integers, bool excluded.")
 
     def __eq__(self, other: Object) -> builtins.bool:
-        """Return whether ``other`` is this type, or something that :func:`as_dtype` converts to it."""
+        """Return whether ``other`` is this type, or is converted to it by :func:`as_dtype`."""
         if self is other or other is None:
             return self is other
         try:
@@ -60,11 +60,11 @@ class DType:
             return False
 
     def __hash__(self) -> int:
-        """Return the type's number in TensorFlow."""
+        """Return the number of the type in TensorFlow."""
         return self.number
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Return the type's name for pickling, so that each type stays one object."""
+        """Return how pickle finds the type by its name, so that each type remains a single object."""
         return as_dtype, (self.name,)
 
     def __repr__(self) -> str:
@@ -99,16 +99,16 @@ _BY_NUMPY: dict[np.dtype, DType] = {np.dtype(d.as_numpy_dtype): d for d in _ALL_
 
 
 def as_dtype(type_value: DTypeLike) -> DType:
-    """Convert a DType, its name, a NumPy type or ``float``/``bool``/``str`` to a DType.
+    """Convert a DType, its name, a NumPy type, ``float``, ``bool`` or ``str`` to a DType.
 
     Args:
-        type_value: The type. An array stands for the type of its elements.
+        type_value: The type. For an array, the type of its elements.
 
     Returns:
         The DType.
 
     Raises:
-        TypeError: If For anything else, including ``int``, as in TensorFlow.
+        TypeError: If the argument is anything else. As in TensorFlow, this includes ``int``.
 
     >>> import numpy as np
     >>> as_dtype("float32"), as_dtype(float), as_dtype(np.int64)
@@ -128,7 +128,10 @@ def as_dtype(type_value: DTypeLike) -> DType:
 
 
 def _find_dtype_of_numpy_type(value: object) -> DType | None:
-    """Find the DType of a NumPy type or an array; None for anything else and for types that TensorFlow lacks."""
+    """Find the DType of a NumPy type or an array.
+
+    Return None for anything else, and for types that TensorFlow does not have.
+    """
     if isinstance(value, type):
         is_element_type = value is object or (issubclass(value, np.generic) and value not in (np.generic, np.void))
         numpy_dtype = np.dtype(value) if is_element_type else None
@@ -149,7 +152,7 @@ def find_dtype(value: Array) -> DType:
         The DType.
 
     Raises:
-        TypeError: If TensorFlow has no such type.
+        TypeError: If TensorFlow does not have this type.
     """
     return find_dtype_of_numpy(value.dtype)
 
@@ -161,10 +164,10 @@ def find_dtype_of_numpy(dtype: np.dtype) -> DType:
         dtype: The NumPy dtype.
 
     Returns:
-        The DType. Texts of any length are ``tf.string``.
+        The DType. Text of any length is ``tf.string``.
 
     Raises:
-        TypeError: If TensorFlow has no such type.
+        TypeError: If TensorFlow does not have this type.
     """
     known_dtype = _BY_NUMPY.get(dtype)
     return known_dtype if known_dtype is not None else as_dtype(dtype)

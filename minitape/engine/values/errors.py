@@ -1,4 +1,4 @@
-"""The exceptions of ``tf.errors``, which operations raise.
+"""The exceptions in ``tf.errors``, which operations raise.
 
 Each class has TensorFlow's canonical error code (https://www.tensorflow.org/api_docs/python/tf/errors).
 """
@@ -7,13 +7,13 @@ from __future__ import annotations
 
 
 class OpError(Exception):
-    """An operation failed while it ran.
+    """An error that an operation raised while it was running.
 
     Attributes:
         message: The reason.
-        node_def: The operation's definition in a graph, which is None in eager mode.
-        op: The operation of the graph, which is None in eager mode.
-        error_code: TensorFlow's canonical code, which each subclass sets.
+        node_def: The definition of the operation in its graph. None in eager mode.
+        op: The graph operation. None in eager mode.
+        error_code: TensorFlow's canonical error code, set by each subclass.
 
     >>> import minitape as tf
     >>> try:
@@ -23,17 +23,17 @@ class OpError(Exception):
     Incompatible shapes: [2] vs. [3] [Op:AddV2] name:...
     """
 
-    # Users find the class in this module, and tracebacks show its name.
+    # Users find the class in this module, and tracebacks show the module's name.
     __module__ = "minitape.errors"
     error_code: int | None = None
 
     def __init__(self, node_def: object, op: object, message: str) -> None:
-        """Create an error with TensorFlow's arguments; the attributes have the same names."""
+        """Create an error with TensorFlow's arguments. The attributes have the same names."""
         super().__init__()
         self.node_def, self.op, self.message = node_def, op, message
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Return the class and the arguments, so that the error can be pickled."""
+        """Return the class and its arguments, which makes the error picklable."""
         return type(self), (self.node_def, self.op, self.message)
 
     def __str__(self) -> str:
@@ -42,7 +42,7 @@ class OpError(Exception):
 
 
 class UnknownError(OpError):
-    """An operation failed for another reason, such as an error in a Python function that it called.
+    """An error for any other reason, such as an exception in a Python function that the operation called.
 
     >>> import minitape as tf
     >>> try:
@@ -56,7 +56,7 @@ class UnknownError(OpError):
 
 
 class InvalidArgumentError(OpError):
-    """An argument is wrong: shapes that do not fit, an unsupported dtype, or an index out of range.
+    """An error for a wrong argument, such as incompatible shapes, an unsupported dtype or an index out of range.
 
     >>> import minitape as tf
     >>> try:
@@ -70,7 +70,7 @@ class InvalidArgumentError(OpError):
 
 
 class UnimplementedError(OpError):
-    """The operation is not implemented for these arguments.
+    """An error for arguments for which the operation is not implemented.
 
     >>> import minitape as tf
     >>> try:

@@ -1,7 +1,7 @@
-"""Nested structures of Python: flatten them and pack them again (``tf.nest``).
+"""Nested Python structures: flatten them, and pack values into them again (``tf.nest``).
 
-Sequences and dictionaries are structures, and everything else is a leaf. Dictionaries are traversed in the order of
-their sorted keys, as in https://www.tensorflow.org/api_docs/python/tf/nest.
+Sequences and dictionaries are structures, and everything else is a leaf. As in
+https://www.tensorflow.org/api_docs/python/tf/nest, dictionaries are traversed in the order of their sorted keys.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ..types import Function, Object, Structure
 
-# Classes that turned out to be leaves are remembered here, because `issubclass` is slow.
+# This set caches classes that turned out to be leaves, because `issubclass` is slow.
 _LEAF_TYPES: set[type] = set()
 
 
 def is_nested(structure: Structure) -> bool:
-    """Return True for dictionaries and their views, and for sequences except strings.
+    """Return whether an object is a dictionary, a view of one, or a sequence other than a string.
 
     Args:
         structure: Any object.
@@ -39,7 +39,7 @@ def is_nested(structure: Structure) -> bool:
 
 
 def _list_children(structure: Structure) -> list[Structure] | None:
-    """List the parts of a structure, in order; None for a leaf."""
+    """List the children of a structure in order, or return None for a leaf."""
     if is_nested(structure):
         return [structure[key] for key in sorted(structure)] if isinstance(structure, Mapping) else list(structure)
     return None
@@ -49,7 +49,7 @@ def flatten(structure: Structure) -> list[Structure]:
     """Return the leaves of a structure, in order.
 
     Args:
-        structure: A nested structure, or one leaf.
+        structure: A nested structure or a leaf.
 
     Returns:
         A list of the leaves.
@@ -70,7 +70,7 @@ def flatten(structure: Structure) -> list[Structure]:
 
 
 def pack_sequence_as(structure: Structure, flat_sequence: Structure) -> Structure:
-    """Return a structure like ``structure`` that contains the leaves of ``flat_sequence``.
+    """Pack the leaves in ``flat_sequence`` into a structure like ``structure``.
 
     Args:
         structure: The structure to imitate. Its own leaves do not matter.
@@ -117,11 +117,11 @@ def _pack_leaves_like(structure: Structure, leaves: Iterator[Structure]) -> Stru
 
 
 def map_structure(func: Function, *structure: Structure) -> Structure:
-    """Apply ``func`` to the leaves of one or more structures of the same form.
+    """Apply a function to the leaves of one or more structures of the same form.
 
     Args:
-        func: A function that receives one leaf of each structure.
-        *structure: The structures, which differ only in their leaves.
+        func: A function that takes one leaf from each structure.
+        *structure: The structures, which must not differ except in their leaves.
 
     Returns:
         A structure of the same form that contains the results.
@@ -146,7 +146,7 @@ def map_structure(func: Function, *structure: Structure) -> Structure:
 
 
 def _build_comparable_form(structure: Structure) -> object:
-    """Return an object that is equal for structures of the same form: kind, keys and forms inside."""
+    """Return an object that describes the form of a structure. It is equal for structures of the same form."""
     children = _list_children(structure)
     if children is None:
         return None

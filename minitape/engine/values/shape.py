@@ -1,4 +1,4 @@
-"""``tf.TensorShape``: the static shape of a tensor, in which sizes may be unknown."""
+"""``tf.TensorShape``: the static shape of a tensor, which may contain unknown sizes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def _parse_size(value: Object) -> int | None:
-    """Convert a size to an int, or to None if it is unknown; raise TypeError or ValueError otherwise."""
+    """Convert a size to an int, or to None if it is unknown. Raise TypeError or ValueError for anything else."""
     if value is None:
         return None
     if not hasattr(value, "__index__"):
@@ -23,7 +23,7 @@ def _parse_size(value: Object) -> int | None:
 
 
 class TensorShape:
-    """The shape of a tensor. Its sizes are ints, or None if they are unknown.
+    """The shape of a tensor. Each size is an int, or None if it is unknown.
 
     The rank of ``TensorShape(None)`` is unknown. See
     https://www.tensorflow.org/api_docs/python/tf/TensorShape.
@@ -50,10 +50,10 @@ class TensorShape:
         """Create a shape.
 
         Args:
-            dims: The sizes, one size, a tensor of sizes, another shape, or None for an unknown rank.
+            dims: The sizes, a single size, a tensor of sizes, another shape, or None for an unknown rank.
 
         Raises:
-            TypeError: If a size is not an integer or None.
+            TypeError: If a size is neither an integer nor None.
             ValueError: If a size is negative.
         """
         if dims is None:
@@ -70,7 +70,7 @@ class TensorShape:
         """Create a shape from a tuple of sizes, without checks.
 
         Args:
-            dims: Non-negative ints, or None for unknown sizes.
+            dims: The sizes, each a non-negative int or None.
 
         Returns:
             The shape.
@@ -87,7 +87,7 @@ class TensorShape:
     ndims = rank
 
     def as_list(self) -> list[int | None]:
-        """Return the sizes as a list of ints, with None for unknown sizes.
+        """Return the sizes as a list. Unknown sizes are None.
 
         Raises:
             ValueError: If the rank is unknown.
@@ -101,14 +101,14 @@ class TensorShape:
         return None if self._dims is None or None in self._dims else math.prod(self._dims)  # type: ignore[arg-type]
 
     def is_fully_defined(self) -> bool:
-        """Return True if every size is known."""
+        """Return whether all sizes are known."""
         return self._dims is not None and None not in self._dims
 
     def is_compatible_with(self, other: ShapeLike) -> bool:
-        """Return True if some fully known shape fits both shapes.
+        """Return whether both shapes could describe the same tensor.
 
         Args:
-            other: A shape, or the sizes of one.
+            other: A shape, or its sizes.
         """
         sizes, other_sizes = self._dims, to_shape(other)._dims
         if sizes is None or other_sizes is None:
@@ -118,10 +118,10 @@ class TensorShape:
         )
 
     def concatenate(self, other: ShapeLike) -> TensorShape:
-        """Return this shape followed by another; the rank is unknown unless both ranks are known.
+        """Return this shape followed by another shape. If either rank is unknown, so is the rank of the result.
 
         Args:
-            other: A shape, or the sizes of one.
+            other: A shape, or its sizes.
         """
         sizes, other_sizes = self._dims, to_shape(other)._dims
         if sizes is None or other_sizes is None:
@@ -131,11 +131,11 @@ class TensorShape:
     __add__ = concatenate
 
     def __radd__(self, other: ShapeLike) -> TensorShape:
-        """Return sizes on the left of ``+``, followed by this shape."""
+        """Return the sizes on the left of ``+``, followed by this shape."""
         return to_shape(other).concatenate(self)
 
     def __len__(self) -> int:
-        """Return the number of axes; raise ValueError if it is unknown."""
+        """Return the number of axes, or raise ValueError if it is unknown."""
         return len(self.as_list())
 
     def __bool__(self) -> bool:
@@ -143,19 +143,19 @@ class TensorShape:
         return self._dims is not None
 
     def __iter__(self) -> Iterator[int | None]:
-        """Iterate over the sizes; raise ValueError if the rank is unknown."""
+        """Iterate over the sizes, or raise ValueError if the rank is unknown."""
         if self._dims is None:
             raise ValueError("Cannot iterate over a shape with unknown rank.")
         return iter(self._dims)
 
     def __getitem__(self, key: int | slice) -> Object:
-        """Return one size, or for a slice the shape of these axes."""
+        """Return the size of an axis, or for a slice the shape of these axes."""
         if self._dims is None:
             return TensorShape(None) if isinstance(key, slice) else None
         return TensorShape.from_sizes(self._dims[key]) if isinstance(key, slice) else self._dims[key]
 
     def __eq__(self, other: Object) -> bool:
-        """Return whether ``other`` is a shape, or sizes, with the same known and unknown sizes."""
+        """Return whether ``other`` is a shape or a sequence with the same known and unknown sizes."""
         if isinstance(other, TensorShape):
             return self._dims == other._dims
         try:
@@ -181,5 +181,5 @@ class TensorShape:
 
 
 def to_shape(value: ShapeLike) -> TensorShape:
-    """Return ``value`` itself if it is a TensorShape, otherwise a shape with these sizes."""
+    """Return a TensorShape unchanged, or convert sizes to a TensorShape."""
     return value if isinstance(value, TensorShape) else TensorShape(value)
