@@ -1,8 +1,8 @@
-"""Split the cells of a notebook into words to translate and everything else.
+"""Split notebook cells into texts to translate and everything else.
 
-In a text cell, each paragraph is translated by itself. In code, only words for people are translated: comments, and
-texts that are printed or drawn. A cell with the tag "document" contains a program of another author and stays as it is.
-``translate.py`` keeps the translations and builds the notebooks.
+In a text cell, each paragraph is translated separately. In code, only comments and texts that are printed or drawn are
+translated. A cell with the tag "document" contains another author's program and stays unchanged. ``translate.py``
+stores the translations and builds the notebooks.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ def translate_cell(cell: Object, translations: dict[str, str]) -> str:
     """Return the text of a cell in another language.
 
     Args:
-        cell: The cell of a notebook.
-        translations: The translation of each piece; pieces without one stay English.
+        cell: A notebook cell.
+        translations: The translation of each piece. Pieces without a translation stay English.
     """
     return "".join(translations.get(piece, piece) if is_words else piece for piece, is_words in iter_pieces(cell))
 
@@ -41,13 +41,13 @@ def translate_cell(cell: Object, translations: dict[str, str]) -> str:
 def iter_pieces(cell: Object) -> Iterator[tuple[str, bool]]:
     """Yield the text of a cell in pieces.
 
-    Together the pieces are the text, except that a text in several pairs of quotes gets one pair.
+    Joined together, the pieces are the cell's text, except that adjacent string literals become a single literal.
 
     >>> [piece for piece, words in iter_pieces({"cell_type": "code", "source": "y = x * x  # a square"}) if words]
     ['a square']
 
     Args:
-        cell: The cell of a notebook.
+        cell: A notebook cell.
 
     Yields:
         Each piece, and whether it consists of words to translate.
@@ -89,7 +89,7 @@ QuotedWords: TypeAlias = tuple[int, int, str, str, str]
 
 
 def _iter_comments(source: str) -> Iterator[QuotedWords]:
-    """Yield the comments of a program."""
+    """Yield the comments in a program."""
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type == tokenize.COMMENT:
             begin = _find_offset(source, *token.start)
@@ -98,14 +98,14 @@ def _iter_comments(source: str) -> Iterator[QuotedWords]:
 
 
 def _iter_quoted_words(source: str) -> Iterator[QuotedWords]:
-    """Yield the quoted words of a program that a learner reads.
+    """Yield the string literals in a program that learners read.
 
-    These are the texts that the program prints, draws, asks or hands in, even if a variable holds them first, and the
-    docstrings.
+    These are docstrings and the texts that the program prints, draws, asks or hands in, directly or through a variable.
     """
     lines = source.splitlines(keepends=True)
     for node in (text for words in _iter_displayed_expressions(ast.parse(source)) for text in iter_text_nodes(words)):
-        bounds = (node.lineno, node.col_offset), (node.end_lineno or 0, node.end_col_offset)  # Columns count bytes.
+        # Column numbers count bytes.
+        bounds = (node.lineno, node.col_offset), (node.end_lineno or 0, node.end_col_offset)
         begin, end = (
             _find_offset(source, line, len(lines[line - 1].encode()[:column].decode())) for line, column in bounds
         )
@@ -136,13 +136,13 @@ def _iter_displayed_expressions(tree: ast.Module) -> Iterator[ast.AST]:
 
 
 def iter_named_values(tree: ast.AST) -> Iterator[tuple[str, ast.AST]]:
-    """Yield the names of a program with their values.
+    """Yield the names in a program with their values.
 
     Args:
         tree: The syntax tree of the program.
 
     Yields:
-        Each name with its value: the assigned value, the iterable of its loop, or the default of the argument.
+        Each name and its value: the assigned value, the loop's iterable, or the parameter's default.
     """
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign):
@@ -162,7 +162,7 @@ def iter_named_values(tree: ast.AST) -> Iterator[tuple[str, ast.AST]]:
 def iter_text_nodes(expression: ast.AST) -> Iterator[ast.expr]:
     """Yield the texts in an expression.
 
-    Texts that look something up, are compared, or are arguments of a method are left out.
+    Texts that are keys, operands of comparisons, or arguments of methods are skipped.
 
     Args:
         expression: The syntax tree of the expression.
@@ -175,7 +175,7 @@ def iter_text_nodes(expression: ast.AST) -> Iterator[ast.expr]:
     parts: list[ast.AST] = [*ast.iter_child_nodes(expression)]
     is_method_call = isinstance(getattr(expression, "func", None), ast.Attribute)
     if isinstance(expression, ast.Call) and get_name(expression.func) == "get":
-        parts = [*expression.args[1:]]  # The default of get() may be shown, but its key is not.
+        parts = [*expression.args[1:]]  # The default value in get() may be shown to learners, but its key is not.
     elif is_method_call or isinstance(expression, (ast.Subscript, ast.Lambda, ast.Compare)):
         return
     for part in parts:
@@ -183,5 +183,5 @@ def iter_text_nodes(expression: ast.AST) -> Iterator[ast.expr]:
 
 
 def get_name(node: ast.AST) -> str:
-    """Return the name of a variable or an attribute; "" for other expressions."""
+    """Return the name of a variable or an attribute, or "" for other expressions."""
     return getattr(node, "id", getattr(node, "attr", ""))

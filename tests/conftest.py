@@ -19,13 +19,13 @@ from processes import end_processes
 
 # These scripts contain no tests.
 collect_ignore_glob = ["repository/make_*.py", "oracle/make_*.py"]
-if importlib.util.find_spec("minitape.speed") is None:  # All other tests pass without the accelerators.
+if importlib.util.find_spec("minitape.speed") is None:  # All other tests also pass without the accelerators.
     collect_ignore_glob += ["speed/*", "repository/test_layers.py", "cli/test_warmup.py"]
 
 PATIENCE = 300_000
 """Milliseconds to wait for a page, long enough for a busy machine."""
 REPOSITORY = Path(__file__).parents[1]
-# The longest files begin first, so that only short ones are left at the end and all workers finish together.
+# Start the longest files first. Only short files are then left at the end, so all workers finish together.
 LONGEST_FILES = """
 widgets/test_jupyterlab.py notebooks/test_lessons.py cli/test_check.py oracle/test_oracle.py
 cli/test_lesson_in_browser.py course/test_translation.py widgets/test_page.py cli/test_wheel.py
@@ -41,13 +41,13 @@ PROMISE_VARIABLES = {
     "classroom": f"{REQUIRE_PREFIX}CLASS",
     "lite": f"{REQUIRE_PREFIX}LITE",
 }
-# The headless shell comes first, because it takes only two thirds of the time.
+# Prefer the headless shell, which takes only two thirds of the time.
 CHROMIUM_NAMES = "chromium-headless-shell chromium chromium-browser google-chrome google-chrome-stable chrome".split()
 ADDRESS = re.compile(r"http://\S+token=\S+")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the option for the number of learners on the hub of tests/cli/test_hub.py."""
+    """Add the option for the number of learners on the hub in tests/cli/test_hub.py."""
     parser.addoption("--learners", type=int, default=2, help="learners on the hub of tests/cli/test_hub.py (2 or more)")
 
 
@@ -59,7 +59,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item, call):
-    """Turn a skipped test into a failure if the environment promised its requirements (as `.ci/run` and CI do)."""
+    """Turn a skipped test into a failure if the environment promises its requirements (as `.ci/run` and CI do)."""
     report = yield
     needed_variables = [variable for marker, variable in PROMISE_VARIABLES.items() if item.get_closest_marker(marker)]
     if report.skipped and needed_variables and all(map(os.environ.get, needed_variables)):
@@ -76,13 +76,13 @@ def repository() -> Path:
 
 @pytest.fixture
 def nothing_has_left_yet(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Start a program without the escapes of earlier programs, because explanations search the escaped values."""
+    """Forget the escapes of earlier programs, because explanations search the escaped values."""
     _clear_escapes(monkeypatch)
 
 
 @pytest.fixture(scope="module", autouse=True)
 def _nothing_left_in_other_files() -> Iterator[None]:
-    """Start each test file without the escapes of other files, because workers run the files in any order."""
+    """Forget the escapes of other test files, because workers run the files in any order."""
     with pytest.MonkeyPatch.context() as patch:
         _clear_escapes(patch)
         yield
@@ -99,7 +99,7 @@ def _clear_escapes(patch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="session")
 def chromium() -> str:
-    """Return the path of the system's Chromium; skip the test if it is not installed."""
+    """Return the path of the system's Chromium, or skip the test if Chromium is not installed."""
     for name in CHROMIUM_NAMES:
         if path := shutil.which(name):
             return path
@@ -108,16 +108,16 @@ def chromium() -> str:
 
 @pytest.fixture(scope="session")
 def browser(chromium: str) -> Iterator:
-    """Yield the system's Chromium, driven by Playwright."""
+    """Yield the system's Chromium, controlled by Playwright."""
     from playwright.sync_api import Page, expect, sync_playwright
 
     expect.set_options(timeout=PATIENCE)
-    # One process draws all pages, so that scripts are compiled only once.
+    # A single process renders all pages, so scripts are compiled only once.
     arguments = ["--renderer-process-limit=1"]
     arguments += ["--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1"]
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         arguments += ["--no-sandbox"]
-    # Conditions are polled at intervals, because polling before each frame makes the browser draw frames.
+    # Poll conditions at intervals. Polling before each frame would make the browser draw frames.
     wait_for_function = functools.partialmethod(Page.wait_for_function, polling=50)
     with sync_playwright() as playwright, pytest.MonkeyPatch.context() as patch:
         patch.setattr(Page, "wait_for_function", wait_for_function)
@@ -129,19 +129,20 @@ def browser(chromium: str) -> Iterator:
 def open_guarded_context(browser, bypass_csp=True, served=True):
     """Open a browser context that can reach only this machine.
 
-    The policy of a page would forbid the code that tests evaluate in it, so it is switched off by default.
+    A page's content security policy would block the code that tests evaluate in the page, so the policy is disabled by
+    default.
 
     Args:
         browser: The browser.
-        bypass_csp: Ignore the content security policy of pages.
-        served: A server sends the pages, and their files are kept for the next page. Pages without a server cannot read
-            files.
+        bypass_csp: Whether to ignore the content security policy of pages.
+        served: Whether a server sends the pages. The browser caches their files for the next page. Pages without a
+            server cannot read files.
 
     Returns:
-        The context, and a list to which the addresses of forbidden requests are added.
+        The context, and a list that collects the URLs of forbidden requests.
     """
     size = {"width": 1400, "height": 900}
-    # A gliding camera would remove nodes that leave the pane while a test reads them.
+    # With animations, nodes could leave the pane while a test reads them.
     context = browser.new_context(viewport=size, bypass_csp=bypass_csp, reduced_motion="reduce")
     context.set_default_timeout(PATIENCE)
     blocked_urls: list[str] = []
@@ -154,7 +155,7 @@ def open_guarded_context(browser, bypass_csp=True, served=True):
             blocked_urls.append(request.url)
         return not is_allowed
 
-    if served:  # The resolver rules block other machines. A route would switch off the browser's cache.
+    if served:  # Resolver rules block other machines. A route would also disable the browser's cache.
         context.on("request", note_request)
     else:
         context.route("**/*", lambda route: route.abort() if note_request(route.request) else route.continue_())
@@ -163,7 +164,7 @@ def open_guarded_context(browser, bypass_csp=True, served=True):
 
 @pytest.fixture(scope="session")
 def _served(browser):
-    """Yield the context for all pages from a server, so that JupyterLab is loaded and compiled only once."""
+    """Yield the context for all pages from servers, so that JupyterLab is loaded and compiled only once."""
     yield from _yield_context(browser)
 
 
@@ -171,23 +172,23 @@ def _served(browser):
 def _without_server(browser):
     """Yield the context for all pages without a server.
 
-    They store nothing that another page could see, and a window costs more time than such a page.
+    These pages store nothing that other pages could see, and creating a new context would take longer.
     """
     yield from _yield_context(browser, served=False)
 
 
 def _yield_context(browser, **options):
     context, blocked_urls = open_guarded_context(browser, **options)
-    context.new_page()  # This page keeps the window open.
+    context.new_page()  # This page keeps the context open.
     yield context, blocked_urls
     context.close()
 
 
 @pytest.fixture
 def page(browser, request) -> Iterator:
-    """Yield a fresh page that can reach only this machine; any other request fails the test.
+    """Yield a fresh page that can reach only this machine. Any other request fails the test.
 
-    Cookies and storage belong to a server's address. A test that needs fresh ones must start its own server.
+    Cookies and storage belong to a server's address, so a test that needs empty storage must start its own server.
     """
     name = "_served" if "start_lab" in request.fixturenames else "_without_server"
     context, blocked_urls = request.getfixturevalue(name)
@@ -200,7 +201,7 @@ def page(browser, request) -> Iterator:
 
 @pytest.fixture
 def page_with_policy(browser) -> Iterator:
-    """Yield such a page whose own content security policy applies."""
+    """Yield a fresh page whose content security policy is enforced."""
     context, blocked_urls = open_guarded_context(browser, bypass_csp=False, served=False)
     yield context.new_page()
     context.close()
@@ -209,9 +210,9 @@ def page_with_policy(browser) -> Iterator:
 
 @pytest.fixture(scope="module")
 def new_page(_served) -> Iterator[Callable]:
-    """Yield a function that opens such a page, for several tests of a file.
+    """Yield a function that opens a page for several tests in a file.
 
-    A server sends the page, and no test leaves traces that another one could see.
+    A server sends the page. The tests must leave no traces that other tests could see.
     """
     context, blocked_urls = _served
     pages: list = []
@@ -226,16 +227,17 @@ def new_page(_served) -> Iterator[Callable]:
 def start_lab() -> Iterator[Callable[..., str]]:
     """Yield a function that starts `minitape lab FOLDER` and returns the address that it prints.
 
-    All servers and their kernels are ended after the last test of the file.
+    All servers and their kernels are terminated after the last test in the file.
     """
     servers: list[subprocess.Popen[str]] = []
     readers: list[threading.Thread] = []
 
     def start_server(folder: Path, *options: str) -> str:
-        with socket.create_server(("127.0.0.1", 0)) as probe:  # Two workers must not both find 8888 free.
+        # Choose any free port, because two workers could both find port 8888 free.
+        with socket.create_server(("127.0.0.1", 0)) as probe:
             port = probe.getsockname()[1]
         command = [sys.executable, "-m", "minitape", "lab", str(folder), "--no-browser", f"--port={port}", *options]
-        workspaces = tempfile.mkdtemp()  # A fresh workspace does not reopen the notebooks of other sessions.
+        workspaces = tempfile.mkdtemp()  # A fresh workspace does not reopen notebooks from other sessions.
         environment = {**os.environ, "COLUMNS": "500", "NO_COLOR": "1", "JUPYTERLAB_WORKSPACES_DIR": workspaces}
         server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment)
         servers.append(server)
@@ -244,7 +246,7 @@ def start_lab() -> Iterator[Callable[..., str]]:
         for line in server.stdout:
             lines.append(line)
             if address := ADDRESS.search(line):
-                # The output is read to the end, because a full pipe would block the server.
+                # Read the output to the end, because a full pipe would block the server.
                 readers.append(threading.Thread(target=server.stdout.read))
                 readers[-1].start()
                 return address.group()
@@ -260,5 +262,5 @@ def start_lab() -> Iterator[Callable[..., str]]:
 
 @pytest.fixture(scope="module")
 def lab(start_lab, tmp_path_factory) -> str:
-    """Return the address, with its token, of a `minitape lab` in a fresh folder with all lessons."""
+    """Return the URL, including the token, of a `minitape lab` server in a fresh folder with all lessons."""
     return start_lab(tmp_path_factory.mktemp("lessons"))

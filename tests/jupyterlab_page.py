@@ -1,4 +1,4 @@
-"""A notebook in a real JupyterLab that tests write, open in a browser and run."""
+"""Write notebooks, and open and run them in a real JupyterLab."""
 
 import json
 import re
@@ -13,10 +13,10 @@ GAVE_UP_MESSAGE = "[anywidget] Failed to initialize model."
 
 
 def wait_for_frame(page: Any) -> None:
-    """Wait until the last change is drawn, which happens once per frame.
+    """Wait until the last change has been drawn, which happens once per frame.
 
     Args:
-        page: The page of Playwright.
+        page: The Playwright page.
     """
     page.evaluate("new Promise(requestAnimationFrame)")
 
@@ -26,8 +26,8 @@ def write_notebook(path: Path, *cells: str | dict[str, Any], **metadata: Any) ->
 
     Args:
         path: The file.
-        cells: The cells. A text stands for a code cell.
-        metadata: The metadata of the notebook, besides the kernel.
+        cells: The cells. A string stands for a code cell.
+        metadata: The notebook's metadata, in addition to the kernel.
     """
     empty_cell = {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": []}
     cell_nodes = [
@@ -42,18 +42,18 @@ class Notebook:
     """A notebook that is open in JupyterLab.
 
     Attributes:
-        page: The page of Playwright.
+        page: The Playwright page.
         errors: The errors that the page reported.
-        kernel_requests: The requests that changed a kernel, for the messages of failures.
+        kernel_requests: The requests that changed a kernel, for failure messages.
         file: The name of the notebook.
-        url: The address of the notebook in a separate workspace, with the token.
+        url: The URL of the notebook in a separate workspace, including the token.
     """
 
     def __init__(self, page: Any, address: str, name: str, opens: bool = True) -> None:
-        """Prepare a page for the notebook `name` on the server at `address`, and open it if `opens`."""
+        """Prepare a page for the notebook `name` on the server at `address`. Open the page if `opens` is true."""
         self.page, self.errors, self.kernel_requests = page, [], []
-        page.set_default_timeout(90000)  # Other tests may slow this one down.
-        # The dialog also lists other sessions, so only its title identifies it.
+        # Other tests may slow this test down. The dialog also lists other sessions, so it is identified by its title.
+        page.set_default_timeout(90000)
         dialog = page.locator("dialog.jp-Dialog").filter(has_text="Select Kernel")
         page.add_locator_handler(dialog, lambda: self.answer_dialog(dialog))
         page.on("pageerror", lambda error: self.note_error(str(error)))
@@ -71,19 +71,19 @@ class Notebook:
             self.open_page()
 
     def note_error(self, error: str) -> None:
-        """Record an error of the page, except that anywidget stopped waiting, which happens on a busy machine."""
+        """Record a page error, except for anywidget's timeout, which occurs on busy machines."""
         if not error.startswith(GAVE_UP_MESSAGE):
             self.errors.append(error)
 
     def note_kernel_request(self, request: Any) -> None:
-        """Record a request that changes a kernel or session, for the messages of failures."""
+        """Record a request that changes a kernel or a session, for failure messages."""
         if request.method != "GET" and KERNEL_URL.search(request.url):
             self.kernel_requests.append(
                 f"{request.method} {request.url.split('/api/')[1].split('?')[0]} {request.post_data or ''}"
             )
 
     def answer_dialog(self, dialog: Any) -> None:
-        """Accept the dialog in which JupyterLab asks for a kernel, as it does on a busy machine.
+        """Accept the dialog in which JupyterLab asks for a kernel. It appears on busy machines.
 
         The button is found by its class, because its accessible name differs from its label.
         """
@@ -96,16 +96,16 @@ class Notebook:
         self.page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status='idle']", timeout=300_000)
 
     def run_cell(self, cell: int) -> None:
-        """Run a cell, and wait until it has finished.
+        """Run a cell and wait until it has finished.
 
         Args:
-            cell: The number of the cell among the code cells, from 0.
+            cell: The index of the cell among the code cells, starting from 0.
         """
         earlier_prompt = self.read_prompt(cell)
-        for _ in range(30):  # JupyterLab ignores a run before the kernel is connected, so it is repeated.
+        for _ in range(30):  # JupyterLab ignores attempts to run a cell before the kernel is connected, so try again.
             self.start_cell(cell)
             self.page.wait_for_timeout(100)
-            # While the cell runs or is redrawn, the prompt contains no number.
+            # While a cell is running or being redrawn, its prompt contains no number.
             while not re.fullmatch(r"\[( |\d+)\]:", current_prompt := self.read_prompt(cell)):
                 self.page.wait_for_timeout(50)
             if current_prompt not in (earlier_prompt, "[ ]:"):
@@ -122,13 +122,14 @@ class Notebook:
         return self.page.locator(".jp-CodeCell .jp-InputPrompt").nth(cell).inner_text().strip()
 
     def wait_until(self, condition: str) -> None:
-        """Wait until a JavaScript expression is true in the page.
+        """Wait until a JavaScript expression becomes true in the page.
 
         Args:
             condition: The expression.
 
         Raises:
-            AssertionError: It was not true within five minutes. The message contains the outputs of all cells.
+            AssertionError: If the expression is not true within five minutes. The message contains the outputs of all
+                cells.
         """
         try:
             self.page.wait_for_function(condition, timeout=300_000)
@@ -139,7 +140,7 @@ class Notebook:
             ) from error
 
     def read_output(self, cell: int) -> str:
-        """Return the output of a code cell once the page shows it, which may be after the cell has finished."""
+        """Return the output of a code cell once the page shows it, possibly after the cell has finished."""
         self.wait_until(
             f"document.querySelectorAll('.jp-CodeCell')[{cell}]?.querySelector('.jp-OutputArea')?.textContent.trim()"
         )

@@ -1,10 +1,10 @@
-"""Processes that tests start."""
+"""Clean up processes that tests start."""
 
 import subprocess
 
 
 def end_processes(*processes: subprocess.Popen[str]) -> None:
-    """End processes that a test started, by force after a minute, so that none outlives the test.
+    """Terminate the processes that a test started, by force after a minute, so that none outlives the test.
 
     Args:
         processes: The processes.

@@ -1,14 +1,14 @@
-"""Synchronize the lessons in another language with the English ones.
+"""Synchronize the lessons in another language with the English lessons.
 
     python -m tests.translate zh
 
 ``notebooks/zh/texts`` contains a gettext file for each notebook, such as ``01.po``, and one each for `check`,
-`explain`, the picture and the command line. They are edited with Poedit, Weblate or any other editor for ``.po`` files.
-The notebooks next to them are built and never edited by hand.
+`explain`, the picture and the command line. Translators edit them with Poedit, Weblate or any other ``.po`` editor. The
+notebooks next to them are generated and never edited by hand.
 
-This program adds new texts, and marks the translation of a changed text *fuzzy*, with the earlier English text. It then
-builds the notebooks and lists the remaining work. If the folder does not exist, it is created. ``cell_words.py``
-decides which parts of a cell are translated.
+This program adds new texts and marks translations of changed texts as *fuzzy*, together with the earlier English text.
+It then builds the notebooks and lists the remaining work. A missing folder is created. ``cell_words.py`` decides which
+parts of a cell are translated.
 """
 
 from __future__ import annotations
@@ -63,14 +63,14 @@ COMMAND_DECORATORS = {"command", "group"}
 
 
 def synchronize_translation(english: Path, translation: Path) -> list[str]:
-    """Update the files and notebooks of a translation from the English ones.
+    """Update a translation's files and notebooks from the English notebooks.
 
     Args:
         english: The folder of the English notebooks.
         translation: The folder of the translation.
 
     Returns:
-        The remaining work: texts to translate and notebooks to run.
+        The remaining work: the texts to translate and the notebooks to run.
     """
     (translation / TEXTS_FOLDER).mkdir(parents=True, exist_ok=True)
     remaining_work, translations = [], {}
@@ -98,20 +98,20 @@ def _write_if_changed(file: Path, text: str) -> None:
 
 
 def get_domain(notebook: Path) -> str:
-    """Return the name of the file with a notebook's texts: the number of the lesson, or the name of the page."""
+    """Return the name of the file with a notebook's texts: the lesson's number, or the page's name."""
     return notebook.stem.partition("_")[0]
 
 
 def update_catalog(file: Path, places_by_text: dict[str, list[str]], code: str) -> Catalog:
-    """Return the catalog of a file with new texts.
+    """Return the catalog of a file, updated with new texts.
 
     Args:
-        file: The ``.po`` file, which may be missing.
+        file: The ``.po`` file, which may not exist yet.
         places_by_text: The places of each English text.
         code: The language.
 
     Returns:
-        The catalog, in which the translations of changed texts are fuzzy.
+        The catalog. Translations of changed texts are marked as fuzzy.
     """
     from babel.messages import Catalog
     from babel.messages.pofile import read_po
@@ -134,7 +134,7 @@ def update_catalog(file: Path, places_by_text: dict[str, list[str]], code: str) 
 
 
 def _parse_previous_text(comments: list[str]) -> list[str]:
-    """Return the earlier English of a fuzzy text, which Babel reads only as comments.
+    """Return the earlier English version of a fuzzy text, which Babel reads only as a comment.
 
     >>> _parse_previous_text(['| msgid "A text "', '| "of two lines"'])
     ['A text of two lines']
@@ -147,7 +147,8 @@ def _parse_previous_text(comments: list[str]) -> list[str]:
 def format_po_file(catalog: Catalog) -> str:
     """Format a catalog as a ``.po`` file.
 
-    The earlier English of a fuzzy text is added above the text, because Babel would break it within its quotes.
+    The earlier English version of a fuzzy text is added above the text, because Babel would insert line breaks inside
+    its quotes.
     """
     from babel.messages.pofile import normalize, write_po
 
@@ -161,13 +162,14 @@ def format_po_file(catalog: Catalog) -> str:
 
 
 def list_remaining_texts(catalog: Catalog) -> list[str]:
-    """List the remaining work for the translator of a catalog.
+    """List a translator's remaining work on a catalog.
 
     Args:
         catalog: The catalog.
 
     Returns:
-        Each changed text with its English then and now; each new text, or only their number if there are many.
+        Each changed text with its old and new English version, and each new text, or only the number of new texts if
+        there are many.
     """
     new = [f"new: {text.id!r}" for text in catalog if text.id and not text.string]
     changed = [
@@ -183,12 +185,12 @@ def translate_notebook(
 
     Args:
         english: The English notebook.
-        old_notebook: The translated notebook as it was, which provides the outputs and attached pictures.
+        old_notebook: The existing translated notebook, which provides the outputs and attached pictures.
         translations: The translation of each piece.
         code: The language.
 
     Returns:
-        The translated notebook, and the ids of its cells that must be run.
+        The translated notebook, and the IDs of the cells that must be run.
     """
     old_cells = {cell["id"]: cell for cell in old_notebook["cells"]}
     cells, cells_to_run = [], []
@@ -215,7 +217,7 @@ def collect_texts_by_domain(english: Path) -> dict[str, dict[str, list[str]]]:
         english: The folder of the English notebooks.
 
     Returns:
-        The places of each text, by file and text.
+        The places of each text, by file and by text.
     """
     texts_by_domain: dict[str, dict[str, list[str]]] = {}
     for path in sorted(english.glob("*.ipynb")):
@@ -233,7 +235,7 @@ def collect_texts_by_domain(english: Path) -> dict[str, dict[str, list[str]]]:
         + collect_said_texts("minitape/course"),
         "explain": collect_said_texts("minitape/common", "minitape/explain", "minitape/bridges")
         + _collect_explain_texts(),
-        # The texts of the browser's view are listed in the Chinese file.
+        # The Chinese file lists the texts of the view in the browser.
         "picture": collect_said_texts("minitape/picture", "widgets/minitape_widgets")
         + [(text, VIEW) for text in load_translations("picture", "zh")],
         "cli": collect_said_texts("minitape/cli"),
@@ -246,7 +248,7 @@ def collect_texts_by_domain(english: Path) -> dict[str, dict[str, list[str]]]:
 
 
 def _collect_playground_texts() -> list[tuple[str, str]]:
-    """Collect the texts of the playground's page, and the words of its examples."""
+    """Collect the texts of the playground page and its examples."""
     script = "".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / PLAYGROUND).glob("*.ts")))
     texts = [(text, PLAYGROUND) for text in re.findall(r'\bt\(\s*"((?:[^"\\]|\\.)*)"', script)]
     for path in sorted((ROOT / EXAMPLES).glob("*.txt")):
@@ -256,7 +258,7 @@ def _collect_playground_texts() -> list[tuple[str, str]]:
 
 
 def collect_lesson_texts(lesson: str) -> list[str]:
-    """Collect the texts in a lesson's answer key: the hints and reasons of exercises and of predictions.
+    """Collect the texts in a lesson's answer key: the hints and reasons for exercises and predictions.
 
     Args:
         lesson: The number of the lesson, such as "01".
@@ -288,21 +290,21 @@ def collect_lesson_texts(lesson: str) -> list[str]:
 
 
 def _list_function_texts(function: Function | None) -> list[str]:
-    """List the texts that an exercise's additional check of a learner's function may return."""
+    """List the texts that an exercise's additional check can return."""
     if function is None:
         return []
     constants = [*function.__code__.co_consts]
     for part in function.__code__.co_consts:
-        if hasattr(part, "co_consts"):  # The part is the code of a nested function.
+        if hasattr(part, "co_consts"):  # This constant is the code of a nested function.
             constants += part.co_consts
     return [text for text in constants if isinstance(text, str) and " " in text and text != function.__doc__]
 
 
 def collect_said_texts(*folders: str) -> list[tuple[str, str]]:
-    """Collect the texts that files pass to translating functions, directly or by a name.
+    """Collect the texts that files pass to translation functions, directly or through a variable.
 
     Args:
-        folders: The folders with the files, relative to the repository.
+        folders: The folders that contain the files, relative to the repository.
 
     Returns:
         Pairs of a text and its file.
@@ -314,7 +316,7 @@ def collect_said_texts(*folders: str) -> list[tuple[str, str]]:
             (name, text) for name, value in iter_named_values(tree) if name for text in iter_text_nodes(value)
         ]
         for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
-            # Methods of the same name have other meanings, so only calls by a plain name count.
+            # Methods with the same names have other meanings, so only calls by plain name count.
             for argument in call.args[SAYING_FUNCTIONS.get(getattr(call.func, "id", ""), slice(0))]:
                 names = {get_name(node) for node in ast.walk(argument)}
                 texts_of_names = [text for name, text in named_texts if name in names and " " in ast.unparse(text)]
@@ -329,7 +331,7 @@ def collect_said_texts(*folders: str) -> list[tuple[str, str]]:
 
 
 def _iter_help_texts(tree: ast.AST) -> Iterator[str]:
-    """Yield the ``--help`` texts of the commands in a file and of their options."""
+    """Yield the ``--help`` texts of a file's commands and their options."""
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef):
             decorators = {get_name(getattr(decorator, "func", decorator)) for decorator in node.decorator_list}
@@ -340,7 +342,7 @@ def _iter_help_texts(tree: ast.AST) -> Iterator[str]:
 
 
 def _collect_explain_texts() -> list[tuple[str, str]]:
-    """Collect the sentences of the causes, and the advice on errors."""
+    """Collect the sentences about causes and the advice on errors."""
     texts = [
         (text, f"minitape/explain/causes/{file.__name__.rpartition('.')[2]}.py")
         for file in CAUSE_FILES
@@ -354,7 +356,7 @@ def _collect_explain_texts() -> list[tuple[str, str]]:
 
 
 def main() -> None:
-    """Update the language that the command line names, or exit with an error if it names none."""
+    """Update the language given on the command line, or exit with an error if the language is missing."""
     code = "".join(sys.argv[1:])
     if code == ENGLISH or not LANGUAGE_CODE.fullmatch(code):
         sys.exit(f"{code!r} names no language to translate into; give its code, such as de or pt-BR")

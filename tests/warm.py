@@ -1,8 +1,8 @@
 """Run `minitape check` in processes that have already imported pytest and nbval.
 
-`minitape check` runs each notebook in a new Python process. Half of a short notebook's time is spent on imports. Here a
-fork server has done the imports. The checks are the same, and each notebook still gets a new kernel. Tests that run the
-command `minitape` itself use the normal processes.
+`minitape check` runs each notebook in a new Python process, which spends half of a short notebook's time on imports.
+Here, a fork server imports everything once. The checks are the same, and each notebook still gets a new kernel. Tests
+that run the `minitape` command itself use normal processes.
 """
 
 import multiprocessing
@@ -19,10 +19,10 @@ PRELOADED = ["minitape.cli.nbval_recorder", "nbval.plugin", "jupyter_client.bloc
 
 
 class WarmProcess:
-    """A process of pytest with the methods of `subprocess.Popen` that `minitape check` uses.
+    """A pytest process with the `subprocess.Popen` methods that `minitape check` uses.
 
     Attributes:
-        stdout: The output of the process, stderr included.
+        stdout: The output of the process, including stderr.
         terminate: The method that terminates the process.
     """
 
@@ -30,7 +30,8 @@ class WarmProcess:
         """Start pytest with the arguments in `command`."""
         context = multiprocessing.get_context("forkserver")
         context.set_forkserver_preload(PRELOADED)
-        vars(sys.modules["__main__"]).setdefault("__spec__", None)  # The shell of another test may have removed it.
+        # The shell of another test may have removed the folder.
+        vars(sys.modules["__main__"]).setdefault("__spec__", None)
         read_end, write_end = context.Pipe(duplex=False)
         arguments = command[command.index("pytest") + 1 :]
         self._process = context.Process(target=run_pytest_in_process, args=(arguments, cwd, env, write_end))
@@ -41,22 +42,22 @@ class WarmProcess:
         self.terminate = self._process.terminate
 
     def poll(self):
-        """Return the exit code, or None while the process runs."""
+        """Return the exit code, or None while the process is running."""
         return self._process.exitcode
 
     def wait(self):
-        """Wait for the process, and return its exit code."""
+        """Wait for the process to exit and return its exit code."""
         self._process.join()
         return self._process.exitcode
 
 
 def run_pytest_in_process(arguments, cwd, env, write_end):
-    """Run pytest in this process, which becomes like a fresh one.
+    """Run pytest in this process after making it look like a fresh process.
 
     Args:
-        arguments: The arguments of pytest.
+        arguments: The arguments for pytest.
         cwd: The working folder.
-        env: All environment variables.
+        env: The complete environment.
         write_end: The pipe for stdout and stderr.
     """
     os.dup2(write_end.fileno(), 1)
@@ -74,7 +75,7 @@ def format_result_text(result):
 
 @pytest.fixture(scope="session", autouse=hasattr(os, "fork"))
 def warm_check():
-    """Check notebooks in warm processes, in each test folder that imports this fixture."""
+    """Check notebooks in warm processes. The fixture applies to each test folder that imports it."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(check_notebooks, "subprocess", SimpleNamespace(**vars(subprocess) | {"Popen": WarmProcess}))
         yield

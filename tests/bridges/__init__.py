@@ -1,1 +1,1 @@
-"""Bridges to other frameworks: each file is skipped where its framework is not installed."""
+"""Tests of the bridges to other frameworks. Each file is skipped if its framework is not installed."""

@@ -1,4 +1,4 @@
-"""Programs with a mistake in them, and the same programs fixed; :mod:`torch_cases` describes their format."""
+"""Programs with a mistake, and the same programs after fixing it. :mod:`torch_cases` describes the format."""
 
 import linecache
 import re
@@ -6,7 +6,7 @@ from types import CodeType
 
 CASE_PATTERN = re.compile(r"^#@ (\w+) (\w+)\n(.*?)(?=^#@|\Z)", re.M | re.S)
 
-# The sweep of x * x at x = 3. A picture shows each of its shares.
+# The sweep of x * x at x = 3. A picture shows each share of this sweep.
 SWEEP_OF_A_SQUARE = {
     "target": [1],
     "sources": [0],
@@ -20,7 +20,7 @@ SWEEP_OF_A_SQUARE = {
     ]}],
 }  # fmt: skip
 
-# The words of a sentence are separated by blanks. Code is quoted, or has other signs between its words.
+# In sentences, words are separated by blanks. Code is quoted, or has other characters between words.
 ENGLISH_PATTERN = re.compile(r"\b[a-z]{2,}(?: [a-z]+){2,}\b|\b(?:the|is|not|was|of|its|an|or) [a-z]+", re.IGNORECASE)
 CODE_PATTERN = re.compile(r"`[^`]*`|\w*[.\[(]\S*|\[[^\]]* for [^\]]*\]")
 JAX_ERROR_MARK = "它说："
@@ -29,10 +29,10 @@ CHINESE_PATTERN = re.compile("[\u4e00-\u9fff]")
 
 
 def find_english_sentences(answer: str) -> list[str]:
-    """Find the English sentences in an answer, or in a model's page, that should be in Chinese.
+    """Find English sentences in an answer or a model page that should be in Chinese.
 
     Args:
-        answer: The Chinese answer. Code and the messages of JAX in it may be English.
+        answer: The Chinese answer. Its code and its messages from JAX may be English.
     """
     lines = [line for line in answer.splitlines() if not re.match(r"  \S+，代码第 \d+ 行：", line)]
     texts = (CODE_PATTERN.sub("", re.sub("`[^`]*`", "", line.partition(JAX_ERROR_MARK)[0])) for line in lines)
@@ -43,16 +43,16 @@ def parse_programs_by_name(text: str) -> dict[str, tuple[str, str]]:
     """Parse a file of programs.
 
     Returns:
-        The cause and the text of each program, by name.
+        The cause and the text of each program, by program name.
     """
     return {name: (cause, program) for name, cause, program in CASE_PATTERN.findall(text)}
 
 
 def compile_program(text: str, name: str) -> CodeType:
-    """Compile a program, and register its source so that its lines can be read.
+    """Compile a program and register its source, so that its lines can be read.
 
     Args:
-        text: The program.
+        text: The program's source.
         name: Its file name.
     """
     linecache.cache[name] = len(text), None, text.splitlines(keepends=True), name
@@ -60,17 +60,17 @@ def compile_program(text: str, name: str) -> CodeType:
 
 
 def strip_fix_comments(text: str) -> str:
-    """Remove the marks and fixes from a program, as it is run for the question."""
+    """Remove the marks and fixes from a program, which leaves the program with its mistake."""
     return re.sub(r"^ *#\+.*$| *#[!-].*$", "", text, flags=re.M)
 
 
 def list_blamed_line_numbers(text: str) -> list[int]:
-    """Return the numbers of the lines to blame: at most one."""
+    """Return the number of the line to blame, in a list that is empty if no line is to blame."""
     return [number for number, line in enumerate(text.splitlines(), 1) if "#!" in line]
 
 
 def apply_fixes(text: str) -> str:
-    """Return a program with the changes that the advice recommends."""
+    """Return a program with the recommended changes."""
     lines = []
     for line in text.splitlines():
         indent = re.match(" *", line)[0]

@@ -1,4 +1,4 @@
-"""The differences between frameworks, for tests that check the same behavior in all of them."""
+"""The differences between frameworks, for tests that check the same behavior in every framework."""
 
 import importlib
 import importlib.util
@@ -17,17 +17,17 @@ PROGRAM_FILES = ("cases", "reports", "numbers")
 
 @dataclass(frozen=True)
 class Framework:
-    """Run the programs of a framework, and explain their gradients.
+    """Runs the programs of a framework and explains their gradients.
 
     Attributes:
-        name: The name of the module and of the bridge.
-        title: The name for people.
-        import_name: The name by which the programs use the module.
-        target_name: The variable that holds the target in the programs of the cases.
-        seed: Sets the framework's random seed, given the module.
-        gradient: Returns the gradient, given the namespace of a program that has run.
-        errors: The errors with which a program may end.
-        absent_causes: The causes for which the cases contain no program.
+        name: The name of the module and the bridge.
+        title: The name that people use, such as "PyTorch".
+        import_name: The name under which the programs import the module.
+        target_name: The variable that holds the target in the cases' programs.
+        seed: A function that receives the module and sets the framework's random seed.
+        gradient: A function that receives the namespace of a finished program and returns the gradient.
+        errors: The exceptions that a program may raise.
+        absent_causes: The causes for which no case exists.
     """
 
     name: str
@@ -59,19 +59,19 @@ class Framework:
 
     @property
     def cases(self) -> dict[str, tuple[str, str]]:
-        """The cause and the text of each program. They can be read even if the framework is not installed."""
+        """The cause and the text of each program, which can be read even if the framework is not installed."""
         files = (importlib.import_module(f"tests.bridges.{self.name}_{file_kind}") for file_kind in PROGRAM_FILES)
         return {name: case for file in files for name, case in parse_programs_by_name(file.CASES).items()}
 
     def run_program(self, text: str, name: str) -> dict[str, Any]:
-        """Run a program, and return its namespace.
+        """Run a program and return its namespace.
 
         Args:
             text: The program.
             name: The file name under which the program is compiled.
 
         Returns:
-            The namespace. If the program ended with an expected error, its "error" is that error.
+            The namespace. If the program raised an expected exception, the exception is stored as "error".
         """
         return self._run_code(text, name, {self.import_name: self.module, "nn": getattr(self.module, "nn", None)})
 
@@ -86,7 +86,7 @@ class Framework:
         return space
 
     def record_and_explain_program(self, text: str, name: str) -> tuple[dict[str, Any], Any, Any]:
-        """Record a program, and explain the gradient of ``w``.
+        """Record a program and explain the gradient of ``w``.
 
         Args:
             text: The program.
@@ -106,7 +106,7 @@ class Framework:
             space: The namespace of the program.
             recording: The recording of the program.
         """
-        target = space.get(self.target_name)  # The program may have ended before the target.
+        target = space.get(self.target_name)  # The program may have ended before it computed the target.
         return recording.explain(space["w"]) if target is None else recording.explain(target, space["w"])
 
 
@@ -114,7 +114,7 @@ class Jax(Framework):
     """JAX, whose bridge records a function with its arguments."""
 
     def run_program(self, text: str, name: str) -> dict[str, Any]:
-        """Run a program with the usual names of JAX's modules, and return its namespace."""
+        """Run a program with the usual names for JAX's modules, and return its namespace."""
         module = self.module
         names = {"jax": module, "jnp": module.numpy, "lax": module.lax}
         return self._run_code(text, name, names)
@@ -131,7 +131,7 @@ class Jax(Framework):
 
 
 def convert_to_dense(gradient: Any) -> Any:
-    """Convert a gradient of TensorFlow to a dense tensor if it contains only some rows of a table."""
+    """Convert a TensorFlow gradient to a dense tensor if it contains only some rows of a table."""
     if gradient is None or not hasattr(gradient, "indices"):
         return gradient
     return pytest.importorskip("tensorflow").convert_to_tensor(gradient)
@@ -149,7 +149,7 @@ FRAMEWORKS = [
 
 
 def list_all_cases() -> list[Any]:
-    """Return the programs of all frameworks as parameters of tests."""
+    """Return the programs of all frameworks as test parameters."""
     return [
         pytest.param(framework, name, id=f"{framework.name}-{name}")
         for framework in FRAMEWORKS

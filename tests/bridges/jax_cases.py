@@ -1,7 +1,7 @@
-"""Programs whose gradient is zero or NaN, or refused, as people asked about them in forums and issues.
+"""Programs whose gradient is zero, NaN or refused, based on questions in forums and issues.
 
-The marks are those of :mod:`torch_cases`. ``loss`` is the function, ``args`` its arguments, ``w`` what is asked about,
-and ``grad`` its gradient.
+:mod:`torch_cases` describes the marks. ``loss`` is the function, ``args`` are its arguments, ``w`` is the source, and
+``grad`` is its gradient.
 """
 
 CASES = """

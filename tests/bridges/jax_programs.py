@@ -1,6 +1,4 @@
-"""Functions for JAX as people write them, each with its arguments, and with what ``jax.grad`` is told where it is told
-something.
-"""
+"""Typical JAX functions, each with its arguments and, if needed, with options for ``jax.grad``."""
 
 from itertools import pairwise
 

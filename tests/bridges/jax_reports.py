@@ -1,4 +1,4 @@
-"""More programs, after reports in issue trackers; the marks are those of :mod:`torch_cases`."""
+"""More programs, based on reports in issue trackers. :mod:`torch_cases` describes the marks."""
 
 CASES = """
 #@ neither_branch_goes_on_with_it branch

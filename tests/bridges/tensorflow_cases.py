@@ -1,6 +1,6 @@
-"""Programs whose gradient is None, zero or NaN, as people asked about them in forums and issues.
+"""Programs whose gradient is None, zero or NaN, based on questions in forums and issues.
 
-The marks are those of :mod:`torch_cases`. ``y`` is the target, ``w`` what is asked about, and ``grad`` its gradient.
+:mod:`torch_cases` describes the marks. ``y`` is the target, ``w`` is the source, and ``grad`` is its gradient.
 """
 
 CASES = """

@@ -1,4 +1,4 @@
-"""Programs that get a gradient of zeros or NaNs; the marks are those of :mod:`torch_cases`."""
+"""Programs whose gradient consists of zeros or NaNs. :mod:`torch_cases` describes the marks."""
 
 CASES = """
 #@ dead_relu dead_relu

@@ -1,6 +1,4 @@
-"""Programs for TensorFlow as people write them. Each returns what must stay the same, to the last bit, when it is
-recorded.
-"""
+"""Typical TensorFlow programs. Recording must not change the returned values by a single bit."""
 
 import keras
 import tensorflow as tf

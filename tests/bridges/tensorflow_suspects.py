@@ -1,6 +1,6 @@
-"""Programs of TensorFlow whose gradients are there and wrong, and others that only look so (connected).
+"""TensorFlow programs whose gradients exist but are wrong, and programs whose gradients only look wrong (connected).
 
-They are written as :mod:`torch_cases` says; the whole block is asked about.
+:mod:`torch_cases` describes the format. Explanations are requested for the whole block.
 """
 
 CASES = """

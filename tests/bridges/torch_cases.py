@@ -1,9 +1,8 @@
-"""Programs whose ``.grad`` is None, zero or NaN, or whose backward() fails, as people asked about them in forums and
-issues.
+"""Programs whose ``.grad`` is None, zero or NaN, or whose backward() fails, based on questions in forums and issues.
 
-Each begins with ``#@ name cause``, no blank line before it. The line to blame ends in ``#!``; where none is to blame
-there is no such line. A line that ends in ``#- text`` is replaced by the text in the fixed program (nothing: it is left
-out). ``#+ text`` is a line of the fixed program only. ``loss`` is the target and ``w`` what is asked about.
+Each program begins with ``#@ name cause``, without a blank line before it. The line to blame, if any, ends in ``#!``.
+In the fixed program, a line that ends in ``#- text`` is replaced with the text, or removed if the text is empty. ``#+
+text`` is a line that only the fixed program has. ``loss`` is the target and ``w`` is the source.
 """
 
 CASES = """

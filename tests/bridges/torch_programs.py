@@ -1,6 +1,4 @@
-"""Programs for PyTorch as people write them. Each returns what must stay the same, to the last bit, when it is
-recorded.
-"""
+"""Typical PyTorch programs. Recording must not change the returned values by a single bit."""
 
 import torch
 import torch.nn.functional as F  # noqa: N812 - as programs call it

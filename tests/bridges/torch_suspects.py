@@ -1,6 +1,6 @@
-"""Programs of PyTorch whose gradients are there and wrong, and others that only look so (connected).
+"""PyTorch programs whose gradients exist but are wrong, and programs whose gradients only look wrong (connected).
 
-They are written as :mod:`torch_cases` says; the whole block is asked about. What each begins with is in
+:mod:`torch_cases` describes the format. Explanations are requested for the whole block. The shared first lines are in
 :mod:`test_suspects`.
 """
 

@@ -1,4 +1,4 @@
-"""A site for the tests of this folder, and a browser that can reach nothing else."""
+"""Fixtures for the tests in this folder: a site, and a browser that can reach only that site."""
 
 import functools
 import importlib.util
@@ -15,10 +15,11 @@ from .make_pyodide import build_pyodide
 
 
 class _Server(SimpleHTTPRequestHandler):
-    """Serve the site. Files that match ``missing`` fail in the way that ``failure_mode`` names.
+    """Serves the site. Files that match ``missing`` fail as ``failure_mode`` specifies.
 
-    They are missing ("gone"), delayed until the event ``late`` is set ("late"), or their connection is closed ("").
-    Playwright's routes cannot do this, because they do not see the requests of workers through the service worker.
+    A file can be missing ("gone"), delayed until the event ``late`` is set ("late"), or cut off by a closed connection
+    (""). Playwright's routes cannot simulate this, because they do not see requests that workers send through the
+    service worker.
     """
 
     missing, failure_mode, late = (), "", threading.Event()
@@ -32,7 +33,7 @@ class _Server(SimpleHTTPRequestHandler):
             return self.send_error(404)
         if self.failure_mode == "late":
             self.late.wait()
-        self.close_connection = True  # The connection closes without a response.
+        self.close_connection = True  # Close the connection without a response.
         return None
 
     def log_message(self, *_):
@@ -41,7 +42,7 @@ class _Server(SimpleHTTPRequestHandler):
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory):
-    """Yield the address of a site that is built for this run."""
+    """Yield the URL of a site that is built for this test run."""
     if importlib.util.find_spec("jupyterlite_pyodide_kernel") is None:
         pytest.skip('no JupyterLite: pip install -e ".[lite]"')
     if shutil.which("npm") is None:
@@ -64,7 +65,7 @@ def site(tmp_path_factory):
 
 @pytest.fixture
 def missing():
-    """Yield a function that removes files from the site in one of three ways; ``missing()`` restores them."""
+    """Yield a function that makes files of the site fail in one of three ways. ``missing()`` restores them."""
 
     def remove_files(*names, way=""):
         _Server.missing, _Server.failure_mode = names, way
@@ -103,5 +104,5 @@ def context(browser, site):
 
 @pytest.fixture
 def fresh(browser, site):
-    """Yield a window for one test, because JupyterLab reopens the notebooks of the last one."""
+    """Yield a window for a single test, because JupyterLab reopens the notebooks of the last session."""
     yield from _yield_window_bound_to_site(browser, site)

@@ -1,10 +1,10 @@
-"""Makes a Pyodide distribution of packages that npm and PyPI have, for tests that may reach no CDN.
+"""Build a Pyodide distribution from packages on npm and PyPI, for tests that cannot reach a CDN.
 
     python tests/browser/make_pyodide.py OUT
 
-OUT/pyodide is then Pyodide 0.27, the last one for which npm has a NumPy, with IPython and what JupyterLite's kernel
-needs. `ssl`, `sqlite3` and `micropip` are stand-ins: IPython and the kernel import them, no lesson uses them, and there
-is no index to install from.
+OUT/pyodide will contain Pyodide 0.27, the last version for which npm has NumPy, together with IPython and the packages
+that JupyterLite's kernel needs. `ssl`, `sqlite3` and `micropip` are stubs, because IPython and the kernel import them
+but no lesson uses them.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ from pathlib import Path
 PYODIDE, NUMPY = "pyodide@0.27.6", "@emscripten-forge/numpy@2.0.1-py312h4e66579-0"
 IMPORTS = "wasmImports={"
 TAG = "cp312-cp312-pyodide_2024_0_wasm32"
-# These are Python alone, and come from PyPI as the lock file has them.
+# These are pure Python packages. PyPI provides the versions that the lock file lists.
 PURE = (
     "ipython asttokens six decorator executing matplotlib-inline traitlets pure-eval pygments stack-data wcwidth "
     "packaging jedi parso typing-extensions prompt-toolkit"
@@ -48,7 +48,7 @@ STAND_INS = {
 
 
 def download_npm_package(package: str, scratch: Path) -> Path:
-    """Download a package of npm; return the folder of its files."""
+    """Download a package from npm and return the folder of its files."""
     process = subprocess.run(
         ["npm", "pack", "--silent", package], cwd=scratch, check=True, capture_output=True, text=True, timeout=300
     )
@@ -60,7 +60,7 @@ def download_npm_package(package: str, scratch: Path) -> Path:
 
 
 def download_wheels(requirements: list[str], scratch: Path) -> list[Path]:
-    """Download the wheels of these packages from PyPI."""
+    """Download the wheels of the given packages from PyPI."""
     command = [sys.executable, *"-m pip download -q --no-deps --only-binary=:all: --python-version 312".split()]
     subprocess.run([*command, "-d", str(scratch / "pypi"), *requirements], check=True, capture_output=True, timeout=300)
     return sorted((scratch / "pypi").glob("*.whl"))
@@ -79,7 +79,7 @@ def write_wheel(path: Path, name: str, version: str, files: dict[str, bytes]) ->
 
 
 def read_numpy_files(scratch: Path) -> dict[str, bytes]:
-    """Return path -> content of the files of NumPy, without its tests."""
+    """Return the content of NumPy's files by path, without its tests."""
     archive = next((download_npm_package(NUMPY, scratch) / "pkg").glob("numpy-*.tar.gz"))
     with tarfile.open(archive) as files:
         files.extractall(scratch / "numpy", filter="data")
@@ -91,12 +91,13 @@ def read_numpy_files(scratch: Path) -> dict[str, bytes]:
 
 
 def build_pyodide(target_folder: Path) -> Path:
-    """Make OUT/pyodide; give back its path."""
+    """Build OUT/pyodide and return its path."""
     home = target_folder / "pyodide"
     with tempfile.TemporaryDirectory() as scratch_name:
         scratch = Path(scratch_name)
         shutil.copytree(download_npm_package(PYODIDE, scratch), home)
-        # This NumPy asks who calls it before it writes into a large intermediate array; Pyodide has no answer.
+        # Before it reuses a large intermediate array, this NumPy inspects the C call stack, which Pyodide does not
+        # support.
         runtime = home / "pyodide.asm.js"
         text = runtime.read_text(encoding="utf-8")
         assert text.count(IMPORTS) == 1

@@ -1,4 +1,4 @@
-"""Helpers for the tests of the command line: running it, and a small notebook to modify."""
+"""Helpers for command-line tests: a function that runs commands, and a small notebook to modify."""
 
 import os
 import subprocess
@@ -29,7 +29,7 @@ def run_minitape(*arguments: object, cwd: Path | None = None) -> subprocess.Comp
     """Run `minitape` in a separate process.
 
     Args:
-        arguments: The arguments of the command.
+        arguments: The command's arguments.
         cwd: The working folder.
 
     Returns:
@@ -41,7 +41,7 @@ def run_minitape(*arguments: object, cwd: Path | None = None) -> subprocess.Comp
 
 
 def build_small_notebook() -> nbformat.NotebookNode:
-    """Build a notebook with one cell of each kind, not run yet."""
+    """Build a notebook with one cell of each kind that has not been run yet."""
     cells = [
         new_markdown_cell("# A small notebook"),
         new_code_cell("print([0.5, 1.5])"),
@@ -59,7 +59,7 @@ def build_small_notebook() -> nbformat.NotebookNode:
 
 @pytest.fixture(scope="session")
 def saved_notebook(tmp_path_factory) -> Path:
-    """Return the path of the small notebook, as `minitape save` saves it."""
+    """Return the path of the small notebook, after `minitape save` saved it."""
     path = tmp_path_factory.mktemp("small") / "small.ipynb"
     nbformat.write(build_small_notebook(), path)
     run_and_save_notebook(path)

@@ -1,6 +1,6 @@
-"""Communicate with a Jupyter server as a browser does, by its REST interface and by the kernel's websocket protocol.
+"""Communicate with a Jupyter server as a browser does, over its REST API and the kernel's websocket protocol.
 
-Only the standard library and tornado are needed; tornado comes with Jupyter.
+This module needs only the standard library and tornado, which is installed with Jupyter.
 """
 
 import asyncio
@@ -20,27 +20,27 @@ TIMEOUT_SECONDS = 120.0
 
 
 class ServerClient:
-    """The browser of one learner.
+    """The browser of a single learner.
 
     Attributes:
-        address: The address of the server, without ``/api``.
-        headers: The headers of each request, with the token.
+        address: The URL of the server, without ``/api``.
+        headers: The headers of each request, including the token.
     """
 
     def __init__(self, address: str, token: str):
-        """Create a client of the server at ``address``, without sending a request."""
+        """Create a client for the server at ``address`` without sending a request."""
         self.address, self.headers = address.rstrip("/"), {"Authorization": f"token {token}"}
 
     def fetch_text(self, path: str, body: Any = None, method: str | None = None) -> str:
         """Send a request and return the response as text.
 
         Args:
-            path: The path below the address.
+            path: The path relative to the address.
             body: The body of the request, which is sent as JSON.
-            method: The HTTP method, if it is neither GET nor, with a body, POST.
+            method: The HTTP method. The default is POST for requests with a body, and GET otherwise.
 
         Raises:
-            urllib.error.HTTPError: The server reported an error, whose text is added as a note.
+            urllib.error.HTTPError: If the server reports an error. Its text is added as a note.
         """
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(f"{self.address}/{path}", data, self.headers, method=method)
@@ -61,17 +61,17 @@ class ServerClient:
         return self.fetch_json(f"api/contents/{path}?content=1")["content"]
 
     def start_session(self, path: str) -> dict[str, Any]:
-        """Return the session of a notebook, and start its kernel if none runs."""
+        """Return the session of a notebook, starting a kernel if necessary."""
         kernel = {"name": "python3"}
         return self.fetch_json(
             "api/sessions", {"path": path, "name": path.rpartition("/")[2], "type": "notebook", "kernel": kernel}
         )
 
     def open_kernel(self, path: str) -> AbstractContextManager[Callable[[str], list[dict[str, Any]]]]:
-        """Open the kernel of a notebook for a block; it ends with the block.
+        """Open the kernel of a notebook and shut it down at the end of the block.
 
         Args:
-            path: The notebook on the server.
+            path: The notebook's path on the server.
 
         Returns:
             A context manager for a function that runs code in the kernel and returns its outputs.
@@ -88,14 +88,14 @@ class ServerClient:
         return run_session()
 
     def run_codes(self, kernel_id: str, codes: list[str]) -> list[list[dict[str, Any]]]:
-        """Run some codes in a kernel, one after the other.
+        """Run pieces of code in a kernel, one after the other.
 
         Args:
-            kernel_id: The id of the kernel.
-            codes: The codes.
+            kernel_id: The kernel's ID.
+            codes: The pieces of code.
 
         Returns:
-            The outputs of each code.
+            The outputs of each piece of code.
         """
         with ThreadPoolExecutor(1) as executor:  # Playwright's event loop may be running in this thread.
             return executor.submit(asyncio.run, self.run_codes_async(kernel_id, codes)).result()
@@ -136,7 +136,7 @@ async def _run_code_in_kernel(socket: WebSocketClientConnection, code: str) -> l
     while True:
         reply = await socket.read_message()
         assert reply is not None, "the server closed the connection to the kernel"
-        if isinstance(reply, bytes):  # The message is the state of a widget, with its buffers.
+        if isinstance(reply, bytes):  # The message contains the state of a widget and its buffers.
             continue
         reply = json.loads(reply)
         if reply["parent_header"].get("msg_id") != message_id:
@@ -149,7 +149,7 @@ async def _run_code_in_kernel(socket: WebSocketClientConnection, code: str) -> l
 
 
 def format_outputs_text(outputs: list[dict[str, Any]]) -> str:
-    """Return the text of outputs: their streams, tracebacks and results."""
+    """Return the text of all streams, tracebacks and results among the outputs."""
     return "".join(
         output.get("text") or "\n".join(output.get("traceback", ())) or output.get("data", {}).get("text/plain", "")
         for output in outputs

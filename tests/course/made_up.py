@@ -1,8 +1,8 @@
-"""Right and wrong answers that a program derives from a solution.
+"""Derive right and wrong answers from a solution.
 
-The right answers have other forms. The wrong ones imitate learners: each kind is a mistake that is known from
-classrooms. Examples are a forgotten line, a wrong sign or factor, one iteration too many, and two swapped things.
-Others are a misspelled name, the hard-coded result of one example, and a slope from two values instead of a tape.
+Right answers differ in form. Wrong answers imitate learners' mistakes that are known from classrooms, such as a
+forgotten line, a wrong sign or factor, one iteration too many, swapped operands, a misspelled name, the hard-coded
+result of an example, and a slope computed from two values instead of with a tape.
 """
 
 import ast
@@ -20,15 +20,15 @@ OTHER_OPERATORS = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Di
 def iter_changed_programs(
     program: str, is_chosen: Callable[[ast.AST], bool], change: Callable[[ast.AST], ast.AST | None]
 ) -> Iterator[str]:
-    """Yield a program with one of its chosen nodes changed, once for each chosen node.
+    """Yield variants of a program, each with one chosen node changed.
 
     Args:
         program: The program.
-        is_chosen: Whether a node of the syntax tree is changed.
-        change: Returns the new node for a copy of the old one, or None to remove it.
+        is_chosen: Returns whether to change a node of the syntax tree.
+        change: Receives a copy of the node and returns the new node, or None to remove the node.
 
     Yields:
-        The changed programs that have no syntax errors.
+        The changed programs that are syntactically valid.
     """
     for number in range(sum(map(is_chosen, ast.walk(ast.parse(program))))):
         tree = ast.parse(program)
@@ -41,13 +41,13 @@ def iter_changed_programs(
         try:
             changed_program = ast.unparse(ast.fix_missing_locations(ChangeOne().visit(tree)))
             ast.parse(changed_program)
-        except (SyntaxError, ValueError, IndexError):  # The change has emptied a block.
+        except (SyntaxError, ValueError, IndexError):  # The change left a block empty.
             continue
         yield changed_program
 
 
 def build_call_matcher(name: str, argument_count: int) -> Callable[[ast.AST], bool]:
-    """Return a function that recognizes calls by the end of the function's name and the number of arguments."""
+    """Return a function that recognizes calls by the suffix of the function's name and the number of arguments."""
     return lambda node: (
         isinstance(node, ast.Call) and ast.unparse(node.func).endswith(name) and len(node.args) == argument_count
     )
@@ -138,7 +138,7 @@ def add_numpy_call(node: Any) -> ast.AST:
 
 
 def replace_source_by_target(node: Any) -> ast.AST:
-    """Return a call of `gradient` whose source is the target itself."""
+    """Return a call to `gradient` whose source is the target itself."""
     return ast.Call(node.func, [node.args[0], node.args[0]], node.keywords)
 
 
@@ -149,7 +149,7 @@ def shift_last_argument(node: Any) -> ast.AST:
 
 
 def iter_blocks(tree: ast.AST) -> Iterator[list[ast.stmt]]:
-    """Yield the non-empty blocks of statements in a syntax tree."""
+    """Yield the nonempty blocks of statements in a syntax tree."""
     for node in ast.walk(tree):
         for block in (getattr(node, "body", None), getattr(node, "orelse", None)):
             if isinstance(block, list) and block:
@@ -157,9 +157,9 @@ def iter_blocks(tree: ast.AST) -> Iterator[list[ast.stmt]]:
 
 
 def can_swap(first: ast.stmt, second: ast.stmt) -> bool:
-    """Return whether two statements may come in either order.
+    """Return whether two statements can be swapped.
 
-    They may if neither changes a name that the other one reads.
+    Statements can be swapped if neither changes a name that the other reads.
     """
     if isinstance(first, ast.FunctionDef):
         return True
@@ -173,10 +173,10 @@ def can_swap(first: ast.stmt, second: ast.stmt) -> bool:
 
 
 def iter_programs_with_moved_lines(program: str) -> Iterator[tuple[str, str]]:
-    """Yield a program with lines in wrong places, each with the kind of the mistake.
+    """Yield variants of a program with misplaced lines, each with the kind of mistake.
 
-    Two lines may be in the wrong order. The last line of a block may follow the block, or the line behind a loop may be
-    in the loop. A block may lack its tape, and a loop may run only once.
+    Two lines are swapped, the last line of a block is moved after the block, the line after a loop is moved into the
+    loop, a block has no tape, or a loop runs only once.
 
     Args:
         program: The program.
@@ -216,15 +216,15 @@ def iter_programs_with_return_in_loop(program: str) -> Iterator[str]:
 
 
 def iter_wrong_programs(program: str, blank: str, result: Any) -> Iterator[tuple[str, str]]:
-    """Yield wrong programs that are derived from a right one, each with the kind of the mistake.
+    """Yield wrong programs derived from a right program, each with the kind of mistake.
 
     Args:
         program: The right program.
-        blank: The unfinished program that the exercise gives.
-        result: The result of the right program in the first case.
+        blank: The unfinished program in the exercise.
+        result: The right program's result in the first case.
 
     Yields:
-        The kind and the program.
+        The kind of mistake and the program.
     """
     program = program.rstrip()
     last = program.splitlines()[-1]
@@ -299,8 +299,8 @@ def remove_decorators(node: Any) -> ast.AST:
 def list_right_programs(program: str) -> list[str]:
     """Return a right program in three forms.
 
-    The forms are the program itself, the program with a variable for its result, and the program with other names and a
-    docstring.
+    The forms are the original program, a program that stores its result in a variable, and a program with other names
+    and a docstring.
 
     Args:
         program: The right program.
@@ -335,7 +335,7 @@ def list_right_programs(program: str) -> list[str]:
 
 
 def build_call_replacer(template: str) -> Callable[[Any], ast.AST]:
-    """Return a function that replaces a call by `template`, filled with the call's arguments."""
+    """Return a function that replaces a call with `template`, filled in with the call's arguments."""
 
     def replace_node(node: Any) -> ast.AST:
         return ast.parse(template.format(*map(ast.unparse, node.args))).body[0].value  # type: ignore[attr-defined]
@@ -350,19 +350,19 @@ def make_persistent(node: Any) -> ast.AST:
 
 
 def build_tf_call_matcher(name: str) -> Callable[[ast.AST], bool]:
-    """Return a function that recognizes calls of a function of `tf` with one argument."""
+    """Return a function that recognizes calls to a `tf` function with one argument."""
     return lambda node: isinstance(node, ast.Call) and ast.unparse(node.func) == f"tf.{name}" and len(node.args) == 1
 
 
 def list_other_right_forms(program: str, result: Any) -> list[str]:
-    """Return a right program in further forms.
+    """Return a right program in additional forms.
 
-    They use a persistent tape, a variable instead of a constant, float64, results of Python or NumPy types, or keyword
+    These forms use a persistent tape, a variable instead of a constant, float64, Python or NumPy results, or keyword
     arguments.
 
     Args:
         program: The right program.
-        result: The result of the program in the first case.
+        result: The program's result in the first case.
     """
     is_tape = build_tf_call_matcher("GradientTape")
     kinds: list[tuple[Callable[[ast.AST], bool], Callable[[Any], ast.AST]]] = [
@@ -395,18 +395,18 @@ def list_other_right_forms(program: str, result: Any) -> list[str]:
 
 
 def to_keywords(node: Any) -> list[ast.keyword]:
-    """Return the two arguments of a call of `gradient` as keyword arguments."""
+    """Return a call to `gradient` with its two arguments as keyword arguments."""
     return [ast.keyword("target", node.args[0]), ast.keyword("sources", node.args[1])]
 
 
 def iter_wrong_values(value: Any) -> Iterator[tuple[str, Any]]:
-    """Yield wrong answers that resemble a right value, each with the kind of the mistake.
+    """Yield wrong answers that resemble a right value, each with the kind of mistake.
 
     Args:
         value: The right value.
 
     Yields:
-        The kind and the wrong value.
+        The kind of mistake and the wrong value.
     """
     if isinstance(value, dict):
         for key in value:
@@ -416,7 +416,7 @@ def iter_wrong_values(value: Any) -> Iterator[tuple[str, Any]]:
         if swapped != value:
             yield "swapped", swapped
         yield "forgotten", {key: value[key] for key in keys[:-1]}
-        yield "wrong type", str(value)  # A list in the order of the names is accepted, so only a text is wrong.
+        yield "wrong type", str(value)  # A list in the order of the names is accepted, so only text is wrong.
         yield "unfinished", value | {keys[-1]: ...}
     elif isinstance(value, (list, tuple)) and value:
         for index, element in enumerate(value):

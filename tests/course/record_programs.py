@@ -19,13 +19,13 @@ def record_program(name: str) -> JsonObject:
     """Run a program under its framework's bridge.
 
     Args:
-        name: The name of the program, such as "torch".
+        name: The program's name, such as "torch".
 
     Returns:
-        The version of the framework, the explanation and the snapshot of the recording.
+        The framework's version, the explanation, and the snapshot of the recording.
 
     Raises:
-        ImportError: The framework is not installed, or is too old.
+        ImportError: If the framework is not installed or is too old.
     """
     module = name.partition("_")[0]
     framework = import_framework(module, FRAMEWORK_NAMES[name], (0, 0))
@@ -41,7 +41,7 @@ def record_program(name: str) -> JsonObject:
 
 
 def convert_explanation_to_json(explanation: Explanation) -> JsonObject:
-    """Return the parts of an explanation that the lesson uses, without its other causes."""
+    """Return the parts of an explanation that the lesson uses, excluding other causes."""
     parts = {
         "cause": explanation.cause,
         "message": explanation.message,

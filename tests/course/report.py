@@ -1,7 +1,7 @@
-"""Report the feedback of `check` on answers that a program made up, exercise by exercise.
+"""Report the feedback of `check` on generated answers, exercise by exercise.
 
-For each exercise, `made_up` creates right answers in three forms and wrong answers of at least ten kinds. The answers
-in `test_exercise_programs` and `test_ways`, which people made up, are also counted.
+For each exercise, `made_up` generates right answers in three forms and wrong answers of at least ten kinds. The
+handwritten answers in `test_exercise_programs` and `test_ways` are also counted.
 """
 
 import ast
@@ -33,16 +33,16 @@ from minitape.course.lesson_13 import DISEASES
 BLANKS = {name: source.partition("\n\n\ncheck(")[0] for name, source, _ in list_exercise_cells()}
 ACCEPTED_CHANGES = {
     "05.5": ("step / tf.sign",),
-    # A list works as well as a tensor.
+    # A list is as good as a tensor.
     "07.5": ("!direction = tf.constant(direction)", "direction)\n    direction", "direction).numpy()"),
-    # The tenth halving makes no difference.
+    # The tenth halving does not change the result.
     "07.6": ("range(10 + 1)", "range(10 - 1)", "range(11)", "/ abs(", ".numpy()"),
-    # Any number that f accepts is right.
+    # Every number that f accepts is right.
     "08.6": ("tf.where(x > 0.0, x, 2.0)", "tf.where(x > 0.0, x, 10.0)"),
     "09.2": ("tf.Variable(a).numpy()",),  # x is not a source.
     # The number of steps and the start are free.
     "09.6": ("range(500 + 1)", "range(500 - 1)", "range(501)", "tf.Variable(1.0)"),
-    # A constant has no slope, and a list of one target has the same gradient.
+    # A constant has no slope, and a list with a single target has the same gradient.
     "10.2": ("penalty * x + 1.0", "[f(x) + penalty * x]"),
     "10.4": ("return y + 1.0", "return [y]", "k < times, lambda"),
     "10.6": ("return abs(angle)",),  # No angle is negative.
@@ -58,12 +58,12 @@ ACCEPTED_CHANGES = {
 
 @dataclass
 class ExerciseReport:
-    """The feedback on the answers to one exercise.
+    """The feedback on all answers to one exercise.
 
     Attributes:
         name: The name of the exercise.
-        refused_answers: Right answers that were refused, with the feedback.
-        accepted_answers: Wrong answers that were accepted, with their kind and the feedback.
+        refused_answers: The right answers that were refused, with the feedback.
+        accepted_answers: The wrong answers that were accepted, with their kind and the feedback.
         kind_counts: The number of wrong answers of each kind.
         feedback_texts: The kind, the answer and the feedback of each wrong answer.
         right_count: The number of right answers.
@@ -81,7 +81,7 @@ def build_variable_answers() -> tuple[list[Any], list[tuple[str, Any]]]:
     """Build right and wrong answers to exercise 7 of the appendix.
 
     Returns:
-        The right answers, and the wrong answers with their kinds.
+        The right answers, and the wrong answers with their kind.
     """
     create = tf.Variable
     wrong = [
@@ -99,7 +99,7 @@ def build_explanation_answers() -> tuple[list[Any], list[tuple[str, Any]]]:
     """Build right and wrong answers to exercise 14.9.
 
     Returns:
-        The right answers, and the wrong answers with their kinds.
+        The right answers, and the wrong answers with their kind.
     """
     w = tf.Variable(1.5, name="w")
     with tf.GradientTape(persistent=True) as tape:
@@ -122,7 +122,7 @@ def build_diagnosis_answers(exercise: Exercise) -> tuple[list[Any], list[tuple[s
         exercise: An exercise of lesson 13.
 
     Returns:
-        The right answers, and the wrong answers with their kinds.
+        The right answers, and the wrong answers with their kind.
     """
     right = []
     if exercise.expect != "healthy":
@@ -141,13 +141,13 @@ def build_diagnosis_answers(exercise: Exercise) -> tuple[list[Any], list[tuple[s
 
 
 def collect_answers(exercise: Exercise) -> tuple[list[Any], Iterator[tuple[str, Any]]]:
-    """Collect the answers to an exercise. Programs are given as texts.
+    """Collect the answers to an exercise. Programs are represented by their source.
 
     Args:
         exercise: The exercise.
 
     Returns:
-        The right answers, and the wrong answers with their kinds.
+        The right answers, and the wrong answers with their kind.
     """
     name = exercise.name
     if exercise.cases or exercise.trials:
@@ -162,7 +162,7 @@ def collect_answers(exercise: Exercise) -> tuple[list[Any], Iterator[tuple[str, 
             ("differences", write_function_with_body(name, body)) for other, body in BY_HAND.items() if other == name
         ]
         wrong_texts = [*programs_of_people, *iter_wrong_programs(SOLUTIONS[name], BLANKS[name], result)]
-        if "class Tape" in SOLUTIONS[name]:  # The methods of a class may be in any order.
+        if "class Tape" in SOLUTIONS[name]:  # The methods of a class can be in any order.
             wrong_texts = [(kind, text) for kind, text in wrong_texts if kind != "order"]
         right_forms = list_other_right_forms(SOLUTIONS[name].strip(), raw_result) if exercise.cases else []
         right = [
@@ -198,7 +198,7 @@ def _is_equally_right(name: str, text: str) -> bool:
 
 
 def _is_same_program(name: str, text: str) -> bool:
-    """Return whether a changed program is still the solution, for example if 0.0 was multiplied by ten."""
+    """Return whether a changed program is still a solution, for example because 0.0 was multiplied by ten."""
     return ast.dump(ast.parse(text)) == ast.dump(ast.parse(SOLUTIONS[name]))
 
 
@@ -214,7 +214,7 @@ def build_report(exercise: Exercise, limit: int) -> ExerciseReport:
 
     Args:
         exercise: The exercise.
-        limit: The most wrong answers to check. One of each kind is always checked.
+        limit: The maximum number of wrong answers to check. At least one answer of each kind is checked.
 
     Returns:
         The report.

@@ -33,7 +33,7 @@ def make_with_indices(size, indices, /, **attrs):
 
 
 def make_distinct(rng, shape):
-    """Return an array of numbers in random order, no two of them close to each other."""
+    """Return an array of well-separated numbers in random order."""
     return 3.0 * rng.permutation(int(np.prod(shape))).reshape(shape)
 
 

@@ -1,6 +1,6 @@
-"""Write all answers of `explain` to a file, so that the effects of a change can be counted and read.
+"""Write all answers of `explain` to a file, to show the effects of a change.
 
-The file contains the answers for tapes and for all frameworks that are installed.
+The file contains the answers for tapes and for all installed frameworks.
 
     python -m tests.explain.answers before.json            writes the file
     python -m tests.explain.answers before.json --compare  prints the changes since then
@@ -23,7 +23,7 @@ AnswerTable = dict[str, dict[str, Any]]
 
 
 def collect_answers_by_program() -> AnswerTable:
-    """Collect the parts of each answer, by the name of the program and the number of the source."""
+    """Collect the parts of each answer, by program name and source number."""
     return {name: _to_answer_parts(answer) for name, answer in _iter_named_answers()}
 
 
@@ -48,8 +48,8 @@ def list_differences(earlier: AnswerTable, current: AnswerTable) -> list[tuple[s
     """List the parts of answers that changed, in programs that both tables contain.
 
     Args:
-        earlier: The answers by program, as they were.
-        current: The answers by program.
+        earlier: The earlier answers by program.
+        current: The current answers by program.
 
     Returns:
         The program, the part of the answer, and the old and the new value.
@@ -64,7 +64,7 @@ def list_differences(earlier: AnswerTable, current: AnswerTable) -> list[tuple[s
 
 
 def main() -> None:
-    """Write or compare the answers, as the command line requests."""
+    """Write or compare the answers, depending on the command-line arguments."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", type=Path)
     parser.add_argument("--compare", action="store_true")

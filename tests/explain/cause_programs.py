@@ -1,4 +1,4 @@
-"""Collect the programs of the tests by the cause that explain finds in them, for each framework."""
+"""Collect the tests' programs for each framework, by the cause that explain finds."""
 
 import importlib
 from pathlib import Path
@@ -10,12 +10,12 @@ from .programs import load_cases
 
 CASE_FOLDERS = ("cases", "inside", "nonfinite")
 PROGRAM_FILES = ("cases", "reports", "numbers", "suspects")
-# Programs of these causes need more than one run, or more than a program of one file.
+# Programs with these causes need more than one run or more than one file.
 PROGRAMS_ELSEWHERE = {
-    # A function is recorded once, so that only a whole training run shows that its arguments stay as they are.
+    # A function is recorded once, so only a whole training run reveals that its arguments never change.
     ("jax", "not_applied"): "tests/bridges/test_program.py",
 }
-# The causes that a framework has sentences for although no program is known that leads to them.
+# A framework has sentences for these causes, but no program is known to lead to them.
 WITHOUT_PROGRAM = {
     ("tape", "zero_seed"): "The sweep of a tape begins with ones; a call of a function inside it may get zeros.",
 }
@@ -26,7 +26,7 @@ class CauseProgram(NamedTuple):
 
     Attributes:
         name: The name of the program in its file.
-        code: The text, without marks.
+        code: The source without marks.
         blamed_lines: The numbers of the lines to blame.
     """
 
@@ -36,9 +36,9 @@ class CauseProgram(NamedTuple):
 
 
 def map_causes_to_programs(framework: str) -> dict[str, list[CauseProgram]]:
-    """Map each cause to the programs in which explain finds it.
+    """Map each cause to the programs in which explain finds this cause.
 
-    The programs can be read even if the framework is not installed.
+    The framework need not be installed.
 
     Args:
         framework: The name of a framework, or "tape".

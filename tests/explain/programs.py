@@ -1,20 +1,20 @@
-"""Programs with a gradient that is None, and the expected answers of `explain`.
+"""Programs whose gradient is None, with the expected answers of `explain`.
 
-The files in ``cases`` are named by the kind of break. In ``inside``, the break is in a ``tf.function``, or on another
-path than an open one. In ``nonfinite``, a gradient is not finite.
+Files in ``cases`` are named after the kind of break. In ``inside``, the break is in a ``tf.function``, or next to an
+open path. In ``nonfinite``, a gradient is not finite.
 
-A case starts with ``#@ NAME | A; B|C | TARGET | SOURCE``, without a blank line before it. The second field has the
-causes, one entry for each flattened source. ``B|C`` accepts both causes, and ``A!`` also expects a patch. The code of
-the program follows. It defines ``tape``. It also defines ``target`` and ``source`` if the first line does not name
-them, and ``grads`` if it has taken the gradient itself.
+A case starts with ``#@ NAME | A; B|C | TARGET | SOURCE``, without a blank line before it. The second field lists the
+causes, with one entry per flattened source. ``B|C`` accepts either cause, and ``A!`` also requires a patch. The program
+follows. It defines ``tape``, and also ``target`` and ``source`` unless the first line specifies them. If the program
+computes the gradient itself, it defines ``grads``.
 
 These marks and lines are read:
 
-- ``#!`` marks the line to blame, and ``#?`` a line that is also accepted.
-- A mark may apply only to one source (``#! 1``), to one cause (``#! :rebound``), or to both (``#? 1:independent``).
-- ``#@ part A B`` lists the causes of paths that are blocked next to an open one.
-- ``#@ says TEXT`` is a text in the answer about a gradient that exists but is wrong. ``#! :says`` marks its lines.
-- ``#@ fix N: TEXT`` replaces line N of the program, and may be repeated. With all fixes, every source has a gradient.
+- ``#!`` marks the line to blame, and ``#?`` a line that is also accepted. - A mark may apply only to one source (``#!
+1``), to one cause (``#! :rebound``), or to both (``#? 1:independent``). - ``#@ part A B`` lists the causes of blocked
+paths next to an open path. - ``#@ says TEXT`` is part of the answer about a gradient that exists but is wrong. ``#!
+:says`` marks its lines. - ``#@ fix N: TEXT`` replaces line N of the program, and may be repeated. With all fixes, every
+source has a gradient.
 """
 
 import linecache
@@ -30,16 +30,16 @@ _FIX_PATTERN = re.compile(r"#@ fix (\d+): (.*)")
 
 @dataclass
 class Case:
-    """One program with the expected answers.
+    """A program with the expected answers.
 
     Attributes:
-        name: The file and the name of the case, joined by "/".
+        name: The file name and the case name, joined by "/".
         causes: The accepted causes of each source.
         code: The program, without marks.
         marks: The marks as (line, "!" or "?", source number or None, cause or None).
-        fixes: The fixed text of each line that a fix replaces.
-        side_break_causes: The causes of blocked paths next to an open one; None if the case does not list them.
-        expected_text: The expected text about a wrong gradient, or None.
+        fixes: The replacement text of each fixed line.
+        side_break_causes: The causes of blocked paths next to an open path, or None if the case does not list them.
+        expected_text: A text that the answer about a wrong gradient must contain, or None.
         target_and_source: The expressions for the target and the source, if the first line names them.
         has_patch: Whether a patch is expected, for each source.
     """
@@ -67,10 +67,10 @@ class Case:
 
         Args:
             index: The number of the source.
-            cause: The cause that the answer gives.
+            cause: The cause in the answer.
 
         Returns:
-            The line numbers. None among them means that an answer without a line is accepted.
+            The line numbers. None in this list means that an answer without a line is accepted.
         """
         own_marks = [
             (line, mark)
@@ -123,11 +123,11 @@ PREAMBLE = "import numpy as np\nimport math\nx = tf.Variable([0.3, 1.2])\n"
 
 
 def explain_program(body: str, before: str = "", after: str = ""):
-    """Run a program and explain the gradient of ``y`` by ``x``.
+    """Run a program and explain the gradient of ``y`` with respect to ``x``.
 
     Args:
-        body: The lines in the tape's block.
-        before: The lines before the block. They may use the variable ``x``, which exists already.
+        body: The lines inside the tape's block.
+        before: The lines before the block. They may use the existing variable ``x``.
         after: The lines after the block.
 
     Returns:

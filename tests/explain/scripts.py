@@ -1,4 +1,4 @@
-"""Random training scripts, with one break on the path from ``u`` to the loss and lines without any effect on it."""
+"""Generate random training scripts with one break on the path from ``u`` to the loss, and with unrelated lines."""
 
 import random
 from dataclasses import dataclass, field
@@ -9,12 +9,12 @@ FOLDER = Path(__file__).parent
 
 @dataclass
 class Piece:
-    """A part of a script: a break, or lines that only look at values.
+    """A part of a script: a break, or lines that only inspect values.
 
     Attributes:
-        name: The name of the break; "" for lines that only look.
+        name: The name of the break, or "" for lines that only inspect values.
         causes: The accepted causes of the break.
-        lines: The lines, by their place in the script.
+        lines: The lines, by place in the script.
     """
 
     name: str = ""
@@ -31,7 +31,7 @@ class Script:
     """A program that defines ``tape``, ``target`` and ``source``, with the expected answer.
 
     Attributes:
-        name: The break, the style and the number of the script.
+        name: The break, the style and the script's number.
         code: The program.
         causes: The accepted causes.
         blamed_lines: The numbers of the lines that the answer may name.
@@ -44,7 +44,7 @@ class Script:
 
 
 def load_break_and_look_pieces() -> tuple[list[Piece], list[Piece]]:
-    """Read the breaks and the lines that only look from ``scripts.txt``."""
+    """Read the breaks and the inspecting lines from ``scripts.txt``."""
     pieces: list[Piece] = []
     for line in (FOLDER / "scripts.txt").read_text().splitlines():
         if line.startswith("@ "):
@@ -87,7 +87,7 @@ def build_script(number: int) -> Script:
 
 
 def _build_training_loop(style: str, body: list[str], look_lines: list[str], first_step_lines: list[str]) -> list[str]:
-    """Build the loop over two steps. The loss is in the loop, in a function, or in a method of a class."""
+    """Build the training loop with two steps. The loss is computed in the loop, in a function, or in a method."""
     lines = []
     if style == "function":
         lines = ["def loss_fn(x, w, u):", *_indent_lines(body), "    return loss"]

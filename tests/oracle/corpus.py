@@ -1,13 +1,13 @@
-"""The cases of the oracle, and how `cases/AREA.txt` is read.
+"""Read the oracle's cases from `cases/AREA.txt`.
 
 A case file is plain text. Lines before the first `==` are notes. A case has this form:
 
     == name | option | option
     code, with `tf` and `np` available
 
-Every expression statement at the top level of the code is an observation. Its value, or the class of the error that it
-raises, is compared with TensorFlow's, and the code continues. An error in any other statement ends the case, and is
-also compared.
+Every expression statement at the top level of the code is an observation. Its value, or the class of the exception that
+it raises, is compared with TensorFlow, and execution continues. An exception in any other statement ends the case and
+is also compared.
 
 The options are:
     tol             numbers in the printed text may differ by 1e-5 (relative)
@@ -30,13 +30,13 @@ GOLDENS_FOLDER = ORACLE_FOLDER / "goldens"
 
 @dataclass(frozen=True)
 class Case:
-    """One program of the oracle.
+    """A program of the oracle.
 
     Attributes:
         area: The area, such as "tape/persistent".
-        name: The name of the case in its area.
+        name: The name of the case within its area.
         code: The program.
-        options: The options for the comparison, by name.
+        options: The options of the comparison, by name.
     """
 
     area: str
@@ -46,12 +46,12 @@ class Case:
 
     @property
     def digest(self) -> str:
-        """A short hash of the code. A golden with another hash is stale."""
+        """A short hash of the code. A golden with a different hash is stale."""
         return hashlib.sha256(self.code.encode()).hexdigest()[:10]
 
 
 def list_areas() -> list[str]:
-    """Return the sorted names of all areas. Each area is a file, in a folder for its subject.
+    """Return the sorted names of all areas. Each area is a file in a folder for its subject.
 
     >>> "tape/persistent" in list_areas()
     True
@@ -60,7 +60,7 @@ def list_areas() -> list[str]:
 
 
 def load_cases(area: str) -> list[Case]:
-    """Read the cases of an area, in the order of the file.
+    """Read the cases of an area, in file order.
 
     Args:
         area: The area, such as "tape/persistent".
@@ -69,7 +69,7 @@ def load_cases(area: str) -> list[Case]:
         The cases, with all loops expanded.
 
     Raises:
-        ValueError: Two cases have the same name.
+        ValueError: If two cases have the same name.
     """
     text = (CASES_FOLDER / f"{area}.txt").read_text(encoding="utf-8")
     cases = []
@@ -90,14 +90,14 @@ def get_goldens(area: str) -> dict:
         area: The area, such as "tape/persistent".
 
     Returns:
-        The records; empty if TensorFlow has not run the area yet.
+        The records, or an empty dictionary if TensorFlow has not run the area yet.
     """
     return read_goldens(area.partition("/")[0]).get(area, {})
 
 
 @cache
 def read_goldens(folder: str) -> dict[str, dict]:
-    """Return the goldens of a folder, by area and case. Their file has one line for each area."""
+    """Return the goldens in a folder, by area and case. Their file has one line per area."""
     path = GOLDENS_FOLDER / f"{folder}.jsonl"
     return dict(map(json.loads, path.read_text(encoding="utf-8").splitlines())) if path.exists() else {}
 

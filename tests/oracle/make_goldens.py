@@ -1,9 +1,9 @@
-"""Write `goldens/FOLDER.jsonl`, the results of real TensorFlow in every case, with one line for each area.
+"""Write `goldens/FOLDER.jsonl`, the results of real TensorFlow for every case, with one line per area.
 
     python make_goldens.py [AREA ...]         run with a Python that has TensorFlow
     python make_goldens.py --check [AREA ...] run again and print the differences
 
-Cases with a NameError, SyntaxError or AttributeError are listed, because these are usually mistakes in the case.
+Cases with a NameError, SyntaxError or AttributeError are listed, because such errors are usually mistakes in the case.
 """
 
 import argparse
@@ -45,17 +45,17 @@ def write_goldens(area: str, records: dict) -> None:
 
 
 def find_error_of_the_case(record: dict) -> str:
-    """Return the first error in a record that looks like a mistake of the case itself, or ""."""
+    """Return the first error in a record that looks like a mistake in the case itself, or ""."""
     errors = [value["error"] for value in record.get("values", []) if isinstance(value, dict) and "error" in value]
     errors += [record["error"]] if "error" in record else []
     return next((name for (name,) in errors if name in SLIP_ERRORS), "")
 
 
 def main() -> int:
-    """Run TensorFlow on the areas that the command line names, and write or check their goldens.
+    """Run TensorFlow on the areas named on the command line, and write or check their goldens.
 
     Returns:
-        The exit status: 1 if the check found differences.
+        The exit status: 1 if the check finds differences.
     """
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("areas", nargs="*")

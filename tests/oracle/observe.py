@@ -1,4 +1,4 @@
-"""Run a case on a module that is spelled like TensorFlow, and record everything that can be observed.
+"""Run a case on a module with TensorFlow's API, and record everything that can be observed.
 
 `observe_case` returns a record that can be stored as JSON, and `compare_records` lists the differences between two
 records. This module imports neither TensorFlow nor minitape. It distinguishes values by the names of their classes, so
@@ -29,12 +29,12 @@ SHOWN_ELEMENTS = 400
 
 
 class CaseTimeout(BaseException):
-    """A case took longer than its limit."""
+    """A case exceeded its time limit."""
 
 
 # ---------------------------------------------------------------- text
 def normalize_text(text: str) -> str:
-    """Remove kernel names, memory addresses, the folders of libraries and trailing blanks from a text."""
+    """Remove kernel names, memory addresses, library folders and trailing blanks from a text."""
     text = re.sub(r"/\S+/(?=site-packages/)", "", text)
     text = re.sub(r"\{\{function_node [^}]*\}\} ?", "", text)
     text = re.sub(r"\{\{node ([^}]*)\}\}", r"{{node}}", text)
@@ -51,8 +51,8 @@ def describe_value(value, depth: int = 0):
     """Describe a value by its kind, dtype, shape and elements, in a form that can be stored as JSON.
 
     Args:
-        value: Any value. Of a large array, only the first elements are described.
-        depth: The nesting depth of the value; elements deeper than 8 are omitted.
+        value: Any value. Only the first elements of a large array are described.
+        depth: The nesting depth of the value. Elements deeper than 8 are omitted.
     """
     if value is None or (isinstance(value, (bool, int, str)) and type(value) in (bool, int, str)):
         return value
@@ -206,7 +206,8 @@ def _limit_time(seconds):
 def _capture_stderr(record, includes_process):
     """Record what is written to stderr during the block.
 
-    The stderr of the process is recorded only if `includes_process`, because TensorFlow's `tf.print` bypasses Python.
+    The process's stderr is recorded only if `includes_process` is true. TensorFlow's `tf.print` writes there, bypassing
+    Python.
     """
     if not includes_process:
         with contextlib.redirect_stderr(io.StringIO()):
@@ -224,7 +225,7 @@ def _capture_stderr(record, includes_process):
             record["stderr"] = process_stderr.read().decode() + python_stderr.getvalue()
 
 
-# A module that has logged a message does not log it again, even in another case, so its counter must be cleared.
+# A module does not repeat a log message, even in another case, so its counter must be cleared.
 LOG_COUNTERS = (
     ("tensorflow.python.platform.tf_logging", "_log_counter_per_token"),
     (
@@ -240,7 +241,7 @@ def reset_state(tf, code: str = "keras") -> None:
 
     Args:
         tf: The module.
-        code: The program that will run. If it contains "keras", name counters are also reset.
+        code: The program that will be run. If the code contains "keras", name counters are also reset.
     """
     random.seed(0)
     np.random.seed(0)
@@ -265,7 +266,7 @@ def observe_case(tf, case: Case, seconds: float = 20.0) -> dict:
         seconds: The time limit.
 
     Returns:
-        A record of the printed text, values, errors, warnings and logs. Empty parts are left out.
+        A record of the printed text, values, errors, warnings and logs. Empty parts are omitted.
     """
     reset_state(tf, case.code)
     record = {"values": []}
@@ -316,8 +317,8 @@ def compare_records(case: Case, actual: dict, expected: dict) -> list[str]:
 
     Args:
         case: The case, whose options set the tolerances.
-        actual: The record of minitape.
-        expected: The record of TensorFlow.
+        actual: minitape's record.
+        expected: TensorFlow's record.
 
     Returns:
         A description of each difference.
@@ -345,7 +346,7 @@ def _select_error(record):
 
 
 def _compare_warnings(actual, expected):
-    # minitape adds the reason, on separate lines, to Keras' warning that gradients do not exist.
+    # To Keras's warning about missing gradients, minitape adds the reason on separate lines.
     actual_warnings = [
         [kind, text.partition("\n")[0] if text.startswith("Gradients do not exist") else text]
         for kind, text in actual.get("warnings", [])

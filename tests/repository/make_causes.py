@@ -1,4 +1,4 @@
-"""Write the page about the causes from their records and from the programs of the tests.
+"""Write the page about causes from the causes' records and the tests' programs.
 
 python tests/repository/make_causes.py    writes docs/causes.md
 """
@@ -30,7 +30,7 @@ answer to a particular program may be more exact.
 
 
 class Placeholder(str):
-    """A word that stands for the value of a field, whatever the format of the field."""
+    """A word that stands for a field's value, regardless of the field's format."""
 
     def __format__(self, format_spec: str) -> str:
         """Return the word itself."""
@@ -38,7 +38,7 @@ class Placeholder(str):
 
 
 class PlaceholdersByField(dict[str, str]):
-    """Give each field of a sentence a word in italics, unless the field has a name of its own."""
+    """Maps each field of a sentence to a word in italics, unless the field has its own name."""
 
     def __missing__(self, field: str) -> str:
         """Return the name of a field in italics."""
@@ -46,12 +46,12 @@ class PlaceholdersByField(dict[str, str]):
 
 
 def format_text(template: str, text: CauseText) -> str:
-    """Return a sentence with a word in the place of each field."""
+    """Return a sentence with each field replaced with a word."""
     return template.format_map(PlaceholdersByField(FIELD_NAMES | {"functions": Placeholder(text.functions)}))
 
 
 def choose_program(cause: Cause, programs: dict[str, dict[str, list[CauseProgram]]]) -> tuple[str, CauseProgram] | None:
-    """Return the shortest program with a cause, and its framework; None if there is none."""
+    """Return the shortest program with a cause, and the program's framework, or None without a program."""
     candidates = [
         (len(program.code.splitlines()), FRAMEWORKS.index(framework), framework, program)
         for framework in cause.frameworks

@@ -1,4 +1,4 @@
-"""Write what follows from the types of a snapshot: the front end's types and the page about the format.
+"""Generate two files from the types of a snapshot: the front end's types, and the page about the format.
 
 python tests/repository/make_schema.py            writes both files
 python tests/repository/make_schema.py --check    says whether they are up to date
@@ -19,7 +19,7 @@ SOURCE = REPOSITORY / "minitape" / "picture" / "snapshot_types.py"
 TYPESCRIPT = REPOSITORY / "widgets" / "frontend" / "src" / "snapshot.ts"
 PAGE = REPOSITORY / "docs" / "snapshot.md"
 
-# The front end's names: the Python class of each interface says that it holds fields, TypeScript's does not.
+# The front end uses shorter names, without the suffix that marks Python's classes as containers of fields.
 NAMES = {
     "ValueFields": "Value", "RowFields": "Row", "EdgeFields": "SweepEdge", "OtherAdjointFields": "OtherAdjoint",
     "StepFields": "SweepStep", "SweepFields": "Sweep", "TapeFields": "Tape", "EventFields": "TapeEvent",
@@ -27,7 +27,7 @@ NAMES = {
     "AlarmFields": "Alarm", "ResultFields": "Result", "InsideFields": "Inside", "DifferenceFields": "Difference",
     "Snapshot": "Snapshot",
 }  # fmt: skip
-# What TypeScript says more precisely than Python's type checkers need it.
+# These TypeScript types are more precise than Python's type checkers require.
 PRECISE = {
     ("ValueFields", "data"): "Nested",
     ("ValueFields", "stats"): "{ min: Num; max: Num; mean: Num; std: Num; zeros: number; nans: number }",
@@ -74,12 +74,12 @@ fields that have changed.
 
 @dataclass
 class SnapshotField:
-    """A field of a dictionary in a snapshot.
+    """A field of a snapshot's dictionary.
 
     Attributes:
-        name: Its key.
-        annotation: Its type in Python.
-        meaning: What it means.
+        name: The field's key.
+        annotation: The field's Python type.
+        meaning: A description of the field.
     """
 
     name: str
@@ -88,18 +88,18 @@ class SnapshotField:
 
     @property
     def is_optional(self) -> bool:
-        """Whether it may be absent."""
+        """Whether the field may be absent."""
         return self.meaning.startswith("Optional.")
 
 
 @dataclass
 class SnapshotType:
-    """A dictionary of a snapshot.
+    """A dictionary in a snapshot.
 
     Attributes:
-        name: The Python class.
-        meaning: What it stands for.
-        fields: Its fields in their order.
+        name: The name of the Python class.
+        meaning: A description of the dictionary.
+        fields: The fields, in order.
     """
 
     name: str
@@ -108,7 +108,7 @@ class SnapshotType:
 
 
 def read_comments(text: str) -> dict[int, str]:
-    """Return the comments of a source by line; one that has a line of its own belongs to the next line of code."""
+    """Return the comments in a source, by line. A comment on a separate line belongs to the next line of code."""
     comments: dict[int, str] = {}
     waiting: list[str] = []
     lines = text.splitlines()
@@ -124,10 +124,10 @@ def read_comments(text: str) -> dict[int, str]:
 
 
 def read_types() -> list[SnapshotType]:
-    """Read the dictionaries of a snapshot with the meaning of each field.
+    """Read the dictionaries of a snapshot and the descriptions of their fields.
 
     Raises:
-        ValueError: A field has no comment that says what it means.
+        ValueError: If a field has no comment that describes it.
     """
     text = SOURCE.read_text(encoding="utf-8")
     comments = read_comments(text)
@@ -154,7 +154,7 @@ def read_types() -> list[SnapshotType]:
 
 
 def to_typescript(annotation: ast.expr) -> str:
-    """Translate a type.
+    """Translate a Python type to TypeScript.
 
     >>> to_typescript(ast.parse("list[int] | None", mode="eval").body)
     'number[] | null'
@@ -177,7 +177,7 @@ def to_typescript(annotation: ast.expr) -> str:
 
 
 def describe_in_typescript(owner: SnapshotType, part: SnapshotField) -> str:
-    """Return a field's type; a text whose meaning begins with its choices in quotes is one of them."""
+    """Return a field's TypeScript type. A text field whose description begins with quoted choices becomes a union."""
     if (owner.name, part.name) in PRECISE:
         return PRECISE[owner.name, part.name]
     choices = re.match(r'"\w+"(?:[^":]*?(?:,|or) "\w+")*', part.meaning.removeprefix("Optional. "))
@@ -188,7 +188,7 @@ def describe_in_typescript(owner: SnapshotType, part: SnapshotField) -> str:
 
 
 def write_typescript(types: list[SnapshotType]) -> str:
-    """Return the text of the front end's types."""
+    """Return the source of the front end's types."""
     parts = [TYPESCRIPT_HEAD]
     for kept in types:
         lines = [f"/** {kept.meaning} */", f"export interface {NAMES[kept.name]} {{"]
@@ -201,7 +201,7 @@ def write_typescript(types: list[SnapshotType]) -> str:
 
 
 def write_page(types: list[SnapshotType]) -> str:
-    """Return the text of the page, the whole snapshot first."""
+    """Return the text of the page, which describes the whole snapshot first."""
     parts = [PAGE_HEAD]
     for kept in sorted(types, key=lambda each: each.name != "Snapshot"):
         lines = [f"## {NAMES[kept.name]}", "", kept.meaning, "", "| field | type | meaning |", "|---|---|---|"]
@@ -216,13 +216,13 @@ def write_page(types: list[SnapshotType]) -> str:
 
 
 def build_files() -> dict[Path, str]:
-    """Return the text of each file that follows from the types."""
+    """Return the content of each generated file."""
     types = read_types()
     return {TYPESCRIPT: write_typescript(types), PAGE: write_page(types)}
 
 
 def main(arguments: list[str]) -> None:
-    """Write both files, or exit with the names of those that are out of date."""
+    """Write both files, or exit with the names of outdated files."""
     files = build_files()
     if arguments == ["--check"]:
         stale = [path for path, text in files.items() if not path.exists() or path.read_text(encoding="utf-8") != text]

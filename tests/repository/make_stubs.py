@@ -2,9 +2,9 @@
 
     python tests/repository/make_stubs.py
 
-A namespace such as `minitape.math` is not a file but a line of the table in `minitape/tf/api.py`. Its stub has the path
-that such a file would have, and imports the names from their modules. Functions that a module creates when it is
-imported are written with their arguments. `test_stubs.py` fails if a table has changed and its stub has not.
+A namespace such as `minitape.math` is not a file but an entry in the table of `minitape/tf/api.py`. Its stub has the
+path that such a file would have, and imports the names from their modules. Functions that a module creates at import
+time are written out with their arguments. `test_stubs.py` fails if a table has changed and its stub has not.
 """
 
 import ast
@@ -27,7 +27,7 @@ ARGUMENT_TYPES = {"name": "str | None", "keepdims": "_bool"}
 
 
 def build_stubs() -> dict[Path, str]:
-    """Build the text of each stub, by path."""
+    """Build the content of all stubs, by path."""
     text_by_path = {
         get_stub_path(namespace): build_stub(f"tf.{namespace}".removesuffix("."), collect_homes(namespace))
         for namespace in NAMES
@@ -39,16 +39,16 @@ def build_stubs() -> dict[Path, str]:
 
 
 def get_stub_path(namespace: str) -> Path:
-    """Return the path of a namespace's stub, which is `__init__.pyi` for a folder."""
+    """Return the path of a namespace's stub. For a folder, this is `__init__.pyi`."""
     is_folder = not namespace or namespace in EXTRA_MODULES or any(other.startswith(f"{namespace}.") for other in NAMES)
     path = PACKAGE.joinpath(*namespace.split(".")) if namespace else PACKAGE
     return path / "__init__.pyi" if is_folder else path.with_suffix(".pyi")
 
 
 def build_stub(label: str, homes: Mapping[str, tuple[str, str]]) -> str:
-    """Build the stub of a namespace, with an import for each module that contains some of its names.
+    """Build the stub of a namespace, with an import statement for each module that defines some of the names.
 
-    `name as name` marks a name as public for type checkers. A name that differs from the original one is assigned.
+    `name as name` marks a name as public for type checkers. A name that differs from the original name is assigned.
 
     Args:
         label: The namespace as a user writes it, such as "tf.math".
@@ -81,7 +81,7 @@ def build_stub(label: str, homes: Mapping[str, tuple[str, str]]) -> str:
 
 
 def is_created_at_import(module: str, name: str) -> bool:
-    """Return whether a module creates a function while it is imported, so that its source has no definition."""
+    """Return whether a module creates a function at import time, so that its source contains no definition."""
     function = getattr(import_module(module), name)
     return isinstance(function, FunctionType) and name not in list_defined_names(
         Path(str(import_module(module).__file__))
@@ -90,13 +90,13 @@ def is_created_at_import(module: str, name: str) -> bool:
 
 @cache
 def list_defined_names(path: Path) -> set[str]:
-    """Return the functions and classes that the source of a module defines."""
+    """Return the names of functions and classes that a module's source defines."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     return {node.name for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
 
 
 def format_definition(name: str, function: Any) -> str:
-    """Format a function for a stub: its arguments with their defaults, its return type and its first sentence."""
+    """Format a function for a stub, with its parameters and defaults, its return type and its first sentence."""
     arguments = []
     for parameter in inspect.signature(function).parameters.values():
         default = "" if parameter.default is parameter.empty else f" = {format_default_value(parameter.default)}"
@@ -108,7 +108,7 @@ def format_definition(name: str, function: Any) -> str:
 
 
 def format_default_value(value: Any) -> str:
-    """Format a default value: numbers, texts and None as they are, and everything else as an ellipsis."""
+    """Format a default value: numbers, strings and None unchanged, and everything else as an ellipsis."""
     return repr(value) if value is None or type(value) in (bool, int, float, str) else "..."
 
 

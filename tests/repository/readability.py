@@ -1,9 +1,9 @@
 """Count what a reader stumbles over in the source, the pages, the lessons and the messages.
 
-    python tests/repository/readability.py            prints each counter beside its limit in counters.txt
-    python tests/repository/readability.py --lower    writes smaller counts into counters.txt
+    python tests/repository/readability.py            prints each counter and its limit in counters.txt python
+    tests/repository/readability.py --lower    writes smaller counts into counters.txt
 
-A counter only finds candidates: whether a name or a sentence is good is for a reader to say.
+A counter only finds candidates. Whether a name or a sentence is good is for a reader to judge.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ MOST_DECISIONS = 15
 
 
 def read_lines(name: str) -> list[str]:
-    """Read the lines of a file beside this one, without empty lines and comments."""
+    """Read the lines of a file next to this module, skipping empty lines and comments."""
     lines = (HERE / name).read_text(encoding="utf-8").splitlines()
     return [line for line in lines if line.strip() and not line.startswith("# ")]
 
@@ -55,9 +55,9 @@ class NamedFunction:
     """A function or method of the source.
 
     Attributes:
-        path: Its file, relative to the repository.
-        owner: The class that it is a method of; empty for a function.
-        node: Its definition.
+        path: The file, relative to the repository.
+        owner: The class of a method, or "" for a function.
+        node: The definition in the syntax tree.
     """
 
     path: str
@@ -76,18 +76,18 @@ class NamedFunction:
 
     @property
     def is_property(self) -> bool:
-        """Whether the function is read as an attribute, which is named by a noun."""
+        """Whether the function is a property, which is named by a noun."""
         return any("property" in ast.unparse(decorator) for decorator in self.node.decorator_list)
 
     @property
     def docstring(self) -> str:
-        """The docstring; empty without one."""
+        """The docstring, or ""."""
         return ast.get_docstring(self.node) or ""
 
 
 @cache
 def parse_sources() -> dict[str, ast.Module]:
-    """Parse each Python file that is shipped: path relative to the repository -> syntax tree."""
+    """Parse each Python file that is shipped, and return the syntax trees by path relative to the repository."""
     folders = REPOSITORY / "minitape", REPOSITORY / "widgets" / "minitape_widgets"
     paths = sorted(path for folder in folders for path in folder.rglob("*.py"))
     return {path.relative_to(REPOSITORY).as_posix(): ast.parse(path.read_text(encoding="utf-8")) for path in paths}
@@ -95,7 +95,7 @@ def parse_sources() -> dict[str, ast.Module]:
 
 @cache
 def list_functions() -> list[NamedFunction]:
-    """List all functions and methods, nested ones too, except those of `tf/`, whose names are TensorFlow's."""
+    """List all functions and methods, including nested ones, but excluding `tf/`, whose names are TensorFlow's."""
     functions = []
 
     def visit(path: str, node: ast.AST, owner: str) -> None:
@@ -122,9 +122,9 @@ def is_participle(name: str) -> bool:
 
 
 def begins_with_verb(function: NamedFunction) -> bool:
-    """Return whether a function says what it does: its first word is a verb, or it is a property or a dunder.
+    """Return whether a function's name begins with a verb. Properties and dunder methods are always accepted.
 
-    What IPython looks for to show an object (``_repr_html_``) has its name from there.
+    IPython prescribes the names of the methods with which objects are displayed, such as ``_repr_html_``.
     """
     if function.is_dunder or function.is_property or function.node.name.startswith(("_repr_", "_ipython_")):
         return True
@@ -132,7 +132,7 @@ def begins_with_verb(function: NamedFunction) -> bool:
 
 
 def count_decisions(function: ast.AST) -> int:
-    """Count the ways through a function: branches, loops, handlers, comprehensions and boolean operators."""
+    """Count the decisions in a function: branches, loops, handlers, comprehensions and boolean operators."""
     branches = (ast.If, ast.For, ast.While, ast.IfExp, ast.ExceptHandler, ast.comprehension, ast.Assert, ast.match_case)
     nodes = list(ast.walk(function))
     operators = sum(len(node.values) - 1 for node in nodes if isinstance(node, ast.BoolOp))
@@ -140,7 +140,7 @@ def count_decisions(function: ast.AST) -> int:
 
 
 def find_golf(node: ast.AST) -> str | None:
-    """Return which trick an expression is that saves a line and costs a reader, or None.
+    """Return the kind of golf that an expression is, or None. Golf saves a line but costs readers time.
 
     >>> find_golf(ast.parse("(a if b else c)(d)").body[0].value)
     'callee chosen by a condition'
@@ -173,7 +173,7 @@ GOLF = (
 
 
 def iter_source_prose() -> Iterator[str]:
-    """Yield the docstrings, without their examples, and the comments of the source."""
+    """Yield the docstrings (without examples) and comments in the source."""
     for path, tree in parse_sources().items():
         for node in ast.walk(tree):
             if isinstance(node, (*FUNCTIONS, ast.ClassDef, ast.Module)):
@@ -184,7 +184,7 @@ def iter_source_prose() -> Iterator[str]:
 
 
 def iter_pages() -> Iterator[str]:
-    """Yield the English pages without their code."""
+    """Yield the English pages without code blocks."""
     paths = [REPOSITORY / "README.md", REPOSITORY / "CONTRIBUTING.md"]
     paths += [path for folder in ("docs", "deploy") for path in sorted((REPOSITORY / folder).rglob("*.md"))]
     for path in paths:
@@ -209,24 +209,24 @@ def iter_messages() -> Iterator[str]:
 
 
 def drop_code(markdown: str) -> str:
-    """Return a page's text without its fenced blocks."""
+    """Return a page's text without fenced code blocks."""
     return re.sub(r"```[\s\S]*?```", "", markdown)
 
 
 def dialect_per_10000_words(texts: Iterator[str]) -> float:
-    """Return how often the phrases of dialect.txt occur per 10,000 words."""
+    """Return the frequency of the phrases in dialect.txt per 10,000 words."""
     texts = list(texts)
     words = sum(len(text.split()) for text in texts)
     return round(1e4 * sum(len(DIALECT.findall(text)) for text in texts) / words, 1)
 
 
 def percent(part: int, whole: int) -> float:
-    """Return a share in percent, with one decimal."""
+    """Return a share in percent, with one decimal place."""
     return round(100 * part / whole, 1)
 
 
 def count_all() -> dict[str, float]:
-    """Count everything: name of the counter -> its value, each better the smaller it is."""
+    """Return the value of each counter. Smaller values are better."""
     functions = [function for function in list_functions() if not function.is_dunder]
     documented = [function for function in functions if function.docstring]
     trees = parse_sources()
@@ -255,13 +255,13 @@ def count_all() -> dict[str, float]:
 
 
 def read_limits() -> dict[str, float]:
-    """Read counters.txt: name of a counter -> the largest value that it may have."""
+    """Read the largest allowed value of each counter from counters.txt."""
     pairs = (line.rpartition(": ") for line in read_lines(COUNTERS.name))
     return {name: float(value) for name, _, value in pairs}
 
 
 def main(arguments: list[str]) -> None:
-    """Print the counters; with --lower write those that fell into counters.txt."""
+    """Print the counters. With --lower, write the counters that fell to counters.txt."""
     counts, limits = count_all(), read_limits() if COUNTERS.exists() else {}
     for name, count in counts.items():
         print(f"{name}: {count:g} (at most {limits.get(name, count):g})")

@@ -1,7 +1,7 @@
-"""Reads files that were written to do harm, and says what happened meanwhile that reading data does not need.
+"""Read files that were written to do harm, and report every action that reading data does not require.
 
-Run in an empty folder, it prints a JSON object: what was seen for each kind of file, and under "read" how many. Its
-audit hook stays for good.
+Run this script in an empty folder. It prints a JSON object with the suspicious actions for each kind of file, and the
+number of files under "read". Its audit hook cannot be removed.
 
     python tests/trust/hostile.py                 the same few hundred files each time
     python tests/trust/hostile.py --part 0.25     a quarter of them
@@ -38,21 +38,21 @@ from minitape.course.progress import find_last_lesson
 
 FOLDER, OUTSIDE = Path("given").absolute(), Path("outside").absolute()
 SECRET = OUTSIDE / "secret.txt"
-SIGN = "carried_out"  # what nothing may call, look up or write
+SIGN = "carried_out"  # Nothing may call, look up or write this name.
 
 # -- what is seen ----------------------------------------------------------------------------------
 
 seen: list[str] = []
-watching: list[Path] = []  # the folder that may be opened, while a file is read
+watching: list[Path] = []  # While a file is read, the only folder that may be opened.
 HARMLESS = {"sys._getframe", "sys._getframemodulename", "builtins.id", "object.__getattr__", "array.__new__"}
 ON_FILES = "open os.chmod os.listdir os.scandir os.walk os.rename fcntl.flock glob.glob glob.glob/2 pathlib.Path.glob"
 
 
 def on_audit_event(event: str, args: tuple[Any, ...]) -> None:
-    """Notes what is neither harmless nor the compilation of minitape's own formulas."""
+    """Note events that are neither harmless nor part of compiling minitape's own formulas."""
     if not watching or event.startswith("gc."):
         return
-    allowed, watching[:] = watching[0], []  # what is done here is not looked at
+    allowed, watching[:] = watching[0], []  # This hook's own actions are not watched.
     try:
         if event in ON_FILES.split():
             named = args[:2] if event == "os.rename" else args[:1]
@@ -74,14 +74,14 @@ def _is_inside(path: Any, folder: Path) -> bool:
 
 
 class Lure:
-    """Stands in every module under a name that is not public: whoever finds it by name went where no file may lead."""
+    """A class stored in every module under a private name. Looking it up means that a file chose the name."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         seen.append("a class was found by a name that is not public")
 
 
 def lay_out_lures() -> None:
-    """Puts lures into the modules, and attributes that tell who looks at them onto tensors, variables and layers."""
+    """Put lures into all modules, and attributes that report every access onto tensors and variables."""
     for module in [m for name, m in sys.modules.items() if name.startswith("minitape")]:
         vars(module)[SIGN] = Lure
     told = property(lambda self: seen.append("an attribute was found by a name in a file"))
@@ -92,7 +92,7 @@ def lay_out_lures() -> None:
 
 @contextlib.contextmanager
 def watch_reads(folder: Path = FOLDER) -> Iterator[None]:
-    """In the block files are read; errors are all right, whatever they are."""
+    """Watch the block, which reads files. Any exception is acceptable."""
     watching[:] = [folder]
     try:
         with contextlib.redirect_stdout(io.StringIO()):
@@ -125,7 +125,7 @@ KEYS = "class_name module name what args function code value dtype kind label si
 
 
 def build_object_strategy(inner: Any) -> Any:
-    """What a reader could take for a description of an object."""
+    """Return a strategy for data that a reader could mistake for a description of an object."""
     calls = st.fixed_dictionaries(
         {"class_name": attributes, "module": modules, "what": attributes | joined, "args": st.lists(inner, max_size=3)}
     )
@@ -139,7 +139,7 @@ changes = st.lists(aimed | blind, min_size=1, max_size=3)
 
 
 def iter_places(value: Any) -> Iterator[tuple[Any, Any]]:
-    """Every container in a structure, with each of its keys."""
+    """Yield every container in a structure with each of its keys."""
     items = (
         list(value.items()) if isinstance(value, dict) else list(enumerate(value)) if isinstance(value, list) else []
     )
@@ -149,10 +149,10 @@ def iter_places(value: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def replace_parts(text: str, how: Any) -> Any:
-    """A structure of JSON in which somebody replaced some parts."""
+    """Return a JSON structure after replacing some of its parts."""
     about = json.loads(text)
     for at, what, name, value in how:
-        value = copy.deepcopy(value)  # else a part could come to hold itself
+        value = copy.deepcopy(value)  # Without a copy, a part could contain itself.
         known = list(iter_places(about))
         known = [place for place in known if what == "aim" and place[1] == name] or known
         holder, key = known[at % len(known)]
@@ -169,7 +169,7 @@ def replace_parts(text: str, how: Any) -> Any:
 
 
 def read_progress_files(value: Any, name: str) -> None:
-    """A learner's progress, and where JupyterLab begins."""
+    """Read a learner's progress file and find the lesson to open."""
     entries = {name: value, f"{name}.1": {"tries": 1, "solved": True}}
     for kept in (
         value,
@@ -188,7 +188,7 @@ def read_progress_files(value: Any, name: str) -> None:
 
 
 def read_snapshots(how: Any) -> None:
-    """What pictures are made of."""
+    """Build pictures from a hostile snapshot."""
     about = replace_parts(SNAPSHOT[0], how)
     with watch_reads(Path(minitape_widgets.saved_page.BUNDLE).parent):
         if "<" in minitape_widgets.saved_page.build_html_page(about).split('id="data">')[1].split("</script>")[0]:
@@ -198,7 +198,7 @@ def read_snapshots(how: Any) -> None:
 
 
 def read_recordings(how: Any) -> None:
-    """Recordings that another machine kept."""
+    """Read recordings that another machine saved."""
     from minitape.bridges import Replay
 
     about, known = replace_parts(RECORDING[0], how), {*linecache.cache}
@@ -211,12 +211,12 @@ def read_recordings(how: Any) -> None:
 
 
 def read_hand_ins(how: Any, value: Any, text: str, name: str) -> None:
-    """What `minitape class` reads, of one learner beside others: that must not end with an error."""
+    """Read hand-ins as `minitape class` does. One learner's files must not cause an error."""
     from minitape.cli import class_figures, class_report, handins, notebook_rules
 
-    # else the course's own lessons are looked at
+    # Otherwise, the course's own lessons would be read while the block is watched.
     handins.find_lessons_folder, handins.list_notebook_files = lambda: None, lambda folder: []
-    notebook_rules.translate_verdicts_to_english("")  # and their tables
+    notebook_rules.translate_verdicts_to_english("")  # This call fills the tables of verdicts.
     folder = FOLDER / "class" / "eve"
     folder.mkdir(parents=True, exist_ok=True)
     text += "<script>"
@@ -247,7 +247,7 @@ SNAPSHOT: list[str] = []
 
 
 def write_snapshot() -> None:
-    """Fills ``SNAPSHOT`` with one as it travels to the browser."""
+    """Fill ``SNAPSHOT`` with a snapshot in the format that is sent to the browser."""
     x = tf.Variable(2.0)
     with tf.GradientTape(persistent=True) as tape:
         y = tf.sin(x) * x
@@ -262,7 +262,7 @@ def write_snapshot() -> None:
 
 
 def try_forbidden_actions() -> None:
-    """What no reader does: were this not seen, nothing would be."""
+    """Perform actions that no reader performs. They must be seen, or nothing would be."""
     for act in (
         lambda: SECRET.read_text(),
         lambda: compile("1", "text", "exec"),
@@ -284,7 +284,7 @@ READERS: dict[str, tuple[Callable[..., None], tuple[Any, ...], int]] = {
 
 
 def run_reader(read: Callable[..., None], arguments: tuple[Any, ...], count: int) -> None:
-    """Reads so many files, the same ones each time."""
+    """Read a fixed number of files, the same ones each time."""
     fixed = settings(
         max_examples=count, derandomize=True, database=None, deadline=None, suppress_health_check=[*HealthCheck]
     )
@@ -292,11 +292,11 @@ def run_reader(read: Callable[..., None], arguments: tuple[Any, ...], count: int
 
 
 def run_reader_for(read: Callable[..., None], arguments: tuple[Any, ...], minutes: float, start: int) -> int:
-    """Reads other files for so long, from a first seed on; how many."""
+    """Read new files for a given time, starting from a seed, and return their number."""
     fixed = settings(max_examples=50, database=None, deadline=None, suppress_health_check=[*HealthCheck])
     count, end = 0, time.monotonic() + 60 * minutes
 
-    @functools.wraps(read)  # whose arguments hypothesis looks at
+    @functools.wraps(read)  # hypothesis inspects the arguments of this function.
     def counted(*values: Any, **named: Any) -> None:
         nonlocal count
         count += 1
@@ -308,7 +308,7 @@ def run_reader_for(read: Callable[..., None], arguments: tuple[Any, ...], minute
 
 
 def main() -> None:
-    """Tries every reader and prints what was seen."""
+    """Try every reader and print what was seen."""
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("--minutes", type=float, default=0.0, help="for each kind of file, with other files each time")
     parser.add_argument("--part", type=float, default=1.0, help="of the files that are the same each time")
@@ -324,14 +324,16 @@ def main() -> None:
     os.chdir(FOLDER)
     os.environ["MINITAPE_PROGRESS"] = str(FOLDER / "progress.json")
     for name in MODULES:
-        if not name.startswith(("minitape.cli", "minitape.bridges.")):  # a bridge needs the other framework
-            # without numba
+        # Bridges need the other framework, and the command line needs packages that may be missing.
+        if not name.startswith(("minitape.cli", "minitape.bridges.")):
             with contextlib.suppress(ImportError) if name.startswith("minitape.speed.") else contextlib.nullcontext():
+                # Without numba, some modules of the accelerators cannot be imported.
                 importlib.import_module(name)
     write_snapshot()
-    for read, arguments, _ in READERS.values():  # unwatched, for what Python itself loads late
+    # Run each reader once without watching, because Python itself loads some modules late.
+    for read, arguments, _ in READERS.values():
         run_reader(read, arguments, 5)
-    cell_len("漢")  # rich loads a table with the first wide character
+    cell_len("漢")  # The first wide character makes rich load a table.
     seen.clear()
     lay_out_lures()
     sys.addaudithook(on_audit_event)

@@ -1,4 +1,4 @@
-"""Programs to show, pages that show them, and the texts that the pages should contain."""
+"""Programs to show, pages that show the programs, and the texts that the pages should contain."""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,7 +11,7 @@ from tests.jupyterlab_page import wait_for_frame
 
 
 def open_scope(name: str) -> Any:
-    """Return a context manager in which rows belong to a scope with this name, like the rows of a layer.
+    """Return a context manager in which rows belong to a scope with the given name, like the rows of a layer.
 
     Args:
         name: The name of the scope.
@@ -58,7 +58,7 @@ def gathering() -> tuple[Any, Any, Any]:
 
 
 def states() -> tuple[Any, Any, Any]:
-    """Return a program in which a variable is assigned, and so has two states."""
+    """Return a program that assigns a variable, which then has two states."""
     v = tf.Variable(1.0, name="v")
     with tf.GradientTape() as tape:
         y = v * 3.0
@@ -68,7 +68,7 @@ def states() -> tuple[Any, Any, Any]:
 
 
 def nested() -> tuple[Any, Any, Any]:
-    """Return the derivative of a gradient, taken by an outer tape."""
+    """Return a program that differentiates a gradient with an outer tape."""
     x = tf.Variable(3.0, name="x")
     with tf.GradientTape() as outer:
         with tf.GradientTape() as inner:
@@ -78,7 +78,7 @@ def nested() -> tuple[Any, Any, Any]:
 
 
 def layers() -> tuple[Any, Any, Any]:
-    """Return a network of three layers."""
+    """Return a program with a network of three layers."""
     weights = [tf.Variable(np.full((4, 4), 0.1 * (k + 1), np.float32), name=f"w{k}") for k in range(3)]
     x = tf.constant(np.linspace(-1, 1, 8).reshape(2, 4).astype(np.float32))
     with tf.GradientTape() as tape:
@@ -89,7 +89,7 @@ def layers() -> tuple[Any, Any, Any]:
 
 
 def cut() -> tuple[Any, Any, Any]:
-    """Return a program in which one factor passes no gradient."""
+    """Return a program in which one factor blocks the gradient."""
     x = tf.Variable(2.0, name="x")
     with tf.GradientTape() as tape:
         y = tf.stop_gradient(x * x) * x
@@ -108,7 +108,7 @@ def constants_first() -> tuple[Any, Any, Any]:
 
 
 def custom() -> tuple[Any, Any, Any]:
-    """Return a program with a custom gradient that is not the derivative, at a row whose input has another consumer."""
+    """Return a program whose custom gradient differs from the derivative, at a row whose input is used again."""
 
     @tf.custom_gradient
     def clipped(a: Any) -> Any:
@@ -124,7 +124,7 @@ def custom() -> tuple[Any, Any, Any]:
 def custom_pair() -> tuple[Any, Any, Any]:
     """Return a program whose custom gradient has two results.
 
-    The target depends on only one of them. The results are arrays, and the function also reads a variable.
+    The target depends on only one result. The results are arrays, and the function also reads a variable.
     """
     w = tf.Variable(3.0, name="w")
 
@@ -152,7 +152,7 @@ def python_function() -> tuple[Any, Any, Any]:
 
 
 def custom_nested() -> tuple[Any, Any, Any]:
-    """Return the derivative of a gradient through a custom gradient, whose operations the outer tape records."""
+    """Return a program that differentiates through a custom gradient, whose operations the outer tape records."""
 
     @tf.custom_gradient
     def cube(a: Any) -> Any:
@@ -167,7 +167,7 @@ def custom_nested() -> tuple[Any, Any, Any]:
 
 
 def splitting() -> tuple[Any, Any, Any]:
-    """Return a program that splits an array in three and uses two of the parts."""
+    """Return a program that splits an array into three parts and uses two of them."""
     m = tf.Variable([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], name="m")
     with tf.GradientTape() as tape:
         a, _, c = tf.split(m, 3)
@@ -176,7 +176,7 @@ def splitting() -> tuple[Any, Any, Any]:
 
 
 def cases() -> tuple[Any, Any, Any]:
-    """Return a program with ``where`` and ``maximum``, one tensor in both branches, and complex numbers."""
+    """Return a program with ``where`` and ``maximum``, the same tensor in both branches, and complex numbers."""
     x, z = tf.Variable(1.5, name="x"), tf.Variable(1.0 + 2.0j, name="z", dtype=tf.complex64)
     with tf.GradientTape() as tape:
         y = tf.where(x > 1.0, x, x) * tf.maximum(x, 2.0) + tf.math.real(z * z)
@@ -190,7 +190,7 @@ PROGRAMS: dict[str, Callable[[], tuple[Any, Any, Any]]] = {f.__name__: f for f i
 
 
 def build_chain_snapshot(n: int) -> dict[str, Any]:
-    """Return the snapshot of a loop, with its sweep.
+    """Return the snapshot of a loop and its sweep.
 
     Args:
         n: The number of iterations.
@@ -204,10 +204,10 @@ def build_chain_snapshot(n: int) -> dict[str, Any]:
 
 
 def round_text(text: str, digits: int = 4) -> str:
-    """Round a number as the picture does: to four digits, except that whole and short numbers stay as they are.
+    """Round a number as the picture does: to four digits, leaving integers and short numbers unchanged.
 
     Args:
-        text: The number.
+        text: The number as text.
         digits: The number of significant digits.
     """
     if not any(mark in text for mark in ".e") or (len(text) <= 6 and digits == 4):
@@ -218,15 +218,16 @@ def round_text(text: str, digits: int = 4) -> str:
         return f"{mantissa.rstrip('0').rstrip('.')}e{int(power)}"
     whole_digits = len(str(int(abs(number)))) if abs(number) >= 1 else 0
     short_text = repr(float(f"{number:.{max(digits, whole_digits)}g}"))
-    return short_text if number.is_integer() else short_text.removesuffix(".0")  # "2.0" is exact, "2" is not
+    # "2.0" is an exact value; "2" is a rounded value.
+    return short_text if number.is_integer() else short_text.removesuffix(".0")
 
 
 def shorten_array(data: Any, digits: int) -> str:
     """Format an array on one line.
 
     Args:
-        data: A number, a text, or nested lists of them.
-        digits: The number of digits of each number.
+        data: A number, a text, or nested lists of numbers and texts.
+        digits: The number of digits to show of each number.
     """
     if isinstance(data, list):
         return f"[{' '.join(shorten_array(element, digits) for element in data)}]"
@@ -241,11 +242,11 @@ def format_short_value(value: dict[str, Any], max_length: int) -> str | None:
     """Format a value on one line, with as many digits as fit.
 
     Args:
-        value: The value in a snapshot: a number, or an array of at most eight elements.
-        max_length: The length of the text that fits.
+        value: The value in a snapshot: a number, or an array with at most eight elements.
+        max_length: The maximum length of the text.
 
     Returns:
-        The text. None if the value is too long.
+        The text, or None if the value is too long.
     """
     if not isinstance(value.get("data"), list):
         candidates = (round_text(value["text"], digits) for digits in (4, 3, 2, 1))
@@ -256,15 +257,15 @@ def format_short_value(value: dict[str, Any], max_length: int) -> str | None:
 
 
 def format_uniform_array(value: dict[str, Any], row: dict[str, Any], max_length: int) -> str | None:
-    """Format an array whose elements are all equal, as its shape and the number.
+    """Format an array whose elements are all equal as a shape and a number.
 
     Args:
         value: The value in a snapshot.
         row: The row in the snapshot.
-        max_length: The length of the text that fits.
+        max_length: The maximum length of the text.
 
     Returns:
-        The text. None if the elements differ or the text does not fit.
+        The text, or None if the elements differ or the text does not fit.
     """
     stats, data = value.get("stats"), np.ravel(value.get("data", []))
     distinct = {stats["min"], stats["max"]} if stats else set(data.tolist())
@@ -275,15 +276,15 @@ def format_uniform_array(value: dict[str, Any], row: dict[str, Any], max_length:
 
 
 def format_brief(value: dict[str, Any] | None, row: dict[str, Any], max_length: int = 18) -> str:
-    """Format a value as a node shows it.
+    """Format a value in the same way as a node.
 
     Args:
         value: The value in a snapshot, or None.
         row: The row in the snapshot.
-        max_length: The length of the text that fits.
+        max_length: The maximum length of the text.
 
     Returns:
-        The value if it fits, otherwise the shape and the number of a uniform array, otherwise the shape.
+        The value if it fits; otherwise the shape, followed by the number if all elements are equal.
     """
     if value is None:
         return ""
@@ -295,14 +296,15 @@ def format_brief(value: dict[str, Any] | None, row: dict[str, Any], max_length: 
 
 
 def format_adjoint_size(value: dict[str, Any], max_length: int = 18) -> str:
-    """Format an adjoint as an edge shows it.
+    """Format an adjoint in the same way as an edge.
 
     Args:
         value: The adjoint in a snapshot.
-        max_length: The length of the text that fits.
+        max_length: The maximum length of the text.
 
     Returns:
-        The number or the small array itself. For a larger array, its only number or its largest absolute value.
+        The number or the small array itself. For larger arrays, the number that all elements equal, or the largest
+        absolute value.
     """
     text = format_short_value(value, max_length)
     if text is not None or not isinstance(value.get("data"), list):
@@ -318,13 +320,13 @@ def format_adjoint_size(value: dict[str, Any], max_length: int = 18) -> str:
 
 
 def read_position(page: Any) -> str:
-    """Return the position in the sweep, as the bar of a page shows it."""
+    """Return the position in the sweep from the page's progress bar."""
     wait_for_frame(page)
     return page.locator(".mt-count").inner_text()
 
 
 def type_keys(page: Any, *keys: str) -> None:
-    """Press keys one after the other, and wait until their effect is drawn."""
+    """Press keys one after the other, and wait until their effect has been drawn."""
     for key in keys:
         page.keyboard.press(key)
     wait_for_frame(page)
@@ -332,13 +334,13 @@ def type_keys(page: Any, *keys: str) -> None:
 
 @pytest.fixture(params=list(PROGRAMS))
 def program(request: pytest.FixtureRequest) -> tuple[Any, Any, Any]:
-    """Return (tape, target, sources) of one program of the corpus."""
+    """Return (tape, target, sources) for one program of the corpus."""
     return PROGRAMS[request.param]()
 
 
 @pytest.fixture
 def show(page: Any) -> Callable[[dict[str, Any]], Any]:
-    """Yield a function that shows a snapshot in a page. An error in the page fails the test."""
+    """Yield a function that shows a snapshot in a page. Errors in the page fail the test."""
     from minitape_widgets.saved_page import build_html_page as page_text
 
     errors: list[str] = []

@@ -1,6 +1,6 @@
-"""Writes placements.json: where the static picture's rule puts the nodes of some graphs.
+"""Write placements.json, which lists where the static picture places the nodes of some graphs.
 
-The front end's tests check that its rule gives the same (widgets/frontend/test/engine.test.ts).
+The front end's tests check that it places nodes identically (widgets/frontend/test/engine.test.ts).
 """
 
 import json
@@ -14,8 +14,10 @@ FILE = Path(__file__).parent / "placements.json"
 
 
 def graphs() -> list[list[Any]]:
-    """Items as [inputs, leaf, section], and what a gradient wrote also with its storey and what it is below: a square,
-    an affine map, random graphs with sections, and a second derivative.
+    """Return graphs as lists of [inputs, leaf, section] items.
+
+    The graphs are a square, an affine map, random graphs with sections, and second derivatives. An item that a gradient
+    wrote also has its level and the row below which it is drawn.
     """
     made: list[list[Any]] = [
         [[[], True, 0], [[0, 0], False, 0]],
@@ -30,9 +32,9 @@ def graphs() -> list[list[Any]]:
             items.append([near, leaf, i // 40])
         made.append(items)
     made.append([[[], True, 0]] + [[[0], False, 0] for _ in range(80)])
-    # beside the middle one of its leaves
+    # The last node belongs next to the middle leaf.
     made.append([*([[], True, 0] for _ in range(6)), [list(range(6)), False, 1], [[6], False, 1]])
-    # x * x * x and its gradient; then larger ones
+    # x * x * x and its gradient, followed by larger graphs.
     made.append(with_gradient([[[], True, 0], [[0, 0], False, 0], [[1, 0], False, 0]]))
     for size in (6, 9, 14, 20):
         leaves: list[Any] = [[[], True, 0], [[], True, 0]]
@@ -43,13 +45,13 @@ def graphs() -> list[list[Any]]:
 
 
 def with_gradient(items: list[Any]) -> list[Any]:
-    """And what the gradient of the last one wrote, each row below the one whose adjoint it adds to; and its reader."""
+    """Add the rows that the last item's gradient wrote, each below the row whose adjoint it adds to, and a consumer."""
     last = len(items) - 1
     made = [*items, [[], True, 1, 1, last]]
     adjoints = {last: last + 1}
     for row in range(last, -1, -1):
         inputs = items[row][0] if row in adjoints else ()
-        if len(inputs) > 1 and row % 3 == 0:  # a rule of several operations: the first is below the row itself
+        if len(inputs) > 1 and row % 3 == 0:  # This rule has several operations. The first is below the row itself.
             made.append([[adjoints[row], row], False, 1, 1, row])
             adjoints[row] = len(made) - 1
         for port, one in enumerate(inputs):

@@ -1,7 +1,7 @@
-"""Makes the pictures of docs/: python -m tests.widgets.make_screenshots [NAME ...]
+"""Make the pictures in docs/: python -m tests.widgets.make_screenshots [NAME ...]
 
-Those that stand still are of a real JupyterLab. The ones that move, `sweep`, light and dark,
-are of a saved page. All need Pillow. With ``MINITAPE_LANGUAGE=zh`` they are those of the Chinese pages, `sweep.zh.gif`.
+Still pictures show a real JupyterLab. The animated pictures, `sweep` in light and dark, show a saved page. All pictures
+require Pillow. With ``MINITAPE_LANGUAGE=zh``, the pictures for the Chinese pages are made, such as `sweep.zh.gif`.
 """
 
 import io
@@ -22,7 +22,7 @@ from tests.jupyterlab_page import write_notebook
 
 DOCS = Path(__file__).parents[2] / "docs"
 CHROMIUMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
-END = "" if detect_language() == ENGLISH else f".{detect_language()}"  # of the name of a picture
+END = "" if detect_language() == ENGLISH else f".{detect_language()}"  # The suffix of a picture's name.
 HEAD = "import minitape as tf\nfrom minitape_widgets import TapeView\n"
 NEURON = """x = tf.constant([[0.5, -1.0, 2.0]])
 w = tf.Variable([[0.1], [0.2], [-0.3]], name="w")
@@ -93,7 +93,7 @@ RATES = """def step(rate):
     return tape
 one, other = step(1.0), step(1.5)"""
 
-# name -> (program, what to show, keys to press, dark theme)
+# Maps each name to (program, expression to show, keys to press, whether the theme is dark).
 PICTURES: dict[str, tuple[str, str, list[str], bool]] = {
     "tapeview": (SHARED, "TapeView(tape)", ["End", "ArrowLeft"], False),
     "tapeview-nested": (TWICE, "TapeView(outer)", ["End", "ArrowLeft", "ArrowLeft"], False),
@@ -130,7 +130,7 @@ def picture(browser: Browser, address: str, folder: Path, name: str) -> None:
     program, shown, keys, dark = PICTURES[name]
     write_notebook(folder / f"{name}.ipynb", HEAD + program + "\n" + shown)
     page: Any = browser.new_page(viewport={"width": 1120, "height": 1300}, device_scale_factor=1.5)
-    dialog = page.locator("dialog.jp-Dialog")  # on a busy machine JupyterLab asks which kernel
+    dialog = page.locator("dialog.jp-Dialog")  # On a busy machine, JupyterLab asks for a kernel.
     page.add_locator_handler(dialog, lambda: dialog.locator("button.jp-mod-accept").click())
     open_notebook_and_run_first_cell(page, address, f"{name}.ipynb")
     page.wait_for_selector(".mt-node")
@@ -156,15 +156,16 @@ def picture(browser: Browser, address: str, folder: Path, name: str) -> None:
         page.keyboard.press("Enter")
     page.wait_for_timeout(500)
     shot = page.locator(".widget-gridbox" if name == "tapeview-compare" else ".mt-view").first.screenshot()
-    from PIL import Image  # a tool of whoever makes the pictures, which tests do without
+    from PIL import Image  # Tests do not need this package.
 
-    few = Image.open(io.BytesIO(shot)).convert("RGB").quantize(256, dither=Image.Dither.NONE)  # a third of the size
+    # This reduces the size to a third.
+    few = Image.open(io.BytesIO(shot)).convert("RGB").quantize(256, dither=Image.Dither.NONE)
     few.save(DOCS / f"{name}{END}.png", optimize=True)
     page.close()
 
 
 def sweep(browser: Browser, folder: Path, dark: bool) -> None:
-    """The example of README.md, step by step: forwards through its rows, then backwards."""
+    """Animate the example in README.md: forward through its rows, then backward."""
     from PIL import Image
 
     program = (
@@ -179,7 +180,8 @@ def sweep(browser: Browser, folder: Path, dark: bool) -> None:
     page.goto((folder / "sweep.html").as_uri())
     page.wait_for_selector(".mt-node")
     view = page.locator(".mt-view")
-    page.add_style_tag(content="body { margin: 0 } .mt-toolbar { display: none !important }")  # closer: without buttons
+    # Hide the buttons to show the picture larger.
+    page.add_style_tag(content="body { margin: 0 } .mt-toolbar { display: none !important }")
     view.focus()
     pictures = []
     for key in ["Home", *["ArrowRight"] * 5]:

@@ -1,4 +1,4 @@
-"""The twelve programs by which a picture is judged: as wide, deep, long and wrong as programs of people are."""
+"""The twelve programs by which pictures are judged. They are as wide, deep, long and wrong as real programs."""
 
 from collections.abc import Callable
 from typing import Any
@@ -69,7 +69,7 @@ def newton() -> Any:
 
 
 def recurrent() -> Any:
-    """An LSTM of twelve turns."""
+    """Run an LSTM for twelve steps."""
     kernel, recurrence, bias = _weight("kernel", 3, 16), _weight("recurrence", 4, 16), _weight("bias", 16)
     xs = tf.constant(_some(12, 1, 3))
     h, c = tf.zeros([1, 4]), tf.zeros([1, 4])
@@ -118,7 +118,7 @@ def transformer() -> Any:
 
 
 def missing() -> Any:
-    """A gradient that is None: the value left TensorFlow through NumPy."""
+    """Compute a gradient that is None because a value escaped through NumPy."""
     w, b = tf.Variable(2.0, name="w"), tf.Variable(1.0, name="b")
     with tf.GradientTape() as tape:
         h = tf.constant(np.tanh((w * 3.0).numpy()))
@@ -137,7 +137,7 @@ def not_a_number() -> Any:
 
 
 def broadcast() -> Any:
-    """A loss of (32, 1) and (32,), which compares each value with each."""
+    """Compute a loss from shapes (32, 1) and (32,), which compares each value with all others."""
     x, goal, w = _some(32, 4), _some(32, seed=2), _weight("w", 4, 1)
     with tf.GradientTape() as tape:
         loss = tf.reduce_mean((tf.matmul(x, w) - goal) ** 2)
