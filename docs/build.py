@@ -45,8 +45,8 @@ from minitape_widgets.lesson_views import write_view_for_frame  # noqa: E402
 PAGES = """
     README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md deploy/TEACHERS.md deploy/jupyterhub/TEACHERS.md
     docs/tapeview.md docs/explain.md docs/causes.md docs/explain_inside.md docs/bridges.md docs/engine.md
-    docs/engine_speed.md docs/functions.md docs/snapshot.md docs/vocabulary.md docs/names.md docs/speed.md
-    docs/elsewhere.md docs/trust.md
+    docs/engine_speed.md docs/functions.md docs/lessons.md docs/snapshot.md docs/vocabulary.md docs/names.md
+    docs/speed.md docs/elsewhere.md docs/trust.md
 """.split()
 
 # a page's link to the same in another language, which `build` writes, too

@@ -25,16 +25,10 @@ from typing import TYPE_CHECKING
 from minitape.common.atomic_write import ERROR_REASONS, write_file
 from minitape.common.read_data import MAX_NOTEBOOK_SIZE, read_json
 from minitape.common.translation import CHECK, ENGLISH, LANGUAGE_CODE, TEXTS_FOLDER, load_translations
-from minitape.course.broken_networks import PATIENTS
 from minitape.course.checker import MARKS
-from minitape.course.exercise import (
-    collect_exercises,
-    find_prediction_explanations,
-    find_retry_questions,
-    find_wrong_choice_beliefs,
-)
 from minitape.course.framework_programs import FOLDER as RECORDINGS
 from minitape.course.framework_programs import LESSON, SENTENCE_BREAK
+from minitape.course.markdown_lessons import find_lesson_source, read_lesson
 from minitape.explain import error_texts
 from minitape.explain.causes import CAUSE_FILES
 from minitape.explain.translated_sentences import UNNAMED_ARRAY, UNNAMED_TENSOR
@@ -43,7 +37,7 @@ from tests.cell_words import get_name, iter_named_values, iter_pieces, iter_text
 if TYPE_CHECKING:
     from babel.messages import Catalog
 
-    from minitape.engine.types import Function, Object
+    from minitape.engine.types import Object
 
 ROOT = Path(__file__).parents[1]
 VIEW = "widgets/frontend/src"
@@ -227,8 +221,9 @@ def collect_texts_by_domain(english: Path) -> dict[str, dict[str, list[str]]]:
             for text, is_words in iter_pieces(cell):
                 if is_words:
                     places.setdefault(text, []).append(f"{path.name}:{cell['id']}")
+        source = find_lesson_source(domain) or path
         for text in collect_lesson_texts(domain):
-            places.setdefault(text, []).append(f"minitape/course/lesson_{domain}.py")
+            places.setdefault(text, []).append(f"minitape/course/lessons/{source.name}")
     pairs_by_domain = {
         CHECK: [(text, "minitape/course/checker.py") for text in MARKS]
         + [(text, "minitape/common/atomic_write.py") for text in ERROR_REASONS.values()]
@@ -258,24 +253,23 @@ def _collect_playground_texts() -> list[tuple[str, str]]:
 
 
 def collect_lesson_texts(lesson: str) -> list[str]:
-    """Collect the texts in a lesson's answer key: the hints and reasons for exercises and predictions.
+    """Collect the texts of a lesson outside its cells: hints and replies of exercises and of predictions.
 
     Args:
         lesson: The number of the lesson, such as "01".
     """
+    source = read_lesson(lesson)
     texts = []
-    for exercise in collect_exercises(lesson).values():
-        texts += [
-            *(mistake.hint for mistake in exercise.mistakes), *exercise.hints, exercise.because, exercise.asks,
-            *exercise.changes.values(), *exercise.reasons.values(), exercise.from_tape,
-            *_list_function_texts(exercise.also),
-        ]  # fmt: skip
-        texts += [text for trial in exercise.trials for text in (*trial.hints, *(hint for _, hint in trial.slips))]
-    for text, choices, _, reason in find_retry_questions(lesson).values():
-        texts += [text, reason, *(choice for choice in choices if re.search("[a-z]{2}", choice))]
-    texts += [belief for beliefs in find_wrong_choice_beliefs(lesson).values() for belief in beliefs.values()]
-    texts += find_prediction_explanations(lesson).values()
-    texts += [patient.description for patient in PATIENTS.values()] if lesson == "13" else []
+    for exercise in source.exercises.values():
+        texts += [wrong_answer.reply for wrong_answer in exercise.wrong_answers]
+        texts += [*exercise.hints, exercise.because, exercise.asks, exercise.not_from_tape]
+        for trial in exercise.trials.values():
+            texts += [*trial.hints, *(wrong_answer.reply for wrong_answer in trial.wrong_answers)]
+    for question in source.retry_questions.values():
+        choices = [choice for choice in question.choices if re.search("[a-z]{2}", choice)]
+        texts += [question.text, question.reason, *choices]
+    texts += [reply for replies in source.replies.values() for reply in replies.values()]
+    texts += [*source.explanations.values(), *source.sentences.values()]
     explanations = [read_json(path)["why"] for path in sorted(RECORDINGS.glob("*.json"))] if lesson == LESSON else []
     all_explanations = [
         explanation_parts for explanation in explanations for explanation_parts in (explanation, *explanation["others"])
@@ -287,17 +281,6 @@ def collect_lesson_texts(lesson: str) -> list[str]:
         for sentence in SENTENCE_BREAK.split(explanation_parts[part])
     ]
     return list(filter(None, texts))
-
-
-def _list_function_texts(function: Function | None) -> list[str]:
-    """List the texts that an exercise's additional check can return."""
-    if function is None:
-        return []
-    constants = [*function.__code__.co_consts]
-    for part in function.__code__.co_consts:
-        if hasattr(part, "co_consts"):  # This constant is the code of a nested function.
-            constants += part.co_consts
-    return [text for text in constants if isinstance(text, str) and " " in text and text != function.__doc__]
 
 
 def collect_said_texts(*folders: str) -> list[tuple[str, str]]:

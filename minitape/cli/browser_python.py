@@ -24,12 +24,10 @@ import click
 import minitape
 
 from ..common.atomic_write import write_file
-from ..common.read_data import MAX_NOTEBOOK_SIZE, read_bytes, read_json
-from ..common.translation import ENGLISH
+from ..common.read_data import read_bytes
 from ..common.translation import TEXTS_FOLDER as TEXTS
-from .lesson_files import find_lesson_folders_by_language, find_lessons_folder, list_notebook_files
+from .lesson_files import find_lesson_folders_by_language
 from .messages import create_failure
-from .notebook_rules import SOLUTION, get_tags
 
 PYTHON_FOLDER = "pyodide"
 """The folder of Python in a site."""
@@ -46,8 +44,9 @@ UNUSED_PACKAGES = "jedi parso prompt-toolkit wcwidth".split()
 """Dependencies of IPython for its terminal and its completion. The kernel starts faster without them."""
 FRONT_END_PACKAGES = "ipywidgets anywidget psygnal comm".split()
 """The packages from the package index that live pictures need."""
-EXCLUDED_FOLDERS = "lessons cli __pycache__ .ipynb_checkpoints".split()
-"""Folders of minitape that the wheel does not need. The site contains the lessons as files."""
+EXCLUDED_FOLDERS = {"lessons", "cli"}
+"""Folders at the top of minitape that the wheel does not need. The site contains the notebooks as files."""
+CACHE_FOLDERS = {"__pycache__", ".ipynb_checkpoints"}
 
 # Pyodide defines the JSON format of the lock file.
 Lock: TypeAlias = dict[str, Any]
@@ -182,7 +181,7 @@ def _download_front_end_wheels(target_folder: Path) -> list[Path]:
 def write_minitape_wheel(target_folder: Path) -> Path:
     """Write a minitape wheel from the files that this process is running.
 
-    From the lessons, the wheel includes only the translated texts and the solutions.
+    From the lessons, the wheel includes only the sources and the translated texts.
 
     Args:
         target_folder: The folder to write to.
@@ -192,9 +191,7 @@ def write_minitape_wheel(target_folder: Path) -> Path:
     """
     name = f"minitape-{minitape.__version__}"
     info_folder = f"{name}.dist-info"
-    files = {archive_path: path.read_bytes() for archive_path, path in _iter_archive_paths_and_files()} | dict(
-        _iter_solution_notebooks()
-    )
+    files = {archive_path: path.read_bytes() for archive_path, path in _iter_archive_paths_and_files()}
     files[f"{info_folder}/METADATA"] = (
         f"Metadata-Version: 2.1\nName: minitape\nVersion: {minitape.__version__}\n".encode()
     )
@@ -219,22 +216,12 @@ def _iter_archive_paths_and_files() -> Iterator[tuple[str, Path]]:
         package = Path(str(import_module(name).__file__)).parent
         for path in sorted(package.rglob("*")):
             parts = path.relative_to(package.parent).parts
-            if path.is_file() and path.suffix not in (".pyi", ".pyc") and not set(parts) & set(EXCLUDED_FOLDERS):
+            is_excluded = parts[1] in EXCLUDED_FOLDERS or CACHE_FOLDERS & {*parts} or path.suffix in (".pyi", ".pyc")
+            if path.is_file() and not is_excluded:
                 yield "/".join(parts), path
     for language, lessons_folder in find_lesson_folders_by_language().items():
         for path in sorted((lessons_folder / TEXTS).glob("*.po")):
             yield f"minitape/lessons/{language}/{TEXTS}/{path.name}", path
-
-
-def _iter_solution_notebooks() -> Iterator[tuple[str, bytes]]:
-    """Yield notebooks stripped of everything but the folded solutions, as (path, content).
-
-    In the browser, `check` needs the solutions to show a wrong program next to the right one.
-    """
-    for path in list_notebook_files(find_lessons_folder()):
-        solution_cells = [cell for cell in read_json(path, MAX_NOTEBOOK_SIZE)["cells"] if SOLUTION in get_tags(cell)]
-        notebook = {"cells": solution_cells, "metadata": {"language": ENGLISH}}
-        yield f"minitape/lessons/{ENGLISH}/{path.name}", json.dumps(notebook).encode()
 
 
 def _build_named_lock_entry(wheel_path: Path) -> tuple[str, Lock]:

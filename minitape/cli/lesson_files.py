@@ -88,10 +88,10 @@ def list_notebook_files(folder: Path) -> list[Path]:
     return sorted(path for path in folder.glob("*.ipynb") if not path.name.startswith(".") and path.is_file())
 
 
-def get_lesson_prefix(path: Path) -> str:
+def get_exercise_prefix(path: Path) -> str:
     """Return the common prefix of the exercise names in a course notebook.
 
-    >>> [get_lesson_prefix(Path(f"{name}.ipynb")) for name in ("05_persistent", "appendix_tensors", "glossary")]
+    >>> [get_exercise_prefix(Path(f"{name}.ipynb")) for name in ("05_persistent", "appendix_tensors", "glossary")]
     ['05', 'appendix', '']
 
     Args:

@@ -24,7 +24,7 @@ import click
 
 from ..common.read_data import MAX_NOTEBOOK_SIZE, read_json
 from ..common.translation import CLI, detect_language, say
-from .lesson_files import get_lesson_prefix, list_notebook_files
+from .lesson_files import get_exercise_prefix, list_notebook_files
 from .notebook_rules import has_answers, is_code_folded, is_exercise
 
 if TYPE_CHECKING:
@@ -236,7 +236,7 @@ def build_lesson_page(
                     f"{lesson}: cell {cell['id']} shows {unsaved_view}, which is not saved in it: "
                     f"minitape save {lesson}"
                 )
-        if cell_number == 0 and get_lesson_prefix(lesson):
+        if cell_number == 0 and get_exercise_prefix(lesson):
             note = say(
                 "This page shows the lesson as it is saved{without}. Click into a picture of a tape and step with the "
                 "arrow keys. To run the lesson, and to have the exercises checked, type `{command}`: it is `{name}` "

@@ -17,7 +17,7 @@ from nbformat.v4 import new_code_cell
 
 from ..common.atomic_write import write_file as write_file
 from ..common.read_data import read_text
-from .lesson_files import find_lessons_folder, get_lesson_prefix, list_notebook_files
+from .lesson_files import find_lessons_folder, get_exercise_prefix, list_notebook_files
 from .messages import create_failure, create_usage_error, say
 from .notebook_rules import find_solution_code, has_answers, is_exercise
 
@@ -130,7 +130,9 @@ def find_lesson_notebook(lesson: str, language: str | None = None) -> Path:
     folder = find_lessons_folder(language, notebook_path)
     if notebook_path:
         return Path(notebook_path)
-    path_by_lesson = {get_lesson_prefix(path): path for path in list_notebook_files(folder) if get_lesson_prefix(path)}
+    path_by_lesson = {
+        get_exercise_prefix(path): path for path in list_notebook_files(folder) if get_exercise_prefix(path)
+    }
     lesson_path = path_by_lesson.get(f"{int(lesson):02d}" if lesson.isdigit() else lesson)
     if lesson_path is None:
         raise create_usage_error(

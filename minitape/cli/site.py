@@ -17,7 +17,7 @@ import click
 from ..common.atomic_write import write_file
 from ..common.read_data import MAX_NOTEBOOK_SIZE, read_json
 from ..common.translation import ENGLISH, detect_language
-from .lesson_files import find_lessons_folder, get_lesson_prefix, list_notebook_files
+from .lesson_files import find_lessons_folder, get_exercise_prefix, list_notebook_files
 from .lesson_pages import build_lesson_pages, build_page_translator, choose_page_folder, link_lessons_to_pages
 from .optional_packages import require_packages
 from .site_folder import replace_site_folder
@@ -99,7 +99,7 @@ def format_lesson_list(lessons_folder: Path) -> str:
         goal_texts = [" ".join(goal.split()).rstrip(",;.，；。") for goal in goal_items]
         goals_line = f"\\\n  {say('; ').join(goal_texts)}" if goal_texts else ""
         row = f"- [{title}]({choose_page_folder(lessons_folder)}/{path.stem}.md){time}{goals_line}"
-        (lesson_rows if get_lesson_prefix(path) else other_rows).append(row)
+        (lesson_rows if get_exercise_prefix(path) else other_rows).append(row)
     heading = f"\n\n{say('Beside the lessons:')}\n\n" if lesson_rows and other_rows else ""
     return "\n".join(lesson_rows) + heading + "\n".join(other_rows)
 

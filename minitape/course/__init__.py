@@ -10,7 +10,8 @@ Exercise demo.1: correct.
 
 This module needs NumPy only. It never raises because of what a learner hands in.
 
-``exercise``             what an exercise is; ``lesson_NN`` has the exercises of a lesson with their answers
+``markdown_lessons``     reads a lesson's source in ``lessons``: its cells, hints and replies
+``exercise``             what an exercise is; ``lesson_NN`` has the Python of a lesson's exercises
 ``checker``              `check`: tells a learner whether an answer is right
 ``judge``                the verdict on an answer: a value, a function that is run, a class
 ``attempt``              a learner's function with what it did in each case

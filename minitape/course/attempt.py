@@ -237,14 +237,13 @@ def _find_exercise_hint(attempt: Attempt) -> str:
     if has_unconditional_loop_return(source):
         return say("A return is inside a loop, which ends there, in its first iteration. Move it out of the loop.")
     for change, hint in exercise.changes.items():
-        piece, replacement = change.split(" => ")
-        if attempt.matches_results_of(
-            build_solution_function(find_solution_text(exercise.name).replace(piece, replacement), attempt.function)
-        ):
+        piece, arrow, replacement = change.partition(" => ")
+        wrong_program = find_solution_text(exercise.name).replace(piece, replacement) if arrow else change
+        if attempt.matches_results_of(build_solution_function(wrong_program, attempt.function)):
             return hint
     if exercise.of_wrong and attempt.failed_run.observed.calls:
         with suppress(Exception):  # the look is not made for all that a learner can hand in
-            return exercise.of_wrong(attempt.failed_run.value, *exercise.cases[attempt.failed_index])
+            return exercise.say(exercise.of_wrong(attempt.failed_run.value, *exercise.cases[attempt.failed_index]))
     return ""
 
 

@@ -60,7 +60,6 @@ class Patient:
 
     changes: dict[str, str]
     diseases: tuple[tuple[str, int], ...]
-    description: str
     equivalents: dict[tuple[str, int], tuple[str, int]] = field(default_factory=dict)
 
     @property
@@ -78,16 +77,11 @@ PATIENTS = {
     "ash": Patient(
         {"tf.linalg.matvec(hidden, w2) + b2": "hidden @ w2[:, tf.newaxis] + b2"},
         (("broadcast", 2),),
-        "z has the shape (200, 1), and t has (200,). Together they become (200, 200): each answer is compared with "
-        "every label. The mean of the "
-        "labels is 0.5, so the network learns to answer z = 0 everywhere: it takes no side.",
         equivalents={("broadcast", 3): ("broadcast", 2)},
     ),
     "birch": Patient(
         {"zip(network, gradients)": "zip([w1, w2, b1, b2], gradients)"},
         (("order", 5),),
-        "Line 4 asks for the gradients in the order w1, b1, w2, b2, line 5 hands them out in another: w2 gets b1's. "
-        "Both have the shape (16,), so nothing complains.",
         equivalents={("order", 4): ("order", 5)},
     ),
     "cedar": Patient(
@@ -96,68 +90,33 @@ PATIENTS = {
             + TAPE_BLOCK
         },
         (("late", 1),),
-        "w1 and b1 get None: line 1 runs before the tape begins. The second layer learns, so the loss falls, but the "
-        "first stays as random as it was.",
         equivalents={("cut", 1): ("late", 1)},
     ),
     "elm": Patient(
         {"tf.tanh(x @ w1 + b1)": "tf.stop_gradient(tf.tanh(x @ w1 + b1))", "assign_sub": "assign_add"},
         (("cut", 1), ("sign", 6)),
-        "w1 and b1 get None, since tf.stop_gradient is around the whole first layer. And the loss rises: "
-        "assign_add goes up.",
     ),
-    "fir": Patient(
-        {"loss = ": "loss = 5.0 + "},
-        (),
-        "Its loss looks bad, and its curve is that of the healthy network. A constant in a loss changes no gradient.",
-    ),
-    "larch": Patient(
-        {"tf.tanh(x @ w1 + b1)": "layer(x, w1, b1)"},
-        (("cut", 1),),
-        "It nearly learns as the healthy one does, and report finds nothing. The picture has a cross inside the "
-        "layer, and explain says that another path is blocked: "
-        "half of the first layer never learns.",
-    ),
-    "hazel": Patient(
-        {"- t * z": "- tf.stop_gradient(t) * z"},
-        (),
-        "tf.stop_gradient is around the labels, and no variable lies behind those. It cuts nothing.",
-    ),
+    "fir": Patient({"loss = ": "loss = 5.0 + "}, ()),
+    "larch": Patient({"tf.tanh(x @ w1 + b1)": "layer(x, w1, b1)"}, (("cut", 1),)),
+    "hazel": Patient({"- t * z": "- tf.stop_gradient(t) * z"}, ()),
     "maple": Patient(
-        {"tf.reduce_mean(tf.math": "tf.reduce_sum(tf.math"},
-        (("rate", 3),),
-        "The loss is the sum over 200 points, not their mean. So the gradient is 200 times as large, and so is each "
-        "step. The numbers are driven so far that tanh is flat there.",
-        equivalents={("rate", 6): ("rate", 3)},
+        {"tf.reduce_mean(tf.math": "tf.reduce_sum(tf.math"}, (("rate", 3),), equivalents={("rate", 6): ("rate", 3)}
     ),
-    "oak": Patient(
-        {"tf.tanh(x @ w1 + b1)": "tf.tanh(1e6 * x @ w1 + b1)"},
-        (("saturated", 1),),
-        "The points are multiplied by a million, so the numbers before tanh are in the millions. There tanh is flat, "
-        "and w1 and b1 get zeros.",
-    ),
+    "oak": Patient({"tf.tanh(x @ w1 + b1)": "tf.tanh(1e6 * x @ w1 + b1)"}, (("saturated", 1),)),
     "pine": Patient(
         {"tf.tanh(x @ w1 + b1)": "tf.round(tf.tanh(x @ w1 + b1))"},
         (("flat", 1),),
-        "tf.round has steps, and no gradient passes a step. w1 and b1 get None, and the second layer learns alone.",
         equivalents={("cut", 1): ("flat", 1)},
     ),
-    "rowan": Patient(
-        {"- t * z": "+ t * z"},
-        (("sign", 3),),
-        "A plus in the loss pays for wrong answers: the loss falls far below zero, which no cross entropy does, and "
-        "the network says 0 to every point.",
-    ),
+    "rowan": Patient({"- t * z": "+ t * z"}, (("sign", 3),)),
     "willow": Patient(
         {"tape.gradient(loss, network)": "tape.gradient(loss, [w1, w2, b1, b2])"},
         (("order", 4),),
-        "Line 4 asks for the gradients in another order than line 5 hands them out: w2 gets that of b1. Both have the "
-        "shape (16,), so nothing complains.",
         equivalents={("order", 5): ("order", 4)},
     ),
 }
 """Their names say nothing."""
-LAST_WEEK_PATIENT = Patient({"tf.tanh(x @ w1 + b1)": "tf.tanh((x @ w1 + b1).numpy())"}, (("cut", 1),), "")
+LAST_WEEK_PATIENT = Patient({"tf.tanh(x @ w1 + b1)": "tf.tanh((x @ w1 + b1).numpy())"}, (("cut", 1),))
 """It lies in no bed: the lesson examines and diagnoses it before a learner's eyes."""
 PATIENT_PAIRS = (
     ("ash", "maple"),

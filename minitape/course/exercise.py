@@ -5,12 +5,14 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
+from ..common.translation import say
+from .markdown_lessons import ExerciseTexts, LessonSourceError, read_lesson
 from .trials import AnswerTrial
 
 Case: TypeAlias = tuple[Any, ...]  # what a function is called with
@@ -27,15 +29,22 @@ class Mistake:
     function a function that makes the mistake.
     `where`, a regular expression, must be found in the source of the learner's function, too: it tells apart mistakes
     that all end in the same None. `error`, too, must be found in the error that the function raised.
+    In the course's own lessons the hint is in the lesson's source, under the name `named`.
     """
 
     answer: Answer
-    hint: str
+    hint: str = ""
     where: str = ""
     error: str = ""
+    named: str = ""
 
     def matches_source_and_error(self, source: str = "", error: Exception | None = None) -> bool:
-        """Return whether its marks are in a source and an error."""
+        """Return whether the marks of the mistake are in a source and an error.
+
+        Args:
+            source: The source of the learner's function.
+            error: The error that the function raised.
+        """
         return bool(re.search(self.where, source) and re.search(self.error, f"{type(error).__name__}: {error}"))
 
 
@@ -78,6 +87,7 @@ class Exercise:
         for each part of the answer: a wrong number is told as what it is in there.
     reasons: for a list of names or numbers, what to say of each that is wrongly in it, or left out.
     trials: for a class, the programs that try it out; `expect` is the name by which they know it.
+    sentences: the replies that `also` and `of_wrong` give by name, from the source of the lesson.
     rtol: how far a number may be off: rtol * (1 + abs(expected)), and only rtol between two whole numbers.
     """
 
@@ -100,6 +110,7 @@ class Exercise:
     reasons: dict[Answer, str] = field(default_factory=dict, repr=False)
     trials: Sequence[AnswerTrial] = ()
     rtol: float = 1e-5
+    sentences: dict[str, str] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         """Complete the mistakes: one in one of several parts is right in the others, which it need not name."""
@@ -118,6 +129,14 @@ class Exercise:
             return self.expect | {place: value}
         return [*self.expect[: place - 1], value, *self.expect[place:]]
 
+    def say(self, name: str) -> str:
+        """Return a sentence of the exercise in the user's language.
+
+        Args:
+            name: The name of the sentence, as `also` and `of_wrong` return it, or the sentence itself.
+        """
+        return say(self.sentences.get(name, name), self.lesson)
+
     @property
     def lesson(self) -> str:
         """The part of the name before the dot."""
@@ -133,7 +152,11 @@ ADDED_EXERCISES: dict[str, Exercise] = {}
 
 
 def add_exercise(exercise: Exercise) -> None:
-    """Make an exercise of your own known to `check`; one of the same name is replaced."""
+    """Make an exercise of your own known to `check`.
+
+    Args:
+        exercise: The exercise, which replaces one of the same name.
+    """
     ADDED_EXERCISES[exercise.name] = exercise
 
 
@@ -145,7 +168,14 @@ def list_built_in_lessons() -> frozenset[str]:
 
 
 def collect_exercises(lesson: str) -> dict[str, Exercise]:
-    """Collect the exercises of a lesson by name: the course's own, and those added in this session."""
+    """Collect the exercises of a lesson: the course's own, and those added in this session.
+
+    Args:
+        lesson: The prefix of the exercises' names, such as "04".
+
+    Returns:
+        The exercises by name.
+    """
     own_exercises: Iterable[Exercise] = ()
     if lesson in list_built_in_lessons():  # a progress file names others, too
         own_exercises = importlib.import_module(f"minitape.course.lesson_{lesson}").EXERCISES
@@ -153,33 +183,94 @@ def collect_exercises(lesson: str) -> dict[str, Exercise]:
     return {exercise.name: exercise for exercise in (*own_exercises, *added)}
 
 
-def find_prediction_explanations(lesson: str) -> dict[str, str]:
-    """Find why the answers of a lesson's predictions are what they are, by name; of the course's own lessons only."""
-    return _find_lesson_table(lesson, "EXPLANATIONS")
+def complete_exercises(lesson: str, exercises: Sequence[Exercise]) -> tuple[Exercise, ...]:
+    """Complete the Python of exercises with the texts of the lesson's source.
 
+    Args:
+        lesson: The prefix of the exercises' names, such as "04".
+        exercises: The exercises, without their texts.
 
-def find_wrong_choice_beliefs(lesson: str) -> dict[str, dict[str, str]]:
-    """Find the sentences that answer the wrong choices of a lesson's predictions, by name and choice: each says what
-    its choice computes or believes. Of the course's own lessons only.
+    Returns:
+        The exercises with their hints, and with the likely wrong answers and the replies to them.
+
+    Raises:
+        LessonSourceError: If an exercise, a mistake or a trial has no text in the source, or a text has no use.
     """
-    return _find_lesson_table(lesson, "BELIEFS")
+    texts_by_exercise = read_lesson(lesson).exercises
+    if unused := texts_by_exercise.keys() - {exercise.name for exercise in exercises}:
+        unused = {name for name in unused if texts_by_exercise[name] != ExerciseTexts()}
+    if unused:
+        raise LessonSourceError(f"lesson {lesson} has texts for exercises that Python lacks: {sorted(unused)}")
+    return tuple(_complete_exercise(exercise, texts_by_exercise.get(exercise.name)) for exercise in exercises)
 
 
-class RetryQuestion(NamedTuple):
-    """A prediction of an earlier lesson with other numbers: what is asked, the choices, the right one, and why."""
+def _complete_exercise(exercise: Exercise, texts: ExerciseTexts | None) -> Exercise:
+    if texts is None or not texts.hints:
+        raise LessonSourceError(f"the source of the lesson has no hints for exercise {exercise.name}")
+    names_in_python = {mistake.named for mistake in exercise.mistakes} | _list_names_in_functions(exercise)
+    sentences = {answer.answer: answer.reply for answer in texts.wrong_answers if answer.kind == "name"}
+    if sentences.keys() != names_in_python:
+        raise LessonSourceError(
+            f"exercise {exercise.name} has these names in Python or in its source, and not in both: "
+            f"{sorted(sentences.keys() ^ names_in_python)}"
+        )
+    answers_by_kind: dict[str, dict[Answer, str]] = {kind: {} for kind in ("change", "program", "member")}
+    for wrong in texts.wrong_answers:
+        if wrong.kind in answers_by_kind:
+            answers_by_kind[wrong.kind][wrong.answer] = wrong.reply
+    changes = {" => ".join(pieces): reply for pieces, reply in answers_by_kind["change"].items()}
+    return replace(
+        exercise,
+        hint=tuple(texts.hints),
+        because=texts.because,
+        asks=texts.asks,
+        from_tape=texts.not_from_tape,
+        mistakes=[*_iter_mistakes(exercise, texts)],
+        changes=changes | answers_by_kind["program"],
+        reasons=answers_by_kind["member"],
+        sentences=sentences,
+        trials=[_complete_trial(exercise.name, trial, texts) for trial in exercise.trials],
+    )
 
-    text: str
-    choices: list[str]
-    truth: str
-    reason: str
+
+def _iter_mistakes(exercise: Exercise, texts: ExerciseTexts) -> Iterator[Mistake]:
+    """Yield the likely wrong answers in the order of the source: values, and the mistakes that Python names."""
+    named_mistakes = {mistake.named: mistake for mistake in exercise.mistakes}
+    for wrong in texts.wrong_answers:
+        if wrong.kind == "value" and wrong.part:
+            place = int(wrong.part) if isinstance(exercise.expect, list) else wrong.part
+            yield Mistake(exercise._replace_expected_part(place, wrong.answer), wrong.reply)
+        elif wrong.kind == "value":
+            yield Mistake(wrong.answer, wrong.reply)
+        elif wrong.kind == "name" and wrong.answer in named_mistakes:
+            yield replace(named_mistakes[wrong.answer], hint=wrong.reply)
 
 
-def find_retry_questions(lesson: str) -> dict[str, RetryQuestion]:
-    """Find the predictions of a lesson with other numbers, by name; of the course's own lessons only."""
-    return {name: RetryQuestion(*fields) for name, fields in _find_lesson_table(lesson, "RETRY_QUESTIONS").items()}
+def _complete_trial(exercise_name: str, trial: AnswerTrial, texts: ExerciseTexts) -> AnswerTrial:
+    trial_texts = texts.trials.get(trial.program)
+    if trial_texts is None:
+        raise LessonSourceError(f"exercise {exercise_name} has no texts for the trial {trial.program!r}")
+    slips = [(wrong.answer, wrong.reply) for wrong in trial_texts.wrong_answers]
+    return replace(trial, hints=tuple(trial_texts.hints), slips=slips)
 
 
-def _find_lesson_table(lesson: str, table_name: str) -> dict[str, Any]:  # its readers say of what
-    """Find a dictionary of a built-in lesson's module by its name; an empty one where there is none."""
-    module = importlib.import_module(f"minitape.course.lesson_{lesson}") if lesson in list_built_in_lessons() else None
-    return getattr(module, table_name, {})
+def _list_names_in_functions(exercise: Exercise) -> set[str]:
+    """List the names of sentences that an exercise's own checks return: all their texts with blanks."""
+    constants: list[object] = []
+    for function in (exercise.also, exercise.of_wrong):
+        code = getattr(function, "__code__", None)
+        constants += code.co_consts if code and function.__module__.startswith("minitape.course.lesson_") else ()
+    docs = {getattr(function, "__doc__", None) for function in (exercise.also, exercise.of_wrong)}
+    names = {text for text in constants if isinstance(text, str) and " " in text and text not in docs}
+    return names - read_lesson(exercise.lesson).sentences.keys()
+
+
+def say_from_lesson(lesson: str, name: str, **values: object) -> str:
+    """Return a sentence of a lesson's source in the user's language, with values filled in.
+
+    Args:
+        lesson: The prefix of the lesson's exercises, such as "13".
+        name: The name of the sentence.
+        **values: The values.
+    """
+    return say(read_lesson(lesson).sentences[name], lesson, **values)

@@ -207,7 +207,7 @@ def _judge_value(exercise: Exercise, answer: Answer) -> Verdict:
 def _find_custom_hint(exercise: Exercise, answer: Answer) -> str:
     """Find what the exercise's own look at a wrong answer says."""
     with suppress(Exception):  # the look is not made for all that a learner can hand in
-        return exercise.of_wrong(answer) if exercise.of_wrong else ""
+        return exercise.say(exercise.of_wrong(answer)) if exercise.of_wrong else ""
     return ""
 
 
@@ -315,7 +315,7 @@ def _judge_function(exercise: Exercise, answer: Answer) -> Verdict:
         return _judge_wrong_function(attempt, comparisons[attempt.failed_index])
     observed_runs = [run.observed for run in runs]
     method_hint = find_unused_tape_hint(exercise, observed_runs) or (
-        say(exercise.also(answer, observed_runs), exercise.lesson) if exercise.also else ""
+        exercise.say(exercise.also(answer, observed_runs)) if exercise.also else ""
     )
     if exercise.from_tape and not all(
         observed_run.has_answer(np.ravel(expected_result)[-1])

@@ -13,7 +13,8 @@ import numpy as np
 
 from ..common.translation import join_sentences, say
 from .broken_networks import PATIENTS, Patient, PatientCase, find_current_ward, select_patients_for_beds
-from .exercise import Answer, Exercise, Mistake, raise_error
+from .exercise import Answer, Exercise, Mistake, complete_exercises, raise_error, say_from_lesson
+from .markdown_lessons import read_lesson
 
 LESSON = "13"
 DISEASES = ("flat", "cut", "broadcast", "sign", "order", "saturated", "late", "rate")
@@ -22,7 +23,7 @@ HEALTHY = "healthy"
 
 
 def _format_disease(disease: str, line: Answer) -> str:
-    return say("{disease} in line {line}", disease=disease, line=line)
+    return say_from_lesson(LESSON, "disease in a line", disease=disease, line=line)
 
 
 def _parse_diagnosis(diagnosis: Answer, patient: Patient | None = None) -> set[tuple[str, Answer]]:
@@ -37,9 +38,7 @@ def _parse_diagnosis(diagnosis: Answer, patient: Patient | None = None) -> set[t
         equivalent_pairs = {equivalents.get(pair, pair) for pair in pairs}
         return equivalent_pairs if len(equivalent_pairs) == len(pairs) else pairs  # of one disease, one pair is enough
     except (AttributeError, TypeError, ValueError):
-        raise ValueError(
-            say("a diagnosis is a list of pairs, disease and line: [('flat', 2)]; for a healthy patient it is []")
-        ) from None
+        raise ValueError(say_from_lesson(LESSON, "form of a diagnosis")) from None
 
 
 def _format_diagnosis(pairs: Iterable[tuple[str, Answer]]) -> str:
@@ -72,45 +71,43 @@ def _find_diagnosis_hint(diagnosis: Answer, bed: int, patient: Patient) -> str:
     case = ward.find_or_admit_case(bed)
     good_pairs = [pair for pair in _parse_diagnosis(diagnosis) if patient.equivalents.get(pair, pair) in right_pairs]
     if len(good_pairs) > len(right_pairs):
-        return say(
-            "{pairs}: that is one disease, told twice. Hand in one of them.", pairs=_format_diagnosis(good_pairs)
-        )
-    sentences = [say("{disease} is right.", disease=_format_disease(*pair)) for pair in sorted(good_pairs)]
+        return say_from_lesson(LESSON, "one disease twice", pairs=_format_diagnosis(good_pairs))
+    sentences = [
+        say_from_lesson(LESSON, "disease is right", disease=_format_disease(*pair)) for pair in sorted(good_pairs)
+    ]
     if not claimed_pairs and patient is PATIENTS["larch"]:
-        template = (
-            "The curve is nearly that of the healthy network. But {learn} of {numbers} numbers got a gradient. "
-            "Look at the picture of its tape: is every path whole?"
-        )
-        sentences.append(say(template, learn=case.gradient_count.with_gradient, numbers=case.gradient_count.total))
+        counts = case.gradient_count
+        sentences.append(say_from_lesson(LESSON, "nearly well", learn=counts.with_gradient, numbers=counts.total))
     elif not claimed_pairs:
         accuracies = {
             "end": f"{case.accuracies[-1]:.0%}",
             "healthy": f"{ward.healthy.accuracies[-1]:.0%}" if ward.healthy else "",
         }
-        sentences.append(say("Its curve ends at {end}, that of the healthy network at {healthy}.", **accuracies))
+        sentences.append(say_from_lesson(LESSON, "worse curve", **accuracies))
     elif claimed_pairs < right_pairs:
-        sentences.append(say("It is not all. Compare the other lines with the healthy ones, too."))
+        sentences.append(say_from_lesson(LESSON, "more diseases"))
     for disease, line in sorted(claimed_pairs - right_pairs, key=str)[:1]:
         bracket_number = _find_bracket_number(line, patient.program)
         if disease in dict(good_pairs):
-            sentences.append(say("{part} does not belong in the list.", part=_format_disease(disease, line)))
+            sentences.append(say_from_lesson(LESSON, "disease too many", part=_format_disease(disease, line)))
         elif disease not in DISEASES:
             sentences.append(
-                say(
-                    "{word} is none of the eight diseases in the table. A healthy network has the list [].",
+                say_from_lesson(
+                    LESSON,
+                    "unknown disease",
                     word=repr(disease),
                 )
             )
         elif (patient.equivalents.get((disease, bracket_number), (disease, bracket_number))) in right_pairs:
-            template = (
-                "The disease is right, and ({line}) is not its line. A line goes by its number in brackets: if you "
-                "counted all lines, as explain does, line {line} is ({number})."
-            )
-            sentences.append(say(template, line=line, number=bracket_number))
+            sentences.append(say_from_lesson(LESSON, "number in brackets", line=line, number=bracket_number))
         elif disease in {other_disease for other_disease, _ in [*right_pairs, *patient.equivalents]}:
-            sentences.append(say("The disease is right. In which line does it first show? Write its number alone."))
+            sentences.append(say_from_lesson(LESSON, "other line"))
         else:
-            sentences += [say("The line is right.")] if line in {right_line for _, right_line in right_pairs} else []
+            sentences += (
+                [say_from_lesson(LESSON, "line is right")]
+                if line in {right_line for _, right_line in right_pairs}
+                else []
+            )
             sentences.append(_describe_counterevidence(disease, case))
     return join_sentences(*sentences)
 
@@ -132,70 +129,63 @@ def _describe_counterevidence(disease: str, case: PatientCase) -> str:
     largest_rise = round(float(np.max(np.diff(case.losses))), 3)
     if disease == "flat":
         if w1:
-            return say("flat: then w1's gradient would be None or 0. It is {w1}.", w1=w1)
-        return say("flat: w1's gradient is {w1}, but no line has an operation with steps.", w1=w1)
+            return say_from_lesson(LESSON, "flat, but a gradient", w1=w1)
+        return say_from_lesson(LESSON, "flat, but no steps", w1=w1)
     if disease == "late":
         if w1 is not None:
-            return say("late: then w1's gradient would be None. It is {w1}.", w1=w1)
-        return say("late: w1's gradient is None, but line 1 is inside of the tape's block.")
+            return say_from_lesson(LESSON, "late, but a gradient", w1=w1)
+        return say_from_lesson(LESSON, "late, but in the block")
     if disease == "cut":
         if not w1:
-            return say("cut: a gradient does arrive at w1. It is 0, and not None: what multiplies it by 0?")
-        return say("cut: each of the 65 numbers got a gradient.")
+            return say_from_lesson(LESSON, "cut, but zeros")
+        return say_from_lesson(LESSON, "cut, but all gradients")
     if disease == "saturated":
         if w1 is None:
-            return say("saturated: w1's gradient is None. A flat tanh hands on zeros, and not None.")
+            return say_from_lesson(LESSON, "saturated, but None")
         if w1:
-            return say("saturated: w1's gradient is {w1}, not 0.", w1=w1)
-        return say(
-            "saturated: so it is in the end. But in the first step w1's gradient is {first}, not 0. What drove the "
-            "numbers so far?",
+            return say_from_lesson(LESSON, "saturated, but a gradient", w1=w1)
+        return say_from_lesson(
+            LESSON,
+            "saturated only later",
             first=w1_at_first,
         )
     if disease == "sign":
         if last_loss < first_loss:
-            return say(
-                "sign: then the loss would rise, or fall below 0, which no cross entropy does. It falls from {first} "
-                "to {last}.",
+            return say_from_lesson(
+                LESSON,
+                "sign, but falling",
                 first=f"{first_loss:.3f}",
                 last=f"{last_loss:.3f}",
             )
-        return say("sign: the first gradients point as those of the healthy network do, and line 6 subtracts them.")
+        return say_from_lesson(LESSON, "sign, but right signs")
     if disease == "rate":
         if largest_rise <= 0.0:
-            return say("rate: steps that are too long make the loss jump. Here it falls, step by step.")
+            return say_from_lesson(LESSON, "rate, but falling")
         if largest_rise < 1.0:
-            return say(
-                "rate: steps that are too long make the loss jump. Here no step raises it by more than {rise}.",
+            return say_from_lesson(
+                LESSON,
+                "rate, but small rises",
                 rise=largest_rise,
             )
-        return say("rate: steps that are too long make the loss jump up and down. Here it rises with every step.")
+        return say_from_lesson(LESSON, "rate, but always rising")
     if disease == "broadcast":
-        return say("broadcast: the largest table on the tape has 200 rows and 16 columns, as in the healthy network.")
-    return say("order: in the first step w2 moved by its own gradient, by {w2} at most.", w2=w2)
+        return say_from_lesson(LESSON, "broadcast, but no large table")
+    return say_from_lesson(LESSON, "order, but own gradient", w2=w2)
 
 
 def _build_bed_exercise(bed: int, patient_name: str) -> Exercise:
     """Build the exercise of a bed: what is wrong with the patient who lies there."""
     patient = PATIENTS[patient_name]
-    sick_hints = (
-        "Does the report show what is missing, or does the loss tell you which way it goes?",
-        "Compare the numbered lines with those of the healthy network, one by one. explain answers now: ask it about "
-        "each variable.",
-    )
-    healthy_hints = (
-        "Which gradient is not what it should be? And is its curve worse than that of the healthy network?",
-        "What is unusual need not be sick. Does it lie on the path from a variable to the loss, and does it change a "
-        "gradient?",
-    )
+    sentences, group = read_lesson(LESSON).sentences, "sick" if patient.diseases else "healthy"
+    hints = (sentences[f"hint for the {group} {number}"] for number in (1, 2))
     return Exercise(
         f"{LESSON}.{FIRST - 1 + bed}",
         expect=_format_diagnosis(list(patient.diseases)),
-        asks="a list of pairs of a disease and the number of a line; an empty list for a healthy patient",
         view=partial(_note_and_format_diagnosis, bed=bed, patient=patient),
         of_wrong=partial(_find_diagnosis_hint, bed=bed, patient=patient),
-        hint=(*(sick_hints if patient.diseases else healthy_hints), f"ward.diagnosis({bed})"),
-        because=patient.description,
+        asks=sentences["kind of a diagnosis"],
+        hint=(*hints, f"ward.diagnosis({bed})"),
+        because=sentences[f"patient {patient_name}"],
     )
 
 
@@ -206,18 +196,18 @@ def _verify_and_count_cured_beds(beds: Answer) -> str:
     """
     ward = find_current_ward()
     if ward is None:
-        raise ValueError(say("there is no ward yet: run the cell that makes it"))
+        raise ValueError(say_from_lesson(LESSON, "no ward"))
     beds = sorted({*beds} if isinstance(beds, Iterable) else {beds})
     if not all(isinstance(bed, Real) for bed in beds):
-        raise ValueError(say("the beds are numbers, as in [1, 2]"))
+        raise ValueError(say_from_lesson(LESSON, "form of beds"))
     for bed in beds:
         if not ward.get_patient_in_bed(bed).diseases:
-            raise ValueError(say("the patient in bed {bed} was not sick", bed=bed))
+            raise ValueError(say_from_lesson(LESSON, "patient not sick", bed=bed))
         if bed not in ward.cured:
-            raise ValueError(say("the patient in bed {bed} is not well yet: its curve has not become green", bed=bed))
+            raise ValueError(say_from_lesson(LESSON, "patient not well", bed=bed))
         if bed not in ward.diagnosed_beds:
-            raise ValueError(say("the patient in bed {bed} has no diagnosis yet: hand it in first", bed=bed))
-    return say("patients who are well: {n}", n=len(beds))
+            raise ValueError(say_from_lesson(LESSON, "patient without diagnosis", bed=bed))
+    return say_from_lesson(LESSON, "patients who are well", n=len(beds))
 
 
 def _scale_measures(seen: np.ndarray, measures: np.ndarray) -> np.ndarray:
@@ -228,138 +218,26 @@ _random = np.random.default_rng(13)
 SEEN_BIRDS = (_random.normal(0.0, 1.0, (7, 2)) * [5.0, 800.0] + [44.0, 4200.0]).astype(np.float32)
 OTHER_BIRDS = (_random.normal(0.0, 1.0, (3, 2)) * [4.0, 500.0] + [49.0, 3700.0]).astype(np.float32)
 
-NUMBERS = Exercise(
-    "13.1",
-    expect=65,
-    slips={
-        32: "w1 alone has 32 entries. b1, w2 and b2 are learned, too.",
-        80: "80 is 15 too many: w2 has 16 entries, one for each hidden number, and b2 is one number.",
-        34: "b1 and w2 have 16 entries each, one for each hidden number.",
-        81: "81 is 16 too many: b1 has 16 entries, and w2 has 16.",
-        48: "48 is 32 + 16: w1, and one of b1 and w2. All four are learned.",
-        4: "There are four variables. How many numbers does each of them hold?",
-        64: "64 is 32 + 16 + 16. b2 is a number, too.",
-        33: "33 is 32 + 1. b1 and w2 have 16 entries each.",
-        17: "17 is 16 + 1. w1 has an entry for each pair of an input and a hidden number.",
-        200: "200 is the number of points, which are not learned.",
-        49: "49 is 16 too few: w1 has 2 * 16 entries, and b1 and w2 have 16 each.",
-    },
-    hint=(
-        "How many entries does each of the four variables have?",
-        "Multiply within a shape, then add: (2, 16), (16,), (16,) and ().",
-        "2 * 16 + 16 + 16 + 1",
-    ),
-    because="32 + 16 + 16 + 1.",
-)
+NUMBERS = Exercise("13.1", expect=65)
 STANDARDIZE = Exercise(
     "13.9",
     expect=_scale_measures,
     cases=[(SEEN_BIRDS, OTHER_BIRDS), (SEEN_BIRDS, SEEN_BIRDS), (OTHER_BIRDS, SEEN_BIRDS)],
-    changes={
-        "mean(axis=0)) / seen.std(axis=0) => mean()) / seen.std()": (
-            "That is one mean for millimetres and grams together. Each column has its own: axis=0."
-        ),
-        "(measures - seen.mean(axis=0)) / seen. => (measures - measures.mean(axis=0)) / measures.": (
-            "The new birds have got a mean and a spread of their own. Use those of the birds that were seen, or the "
-            "same bird gets other numbers in other company."
-        ),
-        " / seen.std(axis=0) => ": (
-            "The mean is subtracted. Divide by the spread, too: grams are still in the hundreds."
-        ),
-        "(measures - => (seen -": "Those are the birds that were seen. Standardize the measures that are handed in.",
-        ".std( => .var(": "That is divided by the variance, which is the square of the standard deviation.",
-        "std(axis=0) => std(axis=0, ddof=1)": "Your spread divides by n - 1. array.std(axis=0) divides by n.",
-        "mean(axis=0)) / seen.std(axis=0) => min(axis=0)) / (seen.max(axis=0) - seen.min(axis=0))": (
-            "That brings the birds that were seen between 0 and 1. Let their mean become 0, their standard deviation 1."
-        ),
-        "(measures - seen.mean(axis=0)) => measures - seen.mean(axis=0)": (
-            "That is measures - mean / spread: Python divides first. Put the difference in brackets."
-        ),
-        "(measures - seen.mean(axis=0)) => measures": (
-            "The spread is right. Subtract the mean first: around which number do the values lie?"
-        ),
-    },
-    mistakes=[
-        Mistake(
-            raise_error,
-            "The shapes do not fit. Take one mean and one spread for each column: axis=0.",
-            error="broadcast",
-        )
-    ],
-    hint=(
-        "Which two numbers of each column tell where its values lie, and how far apart?",
-        "Subtract the mean of seen, then divide by its standard deviation, column by column.",
-        "return (measures - seen.mean(axis=0)) / seen.std(axis=0)",
-    ),
-    because="Now lengths and masses are of the same size.",
     rtol=1e-4,
+    mistakes=[Mistake(raise_error, named="shapes differ", error="broadcast")],
 )
 
 
 def _build_exercises(patient_names: tuple[str, ...]) -> tuple[Exercise, ...]:
     cure = Exercise(
         f"{LESSON}.{FIRST + len(patient_names)}",
-        expect=say("patients who are well: {n}", n=sum(bool(PATIENTS[name].diseases) for name in patient_names)),
-        asks="the numbers of the beds of all who were sick",
-        view=_verify_and_count_cured_beds,
-        hint=(
-            "Who was sick, and is well now? All of them belong in the list. One with a good curve may be sick, too.",
-            "ward.edit(bed) puts a program into a new cell. Change what you diagnosed, and run ward.treat(bed, step): "
-            "is the curve green?",
-            "ward.treat(bed, ward.cure(bed)) shows how it is done.",
+        expect=say_from_lesson(
+            LESSON, "patients who are well", n=sum(bool(PATIENTS[name].diseases) for name in patient_names)
         ),
-        because="All of them learn as the healthy network does, and with all of their numbers.",
+        view=_verify_and_count_cured_beds,
     )
-    return NUMBERS, *(_build_bed_exercise(bed, name) for bed, name in enumerate(patient_names, 1)), cure, STANDARDIZE
-
-
-EXPLANATIONS = {
-    "13.p1": "A row holds all 200 points at once: x @ w1 is one row, with 200 times 16 numbers. The number of points "
-    "does not change the number of rows.",
-    "13.p2": "The network knows nothing about moons. It went down the slope of one number, again and again, and that "
-    "was enough.",
-    "13.p3": "4000 grams times a weight near 1 is thousands, and there tanh is flat: in float32 exactly 1 or -1, with "
-    "the derivative 0. The path is whole, "
-    "and it carries zeros. Only w2 and b2 learn, from hidden numbers that say next to nothing.",
-    "13.p4": "On its way back, what arrives is multiplied in each layer: by weights, and by the slope of a sigmoid, "
-    "which is 1/4 at most. A product of 30 numbers below 1 vanishes, a product of 30 numbers above 1 explodes.",
-    "13.p5": "At first the network learns where most Chinstraps are, which helps with all birds. Then it bends around "
-    "each of the twelve, and is surer than the measures of other birds allow.",
-}
-BELIEFS = {
-    "13.p1": {
-        "4, one for each variable": "The four variables have a row each. So have the points, the constants, "
-        "and every operation.",
-        "about 200, one for each point": "A row holds a whole array: x @ w1 is one row for all 200 points.",
-    },
-    "13.p2": {
-        "about half": "Half is what guessing gives. Going down the slope gives more.",
-        "80 to 90 percent": "That is as good as a straight cut can be. tanh bends the cut.",
-    },
-    "13.p3": {
-        "None": "None means that a path is broken. The tape recorded every line from w1 to the loss.",
-        "very large": "The inputs are large. But what comes back is multiplied by the slope of tanh, which is 0 there.",
-    },
-    "13.p4": {
-        "about as large": "That needs a factor near 1 in each layer. The slope of a sigmoid is 1/4 at most.",
-        "about a thirtieth of it": "A thirtieth is what is left if 30 equal parts are taken away one by one. But each "
-        "layer multiplies what is left.",
-    },
-    "13.p5": {
-        "it falls, too, to the end": "So it does as long as the network learns what holds for all birds. Then "
-        "it learns what holds for the twelve alone.",
-        "it stays where it was": "Twelve birds do tell something of the others: most Chinstraps have long bills.",
-    },
-}
-RETRY_QUESTIONS = {
-    "13.p4": (
-        "On its way back, each of 21 layers multiplies what arrives by 3. How large is the gradient of the first "
-        "layer, beside that of the last?",
-        ["about as large", "about 60 times as large", "more than a billion times as large"],
-        "more than a billion times as large",
-        "20 factors of 3 lie between the two, and they are multiplied: about 3.5 billion.",
-    ),
-}
+    numbers, cure, standardize = complete_exercises(LESSON, (NUMBERS, cure, STANDARDIZE))
+    return numbers, *(_build_bed_exercise(bed, name) for bed, name in enumerate(patient_names, 1)), cure, standardize
 
 
 def __getattr__(name: str) -> tuple[Exercise, ...]:

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING
 from ..common.notebook import find_ipython_shell
 from ..common.translation import join_sentences, say, truncate_text
 from .answer_comparison import compare_answers, parse_literal_or_keep_text, to_numpy_value
-from .exercise import NamedValues, find_prediction_explanations, find_wrong_choice_beliefs
+from .exercise import NamedValues
+from .markdown_lessons import read_lesson
 from .progress import change_progress, describe_unsaved_progress, read_progress
 
 if TYPE_CHECKING:
@@ -221,8 +222,8 @@ def reveal(name: str, truth: Answer, explanation: str = "", beliefs: Mapping[str
     """Tell the answer of a question beside what the learner predicted, what a wrong choice believes, and why it is so.
 
     Until the question is answered, nothing is told: in a notebook the answer appears when a button above is pressed.
-    The explanation and the beliefs, a sentence for each wrong choice, are those of the lesson (`EXPLANATIONS` and
-    `BELIEFS` in its module), or the ones given here.
+    The explanation and the beliefs, a sentence for each wrong choice, are those of the lesson's source, or the ones
+    given here.
 
     >>> question = predict("demo.p0", "What is 3 * 3?", [6.0, 9.0])
     >>> reveal("demo.p0", 9.0)
@@ -235,8 +236,8 @@ def reveal(name: str, truth: Answer, explanation: str = "", beliefs: Mapping[str
     Three times three.
     """
     lesson = name.rpartition(".")[0]
-    explanation = explanation or find_prediction_explanations(lesson).get(name, "")
-    revealed = RevealedAnswer(name, truth, explanation, beliefs or find_wrong_choice_beliefs(lesson).get(name))
+    explanation = explanation or read_lesson(lesson).explanations.get(name, "")
+    revealed = RevealedAnswer(name, truth, explanation, beliefs or read_lesson(lesson).replies.get(name))
     if (question := _questions.get(name)) is not None:
         question.counted_choice = question.counted_choice or question.choice
     if find_ipython_shell() is None:

@@ -6,7 +6,8 @@ import sys
 
 from ..common.notebook import find_ipython_shell
 from ..common.translation import say
-from .exercise import find_retry_questions, find_wrong_choice_beliefs, list_built_in_lessons
+from .exercise import list_built_in_lessons
+from .markdown_lessons import read_lesson
 from .predict import PredictionQuestion, register_question, reveal
 from .progress import read_progress
 
@@ -22,7 +23,7 @@ def again(lesson: str) -> None:
     """
     for name in _list_missed_predictions_before(lesson)[:MAX_QUESTIONS]:
         earlier_lesson = name.partition(".")[0]
-        retry = find_retry_questions(earlier_lesson)[name]
+        retry = read_lesson(earlier_lesson).retry_questions[name]
         choice_values = {say(choice, earlier_lesson): choice for choice in retry.choices}
         question = register_question(
             PredictionQuestion(f"{name}-again", say(retry.text, earlier_lesson), choice_values, blurs_next_cell=False)
@@ -38,8 +39,8 @@ def _list_missed_predictions_before(lesson: str) -> list[str]:
     """List the predictions before a lesson that were wrong, and were not right when they were asked again."""
     predictions, missed = read_progress()["predictions"], []
     for earlier_lesson in (candidate for candidate in sorted(list_built_in_lessons()) if candidate < lesson):
-        for name, retry in find_retry_questions(earlier_lesson).items():
-            wrong_choices = {say(choice, earlier_lesson) for choice in find_wrong_choice_beliefs(earlier_lesson)[name]}
+        for name, retry in read_lesson(earlier_lesson).retry_questions.items():
+            wrong_choices = {say(choice, earlier_lesson) for choice in read_lesson(earlier_lesson).replies[name]}
             if predictions.get(name) in wrong_choices and predictions.get(f"{name}-again") != say(
                 retry.truth, earlier_lesson
             ):

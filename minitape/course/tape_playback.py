@@ -7,17 +7,15 @@ stepped through together.
 from __future__ import annotations
 
 import linecache
-import re
 import sys
 from collections.abc import Sequence
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from ..common.read_data import MAX_NOTEBOOK_SIZE, read_json
-from ..common.translation import ENGLISH, LESSON_FOLDERS, join_sentences, say
+from ..common.translation import join_sentences, say
 from ..engine.hooks import hooks
 from ..picture.drawing import draw
 from ..picture.snapshots import snapshot
+from .markdown_lessons import read_lesson
 from .widget_base import MISSING
 
 if TYPE_CHECKING:
@@ -25,9 +23,6 @@ if TYPE_CHECKING:
 
     from .exercise import Answer, Program
 
-SOLUTION_PATTERN = re.compile(
-    r"```python\n(.*?)\n*check\(\s*\"([\w.-]+)\"", re.DOTALL
-)  # of a solution, and its exercise
 MAX_TAPES = 30  # tapes that are compared
 
 
@@ -68,8 +63,15 @@ class Playback:
 
 
 def find_solution_text(exercise_name: str) -> str:
-    """Find the text of a lesson's solution of an exercise; "" where there is none."""
-    return _read_solutions_by_exercise(exercise_name.rpartition(".")[0]).get(exercise_name, "")
+    """Find the solution of an exercise.
+
+    Args:
+        exercise_name: The name of the exercise.
+
+    Returns:
+        The program without its call of `check`; "" if the course has no such exercise.
+    """
+    return read_lesson(exercise_name.rpartition(".")[0]).solutions.get(exercise_name, "")
 
 
 def build_solution_function(program: str, learner_function: Program) -> Program | None:
@@ -81,17 +83,6 @@ def build_solution_function(program: str, learner_function: Program) -> Program 
     exec(program, names)
     functions = [value for name, value in names.items() if callable(value) and names_before.get(name) is not value]
     return functions[-1] if functions else None
-
-
-@cache
-def _read_solutions_by_exercise(lesson: str) -> dict[str, str]:
-    """Read the programs of a lesson's folded solutions, by their exercises."""
-    paths = [path for course in LESSON_FOLDERS for path in (course / ENGLISH).glob(f"{lesson}_*.ipynb")]
-    cells = read_json(paths[0], MAX_NOTEBOOK_SIZE)["cells"] if paths else []
-    matches = SOLUTION_PATTERN.findall(
-        "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
-    )
-    return {name: program for program, name in matches}
 
 
 def build_first_difference_playback(

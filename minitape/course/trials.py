@@ -32,7 +32,7 @@ class AnswerTrial:
 
     program: str
     expect: Answer
-    hints: tuple[str, ...]
+    hints: tuple[str, ...] = ()
     slips: Sequence[tuple[Answer, str]] = ()
     setup: str = ""
 

@@ -263,7 +263,7 @@ def test_memory_is_bounded_by_summaries(monkeypatch):
     assert [value.shown()["stats"]["mean"] for value in large] == [sum(range(k + 1)) for k in range(20)]
 
 
-def test_sources_are_asked_about_by_array_or_name():
+def test_markdown_lessons_are_asked_about_by_array_or_name():
     w = jnp.array([1.0, 2.0])
     recording = bridge.record(lambda p: jnp.sum(jnp.round(p["w"])), {"w": w})
     assert [recording.explain(recording.value, source).cause for source in (w, "p['w']", "w", "p")] == [

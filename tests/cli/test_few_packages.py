@@ -10,7 +10,7 @@ import nbformat
 import pytest
 from packaging.requirements import Requirement
 
-from minitape.cli.lesson_files import find_lessons_folder, get_lesson_prefix, list_notebook_files
+from minitape.cli.lesson_files import find_lessons_folder, get_exercise_prefix, list_notebook_files
 from minitape.cli.notebook_rules import find_solution_code, is_exercise
 
 BLOCKED = """
@@ -33,7 +33,7 @@ for number, cell in enumerate(sys.stdin.read().split("\\x1e")):
         if "# raises" not in cell:
             raise
 """
-LESSONS = [path for path in list_notebook_files(find_lessons_folder()) if get_lesson_prefix(path)]
+LESSONS = [path for path in list_notebook_files(find_lessons_folder()) if get_exercise_prefix(path)]
 
 
 @pytest.fixture(scope="module")

@@ -5,9 +5,9 @@ import re
 import nbformat
 import pytest
 
-from minitape.cli.lesson_files import find_lessons_folder, get_lesson_prefix, list_notebook_files
+from minitape.cli.lesson_files import find_lessons_folder, get_exercise_prefix, list_notebook_files
 
-LESSONS = [path for path in list_notebook_files(find_lessons_folder()) if get_lesson_prefix(path)]
+LESSONS = [path for path in list_notebook_files(find_lessons_folder()) if get_exercise_prefix(path)]
 QUESTION = re.compile(r'\bpredict\(\s*"([^"]+)"')
 
 

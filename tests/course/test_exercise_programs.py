@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import minitape as tf
-from minitape.cli.lesson_files import find_lessons_folder, get_lesson_prefix, list_notebook_files
+from minitape.cli.lesson_files import find_lessons_folder, get_exercise_prefix, list_notebook_files
 from minitape.cli.notebook_rules import find_solution_code, is_exercise
 from minitape.course import Exercise
 from minitape.course.checker import count_try_and_build_feedback
@@ -28,7 +28,7 @@ numbers = count()
 
 def list_exercise_cells() -> list[Any]:
     """Of each exercise in the lessons its name, the cell as it stands, and the cell with its solution."""
-    paths = [path for path in list_notebook_files(find_lessons_folder()) if get_lesson_prefix(path)]
+    paths = [path for path in list_notebook_files(find_lessons_folder()) if get_exercise_prefix(path)]
     notebooks = [nbformat.read(path, as_version=4) for path in paths]
     return [
         (re.findall(r'check\(\s*"([^"]+)"', cell.source)[0], cell.source, find_solution_code(notebook.cells, place))

@@ -8,11 +8,14 @@ import pytest
 
 import minitape as tf
 from minitape.course import again, predict
-from minitape.course.exercise import find_retry_questions, find_wrong_choice_beliefs, list_built_in_lessons
+from minitape.course.exercise import list_built_in_lessons
+from minitape.course.markdown_lessons import read_lesson
 from minitape.course.predict import PredictionQuestion
 
 EACH = [
-    (name, *told) for lesson in sorted(list_built_in_lessons()) for name, told in find_retry_questions(lesson).items()
+    (name, retry.text, retry.choices, retry.truth, retry.reason)
+    for lesson in sorted(list_built_in_lessons())
+    for name, retry in read_lesson(lesson).retry_questions.items()
 ]
 
 
@@ -67,7 +70,7 @@ def test_the_answer_is_told_when_it_is_chosen(capsys):
 @pytest.mark.parametrize(("name", "text", "choices", "truth", "reason"), EACH, ids=[one[0] for one in EACH])
 def test_each_has_its_answer_among_the_choices_and_is_one_that_can_be_wrong(name, text, choices, truth, reason):
     assert truth in choices and len(set(choices)) == len(choices) > 1 and text.endswith("?") and reason.endswith(".")
-    assert find_wrong_choice_beliefs(name.partition(".")[0])[name]
+    assert read_lesson(name.partition(".")[0]).replies[name]
 
 
 def compute_gradients(program, *sources):
@@ -112,4 +115,4 @@ RUN = {
 @pytest.mark.parametrize("name", RUN)
 def test_the_answers_are_what_the_programs_give(name):
     program, *sources = RUN[name]
-    assert compute_gradients(program, *sources) == find_retry_questions(name.partition(".")[0])[name][2]
+    assert compute_gradients(program, *sources) == read_lesson(name.partition(".")[0]).retry_questions[name].truth

@@ -13,7 +13,7 @@ import nbformat
 import pytest
 from test_exercise_programs import EXERCISES, SOLUTIONS, WRONG, check_program, list_other_answers
 
-from minitape.cli.lesson_files import find_lessons_folder, get_lesson_prefix, list_notebook_files
+from minitape.cli.lesson_files import find_lessons_folder, get_exercise_prefix, list_notebook_files
 from minitape.cli.notebook_rules import translate_verdicts_to_english
 from minitape.common import translation as texts_module
 from minitape.common.translation import LANGUAGE_VARIABLES, load_translations, say
@@ -30,7 +30,7 @@ from tests.translate import (
     update_catalog,
 )
 
-LESSONS = [path for path in list_notebook_files(find_lessons_folder()) if get_lesson_prefix(path)]
+LESSONS = [path for path in list_notebook_files(find_lessons_folder()) if get_exercise_prefix(path)]
 
 
 @pytest.fixture(scope="module")
@@ -105,7 +105,7 @@ def check_in_both_languages(name, check, monkeypatch):
 @pytest.mark.long(sample=5)
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
 def test_hints_and_reasons_come_from_the_lessons_file(path, chinese, monkeypatch):
-    lesson = get_lesson_prefix(path)
+    lesson = get_exercise_prefix(path)
     texts = load_translations(lesson, "zh")
     monkeypatch.setattr(
         lesson_13, "_build_exercises", functools.cache(lesson_13._build_exercises)
@@ -159,13 +159,13 @@ def test_questions_and_choices_are_found_for_the_translator(path, texts):
         call for call in ast.walk(tree) if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "predict"
     ]
     questions = {ast.literal_eval(call.args[1]) for call in asked}
-    assert questions and questions <= set(texts[get_lesson_prefix(path)]), "every lesson has predictions"
+    assert questions and questions <= set(texts[get_exercise_prefix(path)]), "every lesson has predictions"
 
 
 def test_all_that_the_lessons_say_is_found_for_the_translator(tmp_path, texts):
     left = synchronize_translation(find_lessons_folder(), tmp_path / "de")
     for path in LESSONS:
-        lesson = get_lesson_prefix(path)
+        lesson = get_exercise_prefix(path)
         assert set(texts[lesson]) >= set(collect_lesson_texts(lesson))
         assert f"{lesson}.po: {len(texts[lesson])} texts to translate" in left
     assert "To choose, run this cell." in texts["check"]

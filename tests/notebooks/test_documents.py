@@ -19,7 +19,7 @@ from typing import Any
 import nbformat
 import pytest
 
-from minitape.cli.lesson_files import find_lessons_folder, get_lesson_prefix, list_notebook_files
+from minitape.cli.lesson_files import find_lessons_folder, get_exercise_prefix, list_notebook_files
 
 LISTED = json.loads(Path(__file__).with_name("documents.json").read_text(encoding="utf-8"))
 PROGRAMS, MENDED = LISTED["programs"], LISTED["mended"]
@@ -87,7 +87,7 @@ def _read_output_text(cell: Any) -> str:
 
 @cache
 def load_lessons(language: str) -> dict[str, Lesson]:
-    return {path.stem: Lesson(path) for path in list_notebook_files(LANGUAGES[language]) if get_lesson_prefix(path)}
+    return {path.stem: Lesson(path) for path in list_notebook_files(LANGUAGES[language]) if get_exercise_prefix(path)}
 
 
 @cache

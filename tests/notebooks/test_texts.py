@@ -16,15 +16,16 @@ from typing import Any
 import nbformat
 import pytest
 
-from minitape.cli.lesson_files import find_lessons_folder, get_lesson_prefix, list_notebook_files
+from minitape.cli.lesson_files import find_lessons_folder, get_exercise_prefix, list_notebook_files
 from minitape.cli.lesson_pages import map_cells_to_heading_anchors
 from minitape.cli.notebook_rules import format_outputs, is_exercise
 from minitape.common.translation import load_translations, say
-from minitape.course.exercise import collect_exercises, find_prediction_explanations, find_wrong_choice_beliefs
+from minitape.course.exercise import collect_exercises
+from minitape.course.markdown_lessons import read_lesson
 
 FOLDERS = [find_lessons_folder(), find_lessons_folder().parent / "zh"]
-LESSONS = [path for path in list_notebook_files(find_lessons_folder()) if get_lesson_prefix(path)]
-EVERYWHERE = [path for folder in FOLDERS for path in list_notebook_files(folder) if get_lesson_prefix(path)]
+LESSONS = [path for path in list_notebook_files(find_lessons_folder()) if get_exercise_prefix(path)]
+EVERYWHERE = [path for folder in FOLDERS for path in list_notebook_files(folder) if get_exercise_prefix(path)]
 WORDS = {  # of a language: the headings and phrases that a lesson must have, and how it names and links a lesson
     "en": {"parts": ("After this lesson you can", "minutes", "## Summary", "TensorFlow, PyTorch, JAX"),
         "read on": "### Where to read on\n\n", "unlinked": r"(?<!\[)[Ll]essons? (\d+)",
@@ -130,7 +131,7 @@ def list_prediction_truths(path: Path) -> list[tuple[int, str, list[str], str]]:
 
 def test_what_follows_a_question_is_its_reveal_and_the_truth_was_a_choice(text):
     for _, name, choices, truth in list_prediction_truths(text):
-        assert name.startswith(f"{get_lesson_prefix(text)}.p")
+        assert name.startswith(f"{get_exercise_prefix(text)}.p")
         assert truth in choices, (name, truth, choices)
     source = "\n".join(cell.source for cell in list_cells(text, "code"))
     assert sorted(re.findall(r'reveal\(\s*"([^"]+)"', source)) == sorted(
@@ -140,8 +141,8 @@ def test_what_follows_a_question_is_its_reveal_and_the_truth_was_a_choice(text):
 
 def test_each_answer_is_explained_by_its_reveal_alone(text):
     explained = {
-        name: say(why, get_lesson_prefix(text), text.parent.name)
-        for name, why in find_prediction_explanations(get_lesson_prefix(text)).items()
+        name: say(why, get_exercise_prefix(text), text.parent.name)
+        for name, why in read_lesson(get_exercise_prefix(text)).explanations.items()
     }
     assert [name for _, name, _, _ in list_prediction_truths(text) if name not in explained] == []
     assert [why for why in explained.values() if re.split(r"\.\s|。", why)[0] in read_prose(text)] == []
@@ -153,8 +154,8 @@ ANSWERED = ["01", "02", "03", "04", "05", "06", "07", "08", "09", "10", "11", "1
 
 @pytest.mark.parametrize("number", ANSWERED)
 def test_each_wrong_choice_has_a_sentence_of_its_own(number):
-    for path in (path for path in EVERYWHERE if get_lesson_prefix(path) == number):
-        language, beliefs = path.parent.name, dict(find_wrong_choice_beliefs(number))
+    for path in (path for path in EVERYWHERE if get_exercise_prefix(path) == number):
+        language, beliefs = path.parent.name, dict(read_lesson(number).replies)
         for _, name, choices, truth in list_prediction_truths(path):
             told = {say(one, number, language): say(why, number, language) for one, why in beliefs.pop(name).items()}
             assert sorted(told) == sorted(choice for choice in choices if choice != truth), name
@@ -284,8 +285,8 @@ def test_links_lead_somewhere(text):
     told = "\n".join(
         [
             read_prose(text),
-            *find_prediction_explanations(get_lesson_prefix(text)).values(),
-            *load_translations(get_lesson_prefix(text), text.parent.name).values(),
+            *read_lesson(get_exercise_prefix(text)).explanations.values(),
+            *load_translations(get_exercise_prefix(text), text.parent.name).values(),
         ]
     )
     for file, anchor in re.findall(r"\]\(([\w.]+\.ipynb)(?:#([^)]*))?\)", told):
@@ -294,7 +295,7 @@ def test_links_lead_somewhere(text):
 
 
 def test_each_lesson_that_is_named_is_linked_and_the_next_one_comes_first_to_read_on(text):
-    files = {int(get_lesson_prefix(path)): path.name for path in LESSONS if get_lesson_prefix(path).isdigit()}
+    files = {int(get_exercise_prefix(path)): path.name for path in LESSONS if get_exercise_prefix(path).isdigit()}
     number = next((number for number, name in files.items() if name == text.name), None)
     assert [int(n) for n in re.findall(get_words(text)["unlinked"], read_prose(text)) if int(n) != number] == []
     for named, file in re.findall(get_words(text)["linked"], read_prose(text)):
@@ -361,6 +362,6 @@ def test_a_lesson_asks_for_all_its_exercises(lesson):
     asked = re.findall(
         r'check\(\s*"([^"]+)"', "\n".join(c.source for c in list_cells(lesson, "code") if is_exercise(c))
     )
-    assert asked == list(collect_exercises(get_lesson_prefix(lesson)))
+    assert asked == list(collect_exercises(get_exercise_prefix(lesson)))
     assert len(asked) >= 3
     assert sum("TapeView" in cell.source for cell in list_cells(lesson, "code")) >= 2  # its import, and a picture

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import ast
 import io
-import json
 import re
 import sys
 import tokenize
@@ -193,11 +192,9 @@ def iter_pages() -> Iterator[str]:
 
 
 def iter_lessons() -> Iterator[str]:
-    """Yield the prose of the English lessons, cell by cell."""
-    for path in sorted((REPOSITORY / "notebooks" / "en").glob("*.ipynb")):
-        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
-            if cell["cell_type"] == "markdown":
-                yield drop_code("".join(cell["source"]))
+    """Yield the prose of the English lessons."""
+    for text in iter_lesson_sources():
+        yield "\n".join(line for line in text.split("\n") if not line.startswith(">"))
 
 
 def iter_messages() -> Iterator[str]:
@@ -206,6 +203,16 @@ def iter_messages() -> Iterator[str]:
         text = (REPOSITORY / "notebooks" / "zh" / "texts" / f"{name}.po").read_text(encoding="utf-8")
         for entry in re.findall(r'^msgid ((?:".*"\n)+)', text, re.MULTILINE):
             yield "".join(ast.literal_eval(line) for line in entry.strip().split("\n"))
+    # The lessons quote what is said about answers.
+    for text in iter_lesson_sources():
+        yield "\n".join(line for line in text.split("\n") if line.startswith(">"))
+
+
+def iter_lesson_sources() -> Iterator[str]:
+    """Yield the sources of the English lessons without their programs."""
+    for path in sorted((REPOSITORY / "minitape" / "course" / "lessons").glob("*.md")):
+        if ".zh." not in path.name:
+            yield drop_code(path.read_text(encoding="utf-8"))
 
 
 def drop_code(markdown: str) -> str:

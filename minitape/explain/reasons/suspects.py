@@ -724,7 +724,7 @@ def find_rows_with_tiny_adjoint(run: CheckedRun, row: int, adjoint_size: float) 
     return rows
 
 
-def check_training_divergence(run: CheckedRun) -> Iterator[Suspicion]:
+def check_growing_gradients(run: CheckedRun) -> Iterator[Suspicion]:
     """Find a source whose gradient and value grow from one optimizer step to the next.
 
     Args:
@@ -752,7 +752,7 @@ def check_training_divergence(run: CheckedRun) -> Iterator[Suspicion]:
 
 LEADING_CHECKS: tuple[Check, ...] = (check_broadcast, check_activation_twice)
 TRAILING_CHECKS: tuple[Check, ...] = (
-    check_training_divergence,
+    check_growing_gradients,
     check_term_without_gradient,
     check_rounding_only,
     check_repeated_scaling,

@@ -1,0 +1,485 @@
+"""Read a lesson from its one source, a Markdown file in ``lessons``.
+
+The file has everything that a learner reads: the cells of the notebook, the replies to predictions, the hints of
+exercises and the replies to wrong answers. CONTRIBUTING.md describes its form. Python that exercises need, such as the
+expected functions, is in ``lesson_NN.py``, which names the sentences that it uses.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any, NoReturn
+
+from ..common.read_data import read_text
+
+LESSONS_FOLDER = Path(__file__).parent / "lessons"
+CELL_MARKS = {"folded", "document", "exercise", "follows-answers", "nbval-ignore-output", "raises-exception", "cell"}
+SOLUTION_START, SOLUTION_END = "<details><summary>Solution</summary>", "</details>"
+ARROW = "→"
+NOTHING = "∅"
+"""What stands for an empty piece of a program."""
+EVERYBODY = "and to everybody"
+
+_COMMENT = re.compile(r"<!-- (.+?) -->")
+_CHECK_CALL = re.compile(r"check\(\s*\"([\w.-]+)\"")
+_QUOTE_HEADING = re.compile(
+    r"\*\*(Replies|Again|Asks|Hints|Not from the tape|Wrong answers?|Trial|Sentences)"
+    r"(?: (?:to )?([\w.-]+))?\*\*(?:: (.*))?"
+)
+_CORRECT = re.compile(r"Exercise [\w.-]+: correct\. ")
+_ITEM = re.compile(r"(?:-|\d+\.) (.*)")
+_NAMED = re.compile(rf"\*(.+?)\* {ARROW} (.*)")
+_MEMBER = re.compile(rf"has `(.+?)` {ARROW} (.*)")
+_ERROR = re.compile(rf"raises `(.+?)` {ARROW} (.*)")
+_CHANGE = re.compile(rf"`(.+?)` => `(.+?)` {ARROW} (.*)")
+_VALUE = re.compile(rf"(?:(.+?): )?`(.+?)` {ARROW} (.*)")
+
+
+@dataclass(frozen=True)
+class SourceCell:
+    """A cell of a lesson as its source has it.
+
+    Attributes:
+        kind: "markdown" or "code".
+        source: The text of the cell.
+        marks: What the comment above the cell says, such as "folded" or "document"; "solution" for a solution.
+        id: The name of the cell, if the source gives one.
+        quoted_output: The lines that the source quotes from the output of the cell; "" if it quotes none.
+        line: The number of the cell's first line.
+    """
+
+    kind: str
+    source: str
+    marks: tuple[str, ...] = ()
+    id: str = ""
+    quoted_output: str = ""
+    line: int = 0
+
+
+@dataclass(frozen=True)
+class ListedMistake:
+    """A likely wrong answer and the reply to it.
+
+    Attributes:
+        kind: How it is described: "value", "member", "error", "change", "program", or "name", if Python knows it.
+        answer: The value, the piece of a program and its replacement, the program, or the name.
+        reply: The reply.
+        part: The key or the place of the part that has the value; "" for the whole answer.
+    """
+
+    kind: str
+    answer: Any  # A value of any type that the exercise asks for.
+    reply: str
+    part: str = ""
+
+
+@dataclass
+class TrialTexts:
+    """The texts of a program that tries a learner's class: hints, one more with each try, and replies."""
+
+    hints: list[str] = field(default_factory=list)
+    wrong_answers: list[ListedMistake] = field(default_factory=list)
+
+
+@dataclass
+class ExerciseTexts:
+    """The texts of an exercise.
+
+    Attributes:
+        asks: The kind of answer that is expected, in words; "" if the value shows it.
+        because: The sentence that follows "correct".
+        hints: The general hints, from the first try on.
+        not_from_tape: The reply to a right number that no tape gave; "" if that is not checked.
+        wrong_answers: The likely wrong answers, in the order in which they are compared.
+        trials: The texts of the programs that try a class, by program.
+    """
+
+    asks: str = ""
+    because: str = ""
+    hints: list[str] = field(default_factory=list)
+    not_from_tape: str = ""
+    wrong_answers: list[ListedMistake] = field(default_factory=list)
+    trials: dict[str, TrialTexts] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class RetryQuestion:
+    """A prediction of an earlier lesson with other numbers.
+
+    Attributes:
+        text: The question.
+        choices: The choices.
+        truth: The right choice.
+        reason: The explanation of the answer.
+    """
+
+    text: str
+    choices: list[str]
+    truth: str
+    reason: str
+
+
+@dataclass
+class LessonSource:
+    """A lesson, as its source has it.
+
+    Attributes:
+        cells: The cells of the notebook.
+        exercises: The texts of the exercises, by name.
+        solutions: The programs of the solutions without their calls of `check`, by exercise.
+        explanations: The replies to everybody, by prediction.
+        replies: The replies to the wrong choices, by prediction and choice.
+        retry_questions: The questions that later lessons ask again, by prediction.
+        sentences: Further sentences that Python uses, by name.
+    """
+
+    cells: list[SourceCell] = field(default_factory=list)
+    exercises: dict[str, ExerciseTexts] = field(default_factory=dict)
+    solutions: dict[str, str] = field(default_factory=dict)
+    explanations: dict[str, str] = field(default_factory=dict)
+    replies: dict[str, dict[str, str]] = field(default_factory=dict)
+    retry_questions: dict[str, RetryQuestion] = field(default_factory=dict)
+    sentences: dict[str, str] = field(default_factory=dict)
+
+
+class LessonSourceError(ValueError):
+    """The source of a lesson cannot be read, or does not fit the Python of its exercises."""
+
+
+def list_lesson_sources() -> list[Path]:
+    """List the sources of the course.
+
+    Returns:
+        The paths of the lessons and pages, in the order of the course.
+    """
+    return sorted(path for path in LESSONS_FOLDER.glob("*.md") if path.suffixes == [".md"])
+
+
+def find_lesson_source(lesson: str) -> Path | None:
+    """Find the source of a lesson or page.
+
+    Args:
+        lesson: The prefix of the lesson's exercises, such as "04", or the name of a page.
+
+    Returns:
+        The path, or None if the course has no such lesson.
+    """
+    return next((path for path in list_lesson_sources() if path.stem.partition("_")[0] == lesson), None)
+
+
+@cache
+def read_lesson(lesson: str) -> LessonSource:
+    """Read a lesson of the course.
+
+    Args:
+        lesson: The prefix of the lesson's exercises, such as "04".
+
+    Returns:
+        The lesson. It is empty if the course has no such lesson.
+
+    Raises:
+        LessonSourceError: If the source has a line that does not fit the form.
+    """
+    path = find_lesson_source(lesson)
+    return LessonSource() if path is None else parse_lesson(read_text(path), path.name)
+
+
+def parse_lesson(text: str, file_name: str = "lesson") -> LessonSource:
+    """Parse the source of a lesson.
+
+    >>> lesson = parse_lesson('# A title\\n\\n<!-- folded -->\\n\\n```python\\nx = 1\\n```\\n')
+    >>> [(cell.kind, cell.source, cell.marks) for cell in lesson.cells]
+    [('markdown', '# A title', ()), ('code', 'x = 1', ('folded',))]
+
+    Args:
+        text: The source.
+        file_name: The name of the file, for error messages.
+
+    Raises:
+        LessonSourceError: If a line does not fit the form.
+    """
+    return _Parser(text, file_name).parse()
+
+
+class _Parser:
+    """The state of parsing: the lines, the current line, the text cell that is collected, the marks above a cell."""
+
+    def __init__(self, text: str, file_name: str) -> None:
+        self.lines, self.file_name, self.position = text.splitlines(), file_name, 0
+        self.lesson = LessonSource()
+        self.text_lines: list[str] = []
+        self.text_start = 1
+        self.marks: tuple[str, ...] = ()
+        self.cell_id = ""
+        self.exercise_name = ""
+
+    def parse(self) -> LessonSource:
+        """Parse all lines."""
+        while self.position < len(self.lines):
+            line = self.lines[self.position]
+            comment = _COMMENT.fullmatch(line)
+            if comment and self._take_marks(comment[1].split(", ")):
+                self.position += 1
+            elif line == "```python":
+                self._add_code_cell()
+            elif line == "```text" and self._follows_code_cell():
+                self._add_quoted_output()
+            elif line.startswith("```"):
+                fence_line = line.removesuffix(" quoted")
+                self.text_lines += [fence_line, *self._take_fence(), "```"]
+            elif line == SOLUTION_START:
+                self._add_solution()
+            elif line.startswith("> ") and (heading := _QUOTE_HEADING.fullmatch(line[2:])):
+                self._take_quote(heading)
+            else:
+                if not self.text_lines:
+                    self.text_start = self.position + 1
+                self.text_lines.append(line)
+                self.position += 1
+        self._finish_text_cell()
+        return self.lesson
+
+    def _raise_error(self, problem: str) -> NoReturn:
+        raise LessonSourceError(f"{self.file_name}, line {self.position + 1}: {problem}")
+
+    def _take_marks(self, words: list[str]) -> bool:
+        """Take the marks of a comment above a cell. Return whether it is such a comment."""
+        cell_ids = [word.removeprefix("id: ") for word in words if word.startswith("id: ")]
+        marks = [word for word in words if not word.startswith("id: ")]
+        if not {*marks} <= CELL_MARKS:
+            return False
+        self._finish_text_cell()
+        self.marks, self.cell_id = tuple(mark for mark in marks if mark != "cell"), "".join(cell_ids)
+        return True
+
+    def _finish_text_cell(self) -> None:
+        text = "\n".join(self.text_lines).strip("\n")
+        self.text_lines = []
+        if text:
+            self._add_cell("markdown", text, self.text_start)
+
+    def _add_cell(self, kind: str, source: str, line: int) -> None:
+        self.lesson.cells.append(SourceCell(kind, source, self.marks, self.cell_id, line=line))
+        self.marks, self.cell_id = (), ""
+
+    def _take_fence(self) -> list[str]:
+        """Take the lines of a fence, and go on behind it."""
+        for end in range(self.position + 1, len(self.lines)):
+            if self.lines[end] == "```":
+                taken = self.lines[self.position + 1 : end]
+                self.position = end + 1
+                return taken
+        return self._raise_error("this fence has no end")
+
+    def _add_code_cell(self) -> None:
+        self._finish_text_cell()
+        line = self.position + 1
+        source = "\n".join(self._take_fence())
+        if "exercise" in self.marks:
+            names = _CHECK_CALL.findall(source) or self._raise_error("no call of check in this exercise")
+            self.exercise_name = names[0]
+            self.lesson.exercises.setdefault(self.exercise_name, ExerciseTexts())
+        self._add_cell("code", source, line)
+
+    def _follows_code_cell(self) -> bool:
+        has_text = any(line.strip() for line in self.text_lines)
+        return not has_text and bool(self.lesson.cells) and self.lesson.cells[-1].kind == "code"
+
+    def _add_quoted_output(self) -> None:
+        last_cell = self.lesson.cells[-1]
+        output = "\n".join(self._take_fence())
+        self.lesson.cells[-1] = SourceCell(
+            last_cell.kind, last_cell.source, last_cell.marks, last_cell.id, output, last_cell.line
+        )
+
+    def _add_solution(self) -> None:
+        """Add the folded solution of an exercise; the line with an arrow says why it is right."""
+        self._finish_text_cell()
+        line = self.position + 1
+        solution_lines = []
+        self.position += 1
+        while self.lines[self.position] != SOLUTION_END:
+            current_line = self.lines[self.position]
+            if current_line == "```python":
+                program = self._take_fence()
+                self.lesson.solutions[self.exercise_name] = _cut_check("\n".join(program))
+                solution_lines += [current_line, *program, "```"]
+                continue
+            if current_line.startswith(f"{ARROW} "):
+                self._get_exercise("").because = _CORRECT.sub("", current_line[2:])
+            else:
+                solution_lines.append(current_line)
+            self.position += 1
+            if self.position == len(self.lines):
+                self._raise_error(f"this solution has no {SOLUTION_END}")
+        self.position += 1
+        text = "\n".join(solution_lines).strip("\n")
+        self.marks = (*self.marks, "solution")
+        self._add_cell("markdown", f"<details>\n<summary>Solution</summary>\n\n{text}\n\n</details>", line)
+
+    def _get_exercise(self, name: str) -> ExerciseTexts:
+        name = name or self.exercise_name or self._raise_error("no exercise comes before this line")
+        return self.lesson.exercises.setdefault(name, ExerciseTexts())
+
+    def _take_quote(self, heading: re.Match[str]) -> None:
+        """Take the block quotes that belong together, each from its heading on."""
+        kind, name, inline_text = heading.groups()
+        self.position += 1
+        quote_lines: list[str] = []
+        while self.position < len(self.lines) and self.lines[self.position].startswith(">"):
+            line = self.lines[self.position][2:]
+            if _QUOTE_HEADING.fullmatch(line):
+                break
+            quote_lines.append(line)
+            self.position += 1
+        items = [*_iter_items(quote_lines)]
+        if kind == "Replies":
+            self._add_replies(name or self._raise_error("which prediction?"), items)
+        elif kind == "Again":
+            self._add_retry_question(name or self._raise_error("which prediction?"), inline_text or "", items)
+        elif kind == "Sentences":
+            self.lesson.sentences |= {answer.answer: answer.reply for answer in self._parse_wrong_answers(items)}
+        else:
+            self._add_exercise_texts(self._get_exercise(name or ""), kind, inline_text or "", items)
+
+    def _add_replies(self, name: str, items: list[tuple[str, str]]) -> None:
+        replies = self.lesson.replies.setdefault(name, {})
+        for kind, text in items:
+            choice, separator, reply = text.partition("*: ")
+            if kind == "item" and text.startswith(f"{EVERYBODY}: "):
+                self.lesson.explanations[name] = text.removeprefix(f"{EVERYBODY}: ")
+            elif kind == "item" and text.startswith("*") and separator:
+                replies[choice[1:]] = reply
+            else:
+                self._raise_error(f"this reply to {name} names no choice: {text}")
+
+    def _add_retry_question(self, name: str, question: str, items: list[tuple[str, str]]) -> None:
+        choices = [text for kind, text in items if kind == "item"]
+        truths = [choice[2:-2] for choice in choices if choice.startswith("**")]
+        reason = "\n\n".join(text for kind, text in items if kind == "text")
+        if len(truths) != 1 or not question:
+            self._raise_error(f"question {name} needs a text and one choice in bold")
+        plain_choices = [choice.strip("*") if choice.startswith("**") else choice[1:-1] for choice in choices]
+        self.lesson.retry_questions[name] = RetryQuestion(question, plain_choices, truths[0], reason)
+
+    def _add_exercise_texts(
+        self, texts: ExerciseTexts, kind: str, inline_text: str, items: list[tuple[str, str]]
+    ) -> None:
+        if kind == "Asks":
+            texts.asks = inline_text
+        elif kind == "Not from the tape":
+            texts.not_from_tape = inline_text
+        elif kind == "Hints":
+            texts.hints += [text for item_kind, text in items if item_kind == "item"]
+        elif kind == "Trial":
+            (_, program), *others = items
+            hints = [text for item_kind, text in others if item_kind == "item" and ARROW not in text]
+            answers = [item for item in others if ARROW in item[1]]
+            texts.trials[program] = TrialTexts(hints, [*self._parse_wrong_answers(answers)])
+        else:
+            texts.wrong_answers += self._parse_wrong_answers(items)
+
+    def _parse_wrong_answers(self, items: list[tuple[str, str]]) -> Iterator[ListedMistake]:
+        """Parse wrong answers and replies: items of a list, or a program that a paragraph with an arrow follows."""
+        program_kind, program = "", ""
+        for kind, text in items:
+            if kind in ("python", "diff"):
+                program_kind, program = kind, text
+            elif kind == "text" and program and text.startswith(f"{ARROW} "):
+                yield self._parse_program(program_kind, program, text[2:])
+                program = ""
+            elif kind == "item":
+                yield self._parse_item(text)
+            else:
+                self._raise_error(f"no wrong answer and no reply: {text}")
+
+    def _parse_program(self, kind: str, program: str, reply: str) -> ListedMistake:
+        if kind == "diff":
+            pieces = [
+                "\n".join(line[1:] for line in program.split("\n") if line.startswith(sign)) for sign in ("-", "+")
+            ]
+            return ListedMistake("change", (pieces[0], pieces[1]), reply)
+        tree = ast.parse(program)
+        if any(isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.Lambda)) for node in ast.walk(tree)):
+            return ListedMistake("program", program, reply)
+        try:
+            return ListedMistake("value", ast.literal_eval(tree.body[-1].value), reply)  # type: ignore[attr-defined]
+        except (AttributeError, ValueError):
+            self._raise_error(f"the value of this wrong answer must be written out: {program}")
+
+    def _parse_item(self, text: str) -> ListedMistake:
+        if match := _NAMED.fullmatch(text):
+            return ListedMistake("name", match[1], match[2])
+        if match := _MEMBER.fullmatch(text):
+            return ListedMistake("member", _parse_value(match[1]), match[2])
+        if match := _ERROR.fullmatch(text):
+            return ListedMistake("error", match[1], match[2])
+        if match := _CHANGE.fullmatch(text):
+            pieces = tuple("" if piece == NOTHING else piece for piece in match.groups()[:2])
+            return ListedMistake("change", pieces, match[3])
+        if match := _VALUE.fullmatch(text):
+            return ListedMistake("value", _parse_value(match[2]), match[3], match[1] or "")
+        return self._raise_error(f"this is not a wrong answer with its reply: {text}")
+
+
+def _cut_check(program: str) -> str:
+    """Return a program up to its call of `check`."""
+    call = _CHECK_CALL.search(program)
+    return program[: call.start()].rstrip("\n") if call else program
+
+
+def _parse_value(text: str) -> Any:  # A literal of any type.
+    """Parse a literal; a text without quotes stands for itself."""
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
+
+
+def _iter_items(lines: list[str]) -> Iterator[tuple[str, str]]:
+    """Yield the parts of a block quote.
+
+    The lines of a paragraph are joined; the further paragraphs of an item are indented by two spaces.
+
+    Yields:
+        ("item", text) for an item of a list, ("python" or "diff", program) for a fence, ("text", paragraph) otherwise.
+    """
+    position = 0
+    while position < len(lines):
+        line, start = lines[position], position
+        item = _ITEM.fullmatch(line)
+        if line.startswith("```"):
+            position = lines.index("```", start + 1)
+            yield line[3:], "\n".join(lines[start + 1 : position])
+            position += 1
+        elif line:
+            position = _find_part_end(lines, start)
+            others = [other.removeprefix("  ") for other in lines[start + 1 : position]]
+            yield "item" if item else "text", _join_paragraphs([item[1] if item else line, *others])
+        else:
+            position += 1
+
+
+def _find_part_end(lines: list[str], start: int) -> int:
+    """Find the line behind an item of a list or a paragraph."""
+    is_item = bool(_ITEM.fullmatch(lines[start]))
+    for end in range(start + 1, len(lines)):
+        line = lines[end]
+        follows_paragraph = bool(line) and not lines[end - 1] and not (is_item and line.startswith("  "))
+        if follows_paragraph or _ITEM.fullmatch(line) or line.startswith("```"):
+            return end
+    return len(lines)
+
+
+def _join_paragraphs(lines: list[str]) -> str:
+    """Join the lines of each paragraph by spaces, except in lists, tables and fences."""
+    paragraphs = re.split(r"\n\n+(?=(?:[^`]|`(?!``)|```.*?```)*\Z)", "\n".join(lines).strip("\n"), flags=re.DOTALL)
+    return "\n\n".join(
+        paragraph if re.search(r"^(?:[-|]|\d+\.|```| )", paragraph, re.MULTILINE) else paragraph.replace("\n", " ")
+        for paragraph in paragraphs
+    )

@@ -1,0 +1,159 @@
+"""A lesson has one source: the notebook agrees with it, and Python and the source know the same names."""
+
+import json
+
+import nbformat
+import pytest
+
+from minitape.cli.lesson_files import find_lessons_folder
+from minitape.cli.notebook_rules import format_outputs
+from minitape.course.exercise import Exercise, Mistake, complete_exercises
+from minitape.course.markdown_lessons import LessonSourceError, list_lesson_sources, parse_lesson, read_lesson
+from tests.build_lessons import build_notebook, list_missing_output_lines
+
+SOURCES = list_lesson_sources()
+FOLDER = find_lessons_folder()
+EXERCISE = """\
+# Lesson
+
+<!-- exercise -->
+
+```python
+answer = ...
+check("99.1", answer)
+```
+
+<details><summary>Solution</summary>
+
+```python
+answer = {"A": 3.0, "B": [1.0]}
+check("99.1", answer)
+```
+
+→ Exercise 99.1: correct. Both are slopes.
+
+</details>
+
+> **Hints**
+>
+> 1. What is a slope?
+
+> **Wrong answer**
+>
+> ```python
+> answer = {"A": 4.0, "B": [1.0]}
+> ```
+>
+> → 4.0 is the value.
+
+> **Wrong answers**
+>
+> - B: `[2.0]` → 2.0 is twice as much.
+>
+> - *much too large* → That is huge.
+"""
+
+
+@pytest.fixture(params=SOURCES, ids=[path.stem for path in SOURCES])
+def source(request):
+    return request.param
+
+
+def read_notebook(source):
+    return json.loads((FOLDER / f"{source.stem}.ipynb").read_text(encoding="utf-8"))
+
+
+def test_a_notebook_is_built_from_its_source(source):
+    """Where this fails: python -m tests.build_lessons, then minitape save."""
+    saved = read_notebook(source)
+    built, cells_to_run = build_notebook(parse_lesson(source.read_text(encoding="utf-8"), source.name), saved)
+    assert cells_to_run == []
+    assert built == saved
+
+
+def test_each_notebook_has_a_source():
+    assert [path.stem for path in sorted(FOLDER.glob("*.ipynb"))] == [path.stem for path in SOURCES]
+
+
+def test_the_output_that_a_source_quotes_is_what_the_cell_prints(source):
+    saved_cells = nbformat.read(FOLDER / f"{source.stem}.ipynb", as_version=4).cells
+    cells = zip(read_lesson(source.stem.partition("_")[0]).cells, saved_cells, strict=True)
+    missing = [
+        (cell.line, line)
+        for cell, saved in cells
+        for line in list_missing_output_lines(cell, format_outputs(saved.get("outputs", [])))
+    ]
+    assert missing == []
+
+
+def test_a_quoted_line_that_the_output_lacks_is_noticed():
+    cell = parse_lesson("```python\nprint(1, 2)\n```\n\n```text\n1 2\n...\n3\n[TapeView]\n```\n").cells[0]
+    assert list_missing_output_lines(cell, "0\n1 2\n2\n3\n") == []
+    assert list_missing_output_lines(cell, "3\n1 2\n") == ["3"]
+
+
+def test_a_new_cell_gets_an_id_and_the_others_keep_theirs_with_their_outputs():
+    text = "# Title\n\n```python\nx = 1\n```\n\nText\n\n```python\ny = 2\n```\n"
+    first, cells_to_run = build_notebook(parse_lesson(text), {"cells": []})
+    assert cells_to_run == ["cell-002", "cell-004"]
+    for cell in first["cells"]:
+        cell |= {"execution_count": 1, "outputs": [cell["id"]]} if cell["cell_type"] == "code" else {}
+    second, cells_to_run = build_notebook(parse_lesson(f"<!-- id: goal -->\n\n```python\n1\n```\n\n{text}"), first)
+    assert [cell["id"] for cell in second["cells"][:3]] == ["goal", "cell-001", "cell-002"]
+    assert cells_to_run == ["goal"]
+    assert second["cells"][2]["outputs"] == ["cell-002"]
+
+
+@pytest.fixture
+def lesson(monkeypatch):
+    monkeypatch.setattr("minitape.course.exercise.read_lesson", lambda name: parse_lesson(EXERCISE))
+
+
+def test_an_exercise_gets_its_texts_from_the_source(lesson):
+    huge = Mistake({"A": 1e9}, named="much too large")
+    exercise = complete_exercises("99", [Exercise("99.1", expect={"A": 3.0, "B": [1.0]}, mistakes=[huge])])[0]
+    assert exercise.hint == ("What is a slope?",)
+    assert exercise.because == "Both are slopes."
+    assert [(mistake.answer, mistake.hint) for mistake in exercise.mistakes] == [
+        ({"A": 4.0, "B": [1.0]}, "4.0 is the value."),
+        ({"A": 3.0, "B": [2.0]}, "2.0 is twice as much."),
+        ({"A": 1e9, "B": [1.0]}, "That is huge."),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("exercises", "problem"),
+    [
+        ([Exercise("99.1", expect={"A": 3.0, "B": [1.0]})], "much too large"),
+        ([], "99.1"),
+        ([Exercise("99.2", expect=3.0)], "99.1"),
+        (
+            [
+                Exercise(
+                    "99.1",
+                    expect={"A": 3.0},
+                    mistakes=[Mistake({"A": 1.0}, named="n o"), Mistake({"A": 1.0}, named="much too large")],
+                )
+            ],
+            "n o",
+        ),
+    ],
+)
+def test_a_text_without_use_and_a_name_without_text_are_errors(lesson, exercises, problem):
+    with pytest.raises(LessonSourceError, match=problem):
+        complete_exercises("99", exercises)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("```python\nx = 1", "line 1: this fence has no end"),
+        ("\n<!-- exercise -->\n\n```python\nx = ...\n```", "no call of check"),
+        ("> **Hints**\n>\n> 1. Why?", "no exercise comes before"),
+        ("> **Replies to 01.p1**\n>\n> - 9.0: no", "names no choice"),
+        ("> **Sentences**\n>\n> - no name", "not a wrong answer"),
+    ],
+)
+def test_a_line_that_does_not_fit_the_form_is_named(text, problem):
+    with pytest.raises(LessonSourceError, match=problem):
+        parse_lesson(text)
