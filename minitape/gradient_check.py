@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,13 +16,13 @@ from .functions.settings import executing_eagerly
 
 if TYPE_CHECKING:
     from .engine.tensor.tensor import Tensor
-    from .engine.types import Array
+    from .engine.types import Array, Value
     from .engine.values.dtypes import DType
 
 
 def check_grads(
-    f: Callable[..., Any],
-    arguments: Sequence[Any],
+    f: Callable[..., Tensor],
+    arguments: Sequence[Value],
     order: int = 2,
     modes: Sequence[str] = ("rev", "fwd"),
     eps: float = 1e-5,
@@ -51,7 +51,7 @@ def check_grads(
     rng = np.random.default_rng(0)
     tensors = [convert_to_tensor(np.asarray(argument, np.float64)) for argument in arguments]
     out = f(*tensors)
-    weights = create_tensor(rng.standard_normal(out.shape.as_list()))
+    weights = create_tensor(rng.standard_normal(out.dims))
     directions = [rng.standard_normal(t.array.shape) for t in tensors]
     expected = _compute_directional_difference(lambda *xs: f(*xs).array, tensors, directions, eps)
     if "fwd" in modes:
@@ -108,7 +108,7 @@ def _compute_directional_difference(
 
 
 def _check_agreement(
-    mode: str, tensors: Sequence[Tensor], actual: Any, expected: Any, rtol: float, atol: float
+    mode: str, tensors: Sequence[Tensor], actual: Array | float, expected: Array | float, rtol: float, atol: float
 ) -> None:
     if not np.allclose(
         actual, expected, rtol=rtol, atol=atol * (1 + np.max(np.abs(expected), initial=0.0)), equal_nan=True
@@ -119,7 +119,9 @@ def _check_agreement(
         )
 
 
-def compute_gradient(f: Callable[..., Any], x: Any, delta: float | None = None) -> tuple[Any, Any]:
+def compute_gradient(
+    f: Callable[..., Tensor], x: Sequence[Value], delta: float | None = None
+) -> tuple[tuple[Array, ...], tuple[Array, ...]]:
     """Compute the Jacobians of ``f`` with the tape and with finite differences.
 
     A complex number counts as two real numbers. See

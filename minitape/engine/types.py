@@ -227,7 +227,10 @@ if TYPE_CHECKING:
             ...
 
         @property
-        def _dims(self) -> Sizes: ...
+        def dims(self) -> Sizes:
+            """The shape as a tuple of ints, which is faster to read than ``shape``."""
+            ...
+
         @property
         def ndim(self) -> int:
             """The number of axes."""

@@ -179,9 +179,9 @@ def reshape(tensor: Value, shape: ShapeLike, name: GraphName = None) -> Tensor:
     x, sizes = to_tensor(tensor), to_integers(shape, "shape")
     if sizes.count(-1) > 1 or min(sizes, default=0) < -1:
         raise build_argument_error(f"shape must have sizes of 0 and more, and at most one -1, got {list(sizes)}")
-    count = math.prod(x._dims)
+    count = math.prod(x.dims)
     if -1 in sizes:
-        own_sizes, known_sizes = [*x._dims], [n for n in sizes if n != -1]
+        own_sizes, known_sizes = [*x.dims], [n for n in sizes if n != -1]
         if not count and 0 in known_sizes:
             # Both shapes contain a zero, so only the other sizes determine the missing size.
             own_sizes, known_sizes = [n for n in own_sizes if n], [n for n in known_sizes if n]
@@ -287,8 +287,8 @@ def squeeze(input: Value, axis: Value = None, name: GraphName = None) -> Tensor:
             raise build_argument_error(
                 f"tf.squeeze drops axes of size 1, and axis {entry} of a tensor of shape {x.shape} is none"
             )
-    axes = axes or {i for i, n in enumerate(x._dims) if n == 1}
-    return apply_primitive("reshape", x, shape=tuple(n for i, n in enumerate(x._dims) if i not in axes))
+    axes = axes or {i for i, n in enumerate(x.dims) if n == 1}
+    return apply_primitive("reshape", x, shape=tuple(n for i, n in enumerate(x.dims) if i not in axes))
 
 
 # -- joining tensors -------------------------------------------------------------------------------
@@ -367,7 +367,7 @@ def concat(values: Value, axis: Value, name: str = "concat") -> Tensor:
     tensors = _convert_list_to_one_dtype(values, "concat")
     if not tensors:
         raise build_argument_error("tf.concat takes one tensor or more, got none")
-    shapes = [tensor._dims for tensor in tensors]
+    shapes = [tensor.dims for tensor in tensors]
     if () in shapes:
         raise build_argument_error(
             "tf.concat joins tensors along an axis that they have, and scalars have none: use tf.stack"

@@ -105,7 +105,7 @@ class RaggedTensor:
             A tensor of shape (number of rows, length of the longest row, ...).
         """
         longest, row_ends = max(self._lengths, default=0), np.cumsum(self._lengths)
-        dense = np.zeros((len(row_ends), longest, *self.values._dims[1:]), self.values.array.dtype)
+        dense = np.zeros((len(row_ends), longest, *self.values.dims[1:]), self.values.array.dtype)
         for row, elements in zip(dense, np.split(self.values.array, row_ends), strict=False):
             row[: len(elements)] = elements
         return create_tensor(dense)
@@ -177,7 +177,7 @@ class SparseTensor:
         self.indices = convert_to_tensor(indices, dtypes.int64)
         self.values = convert_to_tensor(values)
         self.dense_shape = convert_to_tensor(dense_shape, dtypes.int64)
-        if self.indices._dims != (*self.values._dims, *self.dense_shape._dims):
+        if self.indices.dims != (*self.values.dims, *self.dense_shape.dims):
             raise ValueError(
                 f"indices of shape {self.indices.shape} do not fit values of shape {self.values.shape} in "
                 f"{self.dense_shape.shape[0]} axes"

@@ -244,7 +244,7 @@ def range(start: Value, limit: Value = None, delta: Value = 1, dtype: DTypeLike 
         if dtype is None
         else dtypes.as_dtype(dtype)
     )
-    if any(scalar._dims not in ((), (1,)) for scalar in bounds):
+    if any(scalar.dims not in ((), (1,)) for scalar in bounds):
         raise build_argument_error(
             f"tf.range takes single numbers, got the shapes {', '.join(str(scalar.shape) for scalar in bounds)}"
         )
@@ -293,7 +293,7 @@ def linspace(start: Value, stop: Value, num: Value, name: GraphName = None, axis
     if start_tensor.dtype.is_integer:
         wide_dtype = dtypes.float32 if start_tensor.dtype.size <= 2 else dtypes.float64
         start_tensor, stop_tensor = cast(start_tensor, wide_dtype), cast(stop_tensor, wide_dtype)
-    shape = np.broadcast_shapes(start_tensor._dims, stop_tensor._dims)
+    shape = np.broadcast_shapes(start_tensor.dims, stop_tensor.dims)
     axis_index = normalize_axis(axis, len(shape) + 1)
     start_tensor, stop_tensor = (
         expand_dims(apply_primitive("broadcast_to", endpoint, shape=shape), axis_index)

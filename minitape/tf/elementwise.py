@@ -574,7 +574,7 @@ def where(condition: Value, x: Value = None, y: Value = None, name: GraphName = 
     x, y = convert_to_one_dtype(x, y)
     if x.dtype is not y.dtype:
         raise build_argument_error(f"x and y of tf.where must have one dtype, got {x.dtype.name} and {y.dtype.name}")
-    shapes = {t._dims for t in (condition, x, y)}
+    shapes = {t.dims for t in (condition, x, y)}
     try:
         if len(shapes) > 1:
             np.broadcast_shapes(*shapes)

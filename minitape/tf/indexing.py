@@ -9,7 +9,7 @@ import numbers
 from collections import namedtuple
 from functools import lru_cache
 from sys import _getframe
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -102,7 +102,7 @@ def _find_plain_slice_attrs(key: Index, sizes: Sizes) -> Attributes | None:
 
 
 @lru_cache(1024, typed=True)
-def _find_one_slice_attrs(sizes: Sizes, start: Any, stop: Any, step: Any) -> Attributes | None:
+def _find_one_slice_attrs(sizes: Sizes, start: Index, stop: Index, step: Index) -> Attributes | None:
     """Return the attributes for one slice, or None. The cache works because programs use few different slices."""
     entry = _find_plain_index_entry(slice(start, stop, step), sizes[0]) if sizes else None
     return None if entry is None else {"spec": (entry,)}
@@ -253,7 +253,7 @@ def gather(
         if (
             axis_index != batch_rank
             or not 0 < batch_rank <= index_tensor.ndim
-            or x._dims[:batch_rank] != index_tensor._dims[:batch_rank]
+            or x.dims[:batch_rank] != index_tensor.dims[:batch_rank]
         ):
             raise build_argument_error(
                 f"With batch_dims={batch_rank} the first {batch_rank} axes of params and indices must be equal, and "
@@ -261,7 +261,7 @@ def gather(
                 f"{axis_index}"
             )
         return gather_nd(
-            x, _add_batch_indices(apply_primitive("reshape", index_tensor, shape=(*index_tensor._dims, 1)), batch_rank)
+            x, _add_batch_indices(apply_primitive("reshape", index_tensor, shape=(*index_tensor.dims, 1)), batch_rank)
         )
     _check_gather_indices(TABLE["gather"], x, index_tensor, axis_index)
     return apply(TABLE["gather"], (x, index_tensor), {"axis": axis_index})
@@ -269,13 +269,13 @@ def gather(
 
 def _add_batch_indices(indices: Tensor, batch_rank: int) -> Tensor:
     """Prepend to each index vector its own position along the first ``batch_rank`` axes."""
-    batch_indices = np.moveaxis(np.indices(indices._dims[:-1], indices._value.dtype)[:batch_rank], 0, -1)
+    batch_indices = np.moveaxis(np.indices(indices.dims[:-1], indices._value.dtype)[:batch_rank], 0, -1)
     return apply_primitive("concat", create_tensor(batch_indices), indices, axis=-1)
 
 
 def _check_gather_indices(primitive: Primitive, x: Tensor, indices: Tensor, axis: int = 0) -> None:
     """Raise InvalidArgumentError if an index is out of range. ``primitive`` is not used."""
-    check_indices(np.asarray(indices._value)[..., None], (x._dims[axis],), "GatherV2")
+    check_indices(np.asarray(indices._value)[..., None], (x.dims[axis],), "GatherV2")
 
 
 def gather_nd(params: Value, indices: Value, batch_dims: Value = 0, name: GraphName = None) -> Tensor:
@@ -322,7 +322,7 @@ def gather_nd(params: Value, indices: Value, batch_dims: Value = 0, name: GraphN
 
 def _check_gather_nd_indices(primitive: Primitive, x: Tensor, indices: Tensor) -> None:
     """Raise InvalidArgumentError if a position lies outside the tensor. ``primitive`` is not used."""
-    check_indices(indices._value, x._dims)
+    check_indices(indices._value, x.dims)
 
 
 # Replayed functions repeat these checks for new indices.
@@ -354,8 +354,8 @@ def boolean_mask(tensor: Value, mask: Value, axis: Value = None, name: str = "bo
     """
     x, mask = to_tensor(tensor), to_tensor(mask)
     first_axis = 0 if axis is None else normalize_axis(axis, x.ndim)
-    sizes, end_axis = x._dims, first_axis + mask.ndim
-    if not mask.ndim or sizes[first_axis:end_axis] != mask._dims:
+    sizes, end_axis = x.dims, first_axis + mask.ndim
+    if not mask.ndim or sizes[first_axis:end_axis] != mask.dims:
         raise ValueError(
             f"A mask of shape {mask.shape} does not fit the axes {sizes[first_axis:end_axis]} of a tensor of {x.shape}"
         )
@@ -394,13 +394,13 @@ def tensor_scatter_nd_update(tensor: Value, indices: Value, updates: Value, name
     x, values = convert_to_one_dtype(tensor, updates)
     index_tensor = check_dtype_kind("tensor_scatter_nd_update", to_tensor(indices), "i")
     index_depth = index_tensor.shape[-1] if index_tensor.ndim else 0
-    updates_shape = (*index_tensor._dims[:-1], *x._dims[index_depth:])
-    if x.dtype is not values.dtype or not index_tensor.ndim or index_depth > x.ndim or values._dims != updates_shape:
+    updates_shape = (*index_tensor.dims[:-1], *x.dims[index_depth:])
+    if x.dtype is not values.dtype or not index_tensor.ndim or index_depth > x.ndim or values.dims != updates_shape:
         raise build_argument_error(
             f"updates must be {x.dtype.name} of the shape {list(updates_shape)} for indices of shape "
             f"{index_tensor.shape} into a tensor of shape {x.shape}, got {values.dtype.name} of shape {values.shape}"
         )
-    check_indices(index_tensor._value, x._dims)
+    check_indices(index_tensor._value, x.dims)
     return apply_primitive("tensor_scatter_update", x, index_tensor, values)
 
 

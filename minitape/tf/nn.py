@@ -185,7 +185,7 @@ def softmax_cross_entropy_with_logits(labels: Value, logits: Value, axis: int = 
     y, x = _prepare_labels_and_logits(labels, logits)
     axis_index, wide_logits = normalize_axis(axis, x.ndim), _widen_half_floats(x)
     y = cast(y, wide_logits.dtype)
-    if y._dims != x._dims and (y.ndim != x.ndim or any(m not in (n, 1) for m, n in zip(y._dims, x._dims, strict=True))):
+    if y.dims != x.dims and (y.ndim != x.ndim or any(m not in (n, 1) for m, n in zip(y.dims, x.dims, strict=True))):
         raise build_argument_error(
             f"The labels must have, or broadcast to, the shape {x.shape} of the logits, got {y.shape}"
         )
@@ -219,7 +219,7 @@ def sparse_softmax_cross_entropy_with_logits(labels: Value, logits: Value, name:
     [0.6931472]
     """
     y, x = _prepare_labels_and_logits(labels, logits)
-    if not x.ndim or y._dims != x._dims[:-1]:
+    if not x.ndim or y.dims != x.dims[:-1]:
         raise ValueError(f"The labels must have the shape of the logits {x.shape} without the last axis, got {y.shape}")
     check_dtype_kind("nn.sparse_softmax_cross_entropy_with_logits", y, "iu")
     return cast(apply_primitive("sparse_softmax_cross_entropy", _widen_half_floats(x), y), x.dtype)

@@ -93,7 +93,7 @@ def matmul(
     a, b = convert_with_dtype_hint(a, b)
     swaps_a, swaps_b = transpose_a or adjoint_a, transpose_b or adjoint_b
     check_dtype_kind("matmul", a, "fciu")
-    x, y = a._dims, b._dims
+    x, y = a.dims, b.dims
     if a.dtype is not b.dtype:
         raise build_argument_error(f"tf.matmul takes two tensors of one dtype, got {a.dtype.name} and {b.dtype.name}")
     if min(len(x), len(y)) < 2:
@@ -140,7 +140,7 @@ def matvec(a: Value, b: Value, transpose_a: bool = False, adjoint_a: bool = Fals
     """
     b = to_tensor(b)
     column = matmul(a, apply_primitive("reshape", b, shape=(*b.shape, 1)), transpose_a=transpose_a, adjoint_a=adjoint_a)
-    return apply_primitive("reshape", column, shape=column._dims[:-1])
+    return apply_primitive("reshape", column, shape=column.dims[:-1])
 
 
 def tensordot(a: Value, b: Value, axes: Value, name: GraphName = None) -> Tensor:

@@ -131,9 +131,9 @@ def check_broadcast(op: str, x: Tensor, y: Tensor) -> None:
         InvalidArgumentError: If the shapes do not broadcast.
     """
     try:
-        np.broadcast_shapes(x._dims, y._dims)
+        np.broadcast_shapes(x.dims, y.dims)
     except ValueError:
-        first_shape, second_shape = (str(list(t._dims)).replace(" ", "") for t in (x, y))
+        first_shape, second_shape = (str(list(t.dims)).replace(" ", "") for t in (x, y))
         raise build_argument_error(f"Incompatible shapes: {first_shape} vs. {second_shape}", op) from None
 
 
@@ -152,7 +152,7 @@ def run_binary(primitive: Primitive, x: Tensor, y: Tensor) -> Tensor:
         InvalidArgumentError: If the dtypes differ, the shapes do not broadcast, or a check in ``OPERAND_CHECKS`` fails.
     """
     if type(x) is EagerTensor and type(y) is EagerTensor:
-        dtype, first_dims, second_dims = x.dtype, x._dims, y._dims
+        dtype, first_dims, second_dims = x.dtype, x.dims, y.dims
         if dtype is not y.dtype:
             raise build_dtype_error(primitive.op, 1, dtype.kernel_name, y.dtype)
         # Equal shapes, a bias and a scalar always broadcast, so they need no check.

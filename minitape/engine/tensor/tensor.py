@@ -132,7 +132,8 @@ class EagerTensor(Tensor, metaclass=_FullName):
         return len(self._value.shape)
 
     @property
-    def _dims(self) -> Sizes:
+    def dims(self) -> Sizes:
+        """The shape as a tuple of ints, which is faster to read than ``shape``."""
         return self._value.shape
 
     def ref(self) -> Reference:

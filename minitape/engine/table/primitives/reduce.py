@@ -158,7 +158,7 @@ def unbroadcast(g: Adjoint, shape: Sizes) -> Adjoint:
         The adjoint in the shape of the input.
     """
     is_array = isinstance(g, (ndarray, np.generic))
-    adjoint_shape = g.shape if is_array else g._dims
+    adjoint_shape = g.shape if is_array else g.dims
     extra = len(adjoint_shape) - len(shape)
     axes = tuple(
         [
@@ -169,7 +169,7 @@ def unbroadcast(g: Adjoint, shape: Sizes) -> Adjoint:
     )
     if axes:
         g = np.add.reduce(g, axes, g.dtype) if is_array else TABLE["reduce_sum"](g, axis=axes, keepdims=False)
-    if (g.shape if is_array else g._dims) != shape:
+    if (g.shape if is_array else g.dims) != shape:
         g = TABLE["reshape" if math.prod(g.shape) == math.prod(shape) else "broadcast_to"](g, shape=shape)
     return g
 
