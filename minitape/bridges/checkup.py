@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..explain.explanation import Explanation
-from ..explain.reasons.question import OptionalArray
 from ..explain.translated_sentences import fill
-from ..recording.recorded_rows import BackwardPass
+from ..recording.recorded_rows import BackwardPass, OptionalArray
 from ..recording.value_summary import ValueSummary, to_float_array
 from .model_page import GradientNumbers, ModelPage, SourceExplanations, select_sources_by_name
 from .recording import Recording, RowNumber

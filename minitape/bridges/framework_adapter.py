@@ -1,18 +1,19 @@
-"""Convert the entries of a recording into the rows that explain reads, and share code between the adapters."""
+"""Share the code of the adapters to frameworks: names of the program, and checks that need a recording."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from ..explain.caller import find_asking_frame
 from ..explain.reasons import program_text, zero_nan
 from ..explain.reasons.adapter import Adapter
-from ..explain.reasons.question import Escape, Finding, InputEdge, Question, RecordedRow
+from ..explain.reasons.question import Finding, Question
 from ..picture.reader import collect_namespaces
+from ..recording.recorded_rows import RecordedRow
 
 if TYPE_CHECKING:
-    from .recording import Recording, RecordingEntry
+    from .recording import Recording
 
 
 class RowNumber(int):
@@ -20,55 +21,6 @@ class RowNumber(int):
 
     The type distinguishes row numbers from ints of the program.
     """
-
-
-def convert_entries_to_rows(
-    recording: Recording,
-    build_object_getter: Callable[[RecordingEntry], Callable[[], Any]],
-    cause_aliases: Mapping[str, str] = {},
-) -> list[RecordedRow]:
-    """Convert the entries of a recording to the rows that explain reads.
-
-    Args:
-        recording: The recording of a framework's program.
-        build_object_getter: Returns, for an entry, a function that finds the object that the entry stands for.
-        cause_aliases: The shared names of causes that the recorder names differently.
-
-    Returns:
-        The rows in the order of the entries. They are cached once the recording has ended.
-    """
-    if recording.cached_rows is not None:
-        return recording.cached_rows
-    rows = [_to_recorded_row(entry, build_object_getter(entry), cause_aliases) for entry in recording.entries]
-    recording.cached_rows = None if recording._recording else rows
-    return rows
-
-
-def _to_recorded_row(
-    entry: RecordingEntry, get_object: Callable[[], Any], cause_aliases: Mapping[str, str]
-) -> RecordedRow:
-    """Return the row that explain reads for an entry."""
-    cause = cause_aliases.get(entry.cause, entry.cause)
-    # A result may depend on more rows than the operation's inputs, such as the values of a leaf.
-    further_inputs = [row for row in entry.origin_rows if row not in entry.inputs]
-    return RecordedRow(
-        index=entry.row,
-        op=entry.op,
-        kind=entry.kind,
-        edges=[InputEdge(row, cause) for row in (*entry.inputs, *further_inputs)],
-        site=entry.site,
-        get_object=get_object,
-        call_stack=[entry.site],
-        value=entry.value,
-        dtype=entry.dtype,
-        shape=entry.shape,
-        tracked=entry.tracked,
-        position=entry.row,
-        name=entry.name or "",
-        scope=entry.scope,
-        call_id=entry.call_id,
-        extra=entry.extra,
-    )
 
 
 def list_named_program_objects() -> list[tuple[str, Any]]:
@@ -127,11 +79,6 @@ def find_dropped_result(question: Question) -> Finding | None:
     if not results:
         return None
     return zero_nan.build_row_finding(question, question.adapter.unused_cause, max(results), "dropped")
-
-
-def read_escapes(recording: Recording) -> list[Escape]:
-    """Return the values that left the framework during a recording, in the order of time."""
-    return [Escape(escape.row, escape.method, escape.site, escape.row_count) for escape in recording.escapes]
 
 
 def find_first_nonfinite_cause(

@@ -14,8 +14,8 @@ import numpy as np
 from ..explain.caller import format_place
 from ..explain.explanation import FROZEN_CAUSES, Explanation
 from ..explain.explanation_page import ExplanationPage
-from ..explain.reasons.question import OptionalArray
 from ..explain.translated_sentences import fill, format_range
+from ..recording.recorded_rows import OptionalArray
 
 MAX_NAMED_LAYERS = 4
 # Sources without any gradient come first; these kinds follow.

@@ -36,7 +36,7 @@ from .framework_adapter import RowNumber
 
 if TYPE_CHECKING:
     from .checkup import FrameworkRecording
-    from .recording import Recording, RecordingEntry
+    from .recording import RecordedRow, Recording
 
 MAX_THUMBNAILS = 400
 # These operations have shorter labels, because a node has little room for text.
@@ -96,36 +96,38 @@ def drop_excess_thumbnails(snapshot_part: Any, thumbnail_counter: Iterator[int])
     }
 
 
-def build_picture_row(entry: RecordingEntry) -> PictureRow:
-    """Return the row of a snapshot that shows an entry of a recording."""
-    value = to_snapshot_value(entry.value)
-    is_operation = entry.kind == "operation"
+def build_picture_row(recorded_row: RecordedRow) -> PictureRow:
+    """Return the row of a snapshot that shows a row of a recording."""
+    value = to_snapshot_value(recorded_row.value)
+    is_operation = recorded_row.kind == "operation"
     fields: RowFields = {
-        "op": shorten_name(entry.op),
-        "label": SHORT_LABELS.get(entry.label, shorten_name(entry.label)),
+        "op": shorten_name(recorded_row.op),
+        "label": SHORT_LABELS.get(recorded_row.label, shorten_name(recorded_row.label)),
         "formula": "",
         "rule": [],
         "said": [],
-        "kind": entry.kind,
-        "name": None if entry.name is None else shorten_name(entry.name),
-        "version": entry.version,
-        "output": entry.output,
-        "call": entry.call_id,
-        "dtype": entry.dtype,
-        "shape": list(entry.shape),
+        "kind": recorded_row.kind,
+        "name": None if recorded_row.name is None else shorten_name(recorded_row.name),
+        "version": recorded_row.version,
+        "output": recorded_row.output,
+        "call": recorded_row.call_id,
+        "dtype": recorded_row.dtype,
+        "shape": list(recorded_row.shape),
         "released": value is None,
         "site": 0,
-        "line": entry.site[1],
-        "file": entry.site[0],
-        "status": "ghost" if is_operation and not entry.tracked else "recorded",
-        "watched": entry.watched,
-        "cut": entry.cut,
-        "tapes": [0] if entry.tracked else [],
+        "line": recorded_row.site[1],
+        "file": recorded_row.site[0],
+        "status": "ghost" if is_operation and not recorded_row.tracked else "recorded",
+        "watched": recorded_row.watched,
+        "cut": recorded_row.cut,
+        "tapes": [0] if recorded_row.tracked else [],
         "by": None,
-        "scope": [shorten_name(part) for part in entry.scope],
+        "scope": [shorten_name(part) for part in recorded_row.scope],
     }
-    own_fields: RowFields | None = None if entry.tangent is None else {"tangent": to_snapshot_value(entry.tangent)}
-    return PictureRow(entry.row, fields, tuple(entry.inputs), None, value, own_fields)
+    own_fields: RowFields | None = (
+        None if recorded_row.tangent is None else {"tangent": to_snapshot_value(recorded_row.tangent)}
+    )
+    return PictureRow(recorded_row.index, fields, tuple(recorded_row.operands), None, value, own_fields)
 
 
 def find_known_rule_of_row(recording: Recording, row: int) -> KnownRule | None:
@@ -140,11 +142,13 @@ def find_known_rule_of_row(recording: Recording, row: int) -> KnownRule | None:
         call also have no rule.
     """
     if row not in recording.known_rules:
-        entry = recording.entries[row]
-        inputs = [to_real_array(recording.entries[i].value) for i in entry.inputs]
-        is_checkable = entry.kind == "operation" and entry.cut is None and recording.entries[entry.call_id].row == row
+        recorded_row = recording.rows[row]
+        inputs = [to_real_array(recording.rows[i].value) for i in recorded_row.operands]
+        is_checkable = recorded_row.kind == "operation" and recorded_row.cut is None and recorded_row.call_id == row
         recording.known_rules[row] = (
-            find_known_rule(entry.op, inputs, to_real_array(entry.value), entry.dtype, entry.label)
+            find_known_rule(
+                recorded_row.op, inputs, to_real_array(recorded_row.value), recorded_row.dtype, recorded_row.label
+            )
             if is_checkable
             else None
         )
@@ -214,13 +218,13 @@ def map_rows_to_trained_sources(recording: Recording) -> dict[int, NamedSource]:
             for name, source in recording.collect_trained_sources().items()
             for row in recording.list_rows(source)
         ]
-        entry_names = {row: recording.entries[row].name for row, _, _ in sources}
-        owner_counts = Counter(name for name, _ in {(entry_names[row], id(source)) for row, _, source in sources})
+        recorded_names = {row: recording.rows[row].name for row, _, _ in sources}
+        owner_counts = Counter(name for name, _ in {(recorded_names[row], id(source)) for row, _, source in sources})
         display_names: dict[int, str] = {}
         for row, name, _ in sources:
-            entry_name = entry_names[row]
-            if entry_name and owner_counts[entry_name] == 1:
-                display_names[row] = entry_name
+            recorded_name = recorded_names[row]
+            if recorded_name and owner_counts[recorded_name] == 1:
+                display_names[row] = recorded_name
             else:
                 display_names[row] = name
         last_parts = {name: re.findall(r"\w+", name)[-1] for name in display_names.values() if "[" in name}
@@ -263,11 +267,11 @@ def _add_reasons_to_result(recording: Recording, result: ResultFields, sweep: Ba
 
 
 def _find_display_name(recording: Recording, row: int, names_by_row: Mapping[int, str]) -> str | None:
-    if not 0 <= row < len(recording.entries):
+    if not 0 <= row < len(recording.rows):
         return None
     source = map_rows_to_trained_sources(recording).get(row)
     program_name = (source and source.name) or recording.map_rows_to_result_names().get(row, "")
-    name = program_name or recording.entries[row].name or names_by_row.get(row)
+    name = program_name or recording.rows[row].name or names_by_row.get(row)
     return None if name is None else shorten_name(name)
 
 
@@ -344,8 +348,8 @@ class RecordingSteps(SweepSteps):
             for row, port, product, total in edges
         ]
         step: StepFields = {"row": call_row, "adjoint": self._build_adjoint_value(call_row), "edges": edge_fields}
-        entries = self._recording.entries
-        other_rows = [*takewhile(lambda row: entries[row].call_id == call_row, range(call_row + 1, len(entries)))]
+        rows = self._recording.rows
+        other_rows = [*takewhile(lambda row: rows[row].call_id == call_row, range(call_row + 1, len(rows)))]
         if other_rows:
             step["others"] = [{"row": row, "adjoint": self._build_adjoint_value(row)} for row in other_rows]
         return step
@@ -354,7 +358,7 @@ class RecordingSteps(SweepSteps):
         """Return the VALUE of the adjoint of a row; zeros if no adjoint arrived, as for an unused result of a call."""
         adjoint = self._sweep.adjoints.get(row)
         return (
-            to_value_fields(np.zeros(self._recording.entries[row].shape)[()])
+            to_value_fields(np.zeros(self._recording.rows[row].shape)[()])
             if adjoint is None
             else to_snapshot_value(adjoint)
         )
@@ -405,13 +409,13 @@ class RecordingReader(Reader):
         return self.tape.list_insides(target, row)
 
     def _build_picture_row_with_rule(self, row: int) -> PictureRow:
-        entry = self.tape.entries[row]
-        if entry.site[0]:
-            self.files[entry.site[0]] = None
-        shown_row, rule = build_picture_row(entry), find_known_rule_of_row(self.tape, row)
-        if entry.name and row in map_rows_to_trained_sources(self.tape):
+        recorded_row = self.tape.rows[row]
+        if recorded_row.site[0]:
+            self.files[recorded_row.site[0]] = None
+        shown_row, rule = build_picture_row(recorded_row), find_known_rule_of_row(self.tape, row)
+        if recorded_row.name and row in map_rows_to_trained_sources(self.tape):
             shown_row.form["name"] = shorten_name(map_rows_to_trained_sources(self.tape)[row].name)
-        elif not entry.name and row in self.tape.map_rows_to_result_names():
+        elif not recorded_row.name and row in self.tape.map_rows_to_result_names():
             shown_row.form["name"] = shorten_name(self.tape.map_rows_to_result_names()[row])
         if rule is not None:
             shown_row.form |= rule.fields

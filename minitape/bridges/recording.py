@@ -12,15 +12,14 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import count
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from ..picture.alarms import build_alarms_and_breaks
 from ..picture.reader import Reader, collect_namespaces
 from ..picture.snapshot_types import Kind, ResultFields
 from ..picture.source import PictureSource
-from ..recording.recorded_rows import BackwardPass, RowEscape
+from ..recording.recorded_rows import BackwardPass, Escape, RecordedRow
 from ..recording.sites import NOWHERE, Site, read_source_lines
 from .framework_adapter import RowNumber as RowNumber
 from .picture_reader import (
@@ -32,85 +31,11 @@ from .picture_reader import (
 )
 
 if TYPE_CHECKING:
-    from ..explain.reasons.question import RecordedRow
     from ..picture.known_rules import KnownRule
     from .checkup import FrameworkRecording
     from .picture_reader import NamedSource
 
 ROW_LIMIT = 20_000
-
-
-class RowExtra(Protocol):
-    """The facts that each bridge keeps about a row for ``explain``."""
-
-    @property
-    def cause(self) -> str:
-        """The cause why no gradient passes; empty if a gradient passes."""
-
-    @property
-    def origin_rows(self) -> Sequence[int]:
-        """The rows from whose values a leaf was created."""
-
-
-@dataclass(slots=True, eq=False)
-class RecordingEntry:
-    """One row: a leaf, or a result of an operation.
-
-    Attributes:
-        row: The number of the row, which is its index in ``Recording.entries``.
-        op: The framework's name for the operation; "leaf" for a leaf.
-        label: The text that a picture shows in the node.
-        kind: "source", "variable" or "constant" for a leaf; "operation" for a result.
-        value: A number, an array, or an object with a ``shown()`` method, such as a ``KeptValue``.
-        site: The file and line of the program that created the row.
-        tracked: Whether a gradient can continue from the row.
-        name: The program's name for the value; None if it has no name.
-        version: How many states of the same leaf came before this one.
-        inputs: The numbers of the rows that the operation read, in the order of its arguments.
-        call_id: The number of the first row of the same call. One call may have several results.
-        output: Which result of the call this row is, counted from 0.
-        dtype: The name of the value's dtype; "" if the bridge does not report it.
-        shape: The shape of the value.
-        scope: The names of the modules or functions that ran, the outermost first.
-        cut: The kind of break, such as "stop_gradient", if no gradient passes the row; None if a gradient passes.
-        watched: Why a gradient goes to the leaf, such as "requires_grad"; None for other rows.
-        tangent: The tangent, in the same form as ``value``, if the framework also ran forward mode.
-        extra: More facts of the bridge about the row (see :class:`RowExtra`).
-    """
-
-    row: int
-    op: str
-    label: str
-    kind: Kind
-    value: Any
-    site: Site = NOWHERE
-    tracked: bool = True
-    name: str | None = None
-    version: int = 0
-    inputs: list[int] = field(default_factory=list)
-    call_id: int = 0
-    output: int = 0
-    dtype: str = ""
-    shape: Sequence[int] = ()
-    scope: Sequence[str] = ()
-    cut: str | None = None
-    watched: str | None = None
-    tangent: Any = None
-    extra: Any = None
-
-    @property
-    def cause(self) -> str:
-        """The cause why no gradient passes; empty if a gradient passes."""
-        extra: RowExtra = self.extra
-        return extra.cause
-
-    @property
-    def origin_rows(self) -> Sequence[int]:
-        """The rows from whose values a leaf was created."""
-        extra: RowExtra = self.extra
-        return extra.origin_rows
-
-
 # Pictures show why a gradient goes to a leaf in the framework's own words.
 WATCH_REASONS = {"torch": "requires_grad", "jax": "argument"}
 
@@ -124,7 +49,7 @@ class Recording(PictureSource):
     Attributes:
         framework: The name of the framework, such as "torch".
         internal_error: The error of the bridge that ended the recording early; None if there was no error.
-        entries: The rows, in the order in which they ran.
+        rows: The rows, in the order in which they ran.
         sweeps: The backward passes, in the order in which they ran.
         events: The events that pictures show, such as assignments and escapes, as EVENT dictionaries of a snapshot.
         escapes: The values that left the framework.
@@ -136,7 +61,6 @@ class Recording(PictureSource):
         listeners: The functions that :meth:`close` calls.
         known_rules: The rules of minitape's own table for the rows that pictures showed; None for other operations.
         sources_by_row: The cached result of ``map_rows_to_trained_sources``.
-        cached_rows: The rows in the form that ``explain`` reads, cached once the recording is closed.
 
     >>> recording = Recording("by hand")
     >>> x = recording.leaf(3.0, name="x")
@@ -154,10 +78,10 @@ class Recording(PictureSource):
         """Create an empty recording of a program in ``framework``."""
         self.framework = framework
         self.internal_error: Exception | None = None
-        self.entries: list[RecordingEntry] = []
+        self.rows: list[RecordedRow] = []
         self.sweeps: list[BackwardPass] = []
         self.events: list[dict] = []
-        self.escapes: list[RowEscape] = []
+        self.escapes: list[Escape] = []
         self.failed_target_rows: list[int] = []
         self.left_out = 0
         self.is_rerun = False
@@ -166,7 +90,6 @@ class Recording(PictureSource):
         self.listeners: list[Callable[[], None]] = []
         self.known_rules: dict[int, KnownRule | None] = {}
         self.sources_by_row: dict[int, NamedSource] | None = None
-        self.cached_rows: list[RecordedRow] | None = None
         self._recording = True
         self._last_gradient: Sequence[Any] | None = None
 
@@ -186,12 +109,14 @@ class Recording(PictureSource):
         scope: Sequence[str] = (),
         cut: str | None = None,
         tangent: Any = None,
+        inputs: Sequence[int] = (),
+        cause: str = "",
         extra: Any = None,
     ) -> int:
         """Add a row for a value that no recorded operation computed.
 
         Args:
-            value: The value, in a form that :class:`RecordingEntry` describes.
+            value: The value, in a form that :class:`RecordedRow` describes.
             name: The program's name for the value.
             kind: "source", "variable" or "constant".
             site: The file and line that created the value.
@@ -202,35 +127,38 @@ class Recording(PictureSource):
             scope: The names of the modules or functions that ran, the outermost first.
             cut: The kind of break, if no gradient passes the row.
             tangent: The tangent, if the framework also ran forward mode.
+            inputs: The rows from whose values the leaf was created.
+            cause: The cause why no gradient passes from them to the leaf.
             extra: More facts of the bridge about the row.
 
         Returns:
             The number of the new row.
         """
-        row, label = len(self.entries), "const" if kind == "constant" else (name or "x")
-        entry = RecordingEntry(
-            row,
+        watched = None
+        if tracked:
+            watched = WATCH_REASONS.get(self.framework, "automatic" if kind == "variable" else "explicit")
+        row = RecordedRow(
+            len(self.rows),
             "leaf",
-            label,
             kind,
-            value,
-            site,
-            tracked,
-            name,
-            version,
-            call_id=row,
+            inputs=inputs,
+            label="const" if kind == "constant" else (name or "x"),
+            value=value,
+            site=site,
+            tracked=tracked,
+            cause=cause,
+            name=name,
+            version=version,
             dtype=dtype,
             shape=shape,
             scope=scope,
             cut=cut,
+            watched=watched,
             tangent=tangent,
             extra=extra,
         )
-        if entry.tracked:
-            watch_reason = "automatic" if kind == "variable" else "explicit"
-            entry.watched = WATCH_REASONS.get(self.framework, watch_reason)
-        self.entries.append(entry)
-        return row
+        self.rows.append(row)
+        return row.index
 
     def operation(
         self,
@@ -251,6 +179,7 @@ class Recording(PictureSource):
         cut: str | None = None,
         watched: str | None = None,
         tangent: Any = None,
+        cause: str = "",
         extra: Any = None,
     ) -> int:
         """Add a row for a result of an operation on earlier rows.
@@ -258,7 +187,7 @@ class Recording(PictureSource):
         Args:
             op: The framework's name for the operation.
             inputs: The numbers of the rows that the operation read.
-            value: The result, in a form that :class:`RecordingEntry` describes.
+            value: The result, in a form that :class:`RecordedRow` describes.
             label: The text that a picture shows in the node; ``op`` by default.
             call_id: The number of the first row of the same call, for the second and later results of one call.
             site: The file and line that ran the operation.
@@ -272,36 +201,36 @@ class Recording(PictureSource):
             cut: The kind of break, if no gradient passes the row.
             watched: Why a gradient goes to the row.
             tangent: The tangent, if the framework also ran forward mode.
+            cause: The cause why no gradient passes from the inputs to the result.
             extra: More facts of the bridge about the row.
 
         Returns:
             The number of the new row.
         """
-        row = len(self.entries)
-        first_row = row if call_id is None else call_id
-        entry = RecordingEntry(
-            row,
+        row = RecordedRow(
+            len(self.rows),
             op,
-            label or op,
             "operation",
-            value,
-            site,
-            tracked,
-            name,
-            version,
-            list(inputs),
-            first_row,
-            output,
-            dtype,
-            shape,
-            scope,
-            cut,
-            watched,
-            tangent,
-            extra,
+            inputs=list(inputs),
+            label=label or op,
+            value=value,
+            site=site,
+            tracked=tracked,
+            cause=cause,
+            name=name,
+            version=version,
+            call_id=call_id,
+            output=output,
+            dtype=dtype,
+            shape=shape,
+            scope=scope,
+            cut=cut,
+            watched=watched,
+            tangent=tangent,
+            extra=extra,
         )
-        self.entries.append(entry)
-        return row
+        self.rows.append(row)
+        return row.index
 
     def record_escape(self, row: int, method: str, site: Site) -> None:
         """Record that a value leaves the framework.
@@ -311,7 +240,7 @@ class Recording(PictureSource):
             method: The method that returned the value to Python, such as "item" or "__bool__".
             site: The file and line of the call.
         """
-        self.escapes.append(RowEscape(row, method, site, len(self.entries)))
+        self.escapes.append(Escape(row, method, site, len(self.rows)))
         self.events.append({"kind": "numpy", "row": row, "line": site[1]})
 
     def sweep(self, target: Sequence[int] = ()) -> BackwardPass:
@@ -394,7 +323,7 @@ class Recording(PictureSource):
         Args:
             value: A tensor of the framework, or the number of a row.
         """
-        return value if isinstance(value, int) and 0 <= value < len(self.entries) else None
+        return value if isinstance(value, int) and 0 <= value < len(self.rows) else None
 
     def list_rows(self, source: Any) -> list[int]:
         """Return all rows that stood for a source, in the order in which they ran."""
@@ -414,7 +343,7 @@ class Recording(PictureSource):
 
         If the program named no sources, returns the rows of the leaves that the sweep reached.
         """
-        return sweep.sources or [row for row in sorted(sweep.adjoints) if self.entries[row].kind != "operation"]
+        return sweep.sources or [row for row in sorted(sweep.adjoints) if self.rows[row].kind != "operation"]
 
     def find_last_sweep(self, target: Any = None) -> BackwardPass | None:
         """Return the last sweep, or the last sweep that began at ``target``; None if there is no such sweep."""
@@ -436,7 +365,7 @@ class Recording(PictureSource):
 
     def __repr__(self) -> str:
         """Return the framework and the numbers of rows and backward passes."""
-        count, sweeps = len(self.entries), len(self.sweeps)
+        count, sweeps = len(self.rows), len(self.sweeps)
         return (
             f"Recording({self.framework}, {count} row{'' if count == 1 else 's'}, "
             f"{sweeps} backward pass{'' if sweeps == 1 else 'es'})"
@@ -452,7 +381,7 @@ class Recording(PictureSource):
 
     def __len__(self) -> int:
         """Return the number of rows."""
-        return len(self.entries)
+        return len(self.rows)
 
     def __bool__(self) -> bool:
         """Return True, because a recording without rows is still a recording."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..recording.value_summary import ValueSummary
-from .recording import ROW_LIMIT, Recording, RecordingEntry
+from .recording import ROW_LIMIT, RecordedRow, Recording
 
 ROW_KINDS = ("source", "variable", "constant", "operation")
 
@@ -79,7 +79,7 @@ class Replay(Recording):
             raise ValueError(f"This snapshot has {len(rows)} rows of {snapshot['total']}; Replay needs all of them.")
         if len(rows) > ROW_LIMIT:
             raise ValueError(f"This snapshot has {len(rows)} rows; a recording has at most {ROW_LIMIT}.")
-        self.entries = [_parse_row_fields(row, number) for number, row in enumerate(rows)]
+        self.rows = [_parse_row_fields(row, number) for number, row in enumerate(rows)]
         self.events = [dict(event) for event in snapshot["events"]]
         # Adding "" raises a TypeError if a text is not a string.
         self._texts = {file: text + "" for file, text in snapshot["sources_text"].items()}
@@ -109,16 +109,16 @@ class Replay(Recording):
             *sweep.adjoints,
             *(row for edges in sweep.edges.values() for row, *_ in edges),
         ]
-        if not set(swept_rows) <= set(range(len(self.entries))):
+        if not set(swept_rows) <= set(range(len(self.rows))):
             raise ValueError("This is no snapshot of a recording: its backward pass goes to rows that are not there.")
         # Without an adjoint, pictures would allocate zeros in a shape that an untrusted snapshot chose.
-        for entry in self.entries:
-            if entry.call_id in sweep.edges:
-                sweep.adjoints.setdefault(entry.row, _SnapshotValue(None))
+        for recorded_row in self.rows:
+            if recorded_row.call_id in sweep.edges:
+                sweep.adjoints.setdefault(recorded_row.index, _SnapshotValue(None))
 
 
-def _parse_row_fields(row_fields: dict, row_number: int) -> RecordingEntry:
-    """Return the entry that a ROW describes; ValueError if it is not a valid ROW."""
+def _parse_row_fields(row_fields: dict, row_number: int) -> RecordedRow:
+    """Return the row that a ROW describes; ValueError if it is not a valid ROW."""
     texts = [
         row_fields["op"],
         row_fields["label"],
@@ -146,11 +146,11 @@ def _parse_row_fields(row_fields: dict, row_number: int) -> RecordingEntry:
         or row_fields["kind"] not in ROW_KINDS
     ):
         raise ValueError(f"This is no snapshot of a recording: row {row_number} is none.")
-    return RecordingEntry(
-        row=row_fields["row"],
-        op=row_fields["op"],
+    return RecordedRow(
+        row_fields["row"],
+        row_fields["op"],
+        row_fields["kind"],
         label=row_fields["label"],
-        kind=row_fields["kind"],
         value=_SnapshotValue(row_fields["value"]),
         site=(row_fields["file"], row_fields["line"]),
         tracked=bool(row_fields["tapes"]),

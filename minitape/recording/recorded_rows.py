@@ -1,11 +1,20 @@
-"""Escapes and backward passes, as explain reads them from a tape and from every framework."""
+"""Define what a recording consists of: rows, escapes and backward passes, for a tape and for every framework."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from copy import copy
+from functools import cached_property
+from typing import Any, Literal, NamedTuple, Protocol
+
+import numpy as np
 
 from .sites import NOWHERE, Site
+from .value_summary import to_float_array
+
+OTHER_RECORDING = -1  # The position of a row, and the row count of an escape, that belong to another recording.
+RowKind = Literal["source", "variable", "constant", "operation"]
+OptionalArray = np.ndarray | None  # None if the recording did not keep the elements.
 
 
 class TapeStateChange(NamedTuple):
@@ -24,20 +33,205 @@ class TapeStateChange(NamedTuple):
     tape: Any
 
 
-class RowEscape(NamedTuple):
+class InputEdge(NamedTuple):
+    """An edge from a row to one of the rows that it was computed from.
+
+    Attributes:
+        input_row: The index of the row that was read.
+        cause: Why no gradient passes; "" if one does.
+        site: Where the break is, if it is not on the line of the reading row.
+        detail: A detail of the break, such as the name of a method.
+    """
+
+    input_row: int
+    cause: str = ""
+    site: Site = NOWHERE
+    detail: str = ""
+
+
+class RowDetails(Protocol):
+    """Looks up the details of rows when they are first read, for recordings in which few rows are asked for details."""
+
+    def find_site(self, row: RecordedRow) -> Site:
+        """Return the line of the user's program that created a row."""
+
+    def find_call_stack(self, row: RecordedRow) -> Sequence[Site]:
+        """Return the statements that ran when a row was created, the outermost first."""
+
+    def find_value(self, row: RecordedRow) -> Any:
+        """Return the value of a row."""
+
+    def find_name(self, row: RecordedRow) -> str | None:
+        """Return the program's name for a row; None if it has no name."""
+
+    def find_object(self, row: RecordedRow) -> Any:
+        """Return the tensor or variable that a row stands for; None if it is gone."""
+
+
+class RecordedRow:
+    """One row of a recording: a leaf, or a result of an operation. Tapes and bridges use the same rows.
+
+    Attributes:
+        index: The place of the row in its recording.
+        op: The framework's name for the operation; "leaf" for a leaf of a framework.
+        kind: "source", "variable" or "constant" for a leaf; "operation" for a result.
+        inputs: The rows that it was computed from, in the order of the operation's arguments. For a leaf, the rows
+            from whose values it was created.
+        label: The text that a picture shows in the node.
+        tracked: Whether a gradient can continue from the row.
+        cause: Why no gradient passes from the inputs to the row; "" if one does.
+        version: How many states of the same leaf came before this one.
+        call_id: The number of the first row of the same call. One call may have several results.
+        output: Which result of the call this row is, counted from 0.
+        dtype: The name of the value's dtype; "" if it is unknown.
+        shape: The shape of the value.
+        scope: The names of the modules or functions that ran, the outermost first.
+        cut: The kind of break that a picture shows, such as "stop_gradient"; None for a row without a break.
+        watched: Why a gradient goes to the leaf, such as "requires_grad"; None for other rows.
+        tangent: The tangent, in the same form as ``value``, if the framework also ran forward mode.
+        position: The number of the row in the recording in question, or `OTHER_RECORDING`.
+        clock: The time at which the row was created, if it is a row of another recording.
+        details: Looks up the site, the call stack, the value and the name if they are not stored here.
+        extra: More facts of the framework about the row.
+    """
+
+    def __init__(
+        self,
+        index: int,
+        op: str,
+        kind: RowKind,
+        *,
+        inputs: Sequence[int] = (),
+        label: str = "",
+        value: Any = None,
+        site: Site = NOWHERE,
+        tracked: bool = True,
+        cause: str = "",
+        name: str | None = None,
+        version: int = 0,
+        call_id: int | None = None,
+        output: int = 0,
+        dtype: str = "",
+        shape: Sequence[int] = (),
+        scope: Sequence[str] = (),
+        cut: str | None = None,
+        watched: str | None = None,
+        tangent: Any = None,
+        position: int | None = None,
+        clock: int = 0,
+        details: RowDetails | None = None,
+        extra: Any = None,
+    ) -> None:
+        """Store the facts about a row; see the class for their meaning.
+
+        ``value`` is a number, an array, or an object with a ``shown()`` method, such as a ``KeptValue``.
+        """
+        self.index, self.op, self.kind, self.inputs, self.label = index, op, kind, inputs, label
+        self.tracked, self.cause, self.version = tracked, cause, version
+        self.call_id = index if call_id is None else call_id
+        self.output, self.dtype, self.shape, self.scope = output, dtype, shape, scope
+        self.cut, self.watched, self.tangent = cut, watched, tangent
+        self.position = index if position is None else position
+        self.clock, self.details, self.extra = clock, details, extra
+        if details is None:
+            self.site, self.value, self.name = site, value, name
+
+    @cached_property
+    def edges(self) -> list[InputEdge]:
+        """The edges to the rows that it was computed from."""
+        return [InputEdge(row, self.cause) for row in self.inputs]
+
+    @property
+    def operands(self) -> Sequence[int]:
+        """The rows that an operation read; empty for a leaf."""
+        return self.inputs if self.kind == "operation" else ()
+
+    @cached_property
+    def site(self) -> Site:
+        """The line of the user's program that created the row."""
+        return NOWHERE if self.details is None else self.details.find_site(self)
+
+    @cached_property
+    def call_stack(self) -> Sequence[Site]:
+        """The statements that ran when the row was created, the outermost first."""
+        return [self.site] if self.details is None else self.details.find_call_stack(self)
+
+    @cached_property
+    def value(self) -> Any:
+        """The value, in one of the forms that ``to_float_array`` accepts."""
+        return None if self.details is None else self.details.find_value(self)
+
+    @cached_property
+    def name(self) -> str | None:
+        """The program's name for the value; None if it has no name."""
+        return None if self.details is None else self.details.find_name(self)
+
+    def find_object(self) -> Any:
+        """Return the tensor or variable that the row stands for; None if it is gone, or if rows keep no objects."""
+        if self.details is not None:
+            return self.details.find_object(self)
+        return None if self.extra is None else self.extra.find_object()
+
+    def set_cause(self, cause: str) -> None:
+        """Set why no gradient passes from the inputs to the row, for a recorder that learns this later.
+
+        Args:
+            cause: The cause; "" if a gradient passes.
+        """
+        self.cause = cause
+        self.__dict__.pop("edges", None)
+
+    def copy_with_edges(self, edges: list[InputEdge]) -> RecordedRow:
+        """Return a copy with other edges, for a question in which other breaks count.
+
+        Args:
+            edges: The edges of the copy.
+        """
+        row = copy(self)
+        row.edges, row.inputs = edges, [edge.input_row for edge in edges]
+        return row
+
+    def add_edge(self, edge: InputEdge) -> None:
+        """Add an edge to a copy of a row.
+
+        Args:
+            edge: The edge. It comes after all others.
+        """
+        self.edges = [*self.edges, edge]
+        self.inputs = [*self.inputs, edge.input_row]
+
+    @property
+    def array(self) -> OptionalArray:
+        """The elements of the row, if the recording kept them."""
+        return to_float_array(self.value)
+
+    def was_created_after(self, escape: Escape) -> bool:
+        """Return whether the row was created after a value left.
+
+        Args:
+            escape: The value that left.
+        """
+        if self.position != OTHER_RECORDING:
+            return self.position >= escape.row_count
+        return not self.clock or self.clock > escape.clock  # A row without a time may be of any time.
+
+
+class Escape(NamedTuple):
     """A value that left the framework, such as by ``.item()``, ``.numpy()`` or ``float()``.
 
     Attributes:
         row: The row whose value left.
         method: How it left.
         site: The line on which it left.
-        row_count: The number of rows that were recorded before.
+        row_count: The number of rows that were recorded before, or `OTHER_RECORDING`.
+        clock: The time at which it left, if it left under another recording.
     """
 
     row: int
     method: str
     site: Site
     row_count: int
+    clock: int = 0
 
 
 class AdjointShare(NamedTuple):

@@ -94,7 +94,7 @@ def test_the_closure_of_an_optimizer_is_the_programs_own():
     assert (
         len(recording.sweeps) == 3 and recording.explain(w).code == "loss = ((w.detach() * 2.0 + v - 1.0) ** 2).sum()"
     )
-    assert recording.entries[recording.log.list_rows(v)[-1]].version == 2  # it changed after the first two
+    assert recording.rows[recording.log.list_rows(v)[-1]].version == 2  # it changed after the first two
 
 
 def test_a_gradient_may_be_asked_with_names_alone():

@@ -60,8 +60,8 @@ def test_every_adjoint_is_jax_s_own(name):
     recording = record_program(name)
     (sweep,) = recording.sweeps
     calls = recording.log.calls
-    on_way = [row for call in calls for row in call.rows if recording.entries[row].tracked]
-    kept = {entry.row: entry.value.content for entry in recording.entries}
+    on_way = [row for call in calls for row in call.rows if recording.rows[row].tracked]
+    kept = {entry.index: entry.value.content for entry in recording.rows}
     zeros = {row: jnp.zeros_like(kept[row]) for row in on_way}
 
     def moved(zeros):
@@ -79,7 +79,7 @@ def test_every_adjoint_is_jax_s_own(name):
     assert {row for row in wanted if np.any(wanted[row])} <= sweep.adjoints.keys()
     for row, adjoint in wanted.items():
         if row in sweep.adjoints:
-            assert are_bits_equal(sweep.adjoints[row].to_array(), adjoint), recording.entries[row].op
+            assert are_bits_equal(sweep.adjoints[row].to_array(), adjoint), recording.rows[row].op
             assert sweep.adjoints[row].shown() == to_value_fields(np.asarray(adjoint)[()])
     assert len(sweep.adjoints) > len(sweep.sources)
 
@@ -89,7 +89,7 @@ def test_steps_lead_to_the_adjoints(name):
     recording = record_program(name)
     (sweep,) = recording.sweeps
     for call, edges in sweep.edges.items():
-        assert all(recording.entries[call].inputs[port] == row for row, port, _, _ in edges)
+        assert all(recording.rows[call].inputs[port] == row for row, port, _, _ in edges)
     for row, adjoint in sweep.adjoints.items():
         edges = [edge for edges in sweep.edges.values() for edge in edges if edge[0] == row]
         if row != recording.target_row and row not in recording.unreached_rows:
@@ -153,7 +153,7 @@ def test_a_loop_that_would_have_too_many_rows_is_one(monkeypatch):
     monkeypatch.setattr(jaxpr_run, "ROW_LIMIT", 20)
     function, args, options = PROGRAMS["rnn_with_scan"]()
     recording = bridge.record(function, *args, **options)
-    assert [entry.op for entry in recording.entries].count("scan") == 2  # its two results
+    assert [entry.op for entry in recording.rows].count("scan") == 2  # its two results
     assert recording.error is None and recording.gradient["h"].any()
 
 
@@ -241,7 +241,7 @@ def test_the_pictures_take_a_recording(tmp_path):
 
     recording = record_program("cnn")
     view = TapeView(recording)
-    assert repr(view) == f"TapeView({len(recording.entries)} rows, 1 tape)"
+    assert repr(view) == f"TapeView({len(recording.rows)} rows, 1 tape)"
     assert tf.draw(recording).svg.startswith("<svg")
     view.save(tmp_path / "page.html")
     view.close()
@@ -258,7 +258,7 @@ def test_memory_is_bounded_by_summaries(monkeypatch):
         return jnp.sum(x)
 
     recording = bridge.record(loss, jnp.zeros((100, 100)))
-    large = [entry.value for entry in recording.entries if entry.op == "add"]
+    large = [entry.value for entry in recording.rows if entry.op == "add"]
     assert sum(value.content is not None for value in large) <= 10
     assert [value.shown()["stats"]["mean"] for value in large] == [sum(range(k + 1)) for k in range(20)]
 

@@ -71,16 +71,16 @@ def test_every_adjoint_is_tensorflows_own(name, monkeypatch):
     compared = 0
     for (tape, target, seeds), sweep in zip(eager, recording.sweeps, strict=True):
         for row, adjoint in sweep.adjoints.items():
-            tensor = recording.entries[row].extra.tensor_or_handle
+            tensor = recording.rows[row].extra.tensor_or_handle
             if tensor.dtype == tensorflow.resource:
                 continue
             alone = tensorflow.convert_to_tensor(plain(tape, target, tensor, seeds)).numpy()
-            assert are_bits_equal(adjoint.to_array(), alone), recording.entries[row].op
+            assert are_bits_equal(adjoint.to_array(), alone), recording.rows[row].op
             assert adjoint.shown() == to_value_fields(alone[()])
             compared += 1
         for call, edges in sweep.edges.items():
             for row, port, _, _ in edges:
-                assert recording.entries[call].inputs[port] == row
+                assert recording.rows[call].inputs[port] == row
     assert compared
 
 
@@ -129,8 +129,8 @@ def test_a_step_has_what_each_input_is_given():
 def test_a_call_of_a_function_is_one_row():
     with bridge.record() as recording:
         run_program("tf_function")
-    assert [entry.label for entry in recording.entries if entry.op == "function"] == ["step", "step"]
-    assert all(entry.tracked for entry in recording.entries if entry.op == "function")
+    assert [entry.label for entry in recording.rows if entry.op == "function"] == ["step", "step"]
+    assert all(entry.tracked for entry in recording.rows if entry.op == "function")
 
 
 def test_a_variable_that_only_a_function_reads_is_on_the_way():
@@ -261,7 +261,7 @@ def test_a_jacobian_is_a_row_or_a_backward_pass_for_each_element(pfor):
         found = [tape.jacobian(y, x, experimental_use_pfor=pfor), tape.batch_jacobian(y, x, experimental_use_pfor=pfor)]
     assert recording.internal_error is None
     assert all(are_bits_equal(a.numpy(), b.numpy()) for a, b in zip(found, wanted, strict=True))
-    rows = [(entry.op, entry.inputs) for entry in recording.entries]
+    rows = [(entry.op, entry.inputs) for entry in recording.rows]
     if pfor:
         assert (
             rows == [("leaf", []), ("Mul", [0, 0]), ("jacobian", [1, 0]), ("batch_jacobian", [1, 0])]
@@ -320,7 +320,7 @@ def test_the_pictures_take_a_recording(tmp_path):
     with bridge.record() as recording:
         run_program("cnn_with_batch_norm")
     view = TapeView(recording)
-    assert repr(view) == f"TapeView({len(recording.entries)} rows, 1 tape)"
+    assert repr(view) == f"TapeView({len(recording.rows)} rows, 1 tape)"
     assert tf.draw(recording).svg.startswith("<svg")
     view.save(tmp_path / "page.html")
     view.close()
@@ -334,7 +334,7 @@ def test_memory_is_bounded_by_summaries(monkeypatch):
             made.append(weakref.ref(tensorflow.constant(np.full([100, 100], k)) + 1))
         assert sum(tensor() is not None for tensor in made) <= 10
     for op, first in (("leaf", 0), ("AddV2", 1)):  # though constants stand where others have been in memory
-        large = [entry.value for entry in recording.entries if entry.op == op and entry.shape]
+        large = [entry.value for entry in recording.rows if entry.op == op and entry.shape]
         assert [value.shown()["stats"]["mean"] for value in large] == list(range(first, first + 40))
 
 
@@ -357,8 +357,8 @@ def test_what_became_a_summary_is_asked_for_its_adjoint_while_there_is_the_tape(
         losses = [step() for _ in range(3)]
         assert sum(tensor() is not None for tensor in made) <= 4
     for sweep in recording.sweeps:
-        adjoints = [sweep.adjoints[row] for row in sweep.adjoints if recording.entries[row].op == "Neg"]
-        state = recording.entries[sweep.sources[0]].value.shown()["stats"]["mean"]
+        adjoints = [sweep.adjoints[row] for row in sweep.adjoints if recording.rows[row].op == "Neg"]
+        state = recording.rows[sweep.sources[0]].value.shown()["stats"]["mean"]
         assert [adjoint.shown()["stats"]["mean"] for adjoint in adjoints] == [state, -state] * 4 + [state]
     assert [recording.explain(loss, w).cause for loss in losses] == ["connected"] * 3
 
@@ -374,11 +374,11 @@ def test_a_variable_is_known_after_its_value_became_a_summary(monkeypatch):
             del tape
             for _ in range(9):
                 tensorflow.ones([100, 100]) * factor
-    assert [0 in entry.inputs for entry in recording.entries if entry.op == "Mul" and entry.tracked] == [
+    assert [0 in entry.inputs for entry in recording.rows if entry.op == "Mul" and entry.tracked] == [
         True,
         True,
     ]
-    assert recording.entries[0].name == "w" and recording.explain(y, w).connected
+    assert recording.rows[0].name == "w" and recording.explain(y, w).connected
 
 
 def test_a_call_that_was_given_what_is_a_summary_stays_closed(monkeypatch):
@@ -405,7 +405,7 @@ def test_a_call_that_was_given_what_is_a_summary_stays_closed(monkeypatch):
 def test_an_optimizer_gives_variables_new_states_and_no_rows():
     with bridge.record() as recording:
         run_program("mlp_with_adam")
-    states = {entry.version for entry in recording.entries if entry.kind == "variable"}
+    states = {entry.version for entry in recording.rows if entry.kind == "variable"}
     assert states == {0, 1, 2}  # of two steps, and what the program returns
-    assert not any(entry.op.startswith("Assign") or entry.op == "Sqrt" for entry in recording.entries)
+    assert not any(entry.op.startswith("Assign") or entry.op == "Sqrt" for entry in recording.rows)
     assert sum(event["kind"] == "assign" for event in recording.snapshot()["events"]) >= 8

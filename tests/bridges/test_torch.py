@@ -85,25 +85,25 @@ def test_every_adjoint_is_autograds_own(name):
     compared = set()
     for sweep, retained in zip(recording.sweeps, reference.passes, strict=True):
         for tensor, grad in retained:
-            rows = [row for row in recording.log.list_rows(tensor) if recording.entries[row].kind == "operation"]
+            rows = [row for row in recording.log.list_rows(tensor) if recording.rows[row].kind == "operation"]
             if rows and grad is not None:
                 adjoint = sweep.adjoints[rows[-1]]
-                assert are_bits_equal(adjoint.content, grad), recording.entries[rows[-1]].op
+                assert are_bits_equal(adjoint.content, grad), recording.rows[rows[-1]].op
                 assert adjoint.shown() == to_value_fields(to_numpy(grad))
                 compared.add(rows[-1])
         for call, edges in sweep.edges.items():
-            assert recording.entries[call].kind == "operation"
+            assert recording.rows[call].kind == "operation"
             for row, port, _, _ in edges:
-                assert recording.entries[call].inputs[port] == row
+                assert recording.rows[call].inputs[port] == row
         for row, adjoint in sweep.adjoints.items():  # the last sum is the adjoint itself
             sums = [edge[3] for edges in sweep.edges.values() for edge in edges if edge[0] == row]
             is_last_sum = any(are_bits_equal(total.content, adjoint.content) for total in sums)
             assert not sums or is_last_sum or name == "hooks_of_the_program"
-    swept = {row for sweep in recording.sweeps for row in sweep.adjoints if recording.entries[row].kind == "operation"}
-    unseen = {row for row in swept - compared if recording.entries[row].op in ("Square", "grad", "CopySlices")}
-    alive_rows = {row for row in swept - compared - unseen if recording.entries[row].extra.tensor_ref() is not None}
+    swept = {row for sweep in recording.sweeps for row in sweep.adjoints if recording.rows[row].kind == "operation"}
+    unseen = {row for row in swept - compared if recording.rows[row].op in ("Square", "grad", "CopySlices")}
+    alive_rows = {row for row in swept - compared - unseen if recording.rows[row].extra.tensor_ref() is not None}
     changed = {before for before, _ in recording.log.in_place_changes}
-    assert alive_rows <= changed, [recording.entries[row].op for row in alive_rows - changed]
+    assert alive_rows <= changed, [recording.rows[row].op for row in alive_rows - changed]
     assert compared
 
 
@@ -117,7 +117,7 @@ def test_gradients_of_leaves_are_those_that_the_program_gets(name):
     assert [row["row"] for row in rows] == list(range(len(rows)))
     assert all(i < row["row"] for row in rows for i in row["inputs"])
     for row in rows:
-        entry = recording.entries[row["row"]]
+        entry = recording.rows[row["row"]]
         assert row["file"] == PROGRAMS[name].__code__.co_filename, row
         assert row["dtype"] == entry.dtype and row["value"] is not None
     assert any(gradient is not None for gradient in snapshot["sweep"]["gradients"])
@@ -172,8 +172,8 @@ def test_a_value_stays_as_it_was_when_the_tensor_changes():
         before = recording.find_row(y)
         y.mul_(5)
         y.data.fill_(7)
-    assert recording.entries[before].value.shown()["stats"]["max"] == 1.0
-    assert recording.entries[before + 1].value.shown()["stats"]["max"] == 5.0
+    assert recording.rows[before].value.shown()["stats"]["max"] == 1.0
+    assert recording.rows[before + 1].value.shown()["stats"]["max"] == 5.0
 
 
 def test_a_value_that_changed_unseen_is_not_shown():
@@ -205,7 +205,7 @@ def test_rows_are_bounded(monkeypatch):
         for _ in range(30):
             y = y * 2
         y.backward()
-    assert len(recording.entries) == 10 and recording.left_out == 21
+    assert len(recording.rows) == 10 and recording.left_out == 21
     assert x.grad == 2.0**30
 
 
@@ -248,8 +248,8 @@ def test_nested_recordings_both_see_the_program():
         y = x * 3
         with bridge.record() as inner:
             y.exp().backward()
-    assert [e.op for e in inner.entries] == ["leaf", "Mul", "exp"]
-    assert [e.op for e in outer.entries] == ["leaf", "mul", "exp"]
+    assert [e.op for e in inner.rows] == ["leaf", "Mul", "exp"]
+    assert [e.op for e in outer.rows] == ["leaf", "mul", "exp"]
     assert len(outer.sweeps) == len(inner.sweeps) == 1
 
 
@@ -261,7 +261,7 @@ def test_the_pictures_take_a_recording(tmp_path):
         early = TapeView(recording)
         run_program("cnn_with_batch_norm")
     picture, view = tf.draw(recording), TapeView(recording)
-    assert repr(view) == f"TapeView({len(recording.entries)} rows, 1 tape)"
+    assert repr(view) == f"TapeView({len(recording.rows)} rows, 1 tape)"
     flush_view(early)
     assert repr(early) == repr(view)
     assert "conv2d" in picture.svg

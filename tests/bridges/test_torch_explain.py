@@ -280,7 +280,7 @@ def test_a_function_whose_apply_was_taken_before_the_block():
         loss.backward()
     why = recording.explain(loss, w)
     assert (why.cause, why.code) == ("no_gradient", "return torch.zeros_like(g)")
-    assert recording.entries[2].op == "Zeros"
+    assert recording.rows[2].op == "Zeros"
     assert "apply" not in vars(torch.autograd.function._SingleLevelFunction)
 
 

@@ -77,7 +77,7 @@ def test_a_tangent_stands_beside_value_and_adjoint(show):
     recording = Recording("by hand")
     x = recording.leaf([2.0, 3.0], name="x", shape=(2,))
     y = recording.operation("square", [x], [4.0, 9.0], shape=(2,))
-    recording.entries[x].tangent, recording.entries[y].tangent = [1.0, 0.0], [4.0, 0.0]
+    recording.rows[x].tangent, recording.rows[y].tangent = [1.0, 0.0], [4.0, 0.0]
     sweep = recording.sweep([y])
     sweep.arrive(y, [1.0, 1.0])
     sweep.send(y, x, 0, [4.0, 6.0], [4.0, 6.0])

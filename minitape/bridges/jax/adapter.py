@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from ...explain.fixes.dialects import JAX
 from ...explain.reasons import finding_sentences, program_text
-from ...explain.reasons.question import Question, RecordedRow
+from ...explain.reasons.question import Question
 from ...explain.translated_sentences import fill
+from ...recording.recorded_rows import RecordedRow
 from ...recording.sites import NOWHERE, Site
-from ..framework_adapter import FrameworkAdapter, convert_entries_to_rows, read_escapes
+from ..framework_adapter import FrameworkAdapter
 from .operation_families import ZERO_MECHANISMS
 from .program_origin import JaxOrigin, find_return_site_by_description
 from .row_log import NORMALIZING_FUNCTIONS
@@ -22,11 +23,6 @@ if TYPE_CHECKING:
 OPERATOR_OPS = set("add sub mul div pow integer_pow neg dot_general rem gt ge lt le eq ne".split())
 # Explanations name these functions as a whole, not the operations inside of them.
 SHARE_FUNCTIONS = {"softmax", "log_softmax", "logsumexp"}
-
-
-def read_rows(recording: JaxRecording) -> list[RecordedRow]:
-    """Return the rows of a recording in the form that the checks read. Their arrays are no longer available."""
-    return convert_entries_to_rows(recording, lambda entry: lambda: None)
 
 
 def build_question(recording: JaxRecording, target: Any, source: Any, source_rows: list[int]) -> JaxQuestion:
@@ -42,12 +38,12 @@ def build_question(recording: JaxRecording, target: Any, source: Any, source_row
     target_row = recording.find_row(recording.target_row if is_own_target else target)
     return JaxQuestion(
         adapter=JaxAdapter(recording),
-        rows=read_rows(recording),
+        rows=recording.rows,
         source_rows=source_rows,
         target_rows=[] if target_row is None else [target_row],
         source=source,
         target=target,
-        escapes=read_escapes(recording),
+        escapes=recording.escapes,
         sweep=recording.find_last_sweep_from_or_through(target_row),
     )
 

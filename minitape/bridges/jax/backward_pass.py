@@ -21,7 +21,7 @@ class JaxBackwardPass:
 
     Attributes:
         log: The log of the recording.
-        entries: The rows of the recording.
+        rows: The rows of the recording.
         target_row: The row of the target.
         sources: The variables to differentiate by.
         sweep: The backward pass that receives the adjoints and shares.
@@ -33,7 +33,7 @@ class JaxBackwardPass:
 
     def __init__(self, log: JaxLog, target_row: int, sources: list[JaxVariable]) -> None:
         """Prepare a backward pass from a target to some sources."""
-        self.log, self.entries, self.target_row, self.sources = log, log.entries, target_row, sources
+        self.log, self.rows, self.target_row, self.sources = log, log.rows, target_row, sources
         self.sweep = BackwardPass([target_row])
         self.calls = [call for call in log.calls if any(self._is_tracked(row) for row in call.rows)]
         self.values_by_row: dict = {}
@@ -41,7 +41,7 @@ class JaxBackwardPass:
         self.partial_sums: dict = {}
 
     def _is_tracked(self, row: int | None) -> bool:
-        return row is not None and self.entries[row].tracked
+        return row is not None and self.rows[row].tracked
 
     def compute_gradients(self, seed: Any) -> list:
         """Run the backward pass and return the gradients of the sources.
@@ -78,7 +78,7 @@ class JaxBackwardPass:
             results = call.compute(*[values_by_row.get(variable.row, variable.value) for variable in call.inputs])
             for row, result in zip(call.rows, results, strict=True):
                 values_by_row[row] = self._attach_adjoint_observer(row, result) if self._is_tracked(row) else result
-        return values_by_row.get(self.target_row, self.entries[self.target_row].value.content)
+        return values_by_row.get(self.target_row, self.rows[self.target_row].value.content)
 
     def _attach_adjoint_observer(self, row: int, value: Any) -> Any:
         """Return an unchanged value whose adjoint is recorded during the backward pass."""

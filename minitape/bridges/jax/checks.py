@@ -13,9 +13,10 @@ import numpy as np
 from ...engine.record.user_frames import is_minitape_or_library_file
 from ...explain.explanation import Explanation
 from ...explain.reasons import checks, finding_sentences, program_text, zero_nan
-from ...explain.reasons.question import Finding, RecordedRow, find_cheapest_path
+from ...explain.reasons.question import Finding, find_cheapest_path
 from ...explain.reasons.zero_nan import build_row_finding
 from ...explain.translated_sentences import UNNAMED_ARRAY, fill
+from ...recording.recorded_rows import RecordedRow
 from ...recording.sites import NOWHERE, Site
 from ..checkup import Checkup
 from ..framework_adapter import find_dropped_result, is_any_name_read_later
@@ -382,7 +383,7 @@ def find_zero_cause(question: JaxQuestion) -> Finding | None:
     row = question.rows[finding.row]
     if (step := _find_blamed_step_function_row(question, row)) is not None:
         return build_row_finding(question, "zero_derivative", step, detail=find_step_function_name(question, step))
-    label = question.adapter.recording.entries[row.index].label
+    label = question.adapter.recording.rows[row.index].label
     if finding.cause == "not_selected" and label in ("max 0.0", "0.0 max"):
         return build_row_finding(question, "dead_relu", row.index)
     if finding.cause == "zero_cancels" and _is_normalized_over_one_element(question, row, finding.detail):

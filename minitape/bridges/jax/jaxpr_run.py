@@ -115,7 +115,7 @@ class JaxprRunner:
             if opener is not None and any(variable.has_float_source for variable in inputs):
                 row_estimate = estimate_row_count(eqn)
                 is_long_loop = eqn.primitive.name == "scan" and row_estimate > LOOP_ROW_LIMIT
-                if row_estimate + len(self.log.entries) <= ROW_LIMIT and not is_long_loop:
+                if row_estimate + len(self.log.rows) <= ROW_LIMIT and not is_long_loop:
                     return opener(eqn, inputs, scope)
             return self._run_as_one_row(eqn, inputs, scope)
         except Exception:

@@ -12,7 +12,7 @@ import jax
 import numpy as np
 
 from ...explain.reasons import program_text
-from ...recording.recorded_rows import BackwardPass, RowEscape
+from ...recording.recorded_rows import BackwardPass, Escape
 from ...recording.sites import NOWHERE, Site, find_user_site
 from ..checkup import FrameworkRecording
 from ..recording import RowNumber
@@ -146,7 +146,7 @@ class JaxRecording(FrameworkRecording):
         Args:
             rows: The rows of the leaves.
         """
-        return {self.entries[row].name or f"[{row}]": RowNumber(row) for row in rows}
+        return {self.rows[row].name or f"[{row}]": RowNumber(row) for row in rows}
 
     def build_checked_run(self) -> CheckedRun:
         """Return the rows and the backward pass that the checks for suspicions read."""
@@ -180,7 +180,7 @@ class JaxRecording(FrameworkRecording):
             return [] if row is None else [row]
         if isinstance(source, str):
             return [
-                leaf.row for leaf in self.argument_leaves if _is_name_of_part(self.entries[leaf.row].name or "", source)
+                leaf.row for leaf in self.argument_leaves if _is_name_of_part(self.rows[leaf.row].name or "", source)
             ]
         whole_rows = [
             leaf.row for leaf in self.argument_leaves if self.recorded_call.args[leaf.argument_index] is source
@@ -200,7 +200,10 @@ class JaxRecording(FrameworkRecording):
     @property
     def leaves(self) -> Mapping[int, Any]:
         """Return the sources that stand for the rows, by row."""
-        return {entry.row: SimpleNamespace(variable=None, tensor=RowNumber(entry.row)) for entry in self.entries}
+        return {
+            recorded_row.index: SimpleNamespace(variable=None, tensor=RowNumber(recorded_row.index))
+            for recorded_row in self.rows
+        }
 
 
 def _is_name_of_part(name: str, source: str) -> bool:
@@ -253,7 +256,7 @@ def record(
     if trace is not None:
         for method, site, values in trace.escapes:
             rows = [leaf.row for leaf in recording.argument_leaves if any(leaf.value is value for value in values)]
-            recording.escapes += [RowEscape(row, method, site, 0) for row in rows]
+            recording.escapes += [Escape(row, method, site, 0) for row in rows]
         with disable_jit():
             traced_leaves = [leaves[leaf_index] for leaf_index in trace.traced_leaf_indices]
             if _run_forward(recording, trace.closed_jaxpr, traced_leaves, trace.result_shape):

@@ -16,7 +16,7 @@ import numpy as np
 
 from ...engine.record.user_frames import is_minitape_or_library_file
 from ...explain.reasons import program_text
-from ...explain.reasons.question import OptionalArray
+from ...recording.recorded_rows import OptionalArray
 from ...recording.sites import NOWHERE, Site
 from ..kept_values import SMALL_SIZE, KeptValue, MemoryBudget
 from .program_origin import unwrap_function
@@ -104,16 +104,15 @@ class JaxExtra(NamedTuple):
     """The facts about a row that only JAX's checks need.
 
     Attributes:
-        cause: The cause for which no gradient passes the operation, or "".
-        origin_rows: Always empty for JAX.
         custom_rule: The program's own derivative rule as "name at file:line", or "".
         outside_arrays: For a constant, the arrays from outside of the function that it was computed from.
     """
 
-    cause: str = ""
-    origin_rows: Sequence[int] = ()
     custom_rule: str = ""
     outside_arrays: Sequence = ()
+
+    def find_object(self) -> None:
+        """Return None, because the arrays of a trace are gone."""
 
 
 class JaxCall(NamedTuple):
@@ -149,7 +148,7 @@ class JaxLog:
 
     Attributes:
         recording: The recording that is written.
-        entries: The rows of the recording.
+        rows: The rows of the recording.
         calls: The operations that ran, in order.
         branch_choices: The branches that ``cond`` took.
         outside_reads: The arrays that are not arguments, each with the line that reads it first, by the identity of the
@@ -158,7 +157,7 @@ class JaxLog:
 
     def __init__(self, recording: JaxRecording) -> None:
         """Create the log of a recording."""
-        self.recording, self.entries = recording, recording.entries
+        self.recording, self.rows = recording, recording.rows
         self.calls: list[JaxCall] = []
         self.branch_choices: list[BranchChoice] = []
         self._memory_budget = MemoryBudget()
@@ -176,7 +175,9 @@ class JaxLog:
             value: An array or a name.
         """
         if isinstance(value, str):
-            return next((entry.row for entry in reversed(self.entries) if entry.name == value), None)
+            return next(
+                (recorded_row.index for recorded_row in reversed(self.rows) if recorded_row.name == value), None
+            )
         array, row = self._rows_by_array.get(id(value), (None, None))
         return row if array is value else None
 
@@ -225,11 +226,11 @@ class JaxLog:
             name: The name.
             previous_row: The row that had the name in the same statement, or None.
         """
-        entry = self.entries[row]
-        if entry.kind == "operation" and entry.name in (None, name):
-            entry.name = name
-            if previous_row is not None and previous_row != row and self.entries[previous_row].name == name:
-                self.entries[previous_row].name = None
+        recorded_row = self.rows[row]
+        if recorded_row.kind == "operation" and recorded_row.name in (None, name):
+            recorded_row.name = name
+            if previous_row is not None and previous_row != row and self.rows[previous_row].name == name:
+                self.rows[previous_row].name = None
 
     def find_or_add_constant_array(self, variable: JaxVariable, name: str | None = None) -> int | None:
         """Return the row of an array, and add a constant for an array that is not an argument.
@@ -259,7 +260,7 @@ class JaxLog:
                 extra=JaxExtra(outside_arrays=variable.outside_arrays),
                 **read_dtype_and_shape(variable.value),
             )
-            self.entries[row].label = name or "const"
+            self.rows[row].label = name or "const"
         else:
             row = self.recording.operation(
                 "broadcast_in_dim",
@@ -314,7 +315,7 @@ class JaxLog:
                 unrecorded_results[0].before_broadcast = inputs[0]
             return unrecorded_results
         input_rows = [row for variable in inputs if (row := self.find_or_add_constant_array(variable)) is not None]
-        has_tracked_input = any(self.entries[row].tracked for row in input_rows)
+        has_tracked_input = any(self.rows[row].tracked for row in input_rows)
         has_float_source = any(variable.has_float_source for variable in inputs)
         label = self._format_label_with_number(label or LABELS.get(op, op), op, inputs)
         output_rows: list[int] = []
@@ -334,7 +335,8 @@ class JaxLog:
                 scope=scope,
                 cut=CUT_BY_CAUSE.get(cause) if has_tracked_input else None,
                 tracked=has_tracked_input and not cause,
-                extra=JaxExtra(cause, (), custom_rule),
+                cause=cause,
+                extra=JaxExtra(custom_rule),
                 **read_dtype_and_shape(result),
             )
             output_rows.append(row)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from ...explain.operation_families import OperationNames
 from ...explain.reasons.finding_sentences import describe_escape_method
-from ...explain.reasons.question import RecordedRow
 from ...explain.reasons.suspects import (
     EQUALITY_TOLERANCE,
     CheckedRun,
@@ -17,9 +16,9 @@ from ...explain.reasons.suspects import (
     compute_max_abs,
     find_rows_with_tiny_adjoint,
 )
+from ...recording.recorded_rows import RecordedRow
 from ...recording.value_summary import to_float_array
-from ..framework_adapter import read_escapes
-from .adapter import JaxAdapter, read_rows
+from .adapter import JaxAdapter
 from .program_origin import JaxOrigin
 
 if TYPE_CHECKING:
@@ -44,9 +43,9 @@ LOGIT_FUNCTIONS = {"sub": "log_softmax", "neg": "log_sigmoid", "logaddexp": "sof
 def build_checked_run(recording: JaxRecording) -> CheckedRun:
     """Return the rows and the backward pass of a recording, for the checks to read."""
     return CheckedRun(
-        read_rows(recording),
+        recording.rows,
         [sweep for sweep in recording.sweeps if sweep.adjoints],
-        read_escapes(recording),
+        recording.escapes,
         OPERATION_NAMES,
         describe_escape_method,
         recording.has_placeholder_values,

@@ -6,8 +6,6 @@ import gc
 import math
 import sys
 from bisect import bisect_right
-from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
@@ -16,11 +14,11 @@ from ...explain.fixes.dialects import TENSORFLOW
 from ...explain.layer_lookup import iter_living_instances
 from ...explain.operation_families import CLASS_LOSS_OPS, NORMALIZATION_LAYERS, ZERO_OPS_BY_CAUSE
 from ...explain.reasons import checks, program_text
-from ...explain.reasons.question import Creation, InputEdge, OptionalArray, Question, RecordedRow
-from ...recording.recorded_rows import TapeStateChange
+from ...explain.reasons.question import Creation, Question
+from ...recording.recorded_rows import InputEdge, OptionalArray, RecordedRow, TapeStateChange
 from ...recording.sites import NOWHERE, Site, find_last_return_site
 from ...recording.value_summary import to_float_array
-from ..framework_adapter import FrameworkAdapter, convert_entries_to_rows, read_escapes
+from ..framework_adapter import FrameworkAdapter
 from .operation_log import to_handle_or_value, unwrap_keras_variable
 
 if TYPE_CHECKING:
@@ -34,11 +32,6 @@ CAUSE_BY_STATE = {
     "paused": "recording_paused",
     "dropped": "computed_before_tape",
 }
-
-
-def read_rows(recording: TensorFlowRecording) -> list[RecordedRow]:
-    """Return the rows of a recording in the form that the checks read."""
-    return convert_entries_to_rows(recording, lambda entry: partial(getattr, entry.extra, "tensor_or_handle"))
 
 
 def build_question(recording: TensorFlowRecording, target: Any, source: Any) -> TensorFlowQuestion:
@@ -58,14 +51,14 @@ def build_question(recording: TensorFlowRecording, target: Any, source: Any) -> 
     log, target_row = recording.log, recording.find_row(target)
     adapter = TensorFlowAdapter(recording, target_row, source)
     source_rows = log.tensor_rows.list_rows(source)
-    rows = [_copy_row_with_tape_state(adapter, row) for row in read_rows(recording)]
+    rows = [_copy_row_with_tape_state(adapter, row) for row in recording.rows]
     for handle, stored_row, site, first_row in log.assignments:
         if stored_row is None:
             continue
         for row in rows[first_row:]:
-            is_same_variable = row.kind == "variable" and id(row.get_object()) == handle
+            is_same_variable = row.kind == "variable" and id(row.find_object()) == handle
             if is_same_variable and row.index not in source_rows:
-                row.edges.append(InputEdge(stored_row, "variable_assign", site))
+                row.add_edge(InputEdge(stored_row, "variable_assign", site))
     for index in source_rows:
         rows[index].edges = [edge._replace(cause="") for edge in rows[index].edges]
     return TensorFlowQuestion(
@@ -75,7 +68,7 @@ def build_question(recording: TensorFlowRecording, target: Any, source: Any) -> 
         target_rows=[] if target_row is None else [target_row],
         source=source,
         target=target,
-        escapes=read_escapes(recording),
+        escapes=recording.escapes,
         sweep=adapter.sweep,
     )
 
@@ -87,15 +80,17 @@ def _copy_row_with_tape_state(adapter: TensorFlowAdapter, row: RecordedRow) -> R
     sweep = adapter.sweep
     was_swept = sweep is not None and row.index in sweep.adjoints and row.index not in sweep.target
     is_unswept_operation = adapter.tape is not None and row.kind == "operation" and not was_swept
-    is_explained_by_state = extra.cause == "not_recorded" or (extra.cause == "" and is_unswept_operation)
-    cause, detail, site = extra.cause, "", NOWHERE
+    is_explained_by_state = row.cause == "not_recorded" or (row.cause == "" and is_unswept_operation)
+    cause, detail, site = row.cause, "", NOWHERE
     if is_explained_by_state and state != "records":
         cause = CAUSE_BY_STATE[state]
     if cause in CAUSE_BY_STATE.values():
         detail = state if extra.row_count is None else "gradient"
         site = adapter.find_tape_state_and_line(row)[1]
     edges = [InputEdge(edge.input_row, cause, site, detail) for edge in row.edges]
-    return replace(row, edges=edges, call_stack=list(extra.call_stack) or [row.site])
+    copied_row = row.copy_with_edges(edges)
+    copied_row.call_stack = list(extra.call_stack) or [row.site]
+    return copied_row
 
 
 class TensorFlowAdapter(FrameworkAdapter):
@@ -146,7 +141,7 @@ class TensorFlowAdapter(FrameworkAdapter):
             or "dropped" (a later reset removed the row). The event is None if no event of the tape is known.
         """
         state_changes = self._list_changes_until_sweep(tape or self.tape)
-        row_count = self.recording.entries[row].extra.row_count
+        row_count = self.recording.rows[row].extra.row_count
         passed_count = bisect_right(state_changes, row if row_count is None else row_count, key=lambda span: span.row)
         while (
             passed_count
@@ -201,7 +196,7 @@ class TensorFlowAdapter(FrameworkAdapter):
 
     def find_leaf_creation(self, row: RecordedRow) -> Creation:
         """Return when and where a leaf was created. The creation of a leaf that is not a variable is unknown."""
-        return self.find_creation(row.get_object()) if row.kind == "variable" else Creation(-1)
+        return self.find_creation(row.find_object()) if row.kind == "variable" else Creation(-1)
 
     def find_last_return_of_rule(self, row: RecordedRow) -> Site:
         """Return the line on which the program's own gradient function of a call returns."""
@@ -210,7 +205,7 @@ class TensorFlowAdapter(FrameworkAdapter):
 
     def is_watched(self, row: RecordedRow) -> bool:
         """Return whether the program called ``tape.watch`` for a row."""
-        return bool(self.list_tapes_told_to_watch(row.get_object()))
+        return bool(self.list_tapes_told_to_watch(row.find_object()))
 
     def list_tapes_told_to_watch(self, source: Any) -> list[TapeReference]:
         """Return the tapes whose ``watch`` method the program called with the source."""
@@ -242,7 +237,7 @@ class TensorFlowAdapter(FrameworkAdapter):
         creates_object = any(program_text.find_last_name(call.func)[:1].isupper() for call in statement.calls)
         return (
             creates_object
-            and not self.is_named(row.get_object())
+            and not self.is_named(row.find_object())
             and not self.is_in_living_layer(to_handle_or_value(question.source))
         )
 

@@ -15,9 +15,10 @@ from ...explain.layer_lookup import iter_living_instances
 from ...explain.operation_families import STEP_OPS
 from ...explain.reasons import checks, finding_sentences, program_text, zero_nan
 from ...explain.reasons.object_names import find_access_path
-from ...explain.reasons.question import Escape, Finding, RecordedRow
+from ...explain.reasons.question import Finding
 from ...explain.reasons.zero_nan import build_row_finding
 from ...explain.translated_sentences import UNNAMED_TENSOR, fill
+from ...recording.recorded_rows import Escape, RecordedRow
 from ...recording.sites import NOWHERE, Site
 from ..framework_adapter import find_dropped_result, find_first_nonfinite_cause
 from .adapter import CAUSE_BY_STATE, TensorFlowQuestion, build_question
@@ -148,7 +149,7 @@ def find_variable_filled_from_source(question: TensorFlowQuestion) -> Finding | 
             continue
         if edge.input_row not in question.source_rows and adapter.find_tape_state_at_row(edge.input_row)[0] != "before":
             continue
-        creation = adapter.log.find_variable_creation(question.rows[row].get_object())
+        creation = adapter.log.find_variable_creation(question.rows[row].find_object())
         if creation.call_stack and creation.call_stack[-1] == edge.site:
             return build_row_finding(question, "wrong_object", row, "copied", site=edge.site)
         if program_text.find_statement(edge.site).covers_site(question.rows[question.path[0].row].site):
@@ -185,7 +186,7 @@ def find_unwatched_source(question: TensorFlowQuestion) -> Finding | None:
         if sweep is not None and not any(has_gradient for _, has_gradient in sweep.source_results):
             finding.is_intended = False  # The program asks for no other gradient.
         return finding
-    if is_variable and uses and all(use.extra.cause not in ("", "not_recorded") for use in uses):
+    if is_variable and uses and all(use.cause not in ("", "not_recorded") for use in uses):
         return None
     recorded_uses = (use for use in uses if adapter.find_tape_state_at_row(use.index)[0] == "records")
     first_recorded_use = next(recorded_uses, uses[0] if uses else None)
@@ -304,7 +305,7 @@ def _specialize_break_finding(question: TensorFlowQuestion, finding: Finding) ->
     elif finding.cause == "integer_dtype":
         finding.variant = "inside"
     elif finding.cause == "nondifferentiable" and row.kind == "operation":
-        if not row.extra.cause:
+        if not row.cause:
             finding.cause = find_missing_gradient_cause(row.extra.op) or finding.cause
         is_step = finding.cause == "nondifferentiable" and row.op in STEP_OPS
         finding.variant = "steps" if is_step else ""
@@ -365,7 +366,7 @@ def find_operation_without_derivative(question: TensorFlowQuestion) -> Finding |
         row = zero_nan.find_last_reached_row(question)
     if row is None:
         return None
-    if question.adapter.recording.entries[row].watched == "explicit":
+    if question.adapter.recording.rows[row].watched == "explicit":
         untimely_finding = _find_cause_of_untimely_row(question, row)
         if untimely_finding is not None:
             return untimely_finding
@@ -404,11 +405,11 @@ def find_cause_in_compiled_step(question: TensorFlowQuestion) -> Finding | None:
 
 def _list_source_outputs_of_call(question: TensorFlowQuestion, call_row: int) -> list[int]:
     """Return which outputs of a call are the source."""
-    entries = question.adapter.recording.entries
+    rows = question.adapter.recording.rows
     return [
-        entries[source_row].output
+        rows[source_row].output
         for source_row in question.source_rows
-        if source_row != call_row and entries[source_row].call_id == entries[call_row].call_id
+        if source_row != call_row and rows[source_row].call_id == rows[call_row].call_id
     ]
 
 
@@ -423,14 +424,14 @@ def find_cause_in_function_call(question: TensorFlowQuestion, call_row: int) -> 
         The finding, with `call_row` as its row. None if the call could not run again.
     """
     recording, dependent_rows = question.adapter.recording, {*question.descendants, *question.used_source_rows}
-    entries, entry = recording.entries, recording.entries[call_row]
+    rows, recorded_row = recording.rows, recording.rows[call_row]
     replay = replay_call_of_row(recording, call_row, question.sweep, seeds_with_ones=True)
-    if replay is None or entry.output >= len(replay.results):
+    if replay is None or recorded_row.output >= len(replay.results):
         return None
-    inner_recording, target = replay.recording, replay.results[entry.output]
+    inner_recording, target = replay.recording, replay.results[recorded_row.output]
     finding: Finding | None = None
     variables = recording.log.tensor_rows.variables_by_handle
-    input_tensors = [entries[item].extra.tensor_or_handle for item in entry.inputs if item in dependent_rows]
+    input_tensors = [rows[item].extra.tensor_or_handle for item in recorded_row.inputs if item in dependent_rows]
     inner_sources = [variables.get(id(item), item) for item in input_tensors]
     for inner_source in [
         *inner_sources,
@@ -517,12 +518,12 @@ def find_replaced_source(question: TensorFlowQuestion) -> Finding | None:
         return None
     variable_handle, copy_site = question.adapter.log.copied_tensors.get(question.source, (None, NOWHERE))
     if variable_handle is not None and any(
-        row.kind == "variable" and row.get_object() is variable_handle for row in question.list_leaves_besides_source()
+        row.kind == "variable" and row.find_object() is variable_handle for row in question.list_leaves_besides_source()
     ):
         return Finding("wrong_object", copy_site, variant="copied")
     replacement = checks.find_leaf_replacing_source(question)
     if replacement is not None and replacement.row is not None:
-        objects = [question.rows[replacement.row].get_object(), to_handle_or_value(question.source)]
+        objects = [question.rows[replacement.row].find_object(), to_handle_or_value(question.source)]
         if not all(map(question.adapter.is_named_or_in_layer, objects)) or program_text.find_statement(
             replacement.site
         ).find_call("Variable"):
@@ -559,7 +560,7 @@ def _find_used_namesake(question: TensorFlowQuestion) -> Finding | None:
         is_same_shape = row.kind == "variable" and tuple(row.shape) == tuple(question.source.shape)
         if is_same_shape and (row.name or "").rpartition("/")[2] == name.rpartition("/")[2]:
             is_copy = "/" in name and row.name == name
-            if is_copy or not question.adapter.is_named_or_in_layer(row.get_object() if is_source_kept else handle):
+            if is_copy or not question.adapter.is_named_or_in_layer(row.find_object() if is_source_kept else handle):
                 call_stack = question.adapter.find_leaf_creation(row).call_stack or [row.site]
                 return Finding(
                     "wrong_object",
@@ -764,7 +765,7 @@ def explain_last_gradient(recording: TensorFlowRecording, source: Any) -> Explan
     if last_steps and (not eager_sweeps or sweeps.index(eager_sweeps[0]) < last_steps[0].call.sweep_count):
         inner_recording = last_steps[0].recording
         sweep = (filter_sweeps_by_source(inner_recording.sweeps, source) or inner_recording.sweeps)[-1]
-        target = inner_recording.entries[sweep.target[-1]].extra.tensor_or_handle
+        target = inner_recording.rows[sweep.target[-1]].extra.tensor_or_handle
         question = build_named_question(inner_recording, target, source)
     else:
         latest_row: int | None
@@ -774,7 +775,7 @@ def explain_last_gradient(recording: TensorFlowRecording, source: Any) -> Explan
             latest_row = eager_sweeps[0].target[-1]
         else:
             latest_row = recording.find_last_target_row()
-        target = None if latest_row is None else recording.entries[latest_row].extra.tensor_or_handle
+        target = None if latest_row is None else recording.rows[latest_row].extra.tensor_or_handle
         question = build_named_question(recording, target, source)
     question.adapter.is_left_out_by_keras = (
         not source_sweeps and not source_steps and not getattr(source, "trainable", True)

@@ -31,7 +31,7 @@ from .watcher import TensorFlowWatcher
 
 if TYPE_CHECKING:
     from ...picture.snapshot_types import InsideFields
-    from ..recording import RecordingEntry
+    from ..recording import RecordedRow
     from .recording import TensorFlowRecording
 
 INSIDE_LIMIT = 16  # A snapshot contains the insides of at most this many calls.
@@ -109,7 +109,7 @@ def replay_call(
         with recording.pause_watching(), _suppress_side_effects(), RecordingBlock(inner_recording, watcher):
             with watcher.writer.suspend_writing():
                 for variable, row in call.variable_states:
-                    value: TensorFlowValue | None = recording.entries[row].value
+                    value: TensorFlowValue | None = recording.rows[row].value
                     if value is not None and not value.is_tensor_freed:
                         variable.assign(value.tensor)
             with suppress(Exception, RowLimitReached), tape if sources else nullcontext():
@@ -205,7 +205,7 @@ def replay_compiled_steps(recording: TensorFlowRecording) -> list[StepRerun]:
 def _select_last_call_before_nan(recording: TensorFlowRecording, calls: Sequence[FunctionCall]) -> FunctionCall:
     """Return the last call whose variables were finite before it ran, or the last call of all."""
     for call in reversed(calls):
-        states = [recording.entries[row].value for _, row in call.variable_states]
+        states = [recording.rows[row].value for _, row in call.variable_states]
         if all(state is None or state.is_all_finite for state in states):
             return call
     return calls[-1]
@@ -260,21 +260,25 @@ def replay_call_of_row(
     Returns:
         The replayed call, or None if it cannot run again.
     """
-    entry = recording.entries[call_row]
-    inputs = [recording.entries[input_row] for input_row in entry.inputs]
+    recorded_row = recording.rows[call_row]
+    inputs = [recording.rows[input_row] for input_row in recorded_row.inputs]
     adjoints: dict[int, TensorFlowValue] = {} if sweep is None else sweep.adjoints
-    output_rows = [item.row for item in recording.entries[entry.call_id :] if item.call_id == entry.call_id]
+    output_rows = [
+        item.index for item in recording.rows[recorded_row.call_id :] if item.call_id == recorded_row.call_id
+    ]
     seeds = [
         adjoints[item].tensor if item in adjoints and not adjoints[item].is_tensor_freed else None
         for item in output_rows
     ]
     if seeds_with_ones and not any(seed is not None for seed in seeds):
-        seeds[entry.output] = tf.ones(entry.shape, entry.dtype)
+        seeds[recorded_row.output] = tf.ones(recorded_row.shape, recorded_row.dtype)
     has_tracked_input = any(item.tracked for item in inputs)
     tensors = [item.extra.tensor_or_handle for item in inputs if item.tracked or not has_tracked_input]
     sources = [item for item in tensors if item.dtype == tf.resource or (tf.is_tensor(item) and item.dtype.is_floating)]
-    needs_tape = has_tracked_input or (seeds_with_ones and not has_gradient_tape(entry.extra.function_call.graph))
-    return replay_call(recording, entry.extra.function_call, sources if needs_tape else None, seeds)
+    needs_tape = has_tracked_input or (
+        seeds_with_ones and not has_gradient_tape(recorded_row.extra.function_call.graph)
+    )
+    return replay_call(recording, recorded_row.extra.function_call, sources if needs_tape else None, seeds)
 
 
 def list_insides(recording: TensorFlowRecording, sweep: BackwardPass | None, row: int | None) -> list[InsideFields]:
@@ -288,9 +292,9 @@ def list_insides(recording: TensorFlowRecording, sweep: BackwardPass | None, row
         row: The row of the only call to open; None for the first calls.
     """
     call_rows = [
-        entry.row
-        for entry in recording.entries
-        if entry.op == "function" and entry.output == 0 and row in (None, entry.row)
+        recorded_row.index
+        for recorded_row in recording.rows
+        if recorded_row.op == "function" and recorded_row.output == 0 and row in (None, recorded_row.index)
     ]
     return [
         inside
@@ -302,18 +306,24 @@ def list_insides(recording: TensorFlowRecording, sweep: BackwardPass | None, row
 def _build_inside_of_call(
     recording: TensorFlowRecording, call_row: int, sweep: BackwardPass | None
 ) -> InsideFields | None:
-    entry = recording.entries[call_row]
-    replay = replay_call_of_row(recording, call_row, sweep) if is_replayable(entry.extra.function_call.graph) else None
-    results = recording.entries[call_row : call_row + len(replay.results)] if replay is not None else []
+    recorded_row = recording.rows[call_row]
+    replay = (
+        replay_call_of_row(recording, call_row, sweep)
+        if is_replayable(recorded_row.extra.function_call.graph)
+        else None
+    )
+    results = recording.rows[call_row : call_row + len(replay.results)] if replay is not None else []
     if replay is None or not results or not all(map(_matches_recorded_result, results, replay.results)):
         return None
-    snapshot: Any = replay.recording.build_snapshot([{entry.label: replay.recording, **replay.arguments_by_name}])
+    snapshot: Any = replay.recording.build_snapshot(
+        [{recorded_row.label: replay.recording, **replay.arguments_by_name}]
+    )
     if len(replay.recording) > INSIDE_ROW_LIMIT:
         snapshot |= {"rows": snapshot["rows"][:INSIDE_ROW_LIMIT], "sweep": None}
-    return {"row": call_row, "name": entry.label, "snapshot": snapshot}
+    return {"row": call_row, "name": recorded_row.label, "snapshot": snapshot}
 
 
-def _matches_recorded_result(entry: RecordingEntry, replayed_result: Any) -> bool:
+def _matches_recorded_result(recorded_row: RecordedRow, replayed_result: Any) -> bool:
     """Return whether a replayed call returned the recorded result. A result that uses random numbers differs."""
-    recorded_array, result_array = to_float_array(entry.value), np.asarray(replayed_result)
+    recorded_array, result_array = to_float_array(recorded_row.value), np.asarray(replayed_result)
     return recorded_array is None or np.allclose(recorded_array, result_array, rtol=1e-4, atol=1e-6, equal_nan=True)

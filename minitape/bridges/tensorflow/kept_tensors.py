@@ -66,9 +66,7 @@ class TensorFlowExtra:
 
     Attributes:
         value_or_handle: The kept value of a tensor, or the handle of a variable.
-        cause: The cause for which no gradient passes the operation, or "".
         op: TensorFlow's name of the operation, or "".
-        origin_rows: The target rows of a gradient that a tape returned.
         is_watched_late: Whether a tape began to watch the row after it had been used.
         function_call: The call of a ``tf.function``, if the row is one of its results.
         call_stack: For a row that no tape recorded, its line and the calls that led to it.
@@ -76,16 +74,19 @@ class TensorFlowExtra:
             count.
     """
 
-    __slots__ = "value_or_handle cause origin_rows op is_watched_late function_call row_count call_stack".split()
+    __slots__ = "value_or_handle op is_watched_late function_call row_count call_stack".split()
 
-    def __init__(self, value_or_handle: Any, cause: str = "", op: str = "") -> None:
-        """Store the value or handle of a row, with the cause of its break and its operation."""
-        self.value_or_handle, self.cause, self.op = value_or_handle, cause, op
-        self.origin_rows: Sequence[int] = ()
+    def __init__(self, value_or_handle: Any, op: str = "") -> None:
+        """Store the value or handle of a row, and its operation."""
+        self.value_or_handle, self.op = value_or_handle, op
         self.is_watched_late = False
         self.function_call: FunctionCall | None = None
         self.call_stack: Sequence[Site] = ()
         self.row_count: int | None = None
+
+    def find_object(self) -> Any:
+        """Return the same as :attr:`tensor_or_handle`."""
+        return self.tensor_or_handle
 
     @property
     def tensor_or_handle(self) -> Any:

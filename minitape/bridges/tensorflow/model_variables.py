@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import tensorflow as tf
 
-from ...explain.reasons.question import OptionalArray
 from ...explain.translated_sentences import UNNAMED_TENSOR, fill
+from ...recording.recorded_rows import OptionalArray
 from ...recording.value_summary import to_float_array
 from ..framework_adapter import list_named_program_objects
 from .function_calls import replay_compiled_steps
@@ -171,8 +171,8 @@ def read_weights_around_last_step(recording: TensorFlowRecording, source: Any) -
     key = id(to_handle_or_value(source))
     if not any(key in step.handle_ids for step in recording.log.optimizer_steps):
         return None, None
-    rows = [row for row in recording.log.tensor_rows.list_rows(source) if recording.entries[row].kind != "operation"]
-    arrays = [array for row in rows if (array := to_float_array(recording.entries[row].value)) is not None]
+    rows = [row for row in recording.log.tensor_rows.list_rows(source) if recording.rows[row].kind != "operation"]
+    arrays = [array for row in rows if (array := to_float_array(recording.rows[row].value)) is not None]
     with tf.init_scope(), recording.pause_watching():
         current = np.asarray(source.value() if isinstance(source, tf.Variable) else source.value, np.float64)
     if not arrays or not np.array_equal(arrays[-1], current):

@@ -21,8 +21,8 @@ from .watcher import STEP_ATTRIBUTE, TensorFlowWatcher
 
 if TYPE_CHECKING:
     from ...explain.explanation import Explanation
-    from ...explain.reasons.question import OptionalArray
     from ...explain.reasons.suspects import CheckedRun
+    from ...recording.recorded_rows import OptionalArray
 
 
 class TensorFlowRecording(FrameworkRecording):
@@ -128,7 +128,7 @@ class TensorFlowRecording(FrameworkRecording):
     @property
     def leaves(self) -> Mapping[int, Any]:
         """The tensors that are still available, by row."""
-        pairs = ((entry.row, entry.extra.tensor_or_handle) for entry in self.entries)
+        pairs = ((recorded_row.index, recorded_row.extra.tensor_or_handle) for recorded_row in self.rows)
         return {
             row: SimpleNamespace(variable=None, tensor=tensor)
             for row, tensor in pairs

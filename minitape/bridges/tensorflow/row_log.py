@@ -69,7 +69,7 @@ class TensorFlowLog:
 
     Attributes:
         recording: The recording that is written.
-        entries: The rows of the recording.
+        rows: The rows of the recording.
         running_line: The source of the line and the call stack that run now.
         tape_history: The events of the block's tapes.
         tensor_rows: The rows of tensors and variables.
@@ -91,7 +91,7 @@ class TensorFlowLog:
 
     def __init__(self, recording: TensorFlowRecording) -> None:
         """Create the log of a recording."""
-        self.recording, self.entries = recording, recording.entries
+        self.recording, self.rows = recording, recording.rows
         self.running_line, self.tape_history = RunningLine(), TapeHistory()
         self.tensor_rows = TensorRows(recording, self.running_line, self.tape_history)
         self.creations: IdentityMap[Creation] = IdentityMap()
@@ -113,7 +113,7 @@ class TensorFlowLog:
             event: "begins", "ends", "pauses", "resumes" or "resets".
             tape: The ``tf.GradientTape``.
         """
-        self.tape_history.record_tape_event(event, tape, len(self.entries), self.running_line.find_call_stack())
+        self.tape_history.record_tape_event(event, tape, len(self.rows), self.running_line.find_call_stack())
 
     def on_gradients_returned(self, gradients: Sequence, target_rows: list[int]) -> None:
         """Remember the gradients that a tape returned, with their targets.
@@ -126,7 +126,7 @@ class TensorFlowLog:
         for gradient in gradients:
             if isinstance(gradient, tf.Tensor):
                 self.tensor_rows.returned_gradients[gradient] = ReturnedGradient(
-                    target_rows, call_stack, len(self.entries)
+                    target_rows, call_stack, len(self.rows)
                 )
 
     def on_operation(self, op: str, inputs: Sequence, outputs: Sequence, function_call: Any = None) -> None:
@@ -160,7 +160,7 @@ class TensorFlowLog:
             or all(tensor.dtype == tf.resource for tensor in outputs)
         ):
             return  # A constant enters the recording when an operation uses it.
-        if len(self.entries) >= ROW_LIMIT:
+        if len(self.rows) >= ROW_LIMIT:
             self.recording.left_out += 1
             if self.recording.is_rerun:
                 raise RowLimitReached
@@ -181,7 +181,7 @@ class TensorFlowLog:
             self._record_operation(op, rows, outputs, function_call)
 
     def _record_operation(self, op: str, input_rows: list[int], outputs: Sequence, function_call: Any = None) -> None:
-        has_tracked_input = any(self.entries[row].tracked for row in input_rows)
+        has_tracked_input = any(self.rows[row].tracked for row in input_rows)
         site = self.running_line.find_site()
         scope = [*self.running_line.list_open_scopes()]
         call_id: int | None = None
@@ -195,7 +195,7 @@ class TensorFlowLog:
             is_watched = is_watched_by_open_tape(tensor)
             cause = find_break_cause(op, tensor) or ("not_recorded" if has_tracked_input and not is_watched else "")
             value = self.tensor_rows.keep_value_for_tapes(tensor)
-            extra = TensorFlowExtra(value, cause, op)
+            extra = TensorFlowExtra(value, op)
             extra.function_call = function_call
             extra.call_stack = () if is_watched else self.running_line.find_call_stack()
             row = self.recording.operation(
@@ -209,6 +209,7 @@ class TensorFlowLog:
                 scope=scope,
                 cut=CUT_BY_CAUSE.get(cause) if has_tracked_input else None,
                 tracked=is_watched and not cause,
+                cause=cause,
                 extra=extra,
                 **self.tensor_rows.read_dtype_and_shape(tensor),
             )
@@ -329,7 +330,7 @@ class TensorFlowLog:
         handle_ids = {
             id(to_handle_or_value(variable)) for gradient, variable in gradients_with_variables if gradient is not None
         }
-        self.optimizer_steps.append(OptimizerStep(self.running_line.find_site(), handle_ids, len(self.entries)))
+        self.optimizer_steps.append(OptimizerStep(self.running_line.find_site(), handle_ids, len(self.rows)))
         self.applied_gradient_rows = {id(handle): rows[0] for handle, rows in gradient_rows if rows}
 
     def note_variables_changed_by_graph(self, inputs: Sequence, graph: Any) -> None:
@@ -355,9 +356,7 @@ class TensorFlowLog:
             if is_training_step and variable is not None and not variable.trainable:
                 continue
             self.tensor_rows.current_rows.pop(id(handle), None)
-            self.assignments += [
-                (id(handle), row, site, len(self.entries)) for row in input_rows if not is_training_step
-            ]
+            self.assignments += [(id(handle), row, site, len(self.rows)) for row in input_rows if not is_training_step]
 
     def on_assign(self, operation_inputs: Sequence) -> None:
         """Note that a variable has a new value, so that its next use is another state.
@@ -374,7 +373,7 @@ class TensorFlowLog:
         previous_state_row = self.tensor_rows.current_rows.pop(id(handle), None)
         site = self.running_line.find_site()
         stored_row = stored_rows[0] if stored_rows else self.applied_gradient_rows.get(id(handle))
-        self.assignments.append((id(handle), stored_row, site, len(self.entries)))
+        self.assignments.append((id(handle), stored_row, site, len(self.rows)))
         if not stored_rows and isinstance(assigned_value, tf.Tensor):
             self.copied_tensors[assigned_value] = handle, site
         name = None if variable is None else find_variable_name(variable)
@@ -416,14 +415,15 @@ class TensorFlowLog:
         if isinstance(variable, tf.Variable):
             self.tensor_rows.register_variable(variable)
         for row in self.tensor_rows.list_rows(value):
-            entry = self.entries[row]
-            if entry.kind == "operation":  # From now on, the result counts as a source.
-                entry.extra.is_watched_late = not entry.tracked and any(
-                    row in later_entry.inputs for later_entry in self.entries[row + 1 :]
+            recorded_row = self.rows[row]
+            if recorded_row.kind == "operation":  # From now on, the result counts as a source.
+                recorded_row.extra.is_watched_late = not recorded_row.tracked and any(
+                    row in later_row.operands for later_row in self.rows[row + 1 :]
                 )
-                entry.watched, entry.tracked, entry.extra.cause, entry.cut = "explicit", True, "", None
+                recorded_row.watched, recorded_row.tracked, recorded_row.cut = "explicit", True, None
+                recorded_row.set_cause("")
             else:
-                entry.extra.is_watched_late = not entry.tracked
+                recorded_row.extra.is_watched_late = not recorded_row.tracked
         if not self.tensor_rows.list_rows(value):
             self.tensor_rows.find_or_add_row(value)
         self.tape_history.explicit_watches.append((weakref.ref(value), self.tape_history.find_or_build_reference(tape)))

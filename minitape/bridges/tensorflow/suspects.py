@@ -13,12 +13,11 @@ from ...explain.layer_lookup import iter_living_instances
 from ...explain.operation_families import TENSORFLOW_OPERATIONS
 from ...explain.reasons import program_text
 from ...explain.reasons.finding_sentences import describe_escape_method
-from ...explain.reasons.question import RecordedRow
 from ...explain.reasons.suspects import CheckedRun, Suspicion, format_step_count
 from ...explain.translated_sentences import fill
-from ...recording.recorded_rows import BackwardPass
-from ..framework_adapter import is_any_name_read_later, read_escapes
-from .adapter import TensorFlowAdapter, read_rows
+from ...recording.recorded_rows import BackwardPass, RecordedRow
+from ..framework_adapter import is_any_name_read_later
+from .adapter import TensorFlowAdapter
 from .model_variables import collect_requested_handle_ids
 from .operation_log import to_handle_or_value
 
@@ -36,9 +35,9 @@ def build_checked_run(recording: TensorFlowRecording) -> CheckedRun:
         if handle_id in handle_ids_with_gradient
     }
     return CheckedRun(
-        read_rows(recording),
+        recording.rows,
         sweeps,
-        read_escapes(recording),
+        recording.escapes,
         TENSORFLOW_OPERATIONS,
         describe_escape_method,
         recording.has_placeholder_values,
@@ -107,7 +106,7 @@ def _map_handle_ids_to_lost_steps(run: CheckedRun) -> dict[int, RecordedRow]:
                 and not is_any_name_read_later(statement, statement.bound_names)
             ):
                 lost_steps |= {
-                    id(run.rows[input_row].get_object()): row
+                    id(run.rows[input_row].find_object()): row
                     for input_row in row.inputs
                     if run.rows[input_row].kind == "variable"
                 }

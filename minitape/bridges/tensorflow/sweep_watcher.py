@@ -117,13 +117,13 @@ class SweepWatcher:
             row = pending.pop()
             if row not in ancestors:
                 ancestors.add(row)
-                pending += self.log.entries[row].inputs
+                pending += self.log.rows[row].operands
         # The zeros that EagerPyFunc sends have a wrong shape, so ask for no more adjoints than needed.
-        has_python_op = any(self.log.entries[row].op == "EagerPyFunc" for row in ancestors)
+        has_python_op = any(self.log.rows[row].op == "EagerPyFunc" for row in ancestors)
         sources_by_row = [
-            (row, self.log.entries[row].extra.tensor_or_handle)
+            (row, self.log.rows[row].extra.tensor_or_handle)
             for row in sorted(ancestors)
-            if not has_python_op or self.log.entries[row].kind != "constant"
+            if not has_python_op or self.log.rows[row].kind != "constant"
         ]
         return [
             (row, tensor)
@@ -168,7 +168,7 @@ class SweepWatcher:
         tapes = reversed(log.tape_history.tapes)
         matching_tapes = (reference for reference in tapes if getattr(reference.tape_ref(), "_tape", None) is tape)
         sweep.tape = next(matching_tapes, None)
-        sweep.row_count = len(log.entries)
+        sweep.row_count = len(log.rows)
         sweep.site, sweep.call_stack = log.running_line.find_site(), log.running_line.find_call_stack()
         sweep.source_results = [
             (weakref.ref(tensor), gradient is not None) for tensor, gradient in zip(sources, gradients, strict=False)
@@ -211,9 +211,9 @@ class ShareRecorder:
         self.log, self.sweep, self.adjoints = log, sweep, adjoints
         self.waiting_rows_by_op: dict[str, list[int]] = {}
         for row in sorted(adjoints):
-            entry = log.entries[row]
-            if entry.kind == "operation" and entry.output == 0:
-                self.waiting_rows_by_op.setdefault(entry.extra.op, []).append(row)
+            recorded_row = log.rows[row]
+            if recorded_row.kind == "operation" and recorded_row.output == 0:
+                self.waiting_rows_by_op.setdefault(recorded_row.extra.op, []).append(row)
         self.partial_sums: dict = {}
         self.last_share_positions: dict[int, tuple] = {}
 
@@ -248,7 +248,7 @@ class ShareRecorder:
     def _has_inputs_and_adjoints(self, row: int, inputs: Any, adjoints: list) -> bool:
         if len(adjoints) == 1 and self.adjoints.get(row) is not adjoints[0]:
             return False
-        input_rows = self.log.entries[row].inputs
+        input_rows = self.log.rows[row].inputs
         if inputs is None:
             return len(adjoints) > 1 or self.adjoints.get(row) is adjoints[0]
         return all(
@@ -259,7 +259,7 @@ class ShareRecorder:
         )
 
     def _record_shares_of_call(self, call_id: int, shares: list) -> None:
-        for port, (row, product) in enumerate(zip(self.log.entries[call_id].inputs, shares, strict=False)):
+        for port, (row, product) in enumerate(zip(self.log.rows[call_id].inputs, shares, strict=False)):
             if product is None or row not in self.sweep.adjoints:
                 continue
             previous_sum = self.partial_sums.get(row)

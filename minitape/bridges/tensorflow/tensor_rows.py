@@ -22,7 +22,7 @@ class TensorRows:
 
     Attributes:
         recording: The recording that contains the rows.
-        entries: The rows of the recording.
+        rows: The rows of the recording.
         running_line: The source of the line that runs now.
         tape_history: The events of the block's tapes.
         variables_by_handle: The variables of the program, by the identity of their handle.
@@ -35,7 +35,7 @@ class TensorRows:
 
     def __init__(self, recording: TensorFlowRecording, running_line: RunningLine, tape_history: TapeHistory) -> None:
         """Create the map for a recording without rows."""
-        self.recording, self.entries = recording, recording.entries
+        self.recording, self.rows = recording, recording.rows
         self.running_line, self.tape_history = running_line, tape_history
         self.variables_by_handle: dict[int, tf.Variable] = {}
         self.returned_gradients: IdentityMap[ReturnedGradient] = IdentityMap()
@@ -94,7 +94,7 @@ class TensorRows:
         row = self.current_rows.get(id(handle))
         if row is not None:
             # A state may be used before a tape begins and again in the tape's block.
-            if not self.entries[row].tracked:
+            if not self.rows[row].tracked:
                 self.unsettled_rows.append(row)
             return row
         variable = self.variables_by_handle.get(id(handle))
@@ -121,20 +121,21 @@ class TensorRows:
     def _add_leaf_row(self, tensor: Any) -> int:
         is_watched = is_watched_by_open_tape(tensor)
         value = self.keep_value_for_tapes(tensor)
-        extra = TensorFlowExtra(value)
+        extra, site = TensorFlowExtra(value), self.running_line.find_site()
+        gradient: ReturnedGradient | None = None if is_watched else self.returned_gradients.get(tensor)
+        if gradient is not None:
+            extra.row_count, extra.call_stack = gradient.row_count, gradient.call_stack
+            site = gradient.call_stack[-1] if gradient.call_stack else NOWHERE
         row = self.recording.leaf(
             value,
             kind="source" if is_watched else "constant",
-            site=self.running_line.find_site(),
+            site=site,
             tracked=is_watched,
+            inputs=() if gradient is None else gradient.target_rows,
+            cause="" if gradient is None else "not_recorded",
             extra=extra,
             **self.read_dtype_and_shape(tensor),
         )
-        gradient: ReturnedGradient | None = self.returned_gradients.get(tensor)
-        if gradient is not None and not is_watched:
-            extra.cause, extra.origin_rows, extra.row_count = "not_recorded", gradient.target_rows, gradient.row_count
-            extra.call_stack = gradient.call_stack
-            self.entries[row].site = gradient.call_stack[-1] if gradient.call_stack else NOWHERE
         if self.is_recorded_later:
             self.unsettled_rows.append(row)
         self.register_row(tensor, row)
@@ -150,12 +151,13 @@ class TensorRows:
         if pywrap_tfe.TFE_Py_TapeSetIsEmpty():
             return
         for row in self.unsettled_rows:
-            entry = self.entries[row]
-            tensor = entry.extra.tensor_or_handle
+            recorded_row = self.rows[row]
+            tensor = recorded_row.extra.tensor_or_handle
             if not isinstance(tensor, tf.TensorSpec) and is_watched_by_open_tape(tensor):
-                entry.tracked, entry.cut, entry.extra.cause = True, None, ""
-                if entry.kind == "variable":
-                    entry.watched = "automatic"
+                recorded_row.tracked, recorded_row.cut = True, None
+                recorded_row.set_cause("")
+                if recorded_row.kind == "variable":
+                    recorded_row.watched = "automatic"
         self.unsettled_rows = []
 
     def keep_value(self, tensor: Any) -> TensorFlowValue:

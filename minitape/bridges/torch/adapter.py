@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from ...explain.fixes.dialects import TORCH
-from ...explain.reasons.question import Creation, Question, RecordedRow
+from ...explain.reasons.question import Creation, Question
+from ...recording.recorded_rows import RecordedRow
 from ...recording.sites import NOWHERE, Site, find_last_return_site
-from ..framework_adapter import FrameworkAdapter, convert_entries_to_rows, list_named_program_objects, read_escapes
+from ..framework_adapter import FrameworkAdapter, list_named_program_objects
 from .operation_families import CLASS_LOSS_OPS, ZERO_MECHANISMS
 from .row_log import get_extra
 
 if TYPE_CHECKING:
     from .recording import TorchRecording
-
-# The recorder distinguishes causes that have the same name in explain.
-CAUSE_ALIASES = {"wrapped": "copied"}
-
-
-def read_rows(recording: TorchRecording) -> list[RecordedRow]:
-    """Return the rows of a recording in the form that explain reads."""
-    return convert_entries_to_rows(recording, lambda entry: get_extra(entry).tensor_ref, CAUSE_ALIASES)
 
 
 def build_question(recording: TorchRecording, target: Any, source: Any) -> Question:
@@ -35,9 +27,9 @@ def build_question(recording: TorchRecording, target: Any, source: Any) -> Quest
         target: The target tensor, or the number of a row; None if there is no target.
         source: The source tensor.
     """
-    rows, source_rows = list(read_rows(recording)), recording.log.list_rows(source)
+    rows, source_rows = list(recording.rows), recording.log.list_rows(source)
     for row in source_rows:
-        rows[row] = replace(rows[row], edges=[edge._replace(cause="") for edge in rows[row].edges])
+        rows[row] = rows[row].copy_with_edges([edge._replace(cause="") for edge in rows[row].edges])
     target_row = recording.find_row(target)
     return Question(
         adapter=TorchAdapter(recording),
@@ -46,7 +38,7 @@ def build_question(recording: TorchRecording, target: Any, source: Any) -> Quest
         target_rows=[] if target_row is None else [target_row],
         source=source,
         target=target,
-        escapes=read_escapes(recording),
+        escapes=recording.escapes,
         sweep=recording.find_last_sweep_from_or_through(target_row),
     )
 

@@ -17,7 +17,7 @@ from torch.utils.hooks import RemovableHandle
 
 from ...recording.recorded_rows import BackwardPass
 from ...recording.sites import NOWHERE, Site
-from ..recording import RecordingEntry
+from ..recording import RecordedRow
 
 if TYPE_CHECKING:
     from .kept_tensors import TorchValue
@@ -103,8 +103,8 @@ class TorchGraph:
                 self._rows_by_node.setdefault(node, {})[tensor.output_nr] = row
                 self.attach_hook_to_result(tensor, row)
         if output_nodes:
-            entries = [self.log.entries[row] for row in output_rows]
-            take_next_port = build_next_port_finder(entries[0])
+            rows = [self.log.rows[row] for row in output_rows]
+            take_next_port = build_next_port_finder(rows[0])
             for node, edge_rows in self._iter_nodes_with_edges_to_rows(output_nodes):
                 ports = [(edge_number, row, take_next_port(row)) for edge_number, row in edge_rows]
                 self._hook_handles.append(
@@ -112,8 +112,8 @@ class TorchGraph:
                         partial(self._run_hook_safely, partial(self._on_shares_sent, output_rows[0], ports))
                     )
                 )
-            for entry in entries[1:]:
-                entry.inputs = entries[0].inputs
+            for recorded_row in rows[1:]:
+                recorded_row.inputs = rows[0].inputs
 
     def find_nearest_ancestor_rows(self, tensors: Iterable[torch.Tensor]) -> list[int]:
         """Return the nearest rows that tensors depend on, according to autograd's graph."""
@@ -233,7 +233,7 @@ class TorchGraph:
             if products[edge_number] is None:
                 continue
             product, (earlier_sum, _) = products[edge_number], self._partial_sums.get(row, (None, None))
-            value = keep_value(product, must_copy=self.log.entries[row].kind != "operation")
+            value = keep_value(product, must_copy=self.log.rows[row].kind != "operation")
             total = product if earlier_sum is None else earlier_sum + product
             self._partial_sums[row] = total, value if earlier_sum is None else None
             sweep.send(call_row, row, port, value, value if earlier_sum is None else keep_value(total))
@@ -274,23 +274,23 @@ def strip_node_name(node_name: str) -> str:
     return re.sub(r"(Backward)?\d*$", "", node_name.rpartition("::")[2])
 
 
-def build_next_port_finder(entry: RecordingEntry) -> Callable[[int], int]:
+def build_next_port_finder(recorded_row: RecordedRow) -> Callable[[int], int]:
     """Build a function that returns the next input position at which a call used a row.
 
-    The first call with a row returns the row's first position in ``entry.inputs``, the second call its second position,
-    and so on. When no position is left, the row is appended to the inputs.
+    The first call with a row returns the row's first position in its inputs, the second call its second
+    position, and so on. When no position is left, the row is appended to the inputs.
 
     Args:
-        entry: The first result of the call.
+        recorded_row: The first result of the call.
     """
     use_counts: Counter[int] = Counter()
 
     def take_next_port(row: int) -> int:
-        positions = [position for position, input_row in enumerate(entry.inputs) if input_row == row]
+        positions = [position for position, input_row in enumerate(recorded_row.inputs) if input_row == row]
         if use_counts[row] >= len(positions):
             # The arguments did not show this input, such as a hidden state.
-            entry.inputs.append(row)
-            positions.append(len(entry.inputs) - 1)
+            recorded_row.inputs = [*recorded_row.inputs, row]
+            positions.append(len(recorded_row.inputs) - 1)
         use_counts[row] += 1
         return positions[use_counts[row] - 1]
 

@@ -14,13 +14,14 @@ import torch
 
 from ...explain.explanation import Explanation
 from ...explain.reasons import checks, finding_sentences, program_text, zero_nan
-from ...explain.reasons.question import Escape, Finding, Question, RecordedRow
+from ...explain.reasons.question import Finding, Question
 from ...explain.reasons.zero_nan import build_row_finding
 from ...explain.translated_sentences import fill
+from ...recording.recorded_rows import Escape, RecordedRow
 from ...recording.sites import NOWHERE, Site, read_line_at_site
 from ..framework_adapter import find_dropped_result, find_first_nonfinite_cause
 from ..recording import RowNumber
-from .adapter import CAUSE_ALIASES, build_question, get_torch_adapter
+from .adapter import build_question, get_torch_adapter
 from .autograd_graph import strip_node_name
 from .operation_families import SAMPLING_OPS
 from .row_log import PAUSE_BLOCKS, GradClearing, get_extra
@@ -104,9 +105,8 @@ def find_source_without_requires_grad(question: Question) -> Finding | None:
         return Finding("requires_grad", use.site, use.index, variant="late", is_intended=False)
     source_rows = [question.rows[row] for row in question.source_rows]
     result = next((row for row in source_rows if row.kind == "operation"), None)
-    if result is not None and get_extra(result).cause and any(question.rows[row].tracked for row in result.inputs):
-        cause = CAUSE_ALIASES.get(get_extra(result).cause, get_extra(result).cause)
-        return build_row_finding(question, cause, result.index, "source" if cause == "no_grad" else "")
+    if result is not None and result.cause and any(question.rows[row].tracked for row in result.inputs):
+        return build_row_finding(question, result.cause, result.index, "source" if result.cause == "no_grad" else "")
     site = log.history.freezing_sites.get(source) or log.creations.get(source) or NOWHERE
     if site is NOWHERE and first is not None:
         site = _find_freezing_site_or_use(first.site, isinstance(source, torch.nn.Parameter))
@@ -132,7 +132,7 @@ def find_creation_site(question: Question, row: RecordedRow) -> Site:
     If the recorder did not see it, finds the line in the program's text, by the name of the tensor.
     """
     log = get_torch_adapter(question).log
-    name = finding_sentences.find_access_path(question, row.get_object())
+    name = finding_sentences.find_access_path(question, row.find_object())
     was_recorded = row.index not in log.unrecorded_rows and not log.is_leaf_created_before_block(row.index)
     if not name or was_recorded:
         return row.site
@@ -196,7 +196,7 @@ def specialize_break_finding(question: Question, finding: Finding) -> None:
     row, statement = question.rows[finding.row], program_text.find_statement(finding.site)
     if row.kind != "operation" and finding.cause in LEAF_VALUE_ORIGINS:
         finding.detail = fill(LEAF_VALUE_ORIGINS[finding.cause])
-    if get_extra(row).cause == "wrapped":
+    if get_extra(row).is_wrapped:
         finding.variant = "wrapped"
     if not statement or finding.cause not in PAUSE_BLOCKS or statement.find_enclosing_block(*PAUSE_BLOCKS):
         return
@@ -296,7 +296,7 @@ def find_replaced_source(question: Question) -> Finding | None:
 def find_use_of_deep_copy(question: Question) -> Finding | None:
     """Find a use of a deep copy of the source."""
     copy_sites = (
-        get_torch_adapter(question).log.history.find_deep_copy_site(question.rows[row].get_object(), question.source)
+        get_torch_adapter(question).log.history.find_deep_copy_site(question.rows[row].find_object(), question.source)
         for row in sorted(question.ancestors)
     )
     site = next((site for site in copy_sites if site is not NOWHERE), None)
@@ -310,7 +310,7 @@ def find_cause_of_unused_source(question: Question) -> Finding | None:
     log = get_torch_adapter(question).log
     related_tensors = [
         question.source,
-        *(tensor for row in question.descendants if (tensor := question.rows[row].get_object()) is not None),
+        *(tensor for row in question.descendants if (tensor := question.rows[row].find_object()) is not None),
     ]
     transform_site = next(
         (site for tensor in related_tensors if (site := log.unrecorded_use_sites.get(tensor)) is not None), None
@@ -429,7 +429,7 @@ def find_zero_cause(question: Question) -> Finding | None:
         return finding
     row = question.rows[finding.row]
     if finding.cause == "hook" or row.op == "BackwardHookFunction":
-        name = finding_sentences.find_access_path(question, row.get_object()) or fill("a tensor")
+        name = finding_sentences.find_access_path(question, row.find_object()) or fill("a tensor")
         return build_row_finding(question, "hook", row.index, detail=name, site=find_return_of_only_hook(row.site[0]))
     if get_extra(row).custom_rule:
         return build_custom_rule_finding(question, row.index, "zeros")

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from ...explain.reasons.object_names import list_parts_with_suffixes, search_access_path
-from ...explain.reasons.question import OptionalArray
+from ...recording.recorded_rows import OptionalArray
 from ...recording.sites import NOWHERE
 from ...recording.value_summary import to_float_array
 from ..framework_adapter import list_named_program_objects
@@ -112,11 +112,13 @@ def collect_trained_sources(recording: TorchRecording) -> dict[str, Any]:
     ]
     optimized_keys = {key for event in log.training.events for key in event.learning_rates or ()}
     leaves = [
-        (entry, get_extra(entry).tensor_ref())
-        for entry in recording.entries
-        if entry.kind != "operation" and entry.tracked
+        (recorded_row, get_extra(recorded_row).tensor_ref())
+        for recorded_row in recording.rows
+        if recorded_row.kind != "operation" and recorded_row.tracked
     ]
-    other_tensors = [tensor for entry, tensor in leaves if entry.kind == "variable" or id(tensor) in optimized_keys]
+    other_tensors = [
+        tensor for recorded_row, tensor in leaves if recorded_row.kind == "variable" or id(tensor) in optimized_keys
+    ]
     if not (named_tensors or other_tensors):
         other_tensors = [tensor for _, tensor in leaves]
     for tensor in other_tensors:
@@ -154,7 +156,7 @@ def read_weights_around_last_step(
     if not recording.log.training.list_steps_of_parameter(source):
         return None, None
     rows = recording.log.list_leaf_rows(source)
-    values = [to_float_array(recording.entries[row].value) for row in rows]
+    values = [to_float_array(recording.rows[row].value) for row in rows]
     if recording.log.find_current_row(source) is None and source.device.type == "cpu":
         values.append(np.asarray(to_numpy(source), np.float64))
     before = values[-2] if len(values) > 1 else None

@@ -20,8 +20,8 @@ from .watcher import TorchWatcher
 
 if TYPE_CHECKING:
     from ...explain.explanation import Explanation
-    from ...explain.reasons.question import OptionalArray
     from ...explain.reasons.suspects import CheckedRun
+    from ...recording.recorded_rows import OptionalArray
     from ...recording.sites import Site
     from ..model_page import ModelPage
 
@@ -102,19 +102,19 @@ class TorchRecording(FrameworkRecording):
     @property
     def leaves(self) -> Mapping[int, Any]:
         """The tensors that are still alive, keyed by row."""
-        live_tensors = ((entry.row, get_extra(entry).tensor_ref()) for entry in self.entries)
+        live_tensors = ((recorded_row.index, get_extra(recorded_row).tensor_ref()) for recorded_row in self.rows)
         return {
             row: SimpleNamespace(variable=None, tensor=tensor) for row, tensor in live_tensors if tensor is not None
         }
 
     def close(self) -> None:
         """Name the parameters as their modules do, and mark the recording as complete."""
-        for entry in self.entries:
-            if entry.kind == "operation" or entry.name:
+        for recorded_row in self.rows:
+            if recorded_row.kind == "operation" or recorded_row.name:
                 continue
-            name = self.log.history.tensor_names.get(get_extra(entry).tensor_ref())
+            name = self.log.history.tensor_names.get(get_extra(recorded_row).tensor_ref())
             if name:
-                entry.name = entry.label = name
+                recorded_row.name = recorded_row.label = name
         super().close()
 
 

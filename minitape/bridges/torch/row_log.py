@@ -11,15 +11,15 @@ from torch.autograd.function import BackwardCFunction
 
 from ...recording.sites import NOWHERE, Site, find_user_call_stack, find_user_site
 from ..kept_values import IdentityMap
-from ..recording import ROW_LIMIT, RecordingEntry
+from ..recording import ROW_LIMIT, RecordedRow
 from .autograd_graph import TorchGraph, find_autograd_node, strip_node_name
 from .kept_tensors import KeptTensors, count_in_place_changes, get_storage_id
 from .parameter_history import ParameterHistory
 from .training_events import TrainingLog
 
 if TYPE_CHECKING:
-    from ...explain.reasons.question import RecordedRow
     from ...picture.snapshot_types import Kind
+    from ...recording.recorded_rows import RecordedRow
     from .recording import TorchRecording
 
 LABELS = dict(
@@ -36,29 +36,28 @@ class TorchExtra:
 
     Attributes:
         tensor_ref: A weak reference to the tensor.
-        cause: The cause why no gradient passes; "" if a gradient passes.
         node_name: The name of the autograd node; "" for a leaf.
-        origin_rows: The rows from whose values a leaf was created.
         custom_rule: The ``backward()`` of a custom autograd Function; None for other operations.
         call_stack: For a row that ran while gradients were off, the sites of its callers, the outermost first.
+        is_wrapped: Whether the row is a new leaf around the values of another tensor, as by ``nn.Parameter(t)``.
     """
 
-    __slots__ = "tensor_ref cause node_name origin_rows custom_rule call_stack".split()
+    __slots__ = "tensor_ref node_name custom_rule call_stack is_wrapped".split()
 
-    def __init__(
-        self, tensor: torch.Tensor, cause: str = "", origin_rows: Sequence[int] = (), call_stack: Sequence[Site] = ()
-    ) -> None:
+    def __init__(self, tensor: torch.Tensor, call_stack: Sequence[Site] = (), is_wrapped: bool = False) -> None:
         """Store the facts about the row of ``tensor``."""
         self.tensor_ref = weakref.ref(tensor)
-        self.cause = cause
-        self.origin_rows = origin_rows
-        self.call_stack = call_stack
+        self.call_stack, self.is_wrapped = call_stack, is_wrapped
         node = find_autograd_node(tensor)
         self.node_name = "" if node is None else node.name()
         self.custom_rule = type(node)._forward_cls.backward if isinstance(node, BackwardCFunction) else None
 
+    def find_object(self) -> torch.Tensor | None:
+        """Return the tensor; None if it is gone."""
+        return self.tensor_ref()
 
-def get_extra(row: RecordingEntry | RecordedRow) -> TorchExtra:
+
+def get_extra(row: RecordedRow) -> TorchExtra:
     """Return the facts about a row of PyTorch, with their type."""
     extra: TorchExtra = row.extra
     return extra
@@ -95,7 +94,7 @@ class TorchLog:
 
     Attributes:
         recording: The recording.
-        entries: The rows of the recording.
+        rows: The rows of the recording.
         kept_tensors: The tensors that the recording keeps.
         graph: The hooks on autograd's nodes.
         training: The backward passes and optimizer steps.
@@ -113,7 +112,7 @@ class TorchLog:
     def __init__(self, recording: TorchRecording) -> None:
         """Start the log of ``recording``."""
         self.recording = recording
-        self.entries = recording.entries
+        self.rows = recording.rows
         self.kept_tensors = KeptTensors()
         self.graph = TorchGraph(self)
         self.training = TrainingLog()
@@ -157,7 +156,7 @@ class TorchLog:
 
     def list_leaf_rows(self, tensor: torch.Tensor) -> list[int]:
         """Return the rows in which a tensor was a leaf, one for each of its states that were used."""
-        return [row for row in self.list_rows(tensor) if self.entries[row].kind != "operation"]
+        return [row for row in self.list_rows(tensor) if self.rows[row].kind != "operation"]
 
     def forget_current_row(self, tensor: torch.Tensor) -> None:
         """Forget which row stands for a tensor, so that its next use adds a new row."""
@@ -179,8 +178,8 @@ class TorchLog:
 
     def is_leaf_created_before_block(self, row: int) -> bool:
         """Return whether a row is a leaf that was created before the block."""
-        tensor = get_extra(self.entries[row]).tensor_ref()
-        return tensor is not None and self.entries[row].kind != "operation" and self.creations.get(tensor) is None
+        tensor = get_extra(self.rows[row]).tensor_ref()
+        return tensor is not None and self.rows[row].kind != "operation" and self.creations.get(tensor) is None
 
     def note_unrecorded_use(self, tensors: Iterable[torch.Tensor]) -> None:
         """Note that tensors were used in a call whose operations are not recorded.
@@ -209,7 +208,7 @@ class TorchLog:
         rows = [
             row
             for row in rows
-            if (cause == "wrapped" and self.entries[row].tracked) or self._is_computed_beyond_leaf_copy(row)
+            if (cause == "wrapped" and self.rows[row].tracked) or self._is_computed_beyond_leaf_copy(row)
         ]
         if rows:
             self._leaf_origins[leaf] = LeafOrigin(cause, rows, find_user_site())
@@ -222,15 +221,15 @@ class TorchLog:
         stack, visited = [row], set()
         while stack:
             current_row = stack.pop()
-            entry = self.entries[current_row]
-            if get_extra(entry).cause == "create_graph":
+            recorded_row = self.rows[current_row]
+            if recorded_row.cause == "create_graph":
                 return False
-            if current_row not in visited and not entry.tracked:
+            if current_row not in visited and not recorded_row.tracked:
                 visited.add(current_row)
-                stack += entry.inputs
-        entry = self.entries[row]
-        return entry.kind == "operation" and not (
-            get_extra(entry).cause in ("data", "detach") and self.entries[entry.inputs[0]].kind != "operation"
+                stack += recorded_row.operands
+        recorded_row = self.rows[row]
+        return recorded_row.kind == "operation" and not (
+            recorded_row.cause in ("data", "detach") and self.rows[recorded_row.inputs[0]].kind != "operation"
         )
 
     def find_leaf_sharing_memory(self, tensor: torch.Tensor) -> torch.Tensor | None:
@@ -258,7 +257,7 @@ class TorchLog:
     @property
     def is_full(self) -> bool:
         """Whether the recording has ``ROW_LIMIT`` rows, so that no more are written."""
-        return len(self.entries) >= ROW_LIMIT
+        return len(self.rows) >= ROW_LIMIT
 
     # -- new rows ----------------------------------------------------------------------------------
 
@@ -281,7 +280,7 @@ class TorchLog:
             cause, origin_rows, site = self._find_leaf_origin(tensor, site)
         latest_rows = self.list_rows(tensor)[-1:]
         # A result becomes a leaf if the program calls requires_grad_() on it.
-        if latest_rows and self.entries[latest_rows[0]].kind == "operation":
+        if latest_rows and self.rows[latest_rows[0]].kind == "operation":
             origin_rows = latest_rows
         row = self.recording.leaf(
             self.kept_tensors.keep_value(tensor, must_copy=True),
@@ -291,10 +290,12 @@ class TorchLog:
             dtype=format_dtype(tensor),
             shape=tensor.shape,
             tracked=tensor.requires_grad,
-            extra=TorchExtra(tensor, cause, origin_rows),
+            inputs=origin_rows,
+            cause="copied" if cause == "wrapped" else cause,
+            extra=TorchExtra(tensor, is_wrapped=cause == "wrapped"),
         )
         self.register_row(tensor, row)
-        if tensor.requires_grad and not any(self.entries[earlier_row].tracked for earlier_row in earlier_rows):
+        if tensor.requires_grad and not any(self.rows[earlier_row].tracked for earlier_row in earlier_rows):
             self._leaves_by_storage[get_storage_id(tensor)] = weakref.ref(tensor)
             self.graph.attach_hook_to_leaf(tensor)
         return row
@@ -330,7 +331,7 @@ class TorchLog:
             The rows of the results, in the same order.
         """
         site = find_user_site() if site is NOWHERE else site
-        has_tracked_input = any(self.entries[row].tracked for row in input_rows)
+        has_tracked_input = any(self.rows[row].tracked for row in input_rows)
         name = op.strip("_") or op
         label = LABELS.get(name, name)
         rows: list[int] = []
@@ -356,9 +357,9 @@ class TorchLog:
                 scope=self.scope,
                 cut=CUT_BY_CAUSE.get(result_cause) if has_tracked_input else None,
                 tracked=is_tracked,
+                cause=result_cause,
                 extra=TorchExtra(
                     tensor,
-                    result_cause,
                     call_stack=find_user_call_stack() if has_tracked_input and result_cause in PAUSE_BLOCKS else (),
                 ),
             )

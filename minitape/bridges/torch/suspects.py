@@ -18,13 +18,12 @@ from ...explain.layer_lookup import iter_living_instances
 from ...explain.operation_families import OperationNames
 from ...explain.reasons import program_text
 from ...explain.reasons.finding_sentences import describe_escape_method
-from ...explain.reasons.question import RecordedRow
 from ...explain.reasons.suspects import CheckedRun, Suspicion, format_step_count
 from ...explain.translated_sentences import fill
+from ...recording.recorded_rows import RecordedRow
 from ...recording.sites import NOWHERE, Site, read_line_at_site
 from ...recording.value_summary import to_float_array
-from ..framework_adapter import read_escapes
-from .adapter import TorchAdapter, read_rows
+from .adapter import TorchAdapter
 from .model_parameters import iter_unregistered_parameters
 from .row_log import GradClearing
 from .training_events import SAMPLE_SIZE, TrainingEvent, are_samples_equal_and_nonzero, convert_sample_to_numpy
@@ -61,14 +60,14 @@ OPERATION_NAMES = OperationNames(
 
 def build_checked_run(recording: TorchRecording) -> CheckedRun:
     """Return the rows, backward passes and optimizer steps of a recording, for the checks to read."""
-    rows, training = read_rows(recording), recording.log.training
+    rows, training = recording.rows, recording.log.training
     sweeps = [sweep for sweep in recording.sweeps if sweep.adjoints]
     optimizers = iter_living_instances(torch.optim.Optimizer)  # This visits all objects, so it runs only once.
     optimized_keys = {key for event in training.events for key in event.learning_rates or ()} | {
         id(parameter) for optimizer in optimizers for group in optimizer.param_groups for parameter in group["params"]
     }
     reached_rows = {row for sweep in sweeps for row in sweep.adjoints if rows[row].kind != "operation"}
-    leaves = ((rows[row].kind, rows[row].get_object()) for row in reached_rows)
+    leaves = ((rows[row].kind, rows[row].find_object()) for row in reached_rows)
     # A leaf that is not a parameter is trained if an optimizer holds it.
     sources_with_gradient = {
         id(tensor): tensor
@@ -78,7 +77,7 @@ def build_checked_run(recording: TorchRecording) -> CheckedRun:
     return CheckedRun(
         rows,
         sweeps,
-        read_escapes(recording),
+        recording.escapes,
         OPERATION_NAMES,
         describe_escape_method,
         recording=recording,
@@ -300,7 +299,7 @@ def check_samples_without_gradient(run: CheckedRun) -> Iterator[Suspicion]:
         if any(_is_weighted_log_prob(run, run.rows[index], uses.log_prob_rows) for index in uses.log_prob_rows):
             continue
         ancestors = set().union(*(run.find_connected_ancestors(input_row) for input_row in row.inputs))
-        variables = [run.rows[index].get_object() for index in ancestors if run.rows[index].kind == "variable"]
+        variables = [run.rows[index].find_object() for index in ancestors if run.rows[index].kind == "variable"]
         keys = {id(variable) for variable in variables if variable is not None}
         yield Suspicion("sampled", row.site, {}, source_keys=keys)
 

@@ -568,7 +568,7 @@ def _note_gradients_after_backward(log: TorchLog) -> None:
     """Note the gradients of leaves after a backward pass."""
     sweeps = log.recording.sweeps
     rows = sweeps[-1].adjoints if sweeps else ()
-    leaves = (get_extra(log.entries[row]).tensor_ref() for row in rows if log.entries[row].kind != "operation")
+    leaves = (get_extra(log.rows[row]).tensor_ref() for row in rows if log.rows[row].kind != "operation")
     log.training.note_backward_pass((leaf for leaf in leaves if leaf is not None), len(sweeps) - 1, log.graph.site)
 
 

@@ -439,7 +439,7 @@ def reuse_tensor_for_copy(fault: FaultSite, node: Any) -> Change:
         parts = [argument.elt]
     if any(isinstance(n, ast.Constant) or strip_conversion(n) is not n for n in parts):
         return None
-    inputs = [fault.question.rows[index] for index in (row.extra.origin_rows or row.inputs)] if row else []
+    inputs = [fault.question.rows[index] for index in row.inputs] if row else []
     if row and len(inputs) == 1 and inputs[0].shape == row.shape and not parts:
         return unparse(strip_conversion(argument))
     return f"{stack_path}({unparse(argument)})" if parts or (inputs and isinstance(argument, ast.Name)) else None

@@ -16,7 +16,8 @@ from ..reasons.object_names import find_access_path
 from ..reasons.program_text import ProgramText, Statement, find_last_name, parse_expression, read_program, unparse
 
 if TYPE_CHECKING:
-    from ..reasons.question import OptionalArray, Question, RecordedRow
+    from ...recording.recorded_rows import OptionalArray, RecordedRow
+    from ..reasons.question import Question
     from .dialects import Dialect
 
 SIMPLE_STATEMENTS = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Return)

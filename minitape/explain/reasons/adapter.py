@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 from . import finding_sentences
 
 if TYPE_CHECKING:
+    from ...recording.recorded_rows import OptionalArray, RecordedRow
     from ...recording.sites import Site
     from ..fixes.dialects import Dialect
     from .program_text import Statement
-    from .question import Creation, Finding, OptionalArray, Question, RecordedRow
+    from .question import Creation, Finding, Question
 
 
 class Adapter:

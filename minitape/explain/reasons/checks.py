@@ -13,19 +13,16 @@ from typing import TypeGuard
 import numpy as np
 
 from ...recording.graph_nodes import CodePlace, to_site
+from ...recording.recorded_rows import Escape, InputEdge, OptionalArray, RecordedRow
 from ...recording.sites import NOWHERE, Site
 from ..causes import find_kind, get_kind_name
 from . import program_text
 from .object_names import find_name_bound_at_site
 from .question import (
     ADD_OPS,
-    Escape,
     Finding,
-    InputEdge,
-    OptionalArray,
     PathStep,
     Question,
-    RecordedRow,
     find_cheapest_path,
     is_training_target_detached,
     list_distinct_breaks,

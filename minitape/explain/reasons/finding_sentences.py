@@ -7,6 +7,7 @@ import ast
 import numpy as np
 
 from ...common.translation import join_sentences
+from ...recording.recorded_rows import RecordedRow
 from ...recording.sites import NOWHERE
 from ..caller import format_bracketed_place
 from ..causes import CAUSES
@@ -16,7 +17,7 @@ from ..fixes.answer_fixes import add_fixes_to_answer
 from ..translated_sentences import fill, format_range
 from . import program_text
 from .object_names import find_access_path as find_access_path
-from .question import Finding, Question, RecordedRow
+from .question import Finding, Question
 
 ESCAPE_WORDS = {  # The words for how a value leaves, by the method of the escape.
     "": "a NumPy function",

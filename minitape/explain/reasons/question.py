@@ -1,8 +1,8 @@
 """Find the path on which a gradient is lost.
 
-A recording (of minitape's tape, PyTorch, TensorFlow or JAX) is a list of `RecordedRow`s in the order of execution.
-Each row lists the edges to the rows that it was computed from. An edge that no gradient passes is a *break* and names
-its cause.
+A recording (of minitape's tape, PyTorch, TensorFlow or JAX) is a list of rows (`RecordedRow`) in the order of
+execution. Each row lists the edges to the rows that it was computed from. An edge that no gradient passes is a *break*
+and names its cause.
 
 A `Question` holds the rows of one source and one target. This module finds the path between them whose breaks cost
 least; ``checks.py`` reports the break on it that is nearest to the source.
@@ -13,15 +13,13 @@ from __future__ import annotations
 import heapq
 import math
 import re
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
+from ...recording.recorded_rows import Escape, InputEdge, RecordedRow
 from ...recording.sites import NOWHERE, Site
-from ...recording.value_summary import ValueSummary, to_float_array
 from ..causes import Kind, find_kind, get_kind_name
 from . import program_text
 
@@ -31,29 +29,10 @@ if TYPE_CHECKING:
 
 TIE_COST = 0.001  # It is so small that it only decides between paths whose breaks cost the same.
 INDEX_BREAK_COST = 1.5
-OTHER_RECORDING = -1  # The position of a row, and the row count of an escape, that belong to another recording.
 ADD_OPS = {"add", "__add__", "__radd__", "AddV2"}
 find_target_word = re.compile(
     "(?<![a-z])(targets?|teacher|labels?|next|old|ema|frozen|baseline|returns?)(?![a-z])", re.I
 ).search
-
-OptionalArray = np.ndarray | None  # None if the recording did not keep the elements.
-
-
-class InputEdge(NamedTuple):
-    """An edge from a row to one of the rows that it was computed from.
-
-    Attributes:
-        input_row: The index of the row that was read.
-        cause: Why no gradient passes; "" if one does.
-        site: Where the break is, if it is not on the line of the reading row.
-        detail: A detail of the break, such as the name of a method.
-    """
-
-    input_row: int
-    cause: str = ""
-    site: Site = NOWHERE
-    detail: str = ""
 
 
 class PathStep(NamedTuple):
@@ -78,83 +57,6 @@ class Creation(NamedTuple):
 
     clock: int
     call_stack: Sequence[Site] = ()
-
-
-class Escape(NamedTuple):
-    """A value that left the framework, such as by ``.numpy()`` or ``float()``.
-
-    Attributes:
-        row: The row whose value left.
-        method: How it left.
-        site: The line on which it left.
-        row_count: The number of rows that were recorded before, or `OTHER_RECORDING`.
-        clock: The time at which it left, if it left under another recording.
-    """
-
-    row: int
-    method: str
-    site: Site
-    row_count: int
-    clock: int = 0
-
-
-@dataclass(eq=False)
-class RecordedRow:
-    """A leaf, or a result of an operation.
-
-    Attributes:
-        index: The place of the row in `Question.rows`.
-        op: The framework's name of the operation.
-        kind: "operation", "variable", "source" or "constant".
-        edges: The edges to the rows that it was computed from.
-        site: The line of the user's program that created it.
-        get_object: Returns the object that the row stands for, or None if that is gone.
-        call_stack: The statements that ran when it was created, the outermost first.
-        tracked: Whether a gradient can continue from it.
-        position: Its number in the recording in question, or `OTHER_RECORDING`.
-        clock: The time at which it was created, if it is a row of another recording.
-        scope: The functions of the framework in which it ran, the outermost first.
-        call_id: The call that produced it. Several results of one call share it.
-        extra: The framework's own entry for the row.
-    """
-
-    index: int
-    op: str
-    kind: str
-    edges: list[InputEdge]
-    site: Site
-    get_object: Callable[[], Any] = lambda: None
-    call_stack: Sequence[Site] = ()
-    value: ValueSummary | None = None
-    dtype: str = ""
-    shape: Sequence[int] = ()
-    tracked: bool = True
-    position: int = OTHER_RECORDING
-    clock: int = 0
-    name: str = ""
-    scope: Sequence[str] = ()
-    call_id: int = -1
-    extra: Any = None
-
-    @property
-    def inputs(self) -> list[int]:
-        """The rows that this row was computed from."""
-        return [edge.input_row for edge in self.edges]
-
-    @property
-    def array(self) -> OptionalArray:
-        """The elements of the row, if the recording kept them."""
-        return to_float_array(self.value)
-
-    def was_created_after(self, escape: Escape) -> bool:
-        """Return whether the row was created after a value left.
-
-        Args:
-            escape: The value that left.
-        """
-        if self.position != OTHER_RECORDING:
-            return self.position >= escape.row_count
-        return not self.clock or self.clock > escape.clock  # A row without a time may be of any time.
 
 
 @dataclass(eq=False)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ...recording.recorded_rows import BackwardPass
+from ...recording.recorded_rows import BackwardPass, Escape, OptionalArray, RecordedRow
 from ...recording.sites import Site
 from ...recording.value_summary import to_float_array
 from ..caller import format_bracketed_place
@@ -30,7 +30,7 @@ from ..fixes.answer_fixes import add_fixes_to_answer
 from ..operation_families import OperationNames
 from ..translated_sentences import fill
 from . import program_text
-from .question import Escape, Finding, OptionalArray, Question, RecordedRow, find_nearest_tracked_consumers
+from .question import Finding, Question, find_nearest_tracked_consumers
 
 if TYPE_CHECKING:
     from .adapter import Adapter

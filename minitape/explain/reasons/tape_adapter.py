@@ -28,7 +28,7 @@ from ...recording.graph_nodes import (
     is_variable_state,
     to_site,
 )
-from ...recording.recorded_rows import BackwardPass
+from ...recording.recorded_rows import OTHER_RECORDING, BackwardPass, Escape, InputEdge, OptionalArray, RecordedRow
 from ...recording.sites import NOWHERE, Site, find_last_return_site
 from ...recording.tape_reachability import TapeRules, read_given_variable_name, unwrap_to_base_variable
 from ...recording.value_origins import ValueRef, find_origin
@@ -44,24 +44,13 @@ from ..translated_sentences import fill
 from . import checks, finding_sentences, program_text, suspects, tape_sentences, zero_nan
 from .adapter import Adapter
 from .object_names import find_source_name
-from .question import (
-    ADD_OPS,
-    OTHER_RECORDING,
-    Creation,
-    Escape,
-    Finding,
-    InputEdge,
-    OptionalArray,
-    Question,
-    RecordedRow,
-    find_nearest_tracked_consumers,
-    list_distinct_breaks,
-)
+from .question import ADD_OPS, Creation, Finding, Question, find_nearest_tracked_consumers, list_distinct_breaks
 
 if TYPE_CHECKING:
     from ...engine.record.provenance import EscapeNote
     from ...engine.table.primitives import Primitive
     from ...engine.types import TargetOrSource
+    from ...recording.recorded_rows import RowKind
 
 FUNCTION_OPS = ("function", "PartitionedCall", "StatefulPartitionedCall")
 MAX_CALL_DEPTH = 3  # How many nested calls are entered.
@@ -90,10 +79,10 @@ def read_tape(tape: GradientTape, targets: list[TargetOrSource], sources: list[T
     source_nodes = [node for source in rules.sources for node in graph.list_nodes_of_value(source)]
     ancestors = map_ancestors_to_inputs(rules, [*rules.target_nodes, *source_nodes, *escaped_nodes])
     row_of_node = {node.key: index for index, node in enumerate(ancestors)}
-    rows: list[TapeRow] = []
+    details, rows = TapeRowDetails(rules), list[RecordedRow]()
     for index, (node, inputs) in enumerate(ancestors.items()):
         edges = [_to_input_edge(row_of_node[input_node.key], break_) for input_node, break_ in inputs]
-        rows.append(TapeRow(rules, index, node, edges))
+        rows.append(build_tape_row(details, index, node, edges))
     escapes = [
         Escape(
             row=row_of_node[node.key],
@@ -182,78 +171,100 @@ def _to_input_edge(row: int, break_: Break | None) -> InputEdge:
     return InputEdge(row, break_.cause.removesuffix("_op"), to_site(break_.place), break_.detail)
 
 
-class TapeRow(RecordedRow):
-    """A row of a tape. Its sites and values are looked up only when they are needed.
+class TapeRowDetails:
+    """Looks up the places, the values and the names of a tape's rows when they are needed.
 
     Attributes:
-        extra: The node of the row.
         rules: The tape's rows, and which rows its adjoints reach.
     """
 
-    extra: ValueNode
+    def __init__(self, rules: TapeRules) -> None:
+        """Look up the details of rows of ``rules``."""
+        self.rules = rules
 
-    def __init__(self, rules: TapeRules, index: int, node: ValueNode, edges: list[InputEdge]) -> None:
-        """Create the row of a node."""
-        self.index, self.edges, self.extra, self.rules = index, edges, node, rules
-        primitive, origin, outer_node = self.primitive, node.origin, find_call_on_tape(node)
-        self.op = "" if primitive is None else primitive.op or primitive.name
-        is_computed = primitive is not None or (origin is not None and origin.kind == "gradient")
-        is_on_tape = rules.is_on_tape(node)
-        self.kind = "source" if is_on_tape else "constant"
-        if node.variable is not None or is_variable_state(origin):
-            self.kind = "variable"
-        if node.variable is None and is_computed:
-            self.kind = "operation"
-        self.position = outer_node.row if outer_node.record is rules.record else OTHER_RECORDING
-        self.clock = 0 if origin is None else origin.clock
-        if node.tensor is None and node.record is not None and node.enclosing_call is None:
-            # One call returns both, which is faster than two separate lookups.
-            self.shape, numpy_dtype = node.record.get_shape_and_dtype(node.row)
-            dtype: Any = find_dtype_of_numpy(numpy_dtype)
-        else:
-            self.shape, dtype = np.shape(rules.find_array(node)), node.find_dtype()
-        self.dtype = "" if dtype is None else dtype.name
-        is_differentiable = dtype is None or dtype.differentiable
-        self.tracked = is_differentiable and (is_on_tape or (is_computed and node.enclosing_call is not None))
+    def find_place(self, row: RecordedRow) -> CodePlace | None:
+        """Return the statement that computed a row, or the one that created a leaf.
 
-    @property
-    def primitive(self) -> Primitive | None:
-        """The primitive that computed the row; None for a leaf."""
-        node = self.extra
-        primitive = find_operation_and_inputs(node.record, node.row)[0] if node.record is not None else None
-        if primitive is None and node.origin is not None and node.origin.kind == "op":
-            return node.origin.detail
-        return primitive
-
-    @property
-    def place(self) -> CodePlace | None:
-        """The statement that computed the row, or the one that created a leaf."""
-        node = self.extra
+        Args:
+            row: The row.
+        """
+        node: ValueNode = row.extra
         return (is_leaf(node) and node.find_creation_place()) or node.find_recorded_place()
 
-    @cached_property
-    def site(self) -> Site:  # type: ignore[override]
-        """The file and the line of `place`."""
-        return to_site(self.place)
+    def find_site(self, row: RecordedRow) -> Site:
+        """Return the file and the line of the row's place."""
+        return to_site(self.find_place(row))
 
-    @cached_property
-    def call_stack(self) -> Sequence[Site]:  # type: ignore[override]
-        """The statements that ran at `place`, the outermost first."""
-        return build_call_stack(self.place)
+    def find_call_stack(self, row: RecordedRow) -> Sequence[Site]:
+        """Return the statements that ran at the row's place, the outermost first."""
+        return build_call_stack(self.find_place(row))
 
-    @cached_property
-    def value(self) -> ValueSummary | None:  # type: ignore[override]
-        """The elements of the row, if the tape kept them."""
-        return ValueSummary(self.rules.find_array(self.extra))
+    def find_value(self, row: RecordedRow) -> ValueSummary:
+        """Return the elements of the row, if the tape kept them."""
+        return ValueSummary(self.rules.find_array(row.extra))
 
-    @cached_property
-    def name(self) -> str:  # type: ignore[override]
-        """The name that the program gave to a variable."""
-        return read_given_variable_name(self.extra.variable)
+    def find_name(self, row: RecordedRow) -> str:
+        """Return the name that the program gave to a variable; "" for other rows."""
+        return read_given_variable_name(row.extra.variable)
 
-    def get_object(self) -> Any:
-        """Return the tensor or variable that the row stands for, if it still exists."""
-        return self.extra.tensor if self.extra.variable is None else self.extra.variable
+    def find_object(self, row: RecordedRow) -> Any:
+        """Return the tensor or variable that the row stands for; None if it is gone."""
+        return row.extra.tensor if row.extra.variable is None else row.extra.variable
+
+
+def find_primitive(node: ValueNode) -> Primitive | None:
+    """Return the primitive that computed a node; None for a leaf.
+
+    Args:
+        node: The node.
+    """
+    primitive = find_operation_and_inputs(node.record, node.row)[0] if node.record is not None else None
+    if primitive is None and node.origin is not None and node.origin.kind == "op":
+        return node.origin.detail
+    return primitive
+
+
+def build_tape_row(details: TapeRowDetails, index: int, node: ValueNode, edges: list[InputEdge]) -> RecordedRow:
+    """Return the row of a node.
+
+    Args:
+        details: Looks up the details of the tape's rows.
+        index: The place of the row in the recording.
+        node: The node.
+        edges: The edges to the rows that it was computed from.
+    """
+    rules, primitive, origin, outer_node = details.rules, find_primitive(node), node.origin, find_call_on_tape(node)
+    is_computed = primitive is not None or (origin is not None and origin.kind == "gradient")
+    is_on_tape = rules.is_on_tape(node)
+    kind: RowKind
+    if node.variable is None and is_computed:
+        kind = "operation"
+    elif node.variable is not None or is_variable_state(origin):
+        kind = "variable"
+    else:
+        kind = "source" if is_on_tape else "constant"
+    if node.tensor is None and node.record is not None and node.enclosing_call is None:
+        # One call returns both, which is faster than two separate lookups.
+        shape, numpy_dtype = node.record.get_shape_and_dtype(node.row)
+        dtype: Any = find_dtype_of_numpy(numpy_dtype)
+    else:
+        shape, dtype = np.shape(rules.find_array(node)), node.find_dtype()
+    is_differentiable = dtype is None or dtype.differentiable
+    row = RecordedRow(
+        index,
+        "" if primitive is None else primitive.op or primitive.name,
+        kind,
+        inputs=[edge.input_row for edge in edges],
+        tracked=is_differentiable and (is_on_tape or (is_computed and node.enclosing_call is not None)),
+        dtype="" if dtype is None else dtype.name,
+        shape=shape,
+        position=outer_node.row if outer_node.record is rules.record else OTHER_RECORDING,
+        clock=0 if origin is None else origin.clock,
+        details=details,
+        extra=node,
+    )
+    row.edges = edges
+    return row
 
 
 class TapeAdapter(Adapter):
@@ -274,7 +285,7 @@ class TapeAdapter(Adapter):
     unused_cause, escape_cause = "independent", "left_through_numpy"
 
     def __init__(
-        self, rules: TapeRules, rows: list[TapeRow], row_of_node: dict[Hashable, int], escapes: list[Escape]
+        self, rules: TapeRules, rows: list[RecordedRow], row_of_node: dict[Hashable, int], escapes: list[Escape]
     ) -> None:
         """Create the adapter, and index its rows by the values that they stand for."""
         self.rules, self.rows, self.row_of_node, self.escapes = rules, rows, row_of_node, escapes
@@ -516,11 +527,9 @@ class TapeQuestion(Question):
 
     Attributes:
         adapter: The adapter of the tape.
-        rows: The rows of the tape.
     """
 
     adapter: TapeAdapter
-    rows: Sequence[TapeRow]
 
 
 # -- checks of a tape alone ------------------------------------------------------------------------
@@ -652,7 +661,7 @@ def find_unused_layer(question: TapeQuestion) -> Finding | None:
     rules, owner = question.adapter.rules, question.adapter.find_layer_of_variable(question.source)
     if owner is None or question.source._find_tape_rows(rules.tape):
         return None
-    used_ids = {id(row.get_object()) for row in question.list_leaves_besides_source() if row.kind == "variable"}
+    used_ids = {id(row.find_object()) for row in question.list_leaves_besides_source() if row.kind == "variable"}
     if any(
         id(variable) in used_ids or variable._find_tape_rows(rules.tape) for variable in list_variables_of_owner(owner)
     ):

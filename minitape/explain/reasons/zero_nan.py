@@ -11,13 +11,14 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from ...recording.recorded_rows import OptionalArray, RecordedRow
 from ...recording.sites import NOWHERE, Site, read_line_at_site
 from ...recording.value_summary import to_float_array
 from ..operation_families import MOVING_OPS, VARIANT_OF_POINT_OP
 from ..translated_sentences import fill
 from . import program_text
 from .object_names import find_access_path
-from .question import Finding, OptionalArray, Question, RecordedRow
+from .question import Finding, Question
 
 find_clip_word = re.compile(r"\bclip\w*").search  # Finds a clipping function that runs a maximum or minimum.
 MIN_MAX_OPS = {"max", "min", "Maximum", "Minimum"}
@@ -194,7 +195,7 @@ def find_origin_of_nonfinite(question: Question, row: int, is_hidden: bool = Fal
         return build_row_finding(question, cause, _find_row_made_nan_by_mask(question, nonfinite, reader), variant)
     if is_selection:
         return build_row_finding(question, cause, first_row.index, variant)
-    name = first_row.name or find_access_path(question, first_row.get_object()) or fill("A tensor")
+    name = first_row.name or find_access_path(question, first_row.find_object()) or fill("A tensor")
     variant = "trained" if first_row.tracked else ""
     return Finding("nan_input", first_row.site, first_row.index, other_name=name, variant=variant)
 
