@@ -16,6 +16,7 @@ from .sites import NOWHERE, Site, find_site_of_bytecode
 
 if TYPE_CHECKING:
     from ..engine.record.record import Record
+    from ..engine.record.row_parts import Call
     from ..engine.table.primitives import Primitive
     from ..engine.tensor.tensor import Tensor
     from ..engine.tensor.variable import ResourceVariable
@@ -130,7 +131,7 @@ class ValueNode:
         enclosing_call: The call in which the row ran, if it belongs to a tf.function, a loop or a branch.
     """
 
-    __slots__ = ("key", "record", "row", "origin", "tensor", "variable", "enclosing_call", "_edges")
+    __slots__ = ("key", "record", "row", "origin", "tensor", "variable", "enclosing_call", "_edges", "_cells")
 
     def __init__(
         self,
@@ -146,6 +147,29 @@ class ValueNode:
         self.tensor, self.variable = tensor, variable
         self.enclosing_call: EnclosingCall | None = None
         self._edges: list[tuple[ValueNode, Break | None]] | None = None
+        self._cells: tuple[int, int, int, Call | None] | None = None
+
+    @property
+    def cells(self) -> tuple[int, int, int, Call | None]:
+        """The operation, the two operands and the call of the row. The recording is read once."""
+        if self._cells is None:
+            self._cells = self._read_cells()
+        return self._cells
+
+    def _read_cells(self) -> tuple[int, int, int, Call | None]:
+        assert self.record is not None
+        op, left, right, call, *_ = self.record.read_all_cells(self.row)
+        return op, left, right, call
+
+    def find_operation_and_inputs(self) -> tuple[Primitive | None, tuple[int, ...]]:
+        """Return the operation that computed the row, and its inputs; (None, ()) for a leaf."""
+        if self.record is None:
+            return None, ()
+        op, left, right, call = self.cells
+        if op >= FIRST_CODE:
+            primitive = BY_CODE[op - FIRST_CODE]
+            return primitive, (left,) if len(primitive.texts) == 2 else (left, right)
+        return (None, ()) if call is None else (call.primitive, call.inputs)
 
     def find_recorded_place(self) -> CodePlace | None:
         """Return the user's statement that computed the row, or the first statement that used a leaf.
@@ -173,11 +197,8 @@ class ValueNode:
         """Return the name of the operation that computed the row; "" for a leaf and for a value without a row."""
         if self.record is None:
             return ""
-        op = self.record.read_integer_cells(self.row)[0]
-        if op >= FIRST_CODE:
-            return BY_CODE[op - FIRST_CODE].name
-        call = self.record.get_call(self.row)
-        return "" if call is None else call.primitive.name
+        primitive, _ = self.find_operation_and_inputs()
+        return "" if primitive is None else primitive.name
 
     def is_literal_number(self) -> bool:
         """Return whether the node is a number in the program's text. All uses of such a number share one row."""
@@ -229,7 +250,7 @@ def is_leaf(node: ValueNode) -> bool:
     Args:
         node: The node.
     """
-    return node.record is None or node.record.read_integer_cells(node.row)[0] == LEAF
+    return node.record is None or node.cells[0] == LEAF
 
 
 def find_operation_and_inputs(record: Record, row: int) -> tuple[Primitive | None, tuple[int, ...]]:

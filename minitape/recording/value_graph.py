@@ -183,7 +183,7 @@ class ValueGraph:
         """Yield the input nodes of a row, each with the break on its edge or None."""
         record = node.record
         assert record is not None
-        op, left, right, _ = record.read_integer_cells(node.row)
+        op, left, right, recorded_call = node.cells
         if node.enclosing_call is not None and node.row in node.enclosing_call.next_turn_rows:
             yield from self._iter_loop_turn_edges(node)
             return
@@ -196,7 +196,8 @@ class ValueGraph:
             primitive = BY_CODE[op - FIRST_CODE]
             inputs = (left,) if left == right or len(primitive.texts) == 2 else (left, right)
             rules = [None if text == "-" else text for text in primitive.texts[1:]]
-        elif op == CALL and (call := record.get_call(node.row)) is not None:
+        elif op == CALL and recorded_call is not None:
+            call = recorded_call
             primitive, inputs, rules = call.primitive, call.inputs, call.primitive.rules
         else:
             other_record = None if node.tensor is None else node.tensor._record

@@ -22,7 +22,6 @@ from ...recording.graph_nodes import (
     CodePlace,
     ValueNode,
     build_call_stack,
-    find_operation_and_inputs,
     find_origin_place,
     is_leaf,
     is_variable_state,
@@ -218,7 +217,7 @@ def find_primitive(node: ValueNode) -> Primitive | None:
     Args:
         node: The node.
     """
-    primitive = find_operation_and_inputs(node.record, node.row)[0] if node.record is not None else None
+    primitive, _ = node.find_operation_and_inputs()
     if primitive is None and node.origin is not None and node.origin.kind == "op":
         return node.origin.detail
     return primitive
