@@ -136,12 +136,11 @@ def lab_command(
 ) -> None:
     """Open the lessons in JupyterLab.
 
-    Copies the lessons that are not yet in FOLDER (./minitape-lessons unless you name one) and starts JupyterLab there,
-    on the lesson last worked on. What is in FOLDER already is yours and is never overwritten. The server listens on
-    this machine only, behind a token, unless you say otherwise.
+    Copies missing lessons to FOLDER (./minitape-lessons by default) and starts JupyterLab there, at the lesson that you
+    worked on last. Files that are already in FOLDER are yours and are never overwritten. By default, the server listens
+    on this machine only and requires a token.
 
-    Without --language the lessons are those that FOLDER has, or, where it has none yet, those in your system's
-    language.
+    Without --language, the language is that of the lessons in FOLDER or, in a new folder, your system's language.
     """
     if not copy_only:
         require_packages("jupyterlab")  # Check this before any files are copied.
@@ -179,13 +178,13 @@ def check_command(
     timeout: float,
     quiet: bool,
 ) -> None:
-    """Run notebooks, and report every difference.
+    """Run notebooks and report every difference.
 
-    Without NOTEBOOKS the course's own lessons are checked; a folder means all notebooks in it. What cells print is
-    compared with what is saved in them, by nbval, exactly. Cells that were never run, unknown magics, failing !
-    commands, text on stderr and saved widget state are reported too. The notebooks themselves are not changed.
+    Without NOTEBOOKS, the course's own lessons are checked. A folder stands for all notebooks in it. nbval compares the
+    new outputs with the saved outputs exactly. Cells that were never run, unknown magics, failing ! commands, text on
+    stderr and saved widget state are also reported. The notebooks themselves are not changed.
 
-    Ends with 0 if all is well, 1 if something was found, 2 if a notebook could not be checked.
+    The exit status is 0 if all is well, 1 if problems were found, and 2 if a notebook could not be checked.
     """
     from .check_notebooks import resolve_notebook_paths
     from .terminal_report import check_notebooks_with_progress_bar, print_check_results
@@ -227,12 +226,13 @@ def explain_command(
     answers: Path | None,
     framework: str | None,
 ) -> None:
-    """Run a training PROGRAM, and explain what its gradients lack.
+    """Run a training PROGRAM and explain problems with its gradients.
 
-    Options of this command come before PROGRAM; all behind it are the program's own ARGUMENTS. Of PyTorch and
-    TensorFlow its steps are recorded, of JAX the first gradients that it takes, each by a run of its function without
-    the compiler. A gradient that is missing, not finite, zero or suspect is reported at once, and a page about all that
-    was trained follows at the end. The exit status is 1 with findings, or where the program ended in an error.
+    Options of this command come before PROGRAM. Everything after PROGRAM belongs to the program's own ARGUMENTS. With
+    PyTorch and TensorFlow, training steps are recorded. With JAX, the first gradients are recorded, by running each
+    function again without the compiler. A gradient that is missing, not finite, zero or suspect is reported
+    immediately. A page about all trained parameters follows at the end. The exit status is 1 if there are findings or
+    the program ended in an error.
     """
     from .explain_program import run_and_explain_program
 
@@ -252,8 +252,8 @@ def explain_command(
 def save_command(notebooks: tuple[Path, ...], timeout: float) -> None:
     """Run NOTEBOOKS and save them with their outputs.
 
-    This is how a lesson is saved: in a fresh kernel, without widget state, with lasting cell ids. A notebook in which a
-    cell fails, or writes to stderr, is left as it was; the others are saved.
+    Lessons are saved in this way: run in a fresh kernel, without widget state, and with stable cell IDs. If a cell
+    fails or writes to stderr, its notebook is left unchanged. All other notebooks are saved.
     """
     from .check_notebooks import resolve_notebook_paths
     from .save import run_and_save_notebook
@@ -276,7 +276,7 @@ def save_command(notebooks: tuple[Path, ...], timeout: float) -> None:
 def new_lesson_command(name: str, title: str | None) -> None:
     """Write the skeleton of a lesson.
 
-    NAME.ipynb has one exercise, and passes `minitape check`.
+    NAME.ipynb contains one exercise and passes `minitape check`.
     """
     from .new_lesson import write_lesson_skeleton
 
@@ -303,13 +303,13 @@ def quote_for_shell(path: Path) -> str:
 @click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True, file_okay=False))
 @click.option("--csv", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Also write all as CSV.")
 def class_command(folders: tuple[Path, ...], csv: Path | None) -> None:
-    """Show how far a class is, and which exercise stops it.
+    """Show how far a class has come, and which exercise holds it up.
 
-    FOLDER holds a folder for each learner, with progress files (.minitape-progress.json) or returned notebooks in it;
-    or it is the folder of one learner, as in: minitape class /home/*/minitape-lessons
+    FOLDER contains a folder for each learner, with progress files (.minitape-progress.json) or returned notebooks. It
+    can also be the folder of a single learner, as in: minitape class /home/*/minitape-lessons
 
-    Nothing in the files is run. Notebooks hold the last answers; progress files hold tries and times, too.
-    Learners can change both: for grades there is minitape export --nbgrader.
+    Nothing in the files is run. Notebooks contain the last answers; progress files also contain tries and times.
+    Learners can change both, so use minitape export --nbgrader for grades.
     """
     from .class_figures import compute_class_figures
     from .class_report import format_class_csv, print_class_figures, read_hand_ins_with_progress_bar
@@ -341,10 +341,10 @@ def class_command(folders: tuple[Path, ...], csv: Path | None) -> None:
 def export_command(lessons: tuple[str, ...], language: str | None, nbgrader: bool, course: Path) -> None:
     """Write lessons as assignments that another tool grades.
 
-    A lesson is a number of the course's own (01), or a notebook of yours. Of each exercise the given part is kept, and
-    a grade cell is put behind it that fails while the answer is wrong. A notebook that brings its own answers, as
-    `minitape new-lesson` writes it, makes an exam: its answers are hidden, and learners do not see whether theirs are
-    right. The answers of the course's own lessons are in the installed package, where learners can find them.
+    A lesson is the number of a course lesson, such as 01, or one of your own notebooks. Each exercise keeps its given
+    part, followed by a grade cell that fails while the answer is wrong. A notebook that contains its own answers, as
+    `minitape new-lesson` writes it, becomes an exam: the answers are hidden, and learners do not see whether their own
+    answers are right. The answers to the course's lessons are in the installed package, where learners can find them.
     """
     from .nbgrader import export_lesson, write_settings_or_list_missing
 
@@ -383,14 +383,14 @@ def export_command(lessons: tuple[str, ...], language: str | None, nbgrader: boo
 def site_command(
     out: Path, folder: Path | None, languages: tuple[str, ...], lite: bool, offline: bool, pyodide: Path | None
 ) -> None:
-    """Write lessons as pages, with pictures that step.
+    """Write lessons as web pages with interactive pictures.
 
-    The lessons are those in FOLDER, or the course's own without it. The pages in the folder OUT need no kernel and no
-    network, and load nothing from other machines. They hold no answers: neither the cell that has those of a lesson,
-    nor the folded solutions. They are made with Sphinx: pip install "minitape[docs]". An older site in OUT is replaced.
+    The lessons are the notebooks in FOLDER or, without FOLDER, the course's own. The pages in the folder OUT need no
+    kernel and no network, and load nothing from other machines. They contain no answers: the answer cell and the folded
+    solutions are left out. Sphinx builds the pages: pip install "minitape[docs]". An older site in OUT is replaced.
 
-    With --lite the folder holds JupyterLite, for a web server: pip install "minitape[lite]". The
-    reader's browser fetches Python (Pyodide) from cdn.jsdelivr.net, with --offline from the site itself.
+    With --lite, OUT contains JupyterLite for a web server: pip install "minitape[lite]". The reader's browser loads
+    Python (Pyodide) from cdn.jsdelivr.net or, with --offline, from the site itself.
     """
     if not lite and (offline or pyodide):
         raise create_usage_error("--offline and --pyodide go with --lite: other pages need no Python")
@@ -416,7 +416,7 @@ def site_command(
 def warmup_command(shared: bool) -> None:
     """Compile the numba kernels ahead of time.
 
-    The first long tape does not wait for them then.
+    After that, the first long tape does not have to wait for them.
     """
     from .terminal_report import warm_up_kernels
 
