@@ -76,7 +76,7 @@ def stop_gradient(input: Value, name: GraphName = None) -> Tensor:
     return apply_primitive("stop_gradient", to_tensor(input))
 
 
-# -- shape -----------------------------------------------------------------------------------------
+# -- shapes ----------------------------------------------------------------------------------------
 
 
 def shape(input: Value, out_type: DTypeLike = None, name: GraphName = None) -> Tensor:

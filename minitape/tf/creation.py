@@ -1,6 +1,6 @@
 """Functions that create a tensor from a shape or a few numbers.
 
-The functions and their arguments are TensorFlow's (https://www.tensorflow.org/api_docs/python/tf).
+The functions and their arguments follow TensorFlow (https://www.tensorflow.org/api_docs/python/tf).
 """
 
 from __future__ import annotations

@@ -255,7 +255,7 @@ pow = _define_binary("pow", "x to the power y", "2.0, 3.0 -> 8.0", note="For int
 subtract = _define_binary("subtract", "x - y", "3.0, 1.0 -> 2.0")
 
 
-# -- functions with arguments that need preparation ------------------------------------------------
+# -- functions whose arguments are converted first -------------------------------------------------
 
 
 def atan2(y: Value, x: Value, name: GraphName = None) -> Tensor:

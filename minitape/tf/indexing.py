@@ -1,6 +1,6 @@
 """Functions that select or replace elements by their positions: ``x[...]``, gather, masks and scatter.
 
-The functions and their arguments are TensorFlow's (https://www.tensorflow.org/api_docs/python/tf).
+The functions and their arguments follow TensorFlow (https://www.tensorflow.org/api_docs/python/tf).
 """
 
 from __future__ import annotations
@@ -208,7 +208,7 @@ def _normalize_index_entry(entry: Object, axis: int, size: int) -> Index:
     return entry % size
 
 
-# -- elements at listed places ---------------------------------------------------------------------
+# -- elements at given positions -------------------------------------------------------------------
 
 
 def gather(

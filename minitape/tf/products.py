@@ -239,7 +239,7 @@ def norm(
         A tensor with the remaining shape. For "euclidean", the result has the dtype of ``tensor``.
 
     Raises:
-        ValueError: If ``ord`` or ``axis`` has another value.
+        ValueError: If ``ord`` or ``axis`` is not supported.
         InvalidArgumentError: If the norm is not supported for the dtype, or an axis does not exist.
 
     >>> import minitape as tf

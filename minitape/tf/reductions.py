@@ -338,7 +338,7 @@ def _sort_with_positions(values: Value, axis: Value, direction: str) -> TopKV2:
         The sorted elements and their positions, both with the shape of ``values``.
 
     Raises:
-        ValueError: If ``direction`` has another value.
+        ValueError: If ``direction`` is neither "ASCENDING" nor "DESCENDING".
     """
     if direction not in ("ASCENDING", "DESCENDING"):
         raise ValueError(f"direction must be 'ASCENDING' or 'DESCENDING', got {direction!r}")
@@ -382,7 +382,7 @@ def sort(values: Value, axis: Value = -1, direction: str = "ASCENDING", name: Gr
         A tensor of the same shape and dtype.
 
     Raises:
-        ValueError: If ``direction`` has another value.
+        ValueError: If ``direction`` is neither "ASCENDING" nor "DESCENDING".
         InvalidArgumentError: If the axis does not exist.
 
     >>> import minitape as tf
@@ -412,7 +412,7 @@ def argsort(
         An int32 tensor of the same shape.
 
     Raises:
-        ValueError: If ``direction`` has another value.
+        ValueError: If ``direction`` is neither "ASCENDING" nor "DESCENDING".
         InvalidArgumentError: If the axis does not exist.
 
     >>> import minitape as tf

@@ -40,7 +40,7 @@ FOLDER, OUTSIDE = Path("given").absolute(), Path("outside").absolute()
 SECRET = OUTSIDE / "secret.txt"
 SIGN = "carried_out"  # Nothing may call, look up or write this name.
 
-# -- what is seen ----------------------------------------------------------------------------------
+# -- watching ------------------------------------------------------------------------------------
 
 seen: list[str] = []
 watching: list[Path] = []  # While a file is read, the only folder that may be opened.
@@ -103,7 +103,7 @@ def watch_reads(folder: Path = FOLDER) -> Iterator[None]:
         watching[:] = []
 
 
-# -- what is written into the files ----------------------------------------------------------------
+# -- content of the files --------------------------------------------------------------------------
 
 CODE = f"open({str(OUTSIDE / SIGN)!r}, 'w')"
 MODULES = sorted({m.name for m in pkgutil.walk_packages(tf.__path__, "minitape.")} - {"minitape.__main__"})
