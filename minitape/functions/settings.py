@@ -21,6 +21,9 @@ def init_scope() -> Iterator[None]:
 
     See https://www.tensorflow.org/api_docs/python/tf/init_scope.
 
+    Returns:
+        A context manager.
+
     >>> import minitape as tf
     >>> with tf.init_scope():
     ...     tf.executing_eagerly()
@@ -33,6 +36,8 @@ def init_scope() -> Iterator[None]:
 
 def executing_eagerly() -> bool:
     """Return whether Python can read the values of tensors.
+
+    See https://www.tensorflow.org/api_docs/python/tf/executing_eagerly.
 
     Returns:
         False while a function is being traced; otherwise True.
@@ -48,6 +53,8 @@ def run_functions_eagerly(run_eagerly: bool) -> None:
     """Run every ``tf.function`` as the plain Python function that it wraps.
 
     A debugger can then stop inside the function. The setting holds for all functions until it is switched off.
+
+    See https://www.tensorflow.org/api_docs/python/tf/config/run_functions_eagerly.
 
     Args:
         run_eagerly: True to run plain Python; False to record functions again.
@@ -65,6 +72,11 @@ def get_logger() -> logging.Logger:
     """Return the logger that receives minitape's warnings.
 
     Its name is TensorFlow's, so that programs can configure both in the same way.
+
+    See https://www.tensorflow.org/api_docs/python/tf/get_logger.
+
+    Returns:
+        A logger of the ``logging`` module.
 
     >>> import minitape as tf
     >>> tf.get_logger().name

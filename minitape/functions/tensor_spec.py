@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 class TensorSpec:
     """The dtype and static shape of a tensor, for signatures.
 
+    See https://www.tensorflow.org/api_docs/python/tf/TensorSpec.
+
     Attributes:
         shape: A `TensorShape`. A size of None allows any size.
         dtype: A `DType`.

@@ -53,6 +53,8 @@ _graph_state = _GraphState()
 class Graph:
     """A graph of TensorFlow 1. Calls in ``with graph.as_default():`` wait for a session.
 
+    See https://www.tensorflow.org/api_docs/python/tf/Graph.
+
     Attributes:
         name_counts: How often each name has been used.
         overrides: The name of a registered gradient for each operation type that has one.
@@ -95,6 +97,11 @@ class Graph:
 
 def get_default_graph() -> Graph:
     """Return the graph that is being built, or the default graph of this thread.
+
+    See https://www.tensorflow.org/api_docs/python/tf/compat/v1/get_default_graph.
+
+    Returns:
+        A ``tf.Graph``.
 
     >>> import minitape as tf
     >>> with tf.Graph().as_default() as graph:
@@ -246,6 +253,8 @@ class Placeholder(Deferred):
 def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Placeholder:
     """Return a tensor whose value is passed to ``Session.run``.
 
+    See https://www.tensorflow.org/api_docs/python/tf/compat/v1/placeholder.
+
     Args:
         dtype: The type of the elements.
         shape: The shape, with None for open sizes. None allows any shape.
@@ -270,6 +279,8 @@ def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Place
 
 def initialize_all_variables() -> Deferred | None:
     """Return an operation that does nothing, because variables have their values from the start.
+
+    See https://www.tensorflow.org/api_docs/python/tf/compat/v1/initialize_all_variables.
 
     Returns:
         The operation, or None in eager mode.
@@ -339,6 +350,8 @@ class Session:
     """A session that computes calls of a graph.
 
     In ``with Session():`` it is the default session. ``target`` and ``config`` have no effect.
+
+    See https://www.tensorflow.org/api_docs/python/tf/compat/v1/Session.
 
     Attributes:
         graph: The graph whose calls the session computes.
@@ -522,6 +535,8 @@ def _run_with_registered_gradient(call: Deferred, gradient_function: Callable | 
 def gradients(ys: Any, xs: Any, grad_ys: Any = None, name: str = "gradients") -> list:
     """Return the gradients of the sum of ``ys`` with respect to each of ``xs``, as tensors of a graph.
 
+    See https://www.tensorflow.org/api_docs/python/tf/compat/v1/gradients.
+
     Args:
         ys: A tensor, or a nested structure of tensors.
         xs: A tensor or variable, or a nested structure of them.
@@ -529,7 +544,7 @@ def gradients(ys: Any, xs: Any, grad_ys: Any = None, name: str = "gradients") ->
         name: The name of the operations.
 
     Returns:
-        A list with a tensor for each of ``xs``.
+        A list with a tensor of the same shape and dtype for each of ``xs``.
 
     Raises:
         RuntimeError: If no graph is being built.
@@ -555,6 +570,8 @@ class RegisterGradient:
     """A decorator that registers a gradient function under a name for ``Graph.gradient_override_map``.
 
     The function is called as ``grad(op, *upstream)`` and returns a gradient for each input of the operation.
+
+    See https://www.tensorflow.org/api_docs/python/tf/RegisterGradient.
 
     >>> import minitape as tf
     >>> @tf.RegisterGradient("Twice")

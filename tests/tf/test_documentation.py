@@ -1,6 +1,7 @@
-"""Each public function and class is documented; the examples of those that are made while minitape loads are true.
+"""Each public function and class is documented.
 
-pytest runs the examples of all others where they stand.
+pytest runs the examples of functions in their modules. The examples of functions that are created at import time are
+tested here.
 """
 
 import doctest
@@ -13,6 +14,13 @@ from minitape.common.lazy_names import load_name
 from minitape.tf import elementwise, nn, reductions
 from minitape.tf.api import NAMES, collect_homes
 
+OWN_NAMES = {"draw", "snapshot"}
+PUBLIC_FUNCTIONS = {
+    f"{space}.{name}".lstrip("."): load_name(home, original_name)
+    for space in NAMES
+    for name, (home, original_name) in collect_homes(space).items()
+    if original_name and inspect.isfunction(load_name(home, original_name))
+}
 MADE = {
     f"{module.__name__}.{name}": value
     for module in (elementwise, nn, reductions)
@@ -37,6 +45,16 @@ def test_each_public_name_says_what_it_is(space):
             assert len(text.partition("\n")[0]) > 15, name
             assert not home.startswith("tf.") or text.split()[0] not in ("What", "Returns", "This"), name
             assert found.__name__ != "function" or name == "function"
+
+
+@pytest.mark.parametrize("name", PUBLIC_FUNCTIONS)
+def test_a_public_function_documents_arguments_result_example_and_origin(name):
+    function = PUBLIC_FUNCTIONS[name]
+    text = inspect.getdoc(function)
+    assert "Args:" in text or not inspect.signature(function).parameters
+    assert "Returns:" in text or "Yields:" in text or inspect.signature(function).return_annotation in ("None", None)
+    assert ">>>" in text
+    assert "https://www.tensorflow.org/api_docs/python/tf/" in text or name in OWN_NAMES
 
 
 def test_a_namespace_says_what_it_is():

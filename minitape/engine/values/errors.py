@@ -9,6 +9,8 @@ from __future__ import annotations
 class OpError(Exception):
     """An error that an operation raised while it was running.
 
+    See https://www.tensorflow.org/api_docs/python/tf/errors/OpError.
+
     Attributes:
         message: The reason.
         node_def: The definition of the operation in its graph. None in eager mode.
@@ -44,6 +46,8 @@ class OpError(Exception):
 class UnknownError(OpError):
     """An error for any other reason, such as an exception in a Python function that the operation called.
 
+    See https://www.tensorflow.org/api_docs/python/tf/errors/UnknownError.
+
     >>> import minitape as tf
     >>> try:
     ...     tf.py_function(lambda: 1 / 0, [], tf.float32)
@@ -58,6 +62,8 @@ class UnknownError(OpError):
 class InvalidArgumentError(OpError):
     """An error for a wrong argument, such as incompatible shapes, an unsupported dtype or an index out of range.
 
+    See https://www.tensorflow.org/api_docs/python/tf/errors/InvalidArgumentError.
+
     >>> import minitape as tf
     >>> try:
     ...     tf.reshape([1, 2], [3])
@@ -71,6 +77,8 @@ class InvalidArgumentError(OpError):
 
 class UnimplementedError(OpError):
     """An error for arguments for which the operation is not implemented.
+
+    See https://www.tensorflow.org/api_docs/python/tf/errors/UnimplementedError.
 
     >>> import minitape as tf
     >>> try:

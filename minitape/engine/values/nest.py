@@ -48,6 +48,8 @@ def _list_children(structure: Structure) -> list[Structure] | None:
 def flatten(structure: Structure) -> list[Structure]:
     """Return the leaves of a structure, in order.
 
+    See https://www.tensorflow.org/api_docs/python/tf/nest/flatten.
+
     Args:
         structure: A nested structure or a leaf.
 
@@ -71,6 +73,8 @@ def flatten(structure: Structure) -> list[Structure]:
 
 def pack_sequence_as(structure: Structure, flat_sequence: Structure) -> Structure:
     """Pack the leaves in ``flat_sequence`` into a structure like ``structure``.
+
+    See https://www.tensorflow.org/api_docs/python/tf/nest/pack_sequence_as.
 
     Args:
         structure: The structure to imitate. Its own leaves do not matter.
@@ -118,6 +122,8 @@ def _pack_leaves_like(structure: Structure, leaves: Iterator[Structure]) -> Stru
 
 def map_structure(func: Function, *structure: Structure) -> Structure:
     """Apply a function to the leaves of one or more structures of the same form.
+
+    See https://www.tensorflow.org/api_docs/python/tf/nest/map_structure.
 
     Args:
         func: A function that takes one leaf from each structure.
