@@ -10,10 +10,13 @@ stand beside each other as in the repository, so that their links hold in both p
 from __future__ import annotations
 
 import argparse
+import contextlib
+import os
 import re
 import shutil
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -23,6 +26,7 @@ sys.path[:0] = [str(ROOT / "docs" / "site"), str(ROOT / "docs"), str(ROOT), str(
 import api  # noqa: E402
 import packages  # noqa: E402
 import page_links  # noqa: E402
+import page_programs  # noqa: E402
 
 from minitape.cli.lesson_files import find_lesson_folders_by_language  # noqa: E402
 from minitape.cli.lesson_pages import FILE_REFERENCE, build_lesson_pages, build_page_translator  # noqa: E402
@@ -46,8 +50,13 @@ PAGES = """
     README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md deploy/TEACHERS.md deploy/jupyterhub/TEACHERS.md
     docs/tapeview.md docs/explain.md docs/causes.md docs/explain_inside.md docs/bridges.md docs/engine.md
     docs/engine_speed.md docs/functions.md docs/lessons.md docs/snapshot.md docs/vocabulary.md docs/names.md
-    docs/speed.md docs/elsewhere.md docs/trust.md
+    docs/speed.md docs/elsewhere.md docs/trust.md docs/questions/index.md
 """.split()
+QUESTION_PAGES = sorted(
+    path.relative_to(ROOT).as_posix()
+    for path in (ROOT / "docs" / "questions").glob("*.md")
+    if "." not in path.stem and path.stem != "index"
+)
 
 # a page's link to the same in another language, which `build` writes, too
 TWIN_LINK = re.compile(r"^\[[^\[\]]*\]\([\w.]+\.md\)\n\n", re.MULTILINE)
@@ -61,8 +70,9 @@ PACKAGES_PICTURE = (
 FRONT_PICTURE = re.compile(
     r"<picture>\n[^\n]*\n[^\n]*docs/sweep\.(?:zh\.)?gif[^\n]*\n</picture>\n\n((?:- .*\n(?:  .*\n)*)+)"
 )
-FIRST_PROGRAM = """
+FIRST_PROGRAM = """\
 import minitape as tf
+
 x = tf.Variable(3.0)
 with tf.GradientTape() as tape:
     y = x * tf.sin(x)
@@ -83,7 +93,10 @@ def main() -> int:
     codes = sorted(find_lesson_folders_by_language(), key=lambda code: code != ENGLISH)
     if options.lite:
         write_lite_site(html_folder / LITE_FOLDER, codes, offline=True, pyodide_folder=options.pyodide)
-    editions = [build_edition(code, options.lite) for code in codes]
+    editions = []
+    for code in codes:
+        with speak_language(code):
+            editions.append(build_edition(code, options.lite))
     is_built = build_html_pages(editions, BUILD, html_folder, copy_files_beside_pages)
     problems = (
         page_links.list_link_problems(html_folder, LITE_FOLDER)
@@ -99,6 +112,20 @@ def main() -> int:
     return 1 if problems else 0
 
 
+@contextlib.contextmanager
+def speak_language(language_code: str) -> Iterator[None]:
+    """Make pictures and messages speak a language inside the block."""
+    previous_code = os.environ.get("MINITAPE_LANGUAGE")
+    os.environ["MINITAPE_LANGUAGE"] = language_code
+    try:
+        yield
+    finally:
+        if previous_code is None:
+            del os.environ["MINITAPE_LANGUAGE"]
+        else:
+            os.environ["MINITAPE_LANGUAGE"] = previous_code
+
+
 def build_edition(language_code: str, has_lite: bool) -> Edition:
     """Build all pages that there are in a language: README.md is called README.zh.md in Chinese, and so are the others.
 
@@ -108,10 +135,11 @@ def build_edition(language_code: str, has_lite: bool) -> Edition:
     edition = Edition(folder, {}, "" if language_code == ENGLISH else f"{language_code}/")
     relative_root = "../" * edition.root.count("/")
     texts, suffix = edition.texts, ".md" if language_code == ENGLISH else f".{language_code}.md"
-    for page in PAGES:
+    for page in [*PAGES, *QUESTION_PAGES]:
         if (ROOT / page).with_suffix(suffix).exists():
             text = (ROOT / page).with_suffix(suffix).read_text(encoding="utf-8")
             texts[page] = TWIN_LINK.sub("", text, count=1).replace(suffix, ".md")
+    embed_question_pictures(edition)
     texts |= build_lesson_pages(
         folder,
         get_extra_folder(BUILD, edition),
@@ -138,6 +166,7 @@ def build_edition(language_code: str, has_lite: bool) -> Edition:
         [
             format_toctree(
                 "Guides",
+                "docs/questions/index",
                 "docs/tapeview",
                 "docs/explain",
                 "docs/explain_inside",
@@ -158,6 +187,22 @@ def build_edition(language_code: str, has_lite: bool) -> Edition:
     return edition
 
 
+def embed_question_pictures(edition: Edition) -> None:
+    """Run the programs of an edition's question pages, and put their live pictures into the texts.
+
+    The list of questions gets a toctree of them.
+    """
+    question_pages = [page for page in QUESTION_PAGES if page in edition.texts]
+    views_folder = get_extra_folder(BUILD, edition) / "views" / "questions"
+    for page in question_pages:
+        name = Path(page).stem
+        edition.texts[page] = page_programs.embed_pictures(
+            edition.texts[page], views_folder / name, f"../../views/questions/{name}"
+        )
+    title = edition.texts["docs/questions/index.md"].partition("\n")[0].removeprefix("# ")
+    edition.texts["docs/questions/index.md"] += format_toctree(title, *(Path(page).stem for page in question_pages))
+
+
 def build_front_page(readme_text: str, playground_url: str, extra_folder: Path) -> str:
     """Return the text of README with the three things to do first, each on a card, and then the live picture.
 
@@ -169,9 +214,9 @@ def build_front_page(readme_text: str, playground_url: str, extra_folder: Path) 
     if playground_url:
         picture_html = f'<iframe class="playground" src="{playground_url}" title="minitape"></iframe>'
     else:
-        namespace: dict[str, object] = {}
-        exec(FIRST_PROGRAM, namespace)
-        write_view_for_frame(TapeView(namespace["tape"]), extra_folder / "views" / "front.html")
+        namespace: dict[str, object] = {"TapeView": TapeView}
+        page_programs.run_program(FIRST_PROGRAM, namespace)
+        write_view_for_frame(eval("TapeView(tape)", namespace), extra_folder / "views" / "front.html")
         picture_html = '<iframe class="tapeview" src="views/front.html" title="minitape"></iframe>'
     title, remaining_text = readme_text[: front_match.start()].split("\n", 1)
     text_after_cards = f"{picture_html}\n{remaining_text}{readme_text[front_match.end() :]}"

@@ -133,7 +133,7 @@ def compute_gradient(
         delta: The step size of the finite differences; None means 1/1024.
 
     Returns:
-        Two tuples of 2-D arrays: the Jacobians from the tape and those from finite differences. Each tuple has one
+        Two tuples of 2-D arrays, the Jacobians from the tape and those from finite differences. Each tuple has one
         array of shape [size of f(*x), size of the argument] per argument.
 
     Raises:

@@ -5,8 +5,8 @@ it runs, which keeps `minitape --help` fast.
 
 ``lab``, ``lesson_files``
     copies the lessons for a learner and opens them in JupyterLab
-``site``, ``site_folder``, ``lesson_pages``
-    writes the lessons as a site, with pictures that step
+``site``, ``site_folder``, ``lesson_pages``, ``chinese_search``
+    writes the lessons as a site, with pictures that step and a search that knows Chinese
 ``lite``, ``browser_python``, ``playground_page``
     writes a site with JupyterLite, which runs the lessons in the browser; its Python; the playground
 ``server``, ``contents_manager``

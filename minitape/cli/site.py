@@ -296,6 +296,7 @@ def build_html_pages(
         code = detect_language(edition.lessons_folder)
         options = ["-c", str(SETTINGS_FOLDER), "-d", str(scratch_folder / f"doctrees{number}"), *SPHINX_OPTIONS]
         options += [f"-Dlanguage={SPHINX_LANGUAGES.get(code, code)}", f"-Dhtml_extra_path={extra_folder}"]
-        options += [*sphinx_settings, str(source_folder), str(html_folder / edition.root)]
+        options += [f"-Dhtml_search_language={code}", *sphinx_settings]
+        options += [str(source_folder), str(html_folder / edition.root)]
         has_failed |= bool(build_main(options))
     return not has_failed

@@ -1,6 +1,11 @@
 """The Sphinx configuration of ``minitape site`` and ``docs/build.py``."""
 
+from pathlib import Path
+
+from sphinx.search import languages
+
 import minitape
+from minitape.cli.chinese_search import SearchChinese
 
 project = "minitape"
 author = "The minitape authors"
@@ -19,8 +24,12 @@ html_logo = html_favicon = "static/logo.svg"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_js_files = ["site.js"]
-html_search_language = "en"  # The Chinese search needs another package.
+# It puts pages that answer a question before lessons and the API.
+html_search_scorer = str(Path(__file__).with_name("search_scorer.js"))
 html_show_search_summary = False  # A summary fetches pages, which browsers forbid for local files.
 html_copy_source = html_show_sourcelink = html_show_sphinx = False
 pygments_style, pygments_dark_style = "friendly", "monokai"
 toc_object_entries_show_parents = "hide"
+
+# Sphinx's own search for Chinese needs another package.
+languages[SearchChinese.lang] = SearchChinese

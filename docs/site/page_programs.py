@@ -1,0 +1,92 @@
+"""The programs on a page: what each prints, and the live picture of a tape below it.
+
+A page shows a program in a ``python`` block and what it prints in the ``text`` block below. The programs of a page
+share their variables. A comment ``<!-- picture: tape -->`` asks for the picture of the tape in that variable.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import linecache
+import re
+from pathlib import Path
+from typing import Any, NamedTuple
+
+PROGRAM_FILE = "program.py"
+PICTURE_COMMENT = re.compile(r"^<!-- picture: (\w+) -->$", re.MULTILINE)
+PROGRAM_BLOCK = re.compile(
+    r"^```python\n(?P<code>.*?)^```\n\n^```text\n(?P<output>.*?)^```"
+    r"(?:\n\n<!-- picture: (?P<tape_name>\w+) -->)?",
+    re.MULTILINE | re.DOTALL,
+)
+
+
+class PageProgram(NamedTuple):
+    """A program of a page.
+
+    Attributes:
+        code: The source text.
+        output: What the page says that the program prints.
+        tape_name: The variable whose tape is drawn below, or "".
+    """
+
+    code: str
+    output: str
+    tape_name: str
+
+
+def find_programs(page_text: str) -> list[PageProgram]:
+    r"""Return the programs of a page with what they print.
+
+    >>> find_programs("```python\nprint(1)\n```\n\n```text\n1\n```\n\n<!-- picture: tape -->\n")
+    [PageProgram(code='print(1)\n', output='1\n', tape_name='tape')]
+    """
+    return [
+        PageProgram(block["code"], block["output"], block["tape_name"] or "")
+        for block in PROGRAM_BLOCK.finditer(page_text)
+    ]
+
+
+def run_program(code: str, namespace: dict[str, Any]) -> str:
+    """Run a program of a page and return what it prints.
+
+    Args:
+        code: The source text. Pictures and messages can quote its lines.
+        namespace: The variables of the page's earlier programs, to which the program adds its own.
+    """
+    linecache.cache[PROGRAM_FILE] = (len(code), None, code.splitlines(keepends=True), PROGRAM_FILE)
+    namespace.setdefault("__name__", "__main__")
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(code, PROGRAM_FILE, "exec"), namespace)
+    return printed.getvalue()
+
+
+def embed_pictures(page_text: str, views_folder: Path, views_url: str) -> str:
+    """Replace each picture comment of a page with the live picture that it asks for.
+
+    Args:
+        page_text: The page, as Markdown.
+        views_folder: The folder for the pages of the pictures.
+        views_url: The address of that folder, seen from the page.
+
+    Returns:
+        The page with a frame for each picture.
+    """
+    from minitape_widgets import TapeView
+    from minitape_widgets.lesson_views import write_view_for_frame
+
+    namespace: dict[str, Any] = {"TapeView": TapeView}
+    frames = []
+    for number, program in enumerate(find_programs(page_text)):
+        run_program(program.code, namespace)
+        if program.tape_name:
+            # The view takes the names of variables from the code that makes it.
+            view = eval(f"TapeView({program.tape_name})", namespace)
+            write_view_for_frame(view, views_folder / f"{number}.html")
+            frames.append(
+                f'<iframe class="tapeview" src="{views_url}/{number}.html" loading="lazy" title="minitape"></iframe>'
+            )
+    remaining_frames = iter(frames)
+    return PICTURE_COMMENT.sub(lambda comment: next(remaining_frames), page_text)

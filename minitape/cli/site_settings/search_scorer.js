@@ -1,0 +1,30 @@
+// Sphinx's scores with two bonuses. Somebody who types a question wants the page that answers it
+// before a lesson that mentions its words, and of several such pages the one with the nearest title.
+const BONUS_BY_FOLDER = [
+  [/^docs\/(questions|causes)\//, 60],
+  [/^docs\//, 20],
+  [/^api\//, -10],
+];
+const TITLE_BONUS = 20;
+
+// Sphinx declares the name once more, which only `var` allows.
+// eslint-disable-next-line no-var, no-unused-vars
+var Scorer = {
+  score: ([docname, title, , , score]) => {
+    const bonus = BONUS_BY_FOLDER.find(([folder]) => folder.test(docname));
+    const query = new URLSearchParams(window.location.search).get("q") || "";
+    const queryWords = new Set(splitQuery(query.toLowerCase()));
+    const titleWords = splitQuery(title.toLowerCase());
+    const sharedWords = titleWords.filter((word) => queryWords.has(word));
+    const titleShare = titleWords.length ? sharedWords.length / titleWords.length : 0;
+    return score + (bonus ? bonus[1] : 0) + TITLE_BONUS * titleShare;
+  },
+  objNameMatch: 11,
+  objPartialMatch: 6,
+  objPrio: { 0: 15, 1: 5, 2: -5 },
+  objPrioDefault: 0,
+  title: 15,
+  partialTitle: 7,
+  term: 5,
+  partialTerm: 2,
+};
