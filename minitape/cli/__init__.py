@@ -4,25 +4,25 @@ Only the console script imports this package, which keeps `import minitape` ligh
 it runs, which keeps `minitape --help` fast.
 
 ``lab``, ``lesson_files``
-    copies the lessons for a learner and opens them in JupyterLab
+    copy the lessons for a learner and open them in JupyterLab
 ``site``, ``site_folder``, ``lesson_pages``, ``chinese_search``
-    writes the lessons as a site, with pictures that step and a search that knows Chinese
+    write the lessons as a site with interactive pictures and a search that supports Chinese
 ``lite``, ``browser_python``, ``playground_page``
-    writes a site with JupyterLite, which runs the lessons in the browser; its Python; the playground
+    write a JupyterLite site that runs the lessons in the browser, with its Python and the playground
 ``server``, ``contents_manager``
-    extends a Jupyter server, also on JupyterHub, so that it serves minitape's notebooks correctly
+    extend Jupyter servers, including JupyterHub's, to serve minitape's notebooks correctly
 ``check_notebooks``, ``notebook_rules``, ``nbval_recorder``, ``kernel``
-    runs notebooks under nbval and checks the other rules for notebooks
+    run notebooks under nbval and check the other rules for notebooks
 ``save``, ``new_lesson``
-    runs notebooks and writes them in one step; writes the skeleton of a lesson
+    run and save notebooks, and write the skeleton of a lesson
 ``handins``, ``class_figures``, ``class_report``
-    reads the hand-ins of a class and reports its progress
+    read the hand-ins of a class and report its progress
 ``nbgrader``, ``grading``
-    exports lessons as assignments with grades
+    export lessons as graded assignments
 ``explain_program``
     runs a training program under the bridge of its framework
 ``messages``, ``optional_packages``, ``terminal_report``
-    translates the messages; names the command that installs a missing package; formats output for the terminal
+    translate messages, name the command that installs a missing package, and format output for the terminal
 """
 
 from __future__ import annotations

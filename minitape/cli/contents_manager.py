@@ -160,7 +160,7 @@ def is_minitape_notebook_file(path: Path) -> bool:
 
 
 def _remove_stale_widget_views(notebook: Notebook, kernel_start_time: float, saved_time: float) -> None:
-    """Remove live views that are older than the kernel, if the output has another form to show."""
+    """Remove live views that are older than the kernel if their output can be shown without them."""
     for cell in notebook["cells"]:
         for output in cell.get("outputs", ()):
             shown_time = output.get("metadata", {}).get(WIDGET_VIEW, {}).get("shown", saved_time)

@@ -45,7 +45,7 @@ def write_lite_site(
         target_folder: The folder for the site. An existing site is replaced.
         language_codes: The languages of the lessons. An empty list means English.
         offline: Whether to copy Pyodide into the site, so that the reader's browser loads nothing from other servers.
-        pyodide_folder: A folder with a distribution of Pyodide. If it is None, Pyodide comes from its CDN.
+        pyodide_folder: A folder with a Pyodide distribution, or None to use Pyodide's CDN.
 
     Returns:
         The number of notebooks on the site.

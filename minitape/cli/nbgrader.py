@@ -86,7 +86,7 @@ def export_lesson(lesson: str, course_folder: Path, language: str | None = None)
     Args:
         lesson: The number of a course lesson, or the path of a notebook.
         course_folder: nbgrader's course folder.
-        language: The language of the course's lessons; English if it is None.
+        language: The language of the course's lessons. None means English.
 
     Returns:
         The assignment's notebook and number of exercises.
@@ -118,7 +118,7 @@ def find_lesson_notebook(lesson: str, language: str | None = None) -> Path:
 
     Args:
         lesson: The path of a notebook, the number of a lesson of the course, or "appendix".
-        language: The language of the course's lessons; English if it is None.
+        language: The language of the course's lessons. None means English.
 
     Returns:
         The path of the notebook.

@@ -130,7 +130,7 @@ def write_lesson_skeleton(file_name: str, title: str | None) -> Path:
 
     Args:
         file_name: The path of the notebook. The suffix may be omitted.
-        title: The lesson's title. If it is None, the title is derived from the file name.
+        title: The lesson's title, or None to derive the title from the file name.
 
     Returns:
         The path of the notebook.

@@ -123,7 +123,8 @@ def suggest_replacement(
     """Return a sentence that suggests what to write instead of a missing name.
 
     The suggestion is the counterpart of a name from another library or, failing that, a function in ``tf`` with the
-    missing name. In notebooks, which do not show Python's own suggestions, it may also be the most similar known name.
+    missing name. Notebooks do not show Python's own suggestions, so in a notebook the most similar known name may also
+    be suggested.
 
     Args:
         missing_name: The name that does not exist.

@@ -228,9 +228,7 @@ class Figure:
                         compute_position(column, slot + 0.5, node.tier)
                         for column, slot in placed.passed_points.get((start, index), ())
                     )
-                    edge_points = (
-                        ((x - DETOUR, y), (x + NODE_WIDTH + DETOUR, y))[:: node.direction] for x, y in passed_points
-                    )
+                    edge_points = (build_detour_points(x, y, node.direction) for x, y in passed_points)
                     self.curves[start, index, port] = [
                         input_node.compute_point((1 + node.direction) / 2),
                         *chain(*edge_points),
@@ -519,6 +517,12 @@ def draw_abbreviated_edge(input_row: RowFields | None, x: float, y: float, direc
         width=1.2,
     )
     return line + box + draw_text(middle, y + 4, text, f'{SMALL_STYLE} text-anchor="middle"', MUTED_COLOR)
+
+
+def build_detour_points(x: float, y: float, direction: int) -> tuple[Point, Point]:
+    """Return the points left and right of a column where an edge passes other nodes, in the edge's direction."""
+    left, right = (x - DETOUR, y), (x + NODE_WIDTH + DETOUR, y)
+    return (left, right) if direction > 0 else (right, left)
 
 
 def build_arrowhead_path(direction: int) -> str:

@@ -7,6 +7,7 @@ gradient can pass the edge, it carries a :class:`Break`.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from ..engine.hooks import hooks
@@ -270,7 +271,7 @@ class ValueGraph:
             return
         for assign_call, outer_calls in iter_assignments_before(record, variable, row):
             context_node = node
-            for call, inner_call in zip(outer_calls, [*outer_calls, assign_call][1:], strict=True):
+            for call, inner_call in pairwise((*outer_calls, assign_call)):
                 body = next(
                     candidate for candidate in iter_bodies_of_call(call, None) if inner_call in candidate.record.calls
                 )

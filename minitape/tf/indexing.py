@@ -42,7 +42,7 @@ def getitem(
     Args:
         tensor: The tensor.
         key: The index between the brackets of ``tensor[...]``.
-        variable: The variable that ``tensor`` was read from. If it is given, the result has an ``assign`` method that
+        variable: The variable that ``tensor`` was read from, if any. The result then has an ``assign`` method that
             changes this part of the variable.
         attrs: The attributes of the "slice" primitive, if they are already known.
 
@@ -268,7 +268,7 @@ def gather(
 
 
 def _add_batch_indices(indices: Tensor, batch_rank: int) -> Tensor:
-    """Prepend to each index vector its own position along the first ``batch_rank`` axes."""
+    """Prepend to each index vector its position along the first ``batch_rank`` axes."""
     batch_indices = np.moveaxis(np.indices(indices.dims[:-1], indices._value.dtype)[:batch_rank], 0, -1)
     return apply_primitive("concat", create_tensor(batch_indices), indices, axis=-1)
 

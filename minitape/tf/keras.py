@@ -519,7 +519,7 @@ class Sequential(Layer):
             inputs = layer(inputs)
         return inputs
 
-    if not TYPE_CHECKING:  # With this method in sight, type checkers would accept any name.
+    if not TYPE_CHECKING:  # If type checkers saw this method, they would accept any name.
 
         def __getattr__(self, name: str) -> Object:
             """Raise AttributeError with a suggestion for a missing method such as ``fit`` or ``compile``."""

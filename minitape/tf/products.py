@@ -360,8 +360,8 @@ def solve(matrix: Value, rhs: Value, adjoint: bool = False, name: GraphName = No
 
     Args:
         matrix: A tensor-like value of floats or complex numbers with shape (..., n, n).
-        rhs: The right-hand sides, a tensor-like value with shape (..., n, k) and the same dtype. Each column is one
-            equation system.
+        rhs: The right-hand sides, a tensor-like value with shape (..., n, k) and the same dtype. Each column is a
+            separate system of equations.
         adjoint: Whether to use the adjoint (conjugate transpose) of the matrix instead.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 

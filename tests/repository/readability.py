@@ -220,14 +220,14 @@ def drop_code(markdown: str) -> str:
     return re.sub(r"```[\s\S]*?```", "", markdown)
 
 
-def dialect_per_10000_words(texts: Iterator[str]) -> float:
+def count_dialect_per_10000_words(texts: Iterator[str]) -> float:
     """Return the frequency of the phrases in dialect.txt per 10,000 words."""
     texts = list(texts)
     words = sum(len(text.split()) for text in texts)
     return round(1e4 * sum(len(DIALECT.findall(text)) for text in texts) / words, 1)
 
 
-def percent(part: int, whole: int) -> float:
+def to_percent(part: int, whole: int) -> float:
     """Return a share in percent, with one decimal place."""
     return round(100 * part / whole, 1)
 
@@ -247,17 +247,17 @@ def count_all() -> dict[str, float]:
     counts: dict[str, float] = {
         "functions named by a participle": sum(is_participle(function.name) for function in functions),
         "functions named by an adverb or preposition": sum(function.name in ADVERBS for function in functions),
-        "functions named by one word, %": percent(sum("_" not in f.name for f in called), len(called)),
+        "functions named by one word, %": to_percent(sum("_" not in f.name for f in called), len(called)),
         "functions that do not begin with a verb": sum(not begins_with_verb(function) for function in functions),
-        "docstrings that begin with a noun or question word, %": percent(
+        "docstrings that begin with a noun or question word, %": to_percent(
             sum(NOUN_FIRST.match(function.docstring) is not None for function in documented), len(documented)
         ),
-        "docstrings without Args, Returns or Raises, %": percent(
+        "docstrings without Args, Returns or Raises, %": to_percent(
             sum(SECTION.search(function.docstring) is None for function in documented), len(documented)
         ),
         f"functions with over {MOST_DECISIONS} decisions": sum(count_decisions(n) > MOST_DECISIONS for n in everything),
         **{f"golf: {kind}": golf[kind] for kind in GOLF},
-        **{f"dialect per 10,000 words, {kind}": dialect_per_10000_words(texts[kind]()) for kind in texts},
+        **{f"dialect per 10,000 words, {kind}": count_dialect_per_10000_words(texts[kind]()) for kind in texts},
         NODES: sum(len([*ast.walk(tree)]) for path, tree in trees.items() if path.startswith("minitape/")),
     }
     return counts

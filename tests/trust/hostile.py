@@ -140,9 +140,11 @@ changes = st.lists(aimed | blind, min_size=1, max_size=3)
 
 def iter_places(value: Any) -> Iterator[tuple[Any, Any]]:
     """Yield every container in a structure with each of its keys."""
-    items = (
-        list(value.items()) if isinstance(value, dict) else list(enumerate(value)) if isinstance(value, list) else []
-    )
+    items: list[tuple[Any, Any]] = []
+    if isinstance(value, dict):
+        items = list(value.items())
+    elif isinstance(value, list):
+        items = list(enumerate(value))
     for key, inner in items:
         yield value, key
         yield from iter_places(inner)

@@ -13,7 +13,7 @@ from minitape.picture.placement import Placement, PlacementItem
 FILE = Path(__file__).parent / "placements.json"
 
 
-def graphs() -> list[list[Any]]:
+def build_graphs() -> list[list[Any]]:
     """Return graphs as lists of [inputs, leaf, section] items.
 
     The graphs are a square, an affine map, random graphs with sections, and second derivatives. An item that a gradient
@@ -35,16 +35,16 @@ def graphs() -> list[list[Any]]:
     # The last node belongs next to the middle leaf.
     made.append([*([[], True, 0] for _ in range(6)), [list(range(6)), False, 1], [[6], False, 1]])
     # x * x * x and its gradient, followed by larger graphs.
-    made.append(with_gradient([[[], True, 0], [[0, 0], False, 0], [[1, 0], False, 0]]))
+    made.append(add_gradient([[[], True, 0], [[0, 0], False, 0], [[1, 0], False, 0]]))
     for size in (6, 9, 14, 20):
         leaves: list[Any] = [[[], True, 0], [[], True, 0]]
         for i in range(2, size):
             leaves.append([[choose.randrange(max(0, i - 3), i) for _ in range(choose.choice((1, 2, 2)))], False, 0])
-        made.append(with_gradient(leaves))
+        made.append(add_gradient(leaves))
     return made
 
 
-def with_gradient(items: list[Any]) -> list[Any]:
+def add_gradient(items: list[Any]) -> list[Any]:
     """Add the rows that the last item's gradient wrote, each below the row whose adjoint it adds to, and a consumer."""
     last = len(items) - 1
     made = [*items, [[], True, 1, 1, last]]
@@ -62,11 +62,11 @@ def with_gradient(items: list[Any]) -> list[Any]:
     return [*made, [[len(made) - 1, last], False, 2]]
 
 
-def place(items: list[Any]) -> dict[str, Any]:
+def place_items(items: list[Any]) -> dict[str, Any]:
     placement = Placement([PlacementItem(*item) for item in items])
     via = [[start, end, [*map(list, points)]] for (start, end), points in sorted(placement.passed_points.items())]
     return {"items": items, "column": placement.column, "slot": placement.slot, "via": via}
 
 
 if __name__ == "__main__":
-    FILE.write_text(json.dumps([place(items) for items in graphs()], separators=(",", ":")) + "\n")
+    FILE.write_text(json.dumps([place_items(items) for items in build_graphs()], separators=(",", ":")) + "\n")

@@ -126,7 +126,7 @@ PICTURES: dict[str, tuple[str, str, list[str], bool]] = {
 }
 
 
-def picture(browser: Browser, address: str, folder: Path, name: str) -> None:
+def make_picture(browser: Browser, address: str, folder: Path, name: str) -> None:
     program, shown, keys, dark = PICTURES[name]
     write_notebook(folder / f"{name}.ipynb", HEAD + program + "\n" + shown)
     page: Any = browser.new_page(viewport={"width": 1120, "height": 1300}, device_scale_factor=1.5)
@@ -164,7 +164,7 @@ def picture(browser: Browser, address: str, folder: Path, name: str) -> None:
     page.close()
 
 
-def sweep(browser: Browser, folder: Path, dark: bool) -> None:
+def make_sweep_animation(browser: Browser, folder: Path, dark: bool) -> None:
     """Animate the example in README.md: forward through its rows, then backward."""
     from PIL import Image
 
@@ -204,15 +204,15 @@ def main() -> None:
         browser = playwright.chromium.launch(executable_path=chromium, args=arguments)
         names = sys.argv[1:] or ["sweep", *PICTURES]
         if "sweep" in names:
-            sweep(browser, Path(name), dark=False)
-            sweep(browser, Path(name), dark=True)
+            make_sweep_animation(browser, Path(name), dark=False)
+            make_sweep_animation(browser, Path(name), dark=True)
             names.remove("sweep")
         if not names:
             return
         server, address = start_jupyterlab(Path(name))
         try:
             for picture_name in names:
-                picture(browser, address, Path(name), picture_name)
+                make_picture(browser, address, Path(name), picture_name)
         finally:
             server.terminate()
             server.wait(20)
