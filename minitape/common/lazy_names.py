@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping
-from typing import Any
 
 
 def parse_name_table(names_by_module: Mapping[str, str]) -> dict[str, tuple[str, str]]:
@@ -30,7 +29,7 @@ def parse_name_table(names_by_module: Mapping[str, str]) -> dict[str, tuple[str,
     return home_by_name
 
 
-def load_name(module: str, name: str) -> Any:
+def load_name(module: str, name: str) -> object:
     """Load an object from one of minitape's modules.
 
     Args:
@@ -47,8 +46,8 @@ def load_name(module: str, name: str) -> Any:
 
 
 def build_lazy_getattr_and_dir(
-    module_globals: dict[str, Any], names_by_module: Mapping[str, str]
-) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    module_globals: dict[str, object], names_by_module: Mapping[str, str]
+) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
     """Build ``__getattr__`` and ``__dir__`` for a module whose names are loaded on first use.
 
     This function also sets the module's ``__all__``.
@@ -63,7 +62,7 @@ def build_lazy_getattr_and_dir(
     home_by_name = parse_name_table(names_by_module)
     module_globals["__all__"] = sorted(home_by_name)
 
-    def load_on_first_use(name: str) -> Any:
+    def load_on_first_use(name: str) -> object:
         if name not in home_by_name:
             raise AttributeError(f"module {module_globals['__name__']!r} has no attribute {name!r}", name=name)
         loaded = module_globals[name] = load_name(*home_by_name[name])

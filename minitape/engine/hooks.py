@@ -8,7 +8,7 @@ Each function is loaded when it is first used.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from ..common.lazy_names import load_name, parse_name_table
 
@@ -42,7 +42,7 @@ class Hooks:
             raise AttributeError(
                 f"no package above the engine answers {name!r}: see _HOOKS in minitape/__init__.py", name=name
             )
-        hook = load_name(*self._home_by_name[name])
+        hook = cast("Function", load_name(*self._home_by_name[name]))
         setattr(self, name, hook)
         return hook
 

@@ -269,7 +269,7 @@ def gather(
 
 def _add_batch_indices(indices: Tensor, batch_rank: int) -> Tensor:
     """Prepend to each index vector its position along the first ``batch_rank`` axes."""
-    batch_indices = np.moveaxis(np.indices(indices.dims[:-1], indices._value.dtype)[:batch_rank], 0, -1)
+    batch_indices = np.moveaxis(np.indices(indices.dims[:-1], indices.dtype.as_numpy_dtype)[:batch_rank], 0, -1)
     return apply_primitive("concat", create_tensor(batch_indices), indices, axis=-1)
 
 

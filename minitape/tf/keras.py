@@ -121,7 +121,7 @@ class KerasVariable(TensorOperators):
         return self.assign(self._read_state() - cast(to_tensor(value), self.dtype))
 
     def _read_state(self) -> Tensor:
-        return self.value._read_state()
+        return to_tensor(self.value)
 
     def _to_tensor(self, dtype: dtypes.DType | None = None) -> Tensor:
         return self.value._to_tensor(dtype)
@@ -154,7 +154,7 @@ class KerasVariable(TensorOperators):
 
 
 def _create_variable_operator(name: str) -> Function:
-    return lambda variable, *other: getattr(variable._read_state(), name)(*other)
+    return lambda variable, *other: getattr(to_tensor(variable), name)(*other)
 
 
 _operator_names = "add sub mul truediv floordiv mod pow matmul".split()
@@ -342,28 +342,29 @@ class Layer:
     @property
     def variables(self) -> list[KerasVariable]:
         """The weights of the layer and its inner layers, in the order of their assignment to attributes."""
-        return [*{id(v): v for v in self._iter_weights(False)}.values()]
+        return [*{id(v): v for v in _iter_layer_weights(self, False)}.values()]
 
     @property
     def trainable_variables(self) -> list[KerasVariable]:
         """The weights that training may change."""
-        return [*{id(v): v for v in self._iter_weights(True)}.values()]
+        return [*{id(v): v for v in _iter_layer_weights(self, True)}.values()]
 
     weights, trainable_weights = variables, trainable_variables
-
-    def _iter_weights(self, only_trainable: bool) -> Iterator[KerasVariable]:
-        """Yield the weights of the layer and its inner layers, possibly more than once."""
-        if only_trainable and not self.trainable:
-            return
-        for member in nest.flatten([*vars(self).values()]):
-            if isinstance(member, Layer):
-                yield from member._iter_weights(only_trainable)
-            elif isinstance(member, KerasVariable) and (member.trainable or not only_trainable):
-                yield member
 
     def __repr__(self) -> str:
         """Return the class, the name and the built state as text."""
         return f"<{type(self).__name__} name={self.name}, built={self.built}>"
+
+
+def _iter_layer_weights(layer: Layer, only_trainable: bool) -> Iterator[KerasVariable]:
+    """Yield the weights of a layer and its inner layers, possibly more than once."""
+    if only_trainable and not layer.trainable:
+        return
+    for member in nest.flatten([*vars(layer).values()]):
+        if isinstance(member, Layer):
+            yield from _iter_layer_weights(member, only_trainable)
+        elif isinstance(member, KerasVariable) and (member.trainable or not only_trainable):
+            yield member
 
 
 _ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..engine.tensor.tensor import EagerTensor
 from ..engine.values import nest
+from .arguments import to_tensor
 
 if TYPE_CHECKING:
     from typing import TextIO
@@ -56,7 +57,7 @@ def print_(
         raise ValueError(f"output_stream must be sys.stderr, sys.stdout or another open file, got {stream!r}")
     limit = -1 if summarize is None else summarize
     values = nest.map_structure(
-        lambda value: value._read_state() if hasattr(value, "_read_state") else value, list(inputs)
+        lambda value: to_tensor(value) if hasattr(value, "_read_state") else value, list(inputs)
     )
     only_value = values[0] if len(values) == 1 else None
     if isinstance(only_value, EagerTensor) and only_value.dtype.kind == "s" and not only_value.ndim:

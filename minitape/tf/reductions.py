@@ -9,6 +9,8 @@ from collections.abc import Callable
 from sys import _getframe
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from ..engine.table.primitives import TABLE, sorting, special  # noqa: F401 - Importing them fills the table.
 from ..engine.table.primitives.numerics import get_extreme_value_of_dtype
 from ..engine.tensor.conversion import cast_tensor
@@ -357,9 +359,8 @@ def _sort_with_positions(values: Value, axis: Value, direction: str) -> TopKV2:
         sorted_values, positions = top_k(-x, x.shape[-1])
         sorted_values = -sorted_values
     else:  # Subtracting from this bound reverses the order. Unlike -x, this difference never overflows.
-        upper_bound = create_tensor(
-            x.dtype.as_numpy_dtype(get_extreme_value_of_dtype(x._value.dtype, 1) if x.dtype.kind == "u" else -1)
-        )
+        dtype = np.dtype(x.dtype.as_numpy_dtype)
+        upper_bound = create_tensor(dtype.type(get_extreme_value_of_dtype(dtype, 1) if dtype.kind == "u" else -1))
         sorted_values, positions = top_k(upper_bound - x, x.shape[-1])
         sorted_values = upper_bound - sorted_values
     return TopKV2(swap_axes(sorted_values), swap_axes(positions))
