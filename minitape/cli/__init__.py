@@ -399,7 +399,8 @@ def site_command(
             raise create_usage_error("--lite hands out the course's own lessons, so it takes no FOLDER")
         from .lite import write_lite_site
 
-        count = write_lite_site(out, languages, offline, pyodide)
+        with convert_write_errors(out):
+            count = write_lite_site(out, languages, offline, pyodide)
         message = (
             "wrote {out}: {count} notebooks that run in the browser. To look at it: python -m http.server -d {out}"
         )
@@ -407,7 +408,8 @@ def site_command(
         return
     from .site import write_lesson_site
 
-    count = write_lesson_site(out, folder, languages)
+    with convert_write_errors(out):
+        count = write_lesson_site(out, folder, languages)
     click.echo(say("wrote {path}: {count} pages", path=out / "index.html", count=count))
 
 

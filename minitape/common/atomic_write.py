@@ -112,7 +112,7 @@ def open_replacement_file(
                 opener=partial(os.open, mode=0o600) if private else None,
                 **open_options,
             ) as file:  # type: ignore[call-overload]
-                _lock_open_file(file.fileno())
+                lock_open_file(file.fileno())
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
@@ -171,12 +171,15 @@ def lock_file(target_path: str | os.PathLike[str]) -> Iterator[None]:
         yield
 
 
-def _lock_open_file(file_descriptor: int) -> bool:
-    """Mark a file as being written.
+def lock_open_file(file_descriptor: int) -> bool:
+    """Mark an open file as being written, until it is closed.
+
+    Args:
+        file_descriptor: The descriptor of the file.
 
     Returns:
-        Whether the file is marked. False if the file system has no locks, such as Lustre, NFS without its lock server,
-        and some FUSE mounts.
+        Whether the file is marked. False if the system has no locks: Windows, or a file system such as Lustre, NFS
+        without its lock server, and some FUSE mounts.
 
     Raises:
         BlockingIOError: If another process has marked the file.
@@ -192,18 +195,32 @@ def _lock_open_file(file_descriptor: int) -> bool:
     return True
 
 
-def _remove_abandoned_part_files(target: Path) -> None:
-    """Remove the part files left by processes that were killed while writing.
+def is_abandoned(path: Path) -> bool:
+    """Return whether the process that wrote a file has ended.
 
-    Files that are still being written are locked, so they are kept. If the file system has no locks, old files are
-    removed.
+    If the file system has no locks, an old file counts as abandoned. On Windows every file does, because the system
+    does not remove a file that is open.
+
+    Args:
+        path: The file, which its writer has marked with `lock_open_file`.
+
+    Raises:
+        OSError: If the file cannot be opened.
     """
+    age = time.time() - path.lstat().st_mtime
+    try:
+        with open(path, "rb") as file:
+            is_lock_held = lock_open_file(file.fileno())
+    except BlockingIOError:
+        return False
+    return is_lock_held or flock is None or age > ABANDONED_AFTER_SECONDS
+
+
+def _remove_abandoned_part_files(target: Path) -> None:
+    """Remove the part files left by processes that were killed while writing."""
     for part_file in target.parent.glob(f".{glob.escape(target.name[:MAX_NAME_LENGTH])}.{'[0-9a-f]' * 16}.part"):
         with contextlib.suppress(OSError):
             status = part_file.lstat()
-            age = time.time() - status.st_mtime
-            if stat.S_ISREG(status.st_mode) and age > 1:
-                with open(part_file, "rb") as file:
-                    is_lock_held = _lock_open_file(file.fileno())
-                if is_lock_held or flock is None or age > ABANDONED_AFTER_SECONDS:
-                    part_file.unlink()
+            is_locked_by_now = time.time() - status.st_mtime > 1
+            if stat.S_ISREG(status.st_mode) and is_locked_by_now and is_abandoned(part_file):
+                part_file.unlink()

@@ -1,8 +1,14 @@
 """The folder that `minitape site` writes to is the user's: it may be a checkout with files beside the site."""
 
+import errno
+import json
+import os
+from contextlib import suppress
+
 import click
 import pytest
 
+from minitape.cli import site_folder
 from minitape.cli.site_folder import replace_site_folder
 
 CHECKOUT = {".git/HEAD": "ref: refs/heads/gh-pages", "CNAME": "lessons.example.org", ".gitignore": "*.part"}
@@ -73,3 +79,60 @@ def test_what_is_in_the_place_of_a_new_page_stays(out, place):
     with pytest.raises(click.ClickException, match="is no file of the site"), replace_site_folder(out) as new:
         write_files(new, NEW | {place: "new"})
     assert read_files(out) == CHECKOUT | OLD | {place: "mine"}
+
+
+class Killed(BaseException):
+    """Stands for the end of the process, after which nothing is tidied up."""
+
+
+@pytest.mark.parametrize("renames", range(8))
+def test_a_build_that_is_killed_while_the_sites_change_places_is_completed_by_the_next(out, monkeypatch, renames):
+    with monkeypatch.context() as patch:
+        left = [site_folder.os.rename] * renames
+        patch.setattr(site_folder.os, "rename", lambda *paths: left.pop()(*paths) if left else kill())
+        patch.setattr(site_folder.SiteSwap, "undo", lambda swap: None)
+        patch.setattr(site_folder.shutil, "rmtree", lambda *arguments, **options: None)
+        with suppress(Killed), replace_site_folder(out) as new:
+            write_files(new, NEW)
+    with pytest.raises(OSError, match="later"), replace_site_folder(out) as new:
+        raise OSError("later")
+    assert read_files(out) == CHECKOUT | NEW
+    assert not list(out.glob(".minitape-site-*"))
+
+
+def kill():
+    raise Killed
+
+
+@pytest.mark.parametrize("renames", range(7))
+def test_sites_that_cannot_change_places_stay_where_they_were(out, monkeypatch, renames):
+    rename, calls = os.rename, []
+
+    def refuse(*paths):
+        calls.append(paths)
+        if len(calls) == renames + 1:
+            raise OSError(errno.EIO, "Input/output error")
+        rename(*paths)
+
+    monkeypatch.setattr(os, "rename", refuse)
+    with pytest.raises(OSError, match="Input/output"), replace_site_folder(out) as new:
+        write_files(new, NEW)
+    assert read_files(out) == CHECKOUT | OLD and not list(out.glob(".minitape-site-*"))
+
+
+def test_a_build_that_runs_is_left_alone_by_another_one(out):
+    with replace_site_folder(out) as first:
+        write_files(first, OLD)
+        with replace_site_folder(out) as second:
+            write_files(second, NEW)
+        assert first.exists() and read_files(out).items() >= (CHECKOUT | NEW).items()
+    assert read_files(out) == CHECKOUT | OLD
+
+
+@pytest.mark.parametrize("name", ["../mine", "/etc/mine", "..", ""])
+def test_a_journal_of_a_stranger_moves_no_other_file(tmp_path, name):
+    journal = json.dumps({"old": [name], "new": []})
+    write_files(tmp_path, {"out/.minitape-site-x/swap.json": journal, "out/.minitape-site-x/old/a": "", "mine": "mine"})
+    with pytest.raises(OSError, match="is not a journal of minitape"), replace_site_folder(tmp_path / "out"):
+        raise AssertionError
+    assert (tmp_path / "mine").read_text() == "mine"
