@@ -1,0 +1,511 @@
+"""Random programs about tapes: when values are watched, read, stopped, reset, assigned, nested and asked.
+
+`programs()` is a hypothesis strategy. It writes a program as Python text, so a failure can be pasted into a file.
+`run_program` runs a text with minitape or with TensorFlow and returns what it observed, and `find_difference` compares
+two runs.
+
+    python tests/trust/tape_programs.py --programs 2000 --seed 1
+
+needs TensorFlow 2.21 and hypothesis. It prints each disagreement in its shortest form, and how many states of the
+tape machine the programs reached.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import logging
+import math
+import re
+import sys
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from hypothesis import HealthCheck, Phase, given, seed, settings, target
+from hypothesis import strategies as st
+
+HEADER = """\
+w0 = tf.Variable(1.5, dtype=tf.float64)
+w1 = tf.Variable(-0.5, dtype=tf.float64)
+u0 = tf.Variable(2.0, dtype=tf.float64, trainable=False)
+k0 = tf.Variable(3)
+c0 = tf.constant(0.75, tf.float64)
+c1 = tf.constant(-1.25, tf.float64)
+"""
+VARIABLES = {"w0": "trainable", "w1": "trainable", "u0": "not trainable", "k0": "integer"}
+LEAVES = VARIABLES | {"c0": "constant", "c1": "constant"}
+TAPE_OPTIONS = (
+    "",
+    "persistent=True",
+    "watch_accessed_variables=False",
+    "persistent=True, watch_accessed_variables=False",
+)
+OPERATIONS = (
+    "{a} * {b}",
+    "{a} + {b}",
+    "{a} - {b}",
+    "tf.sin({a})",
+    "tf.tanh({a}) * {b}",
+    "tf.square({a})",
+    "{a} * 0.5",
+    "tf.identity({a})",
+    "tf.stop_gradient({a})",
+    "tf.convert_to_tensor({a})",
+    "tf.add_n([{a} + 0.0, {b} * 1.0])",
+    "tripled({a})",
+    "scaled({a})",
+    "tf.cond({a} > 0.5, lambda: {a} * {b}, lambda: tf.sin({b}) + 1.0)",
+    "tf.where({a} > {b}, {a} * {a}, {b} * 0.25)",
+    "tf.zeros_like({a}) + {b}",
+    "tf.round({a}) * {b}",
+)
+READS = ("{v}.read_value()", "{v}.value()", "tf.identity({v})", "{v} * 1.0")
+ASSIGNS = ("{v}.assign({a} * 0.5)", "{v}.assign_add(tf.tanh({a}))", "{v}.assign_sub({a} * 0.25)")
+ERROR_MARK = -777.0
+"""What a function returns for a question that raised an error."""
+MAX_NESTING = 3
+FORWARD = True
+
+
+@dataclass
+class TapeModel:
+    """What is known of a tape while a program is written.
+
+    Attributes:
+        status: "recording", "paused" or "left".
+        persistent: Whether it answers more than one question.
+        events: What happened to each leaf under it: "watched", "used", "assigned", in this order.
+        questions: How many questions it was asked.
+        is_reset: Whether it was reset.
+    """
+
+    status: str = "recording"
+    persistent: bool = False
+    automatic: bool = True
+    events: dict[str, list[str]] = field(default_factory=dict)
+    questions: int = 0
+    is_reset: bool = False
+    recording: object = None
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program, and the states of the tape machine in which it asks and does things."""
+
+    text: str
+    states: frozenset[tuple[object, ...]]
+
+
+class ProgramWriter:
+    """Writes one program from the choices that hypothesis draws."""
+
+    def __init__(self, draw: Callable[..., Any]) -> None:
+        self.draw = draw
+        self.counts: collections.Counter[str] = collections.Counter()
+        self.states: set[tuple[object, ...]] = set()
+        self.functions: list[str] = []
+        self.open_tapes: list[TapeModel] = []
+        self.lines = HEADER.splitlines()
+        self.kinds = dict(LEAVES)
+        self.indent = ""
+        self.tapes: dict[str, TapeModel] = {}
+        self.in_function = False
+        self.accumulator_count = 0
+
+    # ---------------------------------------------------------------- choices
+    def choose(self, options: Any) -> Any:
+        return self.draw(st.sampled_from(list(options)))
+
+    def choose_number(self, largest: int) -> int:
+        return self.draw(st.integers(0, largest))
+
+    def new_name(self, letter: str) -> str:
+        self.counts[letter] += 1
+        return f"{letter}{self.counts[letter] - 1}"
+
+    def choose_value(self) -> str:
+        """Choose a float, the newest more often."""
+        names = [name for name, kind in self.kinds.items() if kind != "integer"]
+        return self.choose(names[-3:] + names)
+
+    # ---------------------------------------------------------------- writing
+    def write(self, line: str) -> None:
+        self.lines.append(self.indent + line)
+
+    def note(self, event: str, *names: str) -> None:
+        """Note an event of some leaves under each tape, and the state in which it happens."""
+        for name in names:
+            kind = self.kinds.get(name, "")
+            for tape in self.open_tapes:
+                earlier = tape.events.setdefault(name, [])
+                self.states.add((event, kind, tape.status, tape.automatic, *earlier[-2:], self.in_function))
+                if earlier[-1:] != [event]:
+                    earlier.append(event)
+
+    def write_program(self) -> Program:
+        for _ in range(1 + self.choose_number(9)):
+            self.write_statement(0)
+        for name in list(self.tapes):
+            self.write_question(name, ["w0", "w1", "u0", "c0", "c1"])
+        for variable in VARIABLES:
+            self.write(f"seen.append({variable}.value())")
+        return Program("\n".join(self.lines) + "\n", frozenset(self.states))
+
+    def write_statement(self, nesting: int) -> None:
+        kinds = [self.write_operation, self.write_operation, self.write_assignment, self.write_read]
+        if nesting < MAX_NESTING:
+            kinds += [self.write_tape, self.write_tape]
+        if self.tapes:
+            kinds += [self.write_watch, self.write_watch, self.write_tape_question, self.write_tape_question]
+            kinds += [self.write_reset, self.write_watched_variables]
+            if nesting < MAX_NESTING:
+                kinds += [self.write_pause, self.write_again]
+        if not self.in_function and nesting < MAX_NESTING:
+            kinds += [self.write_function]
+        if self.functions:
+            kinds += [self.write_call]
+        if nesting < MAX_NESTING and FORWARD:
+            kinds += [self.write_accumulator]
+        writer = self.choose(kinds)
+        if writer in (self.write_tape, self.write_pause, self.write_again, self.write_function, self.write_accumulator):
+            writer(nesting)
+        else:
+            writer()
+
+    def write_block(self, nesting: int) -> None:
+        indent, self.indent = self.indent, self.indent + "    "
+        for _ in range(1 + self.choose_number(4)):
+            self.write_statement(nesting + 1)
+        self.indent = indent
+
+    def write_operation(self) -> None:
+        a, b, form = self.choose_value(), self.choose_value(), self.choose(OPERATIONS)
+        name = self.new_name("y")
+        self.write(f"{name} = {form.format(a=a, b=b)}")
+        self.note("used", *{a, b})
+        self.kinds[name] = "result"
+
+    def write_read(self) -> None:
+        variable, form = self.choose(["w0", "w1", "u0"]), self.choose(READS)
+        name = self.new_name("y")
+        self.write(f"{name} = {form.format(v=variable)}")
+        self.note("used", variable)
+        self.kinds[name] = "read"
+
+    def write_assignment(self) -> None:
+        variable, a, form = self.choose(["w0", "w1", "u0"]), self.choose_value(), self.choose(ASSIGNS)
+        self.write(form.format(v=variable, a=a))
+        self.note("used", a)
+        self.note("assigned", variable)
+
+    def write_tape(self, nesting: int) -> None:
+        options, name = self.choose(TAPE_OPTIONS), self.new_name("t")
+        tape = TapeModel(persistent="persistent" in options, automatic="watch" not in options)
+        self.states.add(("tape", options, len(self.open_tapes), self.in_function))
+        self.write(f"with tf.GradientTape({options}) as {name}:")
+        self.tapes[name] = tape
+        self.write_tape_block(tape, nesting)
+
+    def write_tape_block(self, tape: TapeModel, nesting: int) -> None:
+        tape.status = "recording"
+        tape.recording = tape.recording or (self.open_tapes[0].recording if self.open_tapes else object())
+        self.open_tapes.append(tape)
+        self.write_block(nesting)
+        self.open_tapes.pop()
+        tape.status = "left"
+
+    def write_again(self, nesting: int) -> None:
+        """Enter a tape again, which goes on with its recording."""
+        name = self.choose(self.tapes)
+        tape = self.tapes[name]
+        self.states.add(("again", tape.status, tape.persistent, tape.questions > 0, tape.is_reset))
+        # minitape refuses to enter a tape again while another recording is open, and says so.
+        is_same = not self.open_tapes or self.open_tapes[0].recording is tape.recording
+        if tape.status == "left" and is_same and not self.accumulator_count:
+            self.write(f"with {name}:")
+            self.write_tape_block(tape, nesting)
+
+    def write_pause(self, nesting: int) -> None:
+        name = self.choose(self.tapes)
+        tape = self.tapes[name]
+        self.states.add(("pause", tape.status, tape.persistent, len(self.open_tapes)))
+        if tape.status == "recording":
+            self.write(f"with {name}.stop_recording():")
+            tape.status = "paused"
+            self.write_block(nesting)
+            tape.status = "recording"
+
+    def write_reset(self) -> None:
+        name = self.choose(self.tapes)
+        tape = self.tapes[name]
+        self.states.add(("reset", tape.status, tape.persistent, tape.questions > 0))
+        if tape.status == "recording":
+            self.write(f"{name}.reset()")
+            tape.events.clear()
+            tape.is_reset = True
+
+    def write_watch(self) -> None:
+        name, watched = self.choose(self.tapes), self.choose_value()
+        tape = self.tapes[name]
+        earlier = tape.events.setdefault(watched, [])
+        self.states.add(("watch", self.kinds[watched], tape.status, *earlier[-2:], self.in_function))
+        self.write(f"{name}.watch({watched})")
+        if tape.status == "recording":
+            earlier.append("watched")
+
+    def write_watched_variables(self) -> None:
+        name = self.choose(self.tapes)
+        if not self.in_function and not self.functions:
+            self.write(f"seen.append([names[id(variable)] for variable in {name}.watched_variables()])")
+
+    def write_tape_question(self) -> None:
+        name = self.choose(self.tapes)
+        names = [name for name, kind in self.kinds.items() if kind != "result"]
+        sources = [self.choose(names[-3:] + names) for _ in range(1 + self.choose_number(2))]
+        self.write_question(name, list(dict.fromkeys(sources)))
+
+    def write_question(self, tape_name: str, sources: list[str]) -> None:
+        tape, asked = self.tapes[tape_name], self.choose_value()
+        options = self.choose(("", "", "", ", unconnected_gradients='zero'", ", output_gradients=c1"))
+        several = self.choose((False, False, True))
+        target_text = f"[{asked}, {self.choose_value()}]" if several else asked
+        if "k0" in sources:
+            options = ""  # Zeros would be integers, which no other operation takes.
+        if several and "output" in options:
+            options = ", output_gradients=[c1, c0]"
+        for source in sources:
+            events = tape.events.get(source, [])
+            state = (tape.status, tape.persistent, tape.questions > 0, tape.is_reset, len(self.open_tapes))
+            self.states.add(("ask", *state, self.kinds[asked], self.kinds[source], *events[-3:], self.in_function))
+        names = [self.new_name("g") for _ in sources]
+        question = f"{tape_name}.gradient({target_text}, [{', '.join(sources)}]{options})"
+        self.write(f"{', '.join(names)}{',' * (len(names) == 1)} = ask(lambda: {question}, {len(names)}, seen)")
+        tape.questions += 1
+        self.kinds |= dict.fromkeys(names, "gradient")
+
+    def write_accumulator(self, nesting: int) -> None:
+        """Write a block of forward mode, which asks for a derivative at its end."""
+        primal, name = self.choose_value(), self.new_name("a")
+        self.write(f"with tf.autodiff.ForwardAccumulator({primal}, tf.ones_like({primal})) as {name}:")
+        self.note("used", primal)
+        self.accumulator_count += 1
+        self.write_block(nesting)
+        self.accumulator_count -= 1
+        asked, tangent = self.choose_value(), self.new_name("g")
+        self.states.add(("jvp", self.kinds[primal], self.kinds[asked], len(self.open_tapes), self.in_function))
+        self.write(f"    {tangent}, = ask(lambda: [{name}.jvp({asked})], 1, seen)")
+        self.kinds[tangent] = "gradient"
+
+    def write_function(self, nesting: int) -> None:
+        """Write a function of two numbers, and a call."""
+        name = self.new_name("f")
+        outer = self.kinds, self.tapes, self.open_tapes
+        self.kinds, self.tapes, self.open_tapes, self.in_function = dict(self.kinds), {}, [], True
+        self.kinds |= {"p": "argument", "q": "argument"}
+        self.write("@tf.function(autograph=False)")
+        self.write(f"def {name}(p, q):")
+        self.write("    seen = []")
+        self.write_block(nesting)
+        self.write(f"    return {self.choose_value()} * 1.0, seen")
+        (self.kinds, self.tapes, self.open_tapes), self.in_function = outer, False
+        self.functions.append(name)
+        self.write_call()
+
+    def write_call(self) -> None:
+        function, a, b = self.choose(self.functions), self.choose_value(), self.choose_value()
+        if self.accumulator_count and VARIABLES.keys() & {a, b}:
+            return  # TensorFlow's forward mode raises an error for a variable as an argument.
+        if self.in_function and function == self.functions[-1]:
+            return  # it may be the one that is being written
+        name = self.new_name("y")
+        self.write(f"{name}, found = {function}({a}, {b})")
+        self.write("seen.extend(found)")
+        self.note("used", *{a, b})
+        self.states.add(("call", self.kinds[a], self.kinds[b], len(self.open_tapes), self.in_function))
+        self.kinds[name] = "function's result"
+
+
+@st.composite
+def programs(draw: Callable[..., Any]) -> Program:
+    """Return programs as a hypothesis strategy."""
+    return ProgramWriter(draw).write_program()
+
+
+# ---------------------------------------------------------------- running and comparing
+class Seen(list):
+    """The values that a program observed, each described at once, because a later assignment may change it."""
+
+    def append(self, value: object) -> None:
+        super().append(describe(value))
+
+    def extend(self, values: Any) -> None:
+        for value in values:
+            self.append(value)
+
+
+def describe(value: Any) -> object:
+    """Describe an observed value: a number with its dtype, None, or words."""
+    if value is None or isinstance(value, (str, list)):
+        return value
+    return value.dtype.name, float(value)
+
+
+def run_program(text: str, tf: Any) -> Seen:
+    """Run a program, and return what it observed. An error that ends it comes last, by the name of its class."""
+    seen = Seen()
+
+    def ask(question: Callable[[], Any], count: int, into: list) -> list:
+        try:
+            answers = question()
+        except Exception as error:
+            into.append(type(error).__name__ if into is seen else tf.constant(ERROR_MARK, tf.float64))
+            answers = [None] * count
+        else:
+            into.extend(answers)
+        return [tf.constant(0.25, tf.float64) if answer is None else answer for answer in answers]
+
+    @tf.custom_gradient
+    def tripled(x: Any) -> Any:
+        return x * 1.0, lambda upstream: upstream * 3.0
+
+    @tf.custom_gradient
+    def scaled(x: Any) -> Any:
+        x = tf.convert_to_tensor(x)
+        return tf.sin(x), lambda upstream: upstream * tf.cos(x) * 2.0
+
+    space: dict[str, Any] = {"tf": tf, "seen": seen, "ask": ask, "tripled": tripled, "scaled": scaled}
+    header, body = text[: len(HEADER)], text[len(HEADER) :]
+    exec(header, space)
+    space["names"] = {id(space[name]): name for name in VARIABLES}
+    try:
+        exec(compile(body, "<a tape program>", "exec"), space)
+    except Exception as error:
+        seen.append(type(error).__name__)
+    return seen
+
+
+@dataclass(frozen=True)
+class KnownDifference:
+    """A disagreement that is on purpose.
+
+    Attributes:
+        reason: Why minitape does something else.
+        pattern: A regular expression that such programs contain.
+        is_meant: Returns whether an observation of minitape and one of TensorFlow differ in this way.
+    """
+
+    reason: str
+    pattern: str
+    is_meant: Callable[[Any, Any], bool]
+
+
+def are_names(ours: Any, theirs: Any) -> bool:
+    """Return whether both are lists of watched variables."""
+    return isinstance(ours, list) and isinstance(theirs, list)
+
+
+def are_numbers(ours: Any, theirs: Any) -> bool:
+    """Return whether both are numbers."""
+    return isinstance(ours, tuple) and isinstance(theirs, tuple)
+
+
+def is_zero_for_none(ours: Any, theirs: Any) -> bool:
+    """Return whether minitape returned None and TensorFlow zero."""
+    return ours is None and isinstance(theirs, tuple) and theirs[1] == 0.0
+
+
+KNOWN_DIFFERENCES = (
+    KnownDifference(
+        "A tape lists a variable that only stop_gradient read, because explain names the line of that read.",
+        r"tf\.stop_gradient\([wu]",
+        are_names,
+    ),
+    KnownDifference(
+        "A tape that was left lists no variable that it is told to watch then, because it records nothing of it.",
+        r"\.watch\([wu]",
+        are_names,
+    ),
+    KnownDifference(
+        "In forward mode, a value that does not depend on the input has the tangent None, also if a function or an "
+        "inner accumulator computed it.",
+        r"ForwardAccumulator",
+        is_zero_for_none,
+    ),
+    KnownDifference(
+        "In forward mode, a custom gradient counts in functions as well, where TensorFlow ignores it.",
+        r"(?s)def f\d.*(tripled|scaled)\(.*ForwardAccumulator|ForwardAccumulator.*def f\d.*(tripled|scaled)\(",
+        are_numbers,
+    ),
+)
+
+
+def find_difference(text: str, ours: list, theirs: list) -> int | None:
+    """Return the first place at which two runs of a program observed something else, or None."""
+    for place, (one, other) in enumerate(zip(ours, theirs, strict=False)):
+        if any(known.is_meant(one, other) and re.search(known.pattern, text) for known in KNOWN_DIFFERENCES):
+            continue
+        if isinstance(one, tuple) and isinstance(other, tuple):
+            (dtype, number), (other_dtype, other_number) = one, other
+            both_not_finite = not math.isfinite(number) and not math.isfinite(other_number)
+            is_close = both_not_finite or math.isclose(number, other_number, rel_tol=1e-6, abs_tol=1e-7)
+            if dtype == other_dtype and is_close:
+                continue
+        elif one == other:
+            continue
+        return place
+    return None if len(ours) == len(theirs) else min(len(ours), len(theirs))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--programs", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--rounds", type=int, default=1)
+    options = parser.parse_args()
+    import tensorflow
+
+    import minitape
+
+    tensorflow.get_logger().setLevel(logging.CRITICAL)
+    logging.disable(logging.WARNING)
+    warnings.simplefilter("ignore")
+    states: collections.Counter = collections.Counter()
+    count = disagreements = 0
+    for number in range(options.rounds):
+
+        @seed(options.seed + number)
+        @settings(
+            max_examples=options.programs,
+            deadline=None,
+            database=None,
+            phases=[Phase.generate, Phase.target, Phase.shrink],
+            suppress_health_check=list(HealthCheck),
+            print_blob=False,
+            report_multiple_bugs=False,
+        )
+        @given(programs())
+        def check(program: Program) -> None:
+            nonlocal count
+            count += 1
+            states.update(program.states)
+            target(float(len(program.states)))
+            ours, theirs = run_program(program.text, minitape), run_program(program.text, tensorflow)
+            place = find_difference(program.text, ours, theirs)
+            if place is not None:
+                raise AssertionError(
+                    f"{program.text}\n{place}: ours {ours[place : place + 1]}, TensorFlow {theirs[place : place + 1]}"
+                )
+
+        try:
+            check()
+        except AssertionError as error:
+            disagreements += 1
+            text = re.sub(r"(?m)^(?=\w)", "", str(error)).removeprefix(HEADER)
+            print(f"---- seed {options.seed + number}\n{text}", flush=True)
+        print(f"{count} programs, {len(states)} states, {disagreements} disagreements", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
