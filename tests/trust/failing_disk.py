@@ -5,6 +5,7 @@ own, a copy of this one. What has to hold for each:
 
 - The file is the old one or the new one, and whole. A site may need the next build for that.
 - Where it is not the new one, the user was told why.
+- A disk without locks is no reason not to save.
 - The next run works, and leaves nothing behind that does not belong there.
 
     python tests/trust/failing_disk.py SCENARIO [--sample N]
@@ -427,6 +428,8 @@ def find_violations(scenario: Scenario, template: Path, folder: Path, fault: Fau
     is_told = any(word in answer["message"] for word in WORDS)
     if answer["state"] != "new" and "killed" not in answer and not is_told:
         violations.append(f"not saved, and not told: {answer['message']!r}")
+    if fault.call == "flock" and answer["state"] != "new" and "killed" not in answer:
+        violations.append(f"not saved without locks: {answer['message']!r}")
     if answer["again"] or answer["at last"] != "new":
         violations.append(f"the next run: {answer['at last']} {answer['again']}")
     if leftovers := find_leftovers(folder, scenario.owned):
