@@ -21,15 +21,15 @@ from pathlib import Path
 
 import click
 
-from ..common.atomic_write import is_abandoned, lock_open_file, write_file
+from ..common.atomic_write import hold_marker_file, is_abandoned, write_file
 from ..common.read_data import read_json, read_text
 
 MANIFEST_FILE = ".minitape-site"
 """The file that lists the files and folders of the site, one in each line."""
 ALLOWED_FILE = "CNAME"
 """A file that publishers keep next to a site. Hidden files are also allowed."""
-LOCK_FILE = "in-use"
-"""A file in the hidden folder of a build, which is locked while the build runs."""
+MARKER_FILE = "in-use"
+"""A file in the hidden folder of a build, which is marked while the build runs."""
 JOURNAL_FILE = "swap.json"
 
 
@@ -193,8 +193,7 @@ def _create_scratch_folder(target_folder: Path) -> Iterator[Path]:
     """Create a hidden folder, which is removed at the end unless it contains a journal."""
     scratch_folder = Path(tempfile.mkdtemp(prefix=f"{MANIFEST_FILE}-", dir=target_folder))
     try:
-        with open(scratch_folder / LOCK_FILE, "wb") as lock_file:
-            lock_open_file(lock_file.fileno())
+        with hold_marker_file(scratch_folder / MARKER_FILE):
             yield scratch_folder
     finally:
         if not (scratch_folder / JOURNAL_FILE).exists():
@@ -217,11 +216,11 @@ def _recover_abandoned_builds(target_folder: Path) -> None:
 
 def _is_in_use(scratch_folder: Path) -> bool:
     """Return whether the build to which a hidden folder belongs still runs."""
-    lock_path = scratch_folder / LOCK_FILE
+    marker_path = scratch_folder / MARKER_FILE
     try:
-        if not is_abandoned(lock_path):
+        if not is_abandoned(marker_path):
             return True
-        lock_path.unlink()
+        marker_path.unlink()
     except FileNotFoundError:  # The build was killed before it created the file, or while it removed its folder.
         return False
     except PermissionError:  # Windows does not remove a file that is open.

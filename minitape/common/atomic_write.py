@@ -112,7 +112,7 @@ def open_replacement_file(
                 opener=partial(os.open, mode=0o600) if private else None,
                 **open_options,
             ) as file:  # type: ignore[call-overload]
-                lock_open_file(file.fileno())
+                _lock_open_file(file.fileno())
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
@@ -171,11 +171,23 @@ def lock_file(target_path: str | os.PathLike[str]) -> Iterator[None]:
         yield
 
 
-def lock_open_file(file_descriptor: int) -> bool:
-    """Mark an open file as being written, until it is closed.
+@contextlib.contextmanager
+def hold_marker_file(path: Path) -> Iterator[None]:
+    """Create a file, which `is_abandoned` reports as in use while a block runs.
 
     Args:
-        file_descriptor: The descriptor of the file.
+        path: The file, which must not exist yet.
+
+    Raises:
+        OSError: If the file cannot be created.
+    """
+    with open(path, "xb") as file:
+        _lock_open_file(file.fileno())
+        yield
+
+
+def _lock_open_file(file_descriptor: int) -> bool:
+    """Mark an open file as being written, until it is closed.
 
     Returns:
         Whether the file is marked. False if the system has no locks: Windows, or a file system such as Lustre, NFS
@@ -202,7 +214,7 @@ def is_abandoned(path: Path) -> bool:
     does not remove a file that is open.
 
     Args:
-        path: The file, which its writer has marked with `lock_open_file`.
+        path: A part file, or a file of `hold_marker_file`.
 
     Raises:
         OSError: If the file cannot be opened.
@@ -210,7 +222,7 @@ def is_abandoned(path: Path) -> bool:
     age = time.time() - path.lstat().st_mtime
     try:
         with open(path, "rb") as file:
-            is_lock_held = lock_open_file(file.fileno())
+            is_lock_held = _lock_open_file(file.fileno())
     except BlockingIOError:
         return False
     return is_lock_held or flock is None or age > ABANDONED_AFTER_SECONDS

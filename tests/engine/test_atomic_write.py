@@ -114,9 +114,9 @@ def test_a_file_system_without_locks_is_written_to(tmp_path, monkeypatch, code):
 def test_a_part_file_that_another_process_writes_is_refused(tmp_path):
     (tmp_path / "a").touch()
     with open(tmp_path / "a") as first, open(tmp_path / "a") as second:
-        assert atomic_write.lock_open_file(first.fileno())
+        assert atomic_write._lock_open_file(first.fileno())
         with pytest.raises(BlockingIOError):
-            atomic_write.lock_open_file(second.fileno())
+            atomic_write._lock_open_file(second.fileno())
 
 
 def test_a_disk_without_modes_is_written_to(tmp_path, monkeypatch):
