@@ -62,7 +62,7 @@ class SiteSwap:
         """The file that exists from the first step of the exchange to the last one."""
         return self.scratch_folder / JOURNAL_FILE
 
-    def start(self, old_names: list[str], new_names: list[str]) -> None:
+    def write_journal(self, old_names: list[str], new_names: list[str]) -> None:
         """Write the journal.
 
         Args:
@@ -71,7 +71,7 @@ class SiteSwap:
         """
         write_file(self.journal_file, json.dumps({"old": old_names, "new": new_names}))
 
-    def complete(self) -> None:
+    def complete_exchange(self) -> None:
         """Move the old site away and the new one into its place. Files that were moved already are skipped."""
         old_names, new_names = self._read_journal()
         for name in old_names:
@@ -82,7 +82,7 @@ class SiteSwap:
                 os.rename(self.new_folder / name, self.target_folder / name)
         self.journal_file.unlink()
 
-    def undo(self) -> None:
+    def undo_exchange(self) -> None:
         """Move the old site back into its place."""
         old_names, new_names = self._read_journal()
         for name in new_names:
@@ -111,7 +111,7 @@ class SiteSwap:
             raise OSError(errno.EINVAL, "is not a journal of minitape; remove its folder", str(self.journal_file))
         return journal["old"], journal["new"]
 
-    def run(self, old_names: list[str], new_names: list[str]) -> None:
+    def exchange_sites(self, old_names: list[str], new_names: list[str]) -> None:
         """Exchange the sites.
 
         Args:
@@ -121,14 +121,14 @@ class SiteSwap:
         Raises:
             OSError: If a file cannot be moved. The old site is then in its place again.
         """
-        self.start(old_names, new_names)
+        self.write_journal(old_names, new_names)
         try:
-            self.complete()
+            self.complete_exchange()
         except BaseException:
             # If this fails as well, the journal stays, and the next build completes the exchange.
             with suppress(OSError):
                 if self.journal_file.exists():
-                    self.undo()
+                    self.undo_exchange()
             raise
 
 
@@ -166,7 +166,7 @@ def replace_site_folder(target_folder: Path) -> Iterator[Path]:
                     raise click.ClickException(
                         f"{target_folder / name} is no file of the site, and a page wants its place"
                     )
-            swap.run(sorted(site_names), [*names, MANIFEST_FILE])
+            swap.exchange_sites(sorted(site_names), [*names, MANIFEST_FILE])
     finally:
         if is_new and not any(target_folder.iterdir()):
             target_folder.rmdir()
@@ -210,7 +210,7 @@ def _recover_abandoned_builds(target_folder: Path) -> None:
         if scratch_folder.is_symlink() or not scratch_folder.is_dir() or _is_in_use(scratch_folder):
             continue
         if (scratch_folder / JOURNAL_FILE).exists():
-            SiteSwap(target_folder, scratch_folder).complete()
+            SiteSwap(target_folder, scratch_folder).complete_exchange()
         shutil.rmtree(scratch_folder, ignore_errors=True)
 
 

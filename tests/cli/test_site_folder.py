@@ -90,7 +90,7 @@ def test_a_build_that_is_killed_while_the_sites_change_places_is_completed_by_th
     with monkeypatch.context() as patch:
         left = [site_folder.os.rename] * renames
         patch.setattr(site_folder.os, "rename", lambda *paths: left.pop()(*paths) if left else kill())
-        patch.setattr(site_folder.SiteSwap, "undo", lambda swap: None)
+        patch.setattr(site_folder.SiteSwap, "undo_exchange", lambda swap: None)
         patch.setattr(site_folder.shutil, "rmtree", lambda *arguments, **options: None)
         with suppress(Killed), replace_site_folder(out) as new:
             write_files(new, NEW)
