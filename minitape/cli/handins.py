@@ -8,9 +8,10 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice, pairwise, takewhile
+from itertools import count, islice, pairwise, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,6 +38,7 @@ MAX_VERDICT_LENGTH = 10_000
 _VERDICT_START = re.compile(r"^Exercise ", re.MULTILINE)
 _VERDICT_LINE = re.compile(rf"Exercise (\S{{1,{MAX_TEXT_LENGTH}}}): ({CORRECT}|{NOT_YET}|{NOT_ANSWERED})\.")
 _ANSWER_LINE = re.compile(r"^[ \t]*given: +(.*)$", re.MULTILINE)
+_NUMBERED_LESSON = re.compile(r"\d+-(?P<topic>.+)")
 _HINT_LINE = re.compile(r"^Hint: (.*)$", re.MULTILINE)
 
 
@@ -128,7 +130,33 @@ def find_hand_in_files_by_learner(folders: Sequence[Path]) -> dict[str, list[Pat
     folder_names = _build_distinct_folder_names([folder for folder, _ in learner_folders])
     for name, (_, files) in zip(folder_names, learner_folders, strict=True):
         files_by_learner.setdefault(name, []).extend(files)
-    return {sanitize_text(name): files_by_learner[name] for name in sorted(files_by_learner, key=str.casefold)}
+    learners = sorted(files_by_learner, key=lambda name: (_decode_name(name).casefold(), name))
+    return dict(zip(_build_distinct_labels(learners), map(files_by_learner.__getitem__, learners), strict=True))
+
+
+def _decode_name(name: str) -> str:
+    """Return the name of a file as the learner saw it.
+
+    A zip file from Chinese Windows has names in GBK, and Linux unpacks them as they are.
+    """
+    name_bytes = os.fsencode(name)
+    try:
+        return name_bytes.decode("utf-8")
+    except UnicodeDecodeError:
+        return name_bytes.decode("gb18030", "replace")
+
+
+def _build_distinct_labels(names: Sequence[str]) -> list[str]:
+    r"""Return each name in a form that can be printed. Equal ones are numbered.
+
+    >>> _build_distinct_labels(["ann", "bob\a", "bob\b"])
+    ['ann', 'bob�', 'bob� (2)']
+    """
+    labels: dict[str, None] = {}
+    for label in (sanitize_text(_decode_name(name)) for name in names):
+        numbered_labels = (label if number == 1 else f"{label} ({number})" for number in count(1))
+        labels[next(numbered for numbered in numbered_labels if numbered not in labels)] = None
+    return list(labels)
 
 
 def _is_link_of_another_user(path: Path) -> bool:
@@ -202,17 +230,55 @@ def read_hand_ins(
             try:
                 records = _read_exercise_records(path)
             except (OSError, ValueError, RecursionError) as error:
-                hand_in.problems.append((sanitize_text(str(path), MAX_PATH_LENGTH), _describe_read_error(error)))
+                path_text = sanitize_text(_decode_name(str(path)), MAX_PATH_LENGTH)
+                hand_in.problems.append((path_text, _describe_read_error(error)))
                 continue
             for name, record in records.items():
                 if record is None:
                     hand_in.blank_exercises.add(name)
                     continue
-                known_record = hand_in.records.get(name)
-                hand_in.records[name] = record if known_record is None else known_record.merge_with(record)
+                _add_record(hand_in, name, record)
         hand_ins.append(hand_in)
         on_learner_read(learner)
+    _merge_renamed_lessons(hand_ins)
     return hand_ins
+
+
+def _merge_renamed_lessons(hand_ins: Iterable[HandIn]) -> None:
+    """Count a lesson once that some learners have with its number, such as `01-my-topic`, and others without.
+
+    It gets the name that more learners have.
+    """
+    learner_counts = Counter(
+        lesson
+        for hand_in in hand_ins
+        for lesson in {name.rpartition(".")[0] for name in (*hand_in.records, *hand_in.blank_exercises)}
+    )
+    numbered_names: dict[str, list[str]] = {}
+    for match in filter(None, map(_NUMBERED_LESSON.fullmatch, learner_counts)):
+        numbered_names.setdefault(match["topic"], []).append(match[0])
+    new_names = {}
+    for topic, names in numbered_names.items():
+        if topic in learner_counts and len(names) == 1:
+            old, new = sorted([topic, *names], key=learner_counts.__getitem__)
+            new_names[old] = new
+    for hand_in in hand_ins if new_names else ():
+        records, hand_in.records = hand_in.records, {}
+        for name, record in records.items():
+            _add_record(hand_in, _rename_exercise(name, new_names), record)
+        hand_in.blank_exercises = {_rename_exercise(name, new_names) for name in hand_in.blank_exercises}
+
+
+def _rename_exercise(name: str, new_lessons: Mapping[str, str]) -> str:
+    """Return the name of an exercise under the new name of its lesson."""
+    lesson, dot, number = name.rpartition(".")
+    return f"{new_lessons.get(lesson, lesson)}{dot}{number}"
+
+
+def _add_record(hand_in: HandIn, name: str, record: ExerciseRecord) -> None:
+    """Add the record of an exercise, merged with the learner's other record if there is one."""
+    known_record = hand_in.records.get(name)
+    hand_in.records[name] = record if known_record is None else known_record.merge_with(record)
 
 
 def _describe_read_error(error: Exception) -> str:

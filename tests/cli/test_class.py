@@ -2,9 +2,12 @@
 
 import csv
 import json
+import os
 import re
 import shutil
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import nbformat
 import pytest
@@ -181,6 +184,54 @@ def test_folders_of_learners_on_one_machine(three):
         "bob",
     ]
     assert list(find_hand_in_files_by_learner([homes / "ann" / "minitape-lessons"])) == ["ann"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux keeps names that are not UTF-8")
+def test_learners_whose_names_are_in_gbk_stay_apart(tmp_path):
+    """As zips from Chinese Windows are unpacked."""
+    names = ["张三", "李四", "王五", "ann"]
+    for place, name in enumerate(names):
+        folder = os.path.join(os.fsencode(tmp_path), name.encode("gbk"))
+        os.mkdir(folder)
+        entry = {"tries": place + 1, "solved": True}
+        content = {"version": 1, "exercises": {"01.1": entry}, "predictions": {}}
+        Path(os.fsdecode(folder), FILE_NAME).write_text(json.dumps(content) if name != "王五" else "{")
+    hand_ins = {hand_in.learner: hand_in for hand_in in read_hand_ins(find_hand_in_files_by_learner([tmp_path]))}
+    assert set(hand_ins) == set(names)
+    assert [hand_ins[name].records["01.1"].tries for name in ("张三", "李四", "ann")] == [1, 2, 4]
+    assert "王五" in hand_ins["王五"].problems[0][0] and "4 learners" in run_class_command(tmp_path)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux allows such names")
+def test_learners_whose_names_look_alike_are_numbered(tmp_path):
+    utf8, gbk = "张三".encode(), "张三".encode("gbk")
+    for name in (utf8, gbk, b"bob\x01", b"bob\x02"):
+        folder = os.path.join(os.fsencode(tmp_path), name)
+        os.mkdir(folder)
+        Path(os.fsdecode(folder), FILE_NAME).write_text('{"version": 1, "exercises": {}, "predictions": {}}')
+    assert sorted(find_hand_in_files_by_learner([tmp_path])) == ["bob\ufffd", "bob\ufffd (2)", "张三", "张三 (2)"]
+
+
+def test_a_lesson_that_was_renamed_with_a_number_counts_once(tmp_path):
+    write_notebook(
+        tmp_path / "ann" / "my_topic.ipynb", "Exercise my-topic.1: correct.", "Exercise 02-other.1: correct."
+    )
+    write_notebook(tmp_path / "bob" / "01_my_topic.ipynb", "Exercise 01-my-topic.1: not yet.\n  given:    7.0")
+    write_notebook(
+        tmp_path / "bob" / "my_topic.ipynb", "Exercise my-topic.1: correct.", "Exercise my-topic.2: not answered yet."
+    )
+    for learner in ("cem", "dan"):
+        write_notebook(tmp_path / learner / "01_my_topic.ipynb", "Exercise 01-my-topic.1: correct.")
+    write_notebook(tmp_path / "dan" / "mine.ipynb", "Exercise 9-other.1: correct.", "Exercise 02-other.1: correct.")
+    ann, bob, *_ = hand_ins = read_hand_ins(find_hand_in_files_by_learner([tmp_path]))
+    assert list(ann.records) == ["01-my-topic.1", "02-other.1"] and ann.records["01-my-topic.1"].is_solved
+    assert bob.records["01-my-topic.1"].is_solved and list(bob.records["01-my-topic.1"].wrong_answers) == ["7.0"]
+    figures = compute_class_figures(hand_ins)
+    assert figures.exercises_by_lesson == {
+        "01-my-topic": ["01-my-topic.1", "01-my-topic.2"],
+        "02-other": ["02-other.1"],
+        "9-other": ["9-other.1"],  # nobody has it without a number
+    }
 
 
 def test_a_broken_file_is_named_and_skipped(three):
