@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,12 +26,7 @@ def say(text: str, language_code: str | None = None, /, **values: object) -> str
     Returns:
         The text in the language. It is in English if the terminal cannot show the user's language.
     """
-    translated = translation.say(text, translation.CLI, language_code, **values)
-    try:
-        translated.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
-    except UnicodeEncodeError:
-        return translated if language_code else translation.say(text, translation.CLI, translation.ENGLISH, **values)
-    return translated
+    return translation.say(text, translation.CLI, language_code, **values)
 
 
 def create_failure(text: str, /, **values: object) -> click.ClickException:

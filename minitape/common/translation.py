@@ -53,13 +53,31 @@ def say(text: str, domain: str = CHECK, code: str | None = None, /, **values: ob
         **values: The values to insert.
 
     Returns:
-        The translation, or the English text if the file has no translation.
+        The translation. The English text if the file has no translation, or if the terminal cannot show the user's
+        language.
 
     >>> say("right: {right} of {of}", right=2, of=3)
     'right: 2 of 3'
     """
     template = load_translations(domain, code).get(text, text)
+    if code is None and not template.isascii() and _replace_unprintable_characters(template) != template:
+        template = text
     return template.format(**values) if values else template
+
+
+def print_text(text: object) -> None:
+    """Print a text on any terminal. The characters that it cannot show are replaced by escapes.
+
+    Args:
+        text: The text, or an object that is shown as text.
+    """
+    print(_replace_unprintable_characters(str(text)))
+
+
+def _replace_unprintable_characters(text: str) -> str:
+    """Replace the characters that standard output cannot encode with escapes."""
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    return text.encode(encoding, "backslashreplace").decode(encoding)
 
 
 def load_translations(domain: str, language_code: str | None = None) -> dict[str, str]:

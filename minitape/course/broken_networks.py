@@ -17,7 +17,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from ..common.notebook import find_ipython_shell
-from ..common.translation import say
+from ..common.translation import print_text, say
 from .exercise import Answer, NamedValues, Program
 from .plot import Plot
 from .progress import forget_tries_unless_solved
@@ -316,9 +316,9 @@ class Ward:
         shell = find_ipython_shell()
         text = f"{self.get_patient_in_bed(bed).program}\n\nward.treat({bed}, step)"
         if bed not in self.diagnosed_beds:
-            print(say("Bed {bed} has no diagnosis yet: hand it in first, and then cure.", bed=bed))
+            print_text(say("Bed {bed} has no diagnosis yet: hand it in first, and then cure.", bed=bed))
         elif shell is None:
-            print(text)
+            print_text(text)
         else:
             shell.set_next_input(text)
 
@@ -336,7 +336,8 @@ class Ward:
     def cure(self, bed: int) -> Step:
         """Return the program of a patient, cured; the lines that were changed are printed."""
         patient = self.get_patient_in_bed(bed)
-        print(*(line.strip() for line in patient.cured_program.splitlines() if line not in patient.program), sep="\n")
+        changed_lines = (line.strip() for line in patient.cured_program.splitlines() if line not in patient.program)
+        print_text("\n".join(changed_lines))
         return _compile_step(patient.cured_program, f"bed_{bed}_cured.py")
 
     def sick(self) -> list[int]:

@@ -6,7 +6,7 @@ import sys
 from dataclasses import replace
 
 from ..common.notebook import find_ipython_shell
-from ..common.translation import join_sentences, say
+from ..common.translation import join_sentences, print_text, say
 from .answer_comparison import describe_kind
 from .answer_text import format_answer
 from .exercise import Answer, Exercise, collect_exercises
@@ -37,7 +37,7 @@ def check(name: str, answer: Answer = ...) -> None:
     There is no exercise 'no such exercise'. A name looks like '01.2': lesson 01, exercise 2.
     """
     text, playback = _count_try_and_build_output(name, answer)
-    print(_highlight_verdict_line(text, name))
+    print_text(_highlight_verdict_line(text, name))
     if playback is not None and _is_in_notebook():
         sys.modules["IPython"].display.display(playback)
 

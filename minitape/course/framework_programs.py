@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from ..bridges.recording import Recording
 from ..bridges.snapshot_recording import Replay
-from ..common.translation import join_sentences, say
+from ..common.translation import join_sentences, print_text, say
 from ..explain.explanation import Explanation
 
 FOLDER = Path(__file__).parent / "recordings"
@@ -55,7 +55,7 @@ def framework_program(name: str) -> FrameworkProgram:
     ('no_grad', 11)
     """
     framework, program = FRAMEWORK_NAMES[name], load_program(name)
-    print(say("A recording of {framework} {version}.", framework=framework, version=program.version))
+    print_text(say("A recording of {framework} {version}.", framework=framework, version=program.version))
     return program
 
 

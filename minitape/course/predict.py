@@ -15,7 +15,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from ..common.notebook import find_ipython_shell
-from ..common.translation import join_sentences, say, truncate_text
+from ..common.translation import join_sentences, print_text, say, truncate_text
 from .answer_comparison import compare_answers, parse_literal_or_keep_text, to_numpy_value
 from .exercise import NamedValues
 from .markdown_lessons import read_lesson
@@ -241,7 +241,7 @@ def reveal(name: str, truth: Answer, explanation: str = "", beliefs: Mapping[str
     if (question := _questions.get(name)) is not None:
         question.counted_choice = question.counted_choice or question.choice
     if find_ipython_shell() is None:
-        print(revealed)
+        print_text(revealed)
         return
     handle = sys.modules["IPython"].display.display(revealed, display_id=True)
     _waiting_reveals[name] = lambda: handle.update(revealed)

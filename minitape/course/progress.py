@@ -14,7 +14,7 @@ from typing import Any, Required, TypeAlias, TypedDict
 
 from ..common.atomic_write import get_error_reason, lock_file, open_replacement_file
 from ..common.read_data import read_json
-from ..common.translation import say
+from ..common.translation import print_text, say
 from .exercise import collect_exercises, list_built_in_lessons
 
 FILE_NAME = ".minitape-progress.json"
@@ -285,7 +285,7 @@ def progress(*lessons: str | int) -> None:
             "{name}: {bar} {solved} of {count} solved", name=title, bar=bar, solved=solved_count, count=len(names)
         )
         lines.append(line + (say("   left: {names}", names=say(", ").join(open_names)) if open_names else ""))
-    print("\n".join(lines) or say("Nothing is solved yet."))
+    print_text("\n".join(lines) or say("Nothing is solved yet."))
 
 
 def _pad_lesson_number(lesson: str | int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from ..common.notebook import find_ipython_shell
-from ..common.translation import say
+from ..common.translation import print_text, say
 from .exercise import list_built_in_lessons
 from .markdown_lessons import read_lesson
 from .predict import PredictionQuestion, register_question, reveal
@@ -29,7 +29,7 @@ def again(lesson: str) -> None:
             PredictionQuestion(f"{name}-again", say(retry.text, earlier_lesson), choice_values, blurs_next_cell=False)
         )
         if find_ipython_shell() is None:
-            print(question)
+            print_text(question)
         else:
             sys.modules["IPython"].display.display(question)
         reveal(question.name, retry.truth, retry.reason)

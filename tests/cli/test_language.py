@@ -214,6 +214,26 @@ def test_a_terminal_that_has_no_chinese_characters_stops_nothing(tmp_path):
         assert done.returncode == status and told in done.stdout + done.stderr, done.stderr
 
 
+ON_A_TERMINAL = """
+from minitape.course import check, predict, progress, reveal
+check("01.1", 3.0)
+check("01.1", "\\u2192")
+progress("01")
+predict("demo.p", "?", [1.0, 2.0]).commit("1.0")
+reveal("demo.p", 2.0, "\\u03c0 is irrational.")
+"""
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "gbk"])
+def test_a_terminal_that_cannot_show_a_text_reads_it_in_english_or_with_escapes(encoding, tmp_path):
+    variables = {"MINITAPE_LANGUAGE": "zh", "PYTHONIOENCODING": encoding, "MINITAPE_PROGRESS": f"{tmp_path}/a.json"}
+    done = subprocess.run([sys.executable, "-c", ON_A_TERMINAL], env=os.environ | variables, capture_output=True)
+    assert done.returncode == 0, done.stderr
+    text = done.stdout.decode(encoding)
+    assert ("练习 01.1" if encoding == "gbk" else "Exercise 01.1: not yet.") in text
+    assert ("→" in text and "π" in text) if encoding == "gbk" else ("\\u2192" in text and "\\u03c0" in text)
+
+
 def test_a_lesson_of_the_courses_own_is_run_from_a_copy(tmp_path):
     paths = [find_lessons_folder(code) / FIRST for code in ("en", "zh")]
     places = _prepare_run_paths(paths, tmp_path)

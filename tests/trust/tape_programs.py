@@ -416,6 +416,11 @@ def is_error_of_tensorflow(ours: Any, theirs: Any) -> bool:
     return not isinstance(ours, str) and theirs == "ValueError"
 
 
+def is_one_for_none(ours: Any, theirs: Any) -> bool:
+    """Return whether minitape returned the gradient of a source by itself and TensorFlow None."""
+    return theirs is None and isinstance(ours, tuple) and ours[1] == 1.0
+
+
 def is_zero_for_none(ours: Any, theirs: Any) -> bool:
     """Return whether minitape returned None and TensorFlow zero."""
     return ours is None and isinstance(theirs, tuple) and theirs[1] == 0.0
@@ -431,6 +436,11 @@ KNOWN_DIFFERENCES = (
         "A tape that was left lists no variable that it is told to watch then, because it records nothing of it.",
         r"\.watch\([wu]",
         are_names,
+    ),
+    KnownDifference(
+        "A captured tensor that is converted to a tensor stays itself in a function, as it does outside of one.",
+        r"(?s)def f\d.*convert_to_tensor\([cyg]",
+        is_one_for_none,
     ),
     KnownDifference(
         "In forward mode, a value that does not depend on the input has the tangent None, also if a function or an "
