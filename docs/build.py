@@ -177,7 +177,7 @@ def build_edition(language_code: str, has_lite: bool) -> Edition:
                 "docs/names",
                 "docs/elsewhere",
             ),
-            format_toctree("Teaching", "deploy/TEACHERS", "deploy/jupyterhub/TEACHERS"),
+            format_toctree("Teaching", "docs/lessons", "deploy/TEACHERS", "deploy/jupyterhub/TEACHERS"),
             format_toctree("Reference", "api/index", "docs/causes", "docs/snapshot"),
             format_toctree(
                 "The project", "CHANGELOG", "CONTRIBUTING", "docs/vocabulary", "SECURITY", "docs/speed", "docs/trust"
@@ -204,9 +204,9 @@ def embed_question_pictures(edition: Edition) -> None:
 
 
 def build_front_page(readme_text: str, playground_url: str, extra_folder: Path) -> str:
-    """Return the text of README with the three things to do first, each on a card, and then the live picture.
+    """Return the text of README with its tagline, the three things to do, each on a card, and the live picture first.
 
-    That is the playground at `playground_url`, or without one a page that is written to `extra_folder`.
+    The picture is the playground at `playground_url`, or without one a page that is written to `extra_folder`.
     """
     front_match = FRONT_PICTURE.search(readme_text)
     if front_match is None:
@@ -218,9 +218,17 @@ def build_front_page(readme_text: str, playground_url: str, extra_folder: Path) 
         page_programs.run_program(FIRST_PROGRAM, namespace)
         write_view_for_frame(eval("TapeView(tape)", namespace), extra_folder / "views" / "front.html")
         picture_html = '<iframe class="tapeview" src="views/front.html" title="minitape"></iframe>'
-    title, remaining_text = readme_text[: front_match.start()].split("\n", 1)
-    text_after_cards = f"{picture_html}\n{remaining_text}{readme_text[front_match.end() :]}"
-    return f'{title}\n\n<div class="cards">\n\n{front_match[1]}\n</div>\n\n{text_after_cards}'
+    title, *links, tagline = readme_text[: front_match.start()].strip().split("\n\n")
+    return "\n\n".join(
+        [
+            title,
+            tagline,
+            f'<div class="cards">\n\n{front_match[1]}\n</div>',
+            picture_html,
+            *links,
+            readme_text[front_match.end() :],
+        ]
+    )
 
 
 def copy_files_beside_pages(edition: Edition, sphinx_folder: Path) -> None:
