@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..explain.caller import find_asking_frame
 from ..explain.reasons import program_text, zero_nan
 from ..explain.reasons.adapter import Adapter
+from ..explain.reasons.check_order import FrameworkChecks
 from ..explain.reasons.question import Finding, Question
 from ..picture.reader import collect_namespaces
 from ..recording.recorded_rows import RecordedRow
@@ -64,45 +65,32 @@ def is_any_name_read_later(statement: program_text.Statement, names: Iterable[st
     return False
 
 
-def find_dropped_result(question: Question) -> Finding | None:
-    """Find the last result computed from the source, if the target was computed from none of these results.
+class BridgeChecks(FrameworkChecks):
+    """The part of the checks that only recordings of frameworks need, because they may have several backward passes."""
 
-    Args:
-        question: The question about the source and the target.
+    # Each bridge has its own class of recordings.
+    def build_earlier_question(self, recording: Any, target: RowNumber, source: Any) -> Question:
+        """Return the same question about an earlier backward pass.
 
-    Returns:
-        A finding with the variant "dropped"; None if no result was computed from the source before the target.
-    """
-    results = question.descendants.difference(question.source_rows)
-    if question.target_rows:
-        results = {row for row in results if row < question.target_rows[0]}
-    if not results:
-        return None
-    return zero_nan.build_row_finding(question, question.adapter.unused_cause, max(results), "dropped")
+        Args:
+            recording: The recording.
+            target: The target of the earlier pass.
+            source: The source.
+        """
+        raise NotImplementedError
 
-
-def find_first_nonfinite_cause(
-    question: Question, build_earlier_question: Callable[[Any, Any, Any], Question]
-) -> Finding | None:
-    """Find where a NaN arose. If a weight is NaN, find the earlier backward pass that made it so.
-
-    Args:
-        question: The question about the gradient.
-        build_earlier_question: Builds the same question about an earlier pass, from the recording, the pass's target
-            and the source.
-
-    Returns:
-        The finding; None if no value is NaN or infinite.
-    """
-    finding = zero_nan.find_cause_of_nonfinite(question)
-    if finding is None or finding.variant != "trained":
+    def find_nonfinite_cause(self, question: Any) -> Finding | None:
+        """Find where a NaN arose. If a weight is NaN, find the earlier backward pass that made it so."""
+        finding = zero_nan.find_cause_of_nonfinite(question)
+        if finding is None or finding.variant != "trained":
+            return finding
+        recording: Recording = question.adapter.recording
+        for sweep in recording.sweeps:
+            if sweep is question.sweep:
+                break
+            if sweep.target:
+                earlier_question = self.build_earlier_question(recording, RowNumber(sweep.target[-1]), question.source)
+                earlier_finding = zero_nan.find_cause_of_nonfinite(earlier_question)
+                if earlier_finding is not None:
+                    return earlier_finding
         return finding
-    recording: Recording = question.adapter.recording  # type: ignore[attr-defined]
-    for sweep in recording.sweeps:
-        if sweep is question.sweep:
-            break
-        if sweep.target:
-            earlier_question = build_earlier_question(recording, RowNumber(sweep.target[-1]), question.source)
-            if earlier_finding := zero_nan.find_cause_of_nonfinite(earlier_question):
-                return earlier_finding
-    return finding

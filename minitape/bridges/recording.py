@@ -141,7 +141,7 @@ class Recording(PictureSource):
             len(self.rows),
             "leaf",
             kind,
-            inputs=inputs,
+            inputs=list(inputs),
             label="const" if kind == "constant" else (name or "x"),
             value=value,
             site=site,

@@ -19,7 +19,8 @@ from .caller import warn_at_user_line
 from .explanation import Explanation
 from .explanation_page import to_explanation_page
 from .fallback_answer import build_fallback_explanation, explain_non_tensor_source
-from .reasons.tape_adapter import TapeAdapter, explain_gradient, read_tape
+from .reasons.tape_adapter import TapeAdapter, read_tape
+from .reasons.tape_checks import explain_gradient
 from .translated_sentences import fill
 
 if TYPE_CHECKING:

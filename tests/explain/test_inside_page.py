@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from minitape.explain.causes import CAUSES
-from minitape.explain.reasons import tape_adapter
+from minitape.explain.reasons import check_order
 
 PAGE = (Path(__file__).parents[2] / "docs" / "explain_inside.md").read_text(encoding="utf-8")
 PROGRAMS, PRINTED = (re.findall(rf"```{kind}\n(.*?)```", PAGE, re.S) for kind in ("python", "text"))
@@ -20,7 +20,7 @@ def test_a_program_of_the_page_prints_what_the_page_says(
     monkeypatch: pytest.MonkeyPatch, program: str, printed: str
 ) -> None:
     monkeypatch.setitem(CAUSES, "left_behind", CAUSES["independent"])  # It is removed after the test.
-    monkeypatch.setattr(tape_adapter, "CHECKS", tape_adapter.CHECKS)
+    monkeypatch.setattr(check_order, "CHECKS", check_order.CHECKS)
     linecache.cache["train.py"] = len(program), None, program.splitlines(keepends=True), "train.py"
     with contextlib.redirect_stdout(io.StringIO()) as out:
         exec(compile(program, "train.py", "exec"), {"__name__": "user_code"})

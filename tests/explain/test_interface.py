@@ -276,7 +276,7 @@ def test_what_is_no_tensor() -> None:
 
 
 def test_a_mistake_of_its_own_is_said_plainly(monkeypatch: pytest.MonkeyPatch) -> None:
-    from minitape.explain.reasons import tape_adapter as question
+    from minitape.explain.reasons import tape_checks as question
 
     def broken(q: object) -> None:
         raise KeyError("oops")

@@ -8,7 +8,7 @@ import pytest
 
 import minitape as tf
 from minitape.explain.reasons import checks, program_text, question
-from minitape.explain.reasons import tape_adapter as questions
+from minitape.explain.reasons import tape_checks as questions
 from minitape.recording import value_graph
 
 CELL = """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import traceback
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
@@ -12,14 +13,15 @@ import numpy as np
 
 from ...engine.record.user_frames import is_minitape_or_library_file
 from ...explain.explanation import Explanation
-from ...explain.reasons import checks, finding_sentences, program_text, zero_nan
+from ...explain.reasons import finding_sentences, program_text, zero_nan
+from ...explain.reasons.check_order import FrameworkChecks, run_checks
 from ...explain.reasons.question import Finding, find_cheapest_path
 from ...explain.reasons.zero_nan import build_row_finding
 from ...explain.translated_sentences import UNNAMED_ARRAY, fill
-from ...recording.recorded_rows import RecordedRow
+from ...recording.recorded_rows import Escape, RecordedRow
 from ...recording.sites import NOWHERE, Site
 from ..checkup import Checkup
-from ..framework_adapter import find_dropped_result, is_any_name_read_later
+from ..framework_adapter import is_any_name_read_later
 from .adapter import JaxQuestion, build_question
 from .operation_families import PIECEWISE_ACTIVATIONS
 from .row_log import STEP_FUNCTIONS
@@ -39,7 +41,11 @@ CONVERSIONS = "int float round item tolist range".split()
 
 
 def find_cause_of_trace_error(question: JaxQuestion) -> Finding | None:
-    """Find why the function could not be traced."""
+    """Find why the function could not be traced.
+
+    Args:
+        question: The question about the source.
+    """
     recording = question.adapter.recording
     error = recording.error
     if error is None or recording.is_complete:
@@ -115,7 +121,11 @@ def describe_reader_of_tracer(error: Exception, library_function: str) -> str:
 
 
 def find_invalid_result(question: JaxQuestion) -> Finding | None:
-    """Find a result that is not one real number."""
+    """Find a result that is not one real number.
+
+    Args:
+        question: The question about the source.
+    """
     recording = question.adapter.recording
     if recording.error is None:
         return None
@@ -138,7 +148,11 @@ def find_invalid_result(question: JaxQuestion) -> Finding | None:
 
 
 def find_cause_of_backward_error(question: JaxQuestion) -> Finding | None:
-    """Find why JAX's backward pass ended in an error."""
+    """Find why JAX's backward pass ended in an error.
+
+    Args:
+        question: The question about the source.
+    """
     error = question.adapter.recording.error
     if error is None:
         return None
@@ -188,7 +202,11 @@ def find_error_site(error: Exception) -> ErrorSite:
 
 
 def find_integer_source(question: JaxQuestion) -> Finding | None:
-    """Find a differentiated argument that does not contain floats."""
+    """Find a differentiated argument that does not contain floats.
+
+    Args:
+        question: The question about the source.
+    """
     recording = question.adapter.recording
     for row in recording.differentiated_rows if recording.error is not None else question.source_rows:
         if row in recording.differentiated_rows and not question.rows[row].tracked:
@@ -203,7 +221,11 @@ def find_integer_source(question: JaxQuestion) -> Finding | None:
 
 
 def find_undifferentiated_source(question: JaxQuestion) -> Finding | None:
-    """Find a source that is an argument without a gradient, or that is not an argument."""
+    """Find a source that is an argument without a gradient, or that is not an argument.
+
+    Args:
+        question: The question about the source.
+    """
     recording, origin = question.adapter.recording, question.adapter.origin
     if question.source_rows and question.source_rows[0] not in recording.differentiated_rows:
         if question.rows[question.source_rows[0]].kind != "source":
@@ -238,39 +260,38 @@ def find_step_function_name(question: JaxQuestion, row: int) -> str:
     return next((name for name in question.rows[row].scope if name in STEP_FUNCTIONS), "")
 
 
-def find_path_break(question: JaxQuestion) -> Finding | None:
-    """Find the break on the path. A step function is reported by its name."""
-    finding = checks.find_path_break(question)
-    if finding is None:
-        return None
-    for break_finding in [finding, *finding.more]:
-        if break_finding.cause != "no_derivative" or break_finding.row is None:
-            continue
-        step_function = find_step_function_name(question, break_finding.row)
-        if step_function:
-            break_finding.cause, break_finding.detail = "zero_derivative", step_function
-    return finding
+def name_step_function(question: JaxQuestion, finding: Finding) -> None:
+    """Report a break within a step function by the name of that function.
+
+    Args:
+        question: The question about the source.
+        finding: What the shared checks have found.
+    """
+    if finding.cause != "no_derivative" or finding.row is None:
+        return
+    step_function = find_step_function_name(question, finding.row)
+    if step_function:
+        finding.cause, finding.detail = "zero_derivative", step_function
 
 
-def find_escape(question: JaxQuestion) -> Finding | None:
-    """Find a value that Python read while the function was traced."""
-    if question.used_source_rows or not question.target_rows:
-        return None
-    escapes = [escape for escape in question.escapes if escape.row in question.descendants]
-    for escape in sorted(escapes, key=lambda escape: escape.method == "__bool__"):
-        statement = program_text.find_statement(escape.site)
-        if escape.method == "__bool__":
-            tested_names = {name for name in statement.read_names if name.isidentifier()} - program_text.read_program(
-                statement.file
-            ).imported_modules.keys()
-            tested_names = (
-                tested_names & collect_names_computed_from(question.name.partition("[")[0], statement) or tested_names
-            )
-            is_only_branch = isinstance(statement.node, ast.If) and not is_any_name_read_later(statement, tested_names)
-            return Finding("branch" if is_only_branch else "other_branch", escape.site, variant="python")
+def build_finding_of_escape(question: JaxQuestion, escapes: Sequence[Escape]) -> Finding:
+    """Return the finding about the first value that Python read while the function was traced.
+
+    Args:
+        question: The question about the source.
+        escapes: The escapes that matter. There is at least one.
+    """
+    escape = escapes[0]
+    statement = program_text.find_statement(escape.site)
+    if escape.method != "__bool__":
         number = next((name for name in CONVERSIONS if statement.find_call(name)), "")
         return Finding("left_jax", escape.site, detail=f"{number}()", variant="number" if number else "values")
-    return None
+    modules = program_text.read_program(statement.file).imported_modules.keys()
+    tested_names = {name for name in statement.read_names if name.isidentifier()} - modules
+    computed_names = collect_names_computed_from(question.name.partition("[")[0], statement)
+    tested_names = tested_names & computed_names or tested_names
+    is_only_branch = isinstance(statement.node, ast.If) and not is_any_name_read_later(statement, tested_names)
+    return Finding("branch" if is_only_branch else "other_branch", escape.site, variant="python")
 
 
 def collect_names_computed_from(source_name: str, end_statement: program_text.Statement) -> set[str]:
@@ -285,11 +306,13 @@ def collect_names_computed_from(source_name: str, end_statement: program_text.St
     return names
 
 
-def find_cause_of_unused_source(question: JaxQuestion) -> Finding | None:
-    """Find the reason why the source was not used: another branch ran, or another value was used."""
-    recording, origin = question.adapter.recording, question.adapter.origin
-    if question.used_source_rows:
-        return None
+def find_reason_for_no_use(question: JaxQuestion) -> Finding | None:
+    """Find the reason why the source was not used: another branch ran, or another value was used.
+
+    Args:
+        question: The question about the source.
+    """
+    recording = question.adapter.recording
     for choice in recording.log.branch_choices:
         if question.descendants.intersection(choice.input_rows):
             return Finding("other_branch", choice.site, detail=str(choice.branch_index))
@@ -300,7 +323,7 @@ def find_cause_of_unused_source(question: JaxQuestion) -> Finding | None:
     scopes = (scope for row in question.descendants for scope in question.rows[row].scope)
     if kinked_rows and any("transpose(" in scope for scope in scopes):
         return build_row_finding(question, "zero_derivative", kinked_rows[0], "second")
-    return find_dropped_result(question) or Finding("unused", origin.definition_site)
+    return None
 
 
 def _find_argument_read_from_outside(question: JaxQuestion, argument_leaf: JaxLeaf) -> Finding | None:
@@ -326,7 +349,11 @@ def _find_argument_read_from_outside(question: JaxQuestion, argument_leaf: JaxLe
 
 
 def find_rule_or_loop_without_share(question: JaxQuestion) -> Finding | None:
-    """Find the program's own rule, or a loop, that sent no share to the source."""
+    """Find the program's own rule, or a loop, that sent no share to the source.
+
+    Args:
+        question: The question about the source.
+    """
     if (
         question.sweep is None
         or not question.used_source_rows
@@ -346,11 +373,14 @@ def build_custom_rule_finding(question: JaxQuestion, row: int, cause: str = "cus
     return Finding(cause, zero_nan.find_blamed_return_of_rule(question, row), row, detail)
 
 
-def find_nonfinite_cause(question: JaxQuestion) -> Finding | None:
-    """Find where a NaN arose, even if a division has hidden an infinity since."""
-    finding = zero_nan.find_cause_of_nonfinite(question)
-    if finding is None or finding.row is None:
-        return finding
+def refine_nonfinite_finding(question: JaxQuestion, finding: Finding) -> Finding:
+    """Return the finding about the value that became infinite first, even if a division has hidden it since.
+
+    Args:
+        question: The question about the source.
+        finding: What the shared checks have found.
+    """
+    assert finding.row is not None
     row = question.rows[finding.row]
     ancestors = sorted(question.find_ancestors(row.inputs))
     growing_rows = (index for index in ancestors if question.rows[index].op in GROWING_OPS)
@@ -375,11 +405,14 @@ def find_nonfinite_cause(question: JaxQuestion) -> Finding | None:
     return finding
 
 
-def find_zero_cause(question: JaxQuestion) -> Finding | None:
-    """Find the operation that produced zeros, with JAX's name for it."""
-    finding = zero_nan.find_cause_of_zero(question)
-    if finding is None or finding.row is None:
-        return finding
+def refine_zero_finding(question: JaxQuestion, finding: Finding) -> Finding:
+    """Return the finding about the operation that produced zeros, with JAX's name for it.
+
+    Args:
+        question: The question about the source.
+        finding: What the shared checks have found.
+    """
+    assert finding.row is not None
     row = question.rows[finding.row]
     if (step := _find_blamed_step_function_row(question, row)) is not None:
         return build_row_finding(question, "zero_derivative", step, detail=find_step_function_name(question, step))
@@ -429,6 +462,10 @@ def is_gate_zero_only_at_first(question: JaxQuestion, finding: Finding) -> bool:
     """Return whether the zero factor is an argument whose own gradient is not zero.
 
     Such a gate is zero only at the beginning of training, as in ReZero.
+
+    Args:
+        question: The question about the source.
+        finding: What the shared checks have found.
     """
     if finding.cause != "zero_factor" or finding.row is None or question.sweep is None:
         return False
@@ -455,19 +492,61 @@ def is_only_broken_by_step(question: JaxQuestion, row: int) -> bool:
     return bool(has_step) and not any(edge.cause for _, edge in find_cheapest_path(question, {row}))
 
 
-CHECKS = (
-    find_cause_of_trace_error,
-    find_integer_source,
-    find_invalid_result,
-    find_undifferentiated_source,
-    find_path_break,
-    find_escape,
-    find_cause_of_unused_source,
-    find_cause_of_backward_error,
-    find_rule_or_loop_without_share,
-    find_nonfinite_cause,
-    find_zero_cause,
-)
+def find_untracked_source(question: JaxQuestion) -> Finding | None:
+    """Find a result that is not one real number, or a source that is not differentiated.
+
+    Args:
+        question: The question about the source.
+    """
+    return find_invalid_result(question) or find_undifferentiated_source(question)
+
+
+def rank_branches_last(question: JaxQuestion, escapes: Iterable[Escape]) -> list[Escape]:
+    """Return the escapes with those last that decided a branch.
+
+    Args:
+        question: The question about the source.
+        escapes: The escapes that matter. There is at least one.
+    """
+    return sorted(escapes, key=lambda escape: escape.method == "__bool__")
+
+
+def build_unused_finding(question: JaxQuestion) -> Finding:
+    """Return the finding that the result was not computed from the source, at the function's definition.
+
+    Args:
+        question: The question about the source.
+    """
+    return Finding("unused", question.adapter.origin.definition_site)
+
+
+def find_lost_gradient(question: JaxQuestion) -> Finding | None:
+    """Find why the backward pass ended in an error, or which rule or loop sent no share to the source.
+
+    Args:
+        question: The question about the source.
+    """
+    return find_cause_of_backward_error(question) or find_rule_or_loop_without_share(question)
+
+
+class JaxChecks(FrameworkChecks):
+    """The part of the checks that only JAX knows."""
+
+    find_refusal = staticmethod(find_cause_of_trace_error)
+    find_non_float_source = staticmethod(find_integer_source)
+    find_untracked_source = staticmethod(find_untracked_source)
+    specialize_break = staticmethod(name_step_function)
+    rank_escapes = staticmethod(rank_branches_last)
+    does_escape_matter = staticmethod(lambda question, escape: True)  # A trace has no values to read for anything else.
+    build_escape_finding = staticmethod(build_finding_of_escape)
+    find_reason_for_no_use = staticmethod(find_reason_for_no_use)
+    build_unused_finding = staticmethod(build_unused_finding)
+    find_lost_gradient = staticmethod(find_lost_gradient)
+    refine_nonfinite_finding = staticmethod(refine_nonfinite_finding)
+    refine_zero_finding = staticmethod(refine_zero_finding)
+
+
+JAX_CHECKS = JaxChecks()
 
 
 def explain_gradient(recording: JaxRecording, target: Any, source: Any) -> Explanation:
@@ -503,8 +582,7 @@ def explain_gradient(recording: JaxRecording, target: Any, source: Any) -> Expla
         is_known = bool(outside_read.expression)
     if not is_known:
         raise TypeError(f"explain() takes an array or the name of an argument as its source, but received {source!r}.")
-    findings = (finding for check in CHECKS if (finding := check(question)) is not None)
-    first_finding = next(findings, Finding("connected"))
-    explanation = finding_sentences.to_explanation_with_fixes(question, first_finding)
-    explanation.intended |= is_gate_zero_only_at_first(question, first_finding)
+    finding = run_checks(question, JAX_CHECKS)
+    explanation = finding_sentences.to_explanation_with_fixes(question, finding)
+    explanation.intended |= is_gate_zero_only_at_first(question, finding)
     return explanation

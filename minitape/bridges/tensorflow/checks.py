@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -14,13 +14,14 @@ from ...explain.explanation import Explanation
 from ...explain.layer_lookup import iter_living_instances
 from ...explain.operation_families import STEP_OPS
 from ...explain.reasons import checks, finding_sentences, program_text, zero_nan
+from ...explain.reasons.check_order import run_checks
 from ...explain.reasons.object_names import find_access_path
 from ...explain.reasons.question import Finding
 from ...explain.reasons.zero_nan import build_row_finding
 from ...explain.translated_sentences import UNNAMED_TENSOR, fill
 from ...recording.recorded_rows import Escape, RecordedRow
 from ...recording.sites import NOWHERE, Site
-from ..framework_adapter import find_dropped_result, find_first_nonfinite_cause
+from ..framework_adapter import BridgeChecks
 from .adapter import CAUSE_BY_STATE, TensorFlowQuestion, build_question
 from .function_calls import filter_sweeps_by_source, replay_call_of_row, replay_compiled_steps
 from .function_graphs import has_gradient_tape
@@ -56,7 +57,11 @@ PYTHON_OPS = {"EagerPyFunc": "tf.py_function", "PyFunc": "tf.numpy_function", "P
 
 
 def find_invalid_target(question: TensorFlowQuestion) -> Finding | None:
-    """Find a target that is not a tensor, or that is itself a gradient that a tape returned."""
+    """Find a target that is not a tensor, or that is itself a gradient that a tape returned.
+
+    Args:
+        question: The question about the source.
+    """
     if not isinstance(to_handle_or_value(question.target), tf.Tensor) and not isinstance(question.target, int):
         return Finding("target_not_tensor", detail=type(question.target).__name__)
     if not question.target_rows:
@@ -70,7 +75,11 @@ def find_invalid_target(question: TensorFlowQuestion) -> Finding | None:
 
 
 def find_integer_source(question: TensorFlowQuestion) -> Finding | None:
-    """Find a source whose dtype is neither floating-point nor complex."""
+    """Find a source whose dtype is neither floating-point nor complex.
+
+    Args:
+        question: The question about the source.
+    """
     dtype = tf.as_dtype(question.source.dtype) if question.source.dtype is not None else tf.float32
     if dtype.is_floating or dtype.is_complex:
         return None
@@ -90,6 +99,9 @@ def find_first_recorded_use_site(question: TensorFlowQuestion) -> Site:
     """Return the first line on the path to the target that used the source while the tape recorded.
 
     If no use was recorded, return the first use; NOWHERE if the source was not used.
+
+    Args:
+        question: The question about the source.
     """
     uses = question.list_direct_source_uses()
     recorded_uses = (use for use in uses if question.adapter.find_tape_state_at_row(use.index)[0] == "records")
@@ -130,7 +142,11 @@ def find_creating_line_that_fits(
 
 
 def find_freezing_site_or_use(question: TensorFlowQuestion) -> Site:
-    """Return the line that makes the source not trainable, or else the first line that uses the source."""
+    """Return the line that makes the source not trainable, or else the first line that uses the source.
+
+    Args:
+        question: The question about the source.
+    """
     return find_creating_line_that_fits(question, _changes_trainable) or find_first_recorded_use_site(question)
 
 
@@ -142,7 +158,11 @@ def _changes_trainable(statement: program_text.Statement) -> bool:
 
 
 def find_variable_filled_from_source(question: TensorFlowQuestion) -> Finding | None:
-    """Find a variable that was created from the source, or assigned its value, before the tape began."""
+    """Find a variable that was created from the source, or assigned its value, before the tape began.
+
+    Args:
+        question: The question about the source.
+    """
     adapter = question.adapter
     for row, edge in question.path:
         if edge.cause != "variable_assign":
@@ -157,62 +177,138 @@ def find_variable_filled_from_source(question: TensorFlowQuestion) -> Finding | 
     return None
 
 
+class SourceUse(NamedTuple):
+    """How the program used a source that the target was computed from.
+
+    Attributes:
+        rows: The rows of the source that the target was computed from.
+        leaf: The first of them that no operation computed; None if an operation computed each.
+        uses: The rows that read the source directly.
+        first_recorded_use: The first of them that the tape recorded; the first of all if it recorded none.
+        watchers: The tapes whose ``watch`` the program called for the source.
+    """
+
+    rows: list[RecordedRow]
+    leaf: RecordedRow | None
+    uses: list[RecordedRow]
+    first_recorded_use: RecordedRow | None
+    watchers: list[TapeReference]
+
+    @property
+    def is_variable(self) -> bool:
+        """Whether the source is a variable."""
+        return self.leaf is not None and self.leaf.kind == "variable"
+
+
 def find_unwatched_source(question: TensorFlowQuestion) -> Finding | None:
-    """Find a source that the tape of the question does not watch."""
-    adapter, tape = question.adapter, question.adapter.tape
+    """Find a source that the tape of the question does not watch.
+
+    Args:
+        question: The question about the source.
+    """
     has_arrived = question.sweep is not None and any(
         row in question.sweep.adjoints for row in question.used_source_rows
     )
-    if has_arrived or not question.used_source_rows or tape is None:
+    if has_arrived or not question.used_source_rows or question.adapter.tape is None:
         return _find_source_read_from_variable(question)
     if question.path and question.path[0].edge.cause in ("variable_assign", "left_through_numpy"):
+        return None  # Another check reports that break.
+    use = _collect_source_use(question)
+    late_finding = _find_late_watch(question, use)
+    if late_finding is not None:
+        return late_finding
+    if any(_is_recorded_by_asked_tape(question, row, use.watchers) for row in use.rows):
         return None
-    used_rows = [question.rows[row] for row in question.used_source_rows]
+    frozen_finding = _find_frozen_variable(question, use)
+    if frozen_finding is not None:
+        return frozen_finding
+    if use.is_variable and use.uses and all(row.cause not in ("", "not_recorded") for row in use.uses):
+        return None  # The operations that use the variable have no derivative.
+    for check in (_find_use_outside_block, _find_watch_of_other_tape, _find_unwatched_result, _find_unwatched_tensor):
+        finding = check(question, use)
+        if finding is not None:
+            return finding
+    return _find_unwatched_variable(question, use)
+
+
+def _collect_source_use(question: TensorFlowQuestion) -> SourceUse:
+    rows = [question.rows[row] for row in question.used_source_rows]
     uses = question.list_direct_source_uses()
-    late_row = next((row.index for row in used_rows if row.extra.is_watched_late), None)
-    if late_row is not None:
-        first_use = uses[0].index if uses else late_row
-        if adapter.find_tape_state_at_row(first_use)[0] == "before":
-            return _find_cause_of_untimely_row(question, first_use)
-        return build_row_finding(question, "watched_late", late_row, site=find_first_recorded_use_site(question))
-    watchers = adapter.list_tapes_told_to_watch(question.source)
-    if any(_is_recorded_by_asked_tape(question, row, watchers) for row in used_rows):
+    recorded_uses = (use for use in uses if question.adapter.find_tape_state_at_row(use.index)[0] == "records")
+    return SourceUse(
+        rows,
+        next((row for row in rows if row.kind != "operation"), None),
+        uses,
+        next(recorded_uses, uses[0] if uses else None),
+        question.adapter.list_tapes_told_to_watch(question.source),
+    )
+
+
+def _find_late_watch(question: TensorFlowQuestion, use: SourceUse) -> Finding | None:
+    """Find a call of ``tape.watch`` after the source was used, or a use before the tape began."""
+    late_row = next((row.index for row in use.rows if row.extra.is_watched_late), None)
+    if late_row is None:
         return None
-    leaf = next((row for row in used_rows if row.kind != "operation"), None)
-    is_variable = leaf is not None and leaf.kind == "variable"
-    if leaf is not None and is_variable and not getattr(question.source, "trainable", True):
-        finding = build_row_finding(question, "not_trainable", leaf.index, site=find_freezing_site_or_use(question))
-        sweep = question.sweep
-        if sweep is not None and not any(has_gradient for _, has_gradient in sweep.source_results):
-            finding.is_intended = False  # The program asks for no other gradient.
-        return finding
-    if is_variable and uses and all(use.cause not in ("", "not_recorded") for use in uses):
+    first_use = use.uses[0].index if use.uses else late_row
+    if question.adapter.find_tape_state_at_row(first_use)[0] == "before":
+        return _find_cause_of_untimely_row(question, first_use)
+    return build_row_finding(question, "watched_late", late_row, site=find_first_recorded_use_site(question))
+
+
+def _find_frozen_variable(question: TensorFlowQuestion, use: SourceUse) -> Finding | None:
+    """Find a variable that is not trainable, which no tape watches by itself."""
+    if use.leaf is None or not use.is_variable or getattr(question.source, "trainable", True):
         return None
-    recorded_uses = (use for use in uses if adapter.find_tape_state_at_row(use.index)[0] == "records")
-    first_recorded_use = next(recorded_uses, uses[0] if uses else None)
-    if leaf is not None and (is_variable or watchers) and first_recorded_use is not None:
-        untimely_finding = _find_cause_of_untimely_row(question, first_recorded_use.index)
-        if untimely_finding is not None:
-            return untimely_finding
-    if watchers:
-        return Finding("not_watched", adapter.find_block_site(), variant="other")
-    if leaf is None:
-        return checks.find_rebound_name(question) or build_row_finding(
-            question,
-            "not_watched",
-            used_rows[0].index,
-            "made",
-            site=checks.find_call_stack_divergence(used_rows[0].call_stack, adapter.find_block_call_stack()),
-        )
-    if not is_variable:
-        return build_row_finding(
-            question, "not_watched", leaf.index, site=_find_site_of_unwatched_use(question, first_recorded_use)
-        )
-    if tape._watch_accessed_variables:
-        return _find_cause_of_untimely_row(question, leaf.index) or build_row_finding(
-            question, "recording_paused", leaf.index, site=find_first_recorded_use_site(question)
-        )
-    return build_row_finding(question, "not_accessed_watched", leaf.index, site=adapter.find_block_site())
+    finding = build_row_finding(question, "not_trainable", use.leaf.index, site=find_freezing_site_or_use(question))
+    sweep = question.sweep
+    if sweep is not None and not any(has_gradient for _, has_gradient in sweep.source_results):
+        finding.is_intended = False  # The program asks for no other gradient.
+    return finding
+
+
+def _find_use_outside_block(question: TensorFlowQuestion, use: SourceUse) -> Finding | None:
+    """Find a use of a variable or a watched tensor while the tape did not record."""
+    if use.leaf is None or not (use.is_variable or use.watchers) or use.first_recorded_use is None:
+        return None
+    return _find_cause_of_untimely_row(question, use.first_recorded_use.index)
+
+
+def _find_watch_of_other_tape(question: TensorFlowQuestion, use: SourceUse) -> Finding | None:
+    """Find that another tape watches the source."""
+    return Finding("not_watched", question.adapter.find_block_site(), variant="other") if use.watchers else None
+
+
+def _find_unwatched_result(question: TensorFlowQuestion, use: SourceUse) -> Finding | None:
+    """Find a source that operations computed from nothing that a tape watches, such as a rebound name."""
+    if use.leaf is not None:
+        return None
+    block_stack = question.adapter.find_block_call_stack()
+    return checks.find_rebound_name(question) or build_row_finding(
+        question,
+        "not_watched",
+        use.rows[0].index,
+        "made",
+        site=checks.find_call_stack_divergence(use.rows[0].call_stack, block_stack),
+    )
+
+
+def _find_unwatched_tensor(question: TensorFlowQuestion, use: SourceUse) -> Finding | None:
+    """Find a tensor that no tape watches."""
+    if use.leaf is None or use.is_variable:
+        return None
+    site = _find_site_of_unwatched_use(question, use.first_recorded_use)
+    return build_row_finding(question, "not_watched", use.leaf.index, site=site)
+
+
+def _find_unwatched_variable(question: TensorFlowQuestion, use: SourceUse) -> Finding:
+    """Find why the tape did not watch a variable that it could have watched by itself."""
+    assert use.leaf is not None and question.adapter.tape is not None
+    row = use.leaf.index
+    if not question.adapter.tape._watch_accessed_variables:
+        return build_row_finding(question, "not_accessed_watched", row, site=question.adapter.find_block_site())
+    return _find_cause_of_untimely_row(question, row) or build_row_finding(
+        question, "recording_paused", row, site=find_first_recorded_use_site(question)
+    )
 
 
 def _is_recorded_by_asked_tape(
@@ -267,16 +363,13 @@ def _find_cause_of_untimely_row(question: TensorFlowQuestion, row: int) -> Findi
 # -- the path --------------------------------------------------------------------------------------
 
 
-def find_path_break(question: TensorFlowQuestion) -> Finding | None:
-    """Find the break on the path and describe it in TensorFlow's terms.
+def find_break_in_called_function(question: TensorFlowQuestion, finding: Finding) -> Finding:
+    """Return the break within the function if a break is a call of a ``tf.function``; otherwise the break itself.
 
-    If the break is a call of a ``tf.function``, find the break within the function.
+    Args:
+        question: The question about the source.
+        finding: What the shared checks have found.
     """
-    finding = checks.find_path_break(question) or find_operation_without_derivative(question)
-    if finding is None:
-        return None
-    for break_finding in [finding, *finding.more]:
-        _specialize_break_finding(question, break_finding)
     if finding.row is None or question.rows[finding.row].extra.function_call is None:
         return finding
     if finding.cause not in ("", "nondifferentiable", "not_recorded"):
@@ -285,8 +378,13 @@ def find_path_break(question: TensorFlowQuestion) -> Finding | None:
     return finding if inner_finding is None or inner_finding.cause == "connected" else inner_finding
 
 
-def _specialize_break_finding(question: TensorFlowQuestion, finding: Finding) -> None:
-    """Replace the cause and the variant of a finding in place by the more specific ones of TensorFlow."""
+def specialize_break_finding(question: TensorFlowQuestion, finding: Finding) -> None:
+    """Replace the cause and the variant of a finding in place by the more specific ones of TensorFlow.
+
+    Args:
+        question: The question about the source.
+        finding: What the shared checks have found.
+    """
     assert finding.row is not None
     row = question.rows[finding.row]
     tape_state, finding.detail = finding.detail, ""
@@ -346,7 +444,11 @@ def _change_to_dataset_escape(row: RecordedRow, finding: Finding) -> None:
 
 
 def find_operation_without_derivative(question: TensorFlowQuestion) -> Finding | None:
-    """Find an operation on the tape that has no derivative for its input."""
+    """Find an operation on the tape that has no derivative for its input.
+
+    Args:
+        question: The question about the source.
+    """
     if not question.used_source_rows:
         return None
     row: int | None = None
@@ -382,7 +484,11 @@ def _find_path_row_without_gradient(question: TensorFlowQuestion) -> int | None:
 
 
 def find_cause_in_compiled_step(question: TensorFlowQuestion) -> Finding | None:
-    """Find the cause within a ``tf.function`` that contains the tape."""
+    """Find the cause within a ``tf.function`` that contains the tape.
+
+    Args:
+        question: The question about the source.
+    """
     log = question.adapter.log
     call_rows = [
         row
@@ -438,7 +544,7 @@ def find_cause_in_function_call(question: TensorFlowQuestion, call_row: int) -> 
         *(replay.results[output] for output in _list_source_outputs_of_call(question, call_row)),
     ] or [question.source]:
         inner_question = build_named_question(inner_recording, target, inner_source, question.name)
-        finding = run_checks(inner_question)
+        finding = run_checks(inner_question, TENSORFLOW_CHECKS)
         finding.detail = finding.detail or (
             "" if finding.row is None else finding_sentences.describe_operation(inner_question, finding.row)
         )
@@ -451,35 +557,31 @@ def find_cause_in_function_call(question: TensorFlowQuestion, call_row: int) -> 
 # -- through Python --------------------------------------------------------------------------------
 
 
-def find_escape(question: TensorFlowQuestion) -> Finding | None:
-    """Find a value that left TensorFlow, an array whose memory NumPy read, or a branch that Python chose by a value."""
-    if question.used_source_rows or not question.target_rows:
-        return None
+def rank_escapes(question: TensorFlowQuestion, escapes: Sequence[Escape]) -> list[Escape]:
+    """Return the escapes with the latest first, then the reads of memory by NumPy, and then the decided branches.
+
+    Args:
+        question: The question about the source.
+        escapes: The escapes that matter. There is at least one.
+    """
     memory_reads = [
         Escape(row, "", site, row + 1)
         for row in sorted(question.descendants)
         if (site := find_numpy_use_of_result(question.rows[row].site)) is not None
     ]
-    escapes = [
-        *[escape for escape in reversed(question.escapes) if escape.method != "__bool__"],
+    return [
+        *[escape for escape in reversed(escapes) if escape.method != "__bool__"],
         *memory_reads,
-        *[escape for escape in question.escapes if escape.method == "__bool__"],
+        *[escape for escape in escapes if escape.method == "__bool__"],
     ]
-    returning_escapes = [
-        escape
-        for escape in escapes
-        if escape.row in question.descendants
-        and (
-            escape.method == "__bool__"
-            or checks.does_escape_reach_target(question, escape)
-            or is_returned_by_keras_loss(escape)
-        )
-    ]
-    return build_escape_finding(question, returning_escapes[0]) if returning_escapes else None
 
 
 def is_returned_by_keras_loss(escape: Escape) -> bool:
-    """Return whether a loss function that was passed to Keras returns a value computed from an escape."""
+    """Return whether a loss function that was passed to Keras returns a value computed from an escape.
+
+    Args:
+        escape: A value computed from the source that left.
+    """
     statement = program_text.find_statement(escape.site)
     if not statement.enclosing_functions or statement.enclosing_functions[0] not in map_losses_to_prediction_names(
         program_text.read_program(statement.file), statement
@@ -492,7 +594,12 @@ def is_returned_by_keras_loss(escape: Escape) -> bool:
 
 
 def build_escape_finding(question: TensorFlowQuestion, escape: Escape) -> Finding:
-    """Build the finding for an escape, with the name of the function that its line calls."""
+    """Build the finding for an escape, with the name of the function that its line calls.
+
+    Args:
+        question: The question about the source.
+        escape: A value computed from the source that left.
+    """
     if escape.method == "__bool__":
         return Finding("python_branch", escape.site, escape.row)
     keras_function = find_keras_numpy_function(program_text.find_statement(escape.site))
@@ -513,9 +620,11 @@ def find_keras_numpy_function(statement: program_text.Statement) -> str:
 
 
 def find_replaced_source(question: TensorFlowQuestion) -> Finding | None:
-    """Find another object that was used instead of the source: rebound, created again, copied, or equal."""
-    if question.used_source_rows:
-        return None
+    """Find another object that was used instead of the source: rebound, created again, copied, or equal.
+
+    Args:
+        question: The question about the source.
+    """
     variable_handle, copy_site = question.adapter.log.copied_tensors.get(question.source, (None, NOWHERE))
     if variable_handle is not None and any(
         row.kind == "variable" and row.find_object() is variable_handle for row in question.list_leaves_besides_source()
@@ -572,15 +681,12 @@ def _find_used_namesake(question: TensorFlowQuestion) -> Finding | None:
     return None
 
 
-def find_cause_of_unused_source(question: TensorFlowQuestion) -> Finding | None:
-    """Find why the source was not used: its result was dropped, or its layer was not called."""
-    if question.used_source_rows:
-        return None
-    return find_dropped_result(question) or find_uncalled_layer_of_source(question) or Finding("independent")
-
-
 def find_uncalled_layer_of_source(question: TensorFlowQuestion) -> Finding | None:
-    """Find a layer that was not called, if the source is one of its variables."""
+    """Find a layer that was not called, if the source is one of its variables.
+
+    Args:
+        question: The question about the source.
+    """
     handle, layers = to_handle_or_value(question.source), list(iter_living_instances(tf.keras.layers.Layer))
     owners = [
         layer
@@ -610,19 +716,14 @@ def find_uncalled_layer_of_source(question: TensorFlowQuestion) -> Finding | Non
 # -- what arrived ----------------------------------------------------------------------------------
 
 
-def find_zero_cause(question: TensorFlowQuestion) -> Finding | None:
-    """Find the operation that produced zeros, even within a function."""
-    return _adjust_value_finding(question, zero_nan.find_cause_of_zero(question))
+def find_cause_in_called_code(question: TensorFlowQuestion, finding: Finding) -> Finding:
+    """Return the finding within the Python function or the ``tf.function`` that a finding blames; else the finding.
 
-
-def find_nonfinite_cause(question: TensorFlowQuestion) -> Finding | None:
-    """Find where a NaN arose, even within a function or in an earlier backward pass."""
-    return _adjust_value_finding(question, find_first_nonfinite_cause(question, build_question))
-
-
-def _adjust_value_finding(question: TensorFlowQuestion, finding: Finding | None) -> Finding | None:
-    if finding is None or finding.row is None:
-        return finding
+    Args:
+        question: The question about the source.
+        finding: What the shared checks have found.
+    """
+    assert finding.row is not None
     row = question.rows[finding.row]
     if row.op in PYTHON_OPS:
         return build_row_finding(question, "left_through_numpy", row.index, "python", PYTHON_OPS[row.op])
@@ -633,7 +734,11 @@ def _adjust_value_finding(question: TensorFlowQuestion, finding: Finding | None)
 
 
 def find_missing_tape(question: TensorFlowQuestion) -> Finding | None:
-    """Find a recording in which no tape recorded anything for the source."""
+    """Find a recording in which no tape recorded anything for the source.
+
+    Args:
+        question: The question about the source.
+    """
     log = question.adapter.log
     has_tape = (
         question.sweep is not None
@@ -646,48 +751,89 @@ def find_missing_tape(question: TensorFlowQuestion) -> Finding | None:
 
 
 def find_source_left_out_by_keras(question: TensorFlowQuestion) -> Finding | None:
-    """Find a variable without a gradient because it is not trainable, so that Keras did not compute one."""
+    """Find a variable without a gradient because it is not trainable, so that Keras did not compute one.
+
+    Args:
+        question: The question about the source.
+    """
     if not question.adapter.is_left_out_by_keras:
         return None
     return Finding("not_trainable", find_freezing_site_or_use(question), variant="left out")
 
 
-CHECKS = (
-    find_invalid_target,
-    find_source_left_out_by_keras,
-    find_integer_source,
-    find_cause_in_compiled_step,
-    find_variable_filled_from_source,
-    find_unwatched_source,
-    find_path_break,
-    find_escape,
-    find_replaced_source,
-    find_cause_of_unused_source,
-    find_nonfinite_cause,
-    find_zero_cause,
-    find_missing_tape,
-)
+def find_non_float_source(question: TensorFlowQuestion) -> Finding | None:
+    """Find a variable that Keras left out, or a source whose dtype is neither floating-point nor complex.
+
+    Args:
+        question: The question about the source.
+    """
+    return find_source_left_out_by_keras(question) or find_integer_source(question)
+
+
+def find_untracked_source(question: TensorFlowQuestion) -> Finding | None:
+    """Find a source that the tape does not watch, even within a compiled step or behind a filled variable.
+
+    Args:
+        question: The question about the source.
+    """
+    return (
+        find_cause_in_compiled_step(question)
+        or find_variable_filled_from_source(question)
+        or find_unwatched_source(question)
+    )
+
+
+def does_escape_matter(question: TensorFlowQuestion, escape: Escape) -> bool:
+    """Return whether a value that left decided a branch, came back, or was returned by a loss of Keras.
+
+    Args:
+        question: The question about the source.
+        escape: A value computed from the source that left.
+    """
+    return (
+        escape.method == "__bool__"
+        or checks.does_escape_reach_target(question, escape)
+        or is_returned_by_keras_loss(escape)
+    )
+
+
+class TensorFlowChecks(BridgeChecks):
+    """The part of the checks that only TensorFlow knows."""
+
+    find_invalid_target = staticmethod(find_invalid_target)
+    find_non_float_source = staticmethod(find_non_float_source)
+    find_untracked_source = staticmethod(find_untracked_source)
+    find_missing_derivative = staticmethod(find_operation_without_derivative)
+    specialize_break = staticmethod(specialize_break_finding)
+    find_cause_behind_break = staticmethod(find_break_in_called_function)
+    rank_escapes = staticmethod(rank_escapes)
+    does_escape_matter = staticmethod(does_escape_matter)
+    build_escape_finding = staticmethod(lambda question, escapes: build_escape_finding(question, escapes[0]))
+    find_replaced_source = staticmethod(find_replaced_source)
+    find_uncalled_layer = staticmethod(find_uncalled_layer_of_source)
+    build_earlier_question = staticmethod(build_question)
+    refine_nonfinite_finding = staticmethod(find_cause_in_called_code)
+    refine_zero_finding = staticmethod(find_cause_in_called_code)
+    find_missing_recording = staticmethod(find_missing_tape)
+
+
+TENSORFLOW_CHECKS = TensorFlowChecks()
 
 
 def find_cause_even_without_target(question: TensorFlowQuestion) -> Finding:
-    """Return the first finding about a source, or the reason why the target is missing."""
+    """Return the first finding about a source, or the reason why the target is missing.
+
+    Args:
+        question: The question about the source.
+    """
     if question.target is not None:
-        return run_checks(question)
+        return run_checks(question, TENSORFLOW_CHECKS)
     integer_finding = find_integer_source(question)
     if integer_finding is not None:
         return integer_finding
     calls = question.adapter.log.function_calls
     has_tape_inside = any(has_gradient_tape(call.graph) for call in calls if call.graph)
     return Finding("no_backward", variant="inside" if has_tape_inside else "")
-
-
-def run_checks(question: TensorFlowQuestion) -> Finding:
-    """Return the finding of the first check that has one; a finding "connected" if no check has one."""
-    for check in CHECKS:
-        finding = check(question)
-        if finding is not None:
-            return finding
-    return Finding("connected")
 
 
 def build_named_question(
@@ -712,7 +858,11 @@ def build_named_question(
 
 
 def find_source_name(question: TensorFlowQuestion) -> str:
-    """Return the program's name for the source, without reading rows."""
+    """Return the program's name for the source, without reading rows.
+
+    Args:
+        question: The question about the source.
+    """
     return (
         find_access_path(question, to_handle_or_value(question.source))
         or find_variable_name(question.source)
@@ -724,6 +874,10 @@ def to_explanation(question: TensorFlowQuestion, finding: Finding) -> Explanatio
     """Convert a finding to an explanation.
 
     If the program's own derivative rule sends zeros, the gradient exists, so the explanation is connected.
+
+    Args:
+        question: The question about the source.
+        finding: What the shared checks have found.
     """
     explanation = finding_sentences.to_explanation_with_fixes(question, finding)
     explanation.connected |= (finding.cause, finding.variant) == ("custom_rule", "")

@@ -8,18 +8,20 @@ from __future__ import annotations
 import ast
 import math
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import torch
 
 from ...explain.explanation import Explanation
 from ...explain.reasons import checks, finding_sentences, program_text, zero_nan
+from ...explain.reasons.check_order import run_checks
 from ...explain.reasons.question import Finding, Question
 from ...explain.reasons.zero_nan import build_row_finding
 from ...explain.translated_sentences import fill
 from ...recording.recorded_rows import Escape, RecordedRow
 from ...recording.sites import NOWHERE, Site, read_line_at_site
-from ..framework_adapter import find_dropped_result, find_first_nonfinite_cause
+from ..framework_adapter import BridgeChecks
 from ..recording import RowNumber
 from .adapter import build_question, get_torch_adapter
 from .autograd_graph import strip_node_name
@@ -37,6 +39,9 @@ def find_cause_of_backward_error(question: Question) -> Finding | None:
     """Find the line that explains an error in which a backward pass ended.
 
     Returns None if the error has no known explanation, or if there was no error.
+
+    Args:
+        question: The question about the source.
     """
     error, site = get_torch_adapter(question).recording.error or (None, NOWHERE)
     message = str(error)
@@ -86,16 +91,22 @@ sets_requires_grad_false = re.compile(r"requires_grad(_\(| = )False").search
 
 
 def find_invalid_target(question: Question) -> Finding | None:
-    """Find a target that is not a tensor, or a recording without a backward pass."""
-    if isinstance(question.target, (torch.Tensor, RowNumber)):
+    """Find a target that is not a tensor. Without a target, the source is checked first.
+
+    Args:
+        question: The question about the source.
+    """
+    if question.target is None or isinstance(question.target, (torch.Tensor, RowNumber)):
         return None
-    if question.target is None:
-        return Finding("no_backward", variant="none")
     return Finding("not_tensor", detail=type(question.target).__name__)
 
 
 def find_source_without_requires_grad(question: Question) -> Finding | None:
-    """Find a source that requires no gradient, or did not require one when it was used."""
+    """Find a source that requires no gradient, or did not require one when it was used.
+
+    Args:
+        question: The question about the source.
+    """
     log, source = get_torch_adapter(question).log, question.source
     first = question.rows[question.used_source_rows[0]] if question.used_source_rows else None
     if source.requires_grad:
@@ -163,23 +174,6 @@ def find_creation_site(question: Question, row: RecordedRow) -> Site:
 # -- the path --------------------------------------------------------------------------------------
 
 
-def find_path_break(question: Question) -> Finding | None:
-    """Find the break on the path, in PyTorch's words.
-
-    A path through a copy of the source counts as no path.
-    """
-    finding = checks.find_path_break(question)
-    if finding is None:
-        return None
-    for each_finding in (finding, *finding.more):
-        specialize_break_finding(question, each_finding)
-    # An integer, such as an action that was drawn, is chosen by the source and not computed from it.
-    is_integer = finding.row is not None and question.rows[finding.row].dtype.startswith(checks.INTEGER_DTYPES)
-    passes_leaf = any(question.rows[row].kind != "operation" for row, _ in question.path)
-    copy_finding = find_use_of_deep_copy(question) if is_integer or passes_leaf else None
-    return copy_finding or finding
-
-
 # These texts name the origin of a leaf's values in a sentence.
 LEAF_VALUE_ORIGINS = {"create_graph": ".grad", "no_grad": "The assignment", "copied": "tensor"}
 
@@ -211,54 +205,64 @@ def specialize_break_finding(question: Question, finding: Finding) -> None:
 
 
 def build_escape_finding(escape: Escape) -> Finding:
-    """Return the finding for a value that left, or that decided a branch."""
+    """Return the finding for a value that left, or that decided a branch.
+
+    Args:
+        escape: A value computed from the source that left.
+    """
     if escape.method == "__bool__":
         return Finding("branch", escape.site, escape.row)
     return Finding("left_torch", escape.site, escape.row, finding_sentences.describe_escape_method(escape.method))
 
 
-def find_escape(question: Question) -> Finding | None:
-    """Find a value that left PyTorch and came back; if no value came back, find a value that decided a branch."""
-    # Nothing computed the target, if the program created it from numbers.
-    target_statement = (
-        None
-        if question.target_rows
-        else program_text.find_statement(get_torch_adapter(question).log.creations.get(question.target, NOWHERE))
-    )
-    if question.used_source_rows or not (question.target_rows or target_statement):
+def find_statement_of_rowless_target(question: Question) -> program_text.Statement | None:
+    """Return the statement that created a target from numbers, so that no row computed it; None if a row did.
+
+    Args:
+        question: The question about the source.
+    """
+    if question.target_rows:
         return None
-    escapes = [escape for escape in question.escapes if escape.row in question.descendants]
+    return program_text.find_statement(get_torch_adapter(question).log.creations.get(question.target, NOWHERE))
+
+
+def does_escape_matter(question: Question, escape: Escape) -> bool:
+    """Return whether a value that left decided a branch, or flows to the target or the statement that created it.
+
+    Args:
+        question: The question about the source.
+        escape: A value computed from the source that left.
+    """
+    if escape.method == "__bool__":
+        return True
+    target_statement = find_statement_of_rowless_target(question)
+    if not target_statement:
+        return checks.does_escape_reach_target(question, escape)
+    return target_statement in program_text.trace_value_to_statements(
+        program_text.find_statement(escape.site) or target_statement, ()
+    )
+
+
+def build_finding_of_escapes(question: Question, escapes: Sequence[Escape]) -> Finding:
+    """Return the finding about the values that came back; if none did, about the value that decided a branch.
+
+    Args:
+        question: The question about the source.
+        escapes: The values that came back or decided a branch.
+    """
     branching = [escape for escape in escapes if escape.method == "__bool__"]
-    returning = [
-        escape
-        for escape in escapes
-        if escape.method != "__bool__" and _does_escape_reach_target(question, escape, target_statement)
-    ]
+    returning = [escape for escape in escapes if escape.method != "__bool__"]
     differentiable = [
         escape for escape in returning if not question.rows[escape.row].dtype.startswith(checks.INTEGER_DTYPES)
     ]
     reported = differentiable or returning or branching[:1]
     # Keep one finding per line, for the first escape.
     by_site = {escape.site: build_escape_finding(escape) for escape in reversed(reported)}
-    findings = list(reversed(by_site.values()))
-    if not findings:
-        return None
-    first, *others = findings
+    first, *others = reversed(by_site.values())
     for other in others:
         other.is_side_break = True
     first.more = [*list_breaks_at_rebuilt_tensor(question, first), *others]
     return first
-
-
-def _does_escape_reach_target(
-    question: Question, escape: Escape, target_statement: program_text.Statement | None
-) -> bool:
-    """Return whether a value that left flows to the target, or to the statement that created it."""
-    if not target_statement:
-        return checks.does_escape_reach_target(question, escape)
-    return target_statement in program_text.trace_value_to_statements(
-        program_text.find_statement(escape.site) or target_statement, ()
-    )
 
 
 def list_breaks_at_rebuilt_tensor(question: Question, escape_finding: Finding) -> list[Finding]:
@@ -278,10 +282,12 @@ def list_breaks_at_rebuilt_tensor(question: Question, escape_finding: Finding) -
 
 
 def find_replaced_source(question: Question) -> Finding | None:
-    """Find another parameter or a copy that was used in place of the source."""
+    """Find another parameter or a copy that was used in place of the source.
+
+    Args:
+        question: The question about the source.
+    """
     log, source = get_torch_adapter(question).log, question.source
-    if question.used_source_rows:
-        return None
     if not question.source_rows and not source.is_leaf:
         return Finding("non_leaf", variant="anew")
     replaced_at = log.history.find_removal_site(source)
@@ -294,7 +300,11 @@ def find_replaced_source(question: Question) -> Finding | None:
 
 
 def find_use_of_deep_copy(question: Question) -> Finding | None:
-    """Find a use of a deep copy of the source."""
+    """Find a use of a deep copy of the source.
+
+    Args:
+        question: The question about the source.
+    """
     copy_sites = (
         get_torch_adapter(question).log.history.find_deep_copy_site(question.rows[row].find_object(), question.source)
         for row in sorted(question.ancestors)
@@ -303,10 +313,12 @@ def find_use_of_deep_copy(question: Question) -> Finding | None:
     return None if site is None else Finding("rebound", site, variant="copied")
 
 
-def find_cause_of_unused_source(question: Question) -> Finding | None:
-    """Find the reason why the target was not computed from the source."""
-    if question.used_source_rows:
-        return None
+def find_use_in_unrecorded_call(question: Question) -> Finding | None:
+    """Find a call of a transform, such as ``torch.func.grad``, that used the source and recorded no rows.
+
+    Args:
+        question: The question about the source.
+    """
     log = get_torch_adapter(question).log
     related_tensors = [
         question.source,
@@ -317,13 +329,16 @@ def find_cause_of_unused_source(question: Question) -> Finding | None:
     )
     if transform_site is not None and question.descendants.isdisjoint(log.unrecorded_rows):
         return Finding("unknown", transform_site)
-    return find_dropped_result(question) or find_uncalled_layer_of_source(question) or Finding("unused")
+    return None
 
 
 def find_uncalled_layer_of_source(question: Question) -> Finding | None:
     """Find that nothing was computed with the whole layer of the source.
 
     The finding's line is the line that assigns the layer to the model.
+
+    Args:
+        question: The question about the source.
     """
     log = get_torch_adapter(question).log
     root, path = log.history.find_root_module_and_path(question.source)
@@ -346,7 +361,11 @@ def find_uncalled_layer_of_source(question: Question) -> Finding | None:
 
 
 def find_cause_of_lost_grad(question: Question) -> Finding | None:
-    """Find why a gradient that arrived did not become ``.grad``."""
+    """Find why a gradient that arrived did not become ``.grad``.
+
+    Args:
+        question: The question about the source.
+    """
     sweep, source = question.sweep, question.source
     if sweep is None:
         return Finding("no_backward")
@@ -396,11 +415,6 @@ def build_custom_rule_finding(question: Question, row: int, variant: str = "") -
     return Finding("no_gradient", question.rows[row].site if site is NOWHERE else site, row, variant=variant)
 
 
-def find_nonfinite_cause(question: Question) -> Finding | None:
-    """Find where a NaN arose, even in an earlier backward pass."""
-    return find_first_nonfinite_cause(question, build_question)
-
-
 def find_return_of_only_hook(file: str | None) -> Site:
     """Return the line on which the only hook of a program returns."""
     statements = program_text.list_statements(file)
@@ -419,14 +433,14 @@ def find_return_of_only_hook(file: str | None) -> Site:
 HOOK_METHODS = ("register_hook", "register_full_backward_hook", "register_full_backward_pre_hook")
 
 
-def find_zero_cause(question: Question) -> Finding | None:
-    """Find the operation that produced zeros.
+def refine_zero_finding(question: Question, finding: Finding) -> Finding:
+    """Return a finding about zeros with the facts that only PyTorch has: hooks, custom rules and samples.
 
-    Facts that only PyTorch has refine the finding: hooks, custom rules and samples.
+    Args:
+        question: The question about the source.
+        finding: What the shared checks have found.
     """
-    finding = zero_nan.find_cause_of_zero(question)
-    if finding is None or finding.row is None:
-        return finding
+    assert finding.row is not None
     row = question.rows[finding.row]
     if finding.cause == "hook" or row.op == "BackwardHookFunction":
         name = finding_sentences.find_access_path(question, row.find_object()) or fill("a tensor")
@@ -440,21 +454,63 @@ def find_zero_cause(question: Question) -> Finding | None:
     return finding
 
 
+def find_untracked_source(question: Question) -> Finding | None:
+    """Find a source that requires no gradient; without a target, find that no backward pass ran.
+
+    Args:
+        question: The question about the source.
+    """
+    finding = find_source_without_requires_grad(question)
+    if finding is None and question.target is None:
+        return Finding("no_backward", variant="none")
+    return finding
+
+
+def find_copy_behind_break(question: Question, finding: Finding) -> Finding:
+    """Return the finding, unless the path leads through a copy of the source. Then the copy is the cause.
+
+    Args:
+        question: The question about the source.
+        finding: What the shared checks have found.
+    """
+    # An integer, such as an action that was drawn, is chosen by the source and not computed from it.
+    is_integer = finding.row is not None and question.rows[finding.row].dtype.startswith(checks.INTEGER_DTYPES)
+    passes_leaf = any(question.rows[row].kind != "operation" for row, _ in question.path)
+    copy_finding = find_use_of_deep_copy(question) if is_integer or passes_leaf else None
+    return copy_finding or finding
+
+
+def has_known_target(question: Question) -> bool:
+    """Return whether rows computed the target, or the program's text shows what created it.
+
+    Args:
+        question: The question about the source.
+    """
+    return bool(question.target_rows or find_statement_of_rowless_target(question))
+
+
+class TorchChecks(BridgeChecks):
+    """The part of the checks that only PyTorch knows."""
+
+    reports_every_escape = True
+    find_refusal = staticmethod(find_cause_of_backward_error)
+    find_invalid_target = staticmethod(find_invalid_target)
+    find_untracked_source = staticmethod(find_untracked_source)
+    specialize_break = staticmethod(specialize_break_finding)
+    find_cause_behind_break = staticmethod(find_copy_behind_break)
+    has_known_target = staticmethod(has_known_target)
+    does_escape_matter = staticmethod(does_escape_matter)
+    build_escape_finding = staticmethod(build_finding_of_escapes)
+    find_replaced_source = staticmethod(find_replaced_source)
+    find_reason_for_no_use = staticmethod(find_use_in_unrecorded_call)
+    find_uncalled_layer = staticmethod(find_uncalled_layer_of_source)
+    find_lost_gradient = staticmethod(find_cause_of_lost_grad)
+    build_earlier_question = staticmethod(build_question)
+    refine_zero_finding = staticmethod(refine_zero_finding)
+
+
+TORCH_CHECKS = TorchChecks()
 LEAF_CAUSES = ("requires_grad", "non_leaf", "integer_dtype", "nan_input")
-TARGETLESS_CHECKS = (find_cause_of_backward_error, checks.find_non_float_source, find_source_without_requires_grad)
-CHECKS = (
-    find_cause_of_backward_error,
-    find_invalid_target,
-    checks.find_non_float_source,
-    find_source_without_requires_grad,
-    find_path_break,
-    find_escape,
-    find_replaced_source,
-    find_cause_of_unused_source,
-    find_cause_of_lost_grad,
-    find_nonfinite_cause,
-    find_zero_cause,
-)
 
 
 def explain_gradient(recording: TorchRecording, target: Any, source: Any) -> Explanation:
@@ -474,10 +530,7 @@ def explain_gradient(recording: TorchRecording, target: Any, source: Any) -> Exp
     question.name = finding_sentences.find_access_path(question, source) or recording.log.history.find_tensor_name(
         source
     )
-    check_order = CHECKS if target is not None else (*TARGETLESS_CHECKS, find_invalid_target)
-    finding = next(
-        (candidate for check in check_order if (candidate := check(question)) is not None), Finding("connected")
-    )
+    finding = run_checks(question, TORCH_CHECKS)
     if finding.row is not None and finding.cause in LEAF_CAUSES and finding.site == question.rows[finding.row].site:
         finding.site = find_creation_site(question, question.rows[finding.row])
     explanation = finding_sentences.to_explanation_with_fixes(question, finding)

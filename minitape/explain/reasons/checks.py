@@ -1,13 +1,12 @@
 """Check for the causes of a missing gradient that all frameworks share.
 
-Each check looks for one cause and returns a `Finding`, or None. A framework runs its checks in an order; the first
-finding is the answer.
+Each check looks for one cause and returns a `Finding`, or None. ``check_order.py`` runs them.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeGuard
 
 import numpy as np
@@ -27,6 +26,7 @@ from .question import (
     is_training_target_detached,
     list_distinct_breaks,
 )
+from .zero_nan import build_row_finding
 
 SETUP_METHODS = ("__init__", "__post_init__", "build")  # They run once, before any training step.
 CAUSES_BEFORE_ESCAPE = ("stop_gradient", "integer_dtype", "nondifferentiable", "no_gradient_registered")
@@ -153,32 +153,21 @@ def _is_intended_cut(question: Question, row: int, site: Site) -> bool:
 # -- values that left the framework ----------------------------------------------------------------
 
 
-def find_returning_escape(question: Question) -> Finding | None:
-    """Find a value of the source that left the framework, and came back or decided what ran.
+def rank_escapes_by_path(question: Question, escapes: Iterable[Escape]) -> list[Escape]:
+    """Return escapes in the order in which they are likely to be to blame.
+
+    Values that only decide what runs come last, and values behind a break come after values on an open path.
 
     Args:
         question: The question about the source.
-
-    Returns:
-        The finding; None if this is not the cause.
+        escapes: The values computed from the source that left.
     """
-    if question.used_source_rows:
-        return None
-    escapes = [escape for escape in question.escapes if escape.row in question.descendants]
 
     def rank_escape(escape: Escape) -> tuple[bool, bool]:
         path = find_path_to_escape(question, escape)
         return escape.method in CONTROL_METHODS, any(step.edge.cause for step in path)
 
-    for escape in sorted(escapes, key=rank_escape):
-        if does_escape_reach_target(question, escape):
-            finding = Finding(question.adapter.escape_cause, escape.site, escape.row, escape.method)
-            earlier = find_break_before_escape(question, escape)
-            if earlier is None:
-                return finding
-            earlier.more = [finding]
-            return earlier
-    return None
+    return sorted(escapes, key=rank_escape)
 
 
 def find_break_before_escape(question: Question, escape: Escape) -> Finding | None:
@@ -495,10 +484,18 @@ def _has_distinct_elements(array: OptionalArray) -> TypeGuard[np.ndarray]:
     return array is not None and array.size > 1 and bool(np.ptp(array) > 0)
 
 
-def report_unused_source(question: Question) -> Finding:
-    """Report that the target was not computed from the source. Runs last, and always finds something.
+def find_dropped_result(question: Question) -> Finding | None:
+    """Find the last result computed from the source, if the target was computed from none of these results.
 
     Args:
-        question: The question about the source.
+        question: The question about the source and the target.
+
+    Returns:
+        A finding with the variant "dropped"; None if no result was computed from the source before the target.
     """
-    return Finding(question.adapter.unused_cause)
+    results = question.descendants.difference(question.source_rows)
+    if question.target_rows:
+        results = {row for row in results if row < question.target_rows[0]}
+    if not results:
+        return None
+    return build_row_finding(question, question.adapter.unused_cause, max(results), "dropped")

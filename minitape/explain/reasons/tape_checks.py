@@ -1,0 +1,516 @@
+"""Check why a gradient of minitape's own tape is None, zero, not finite or wrong, and explain it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...common.translation import join_sentences
+from ...engine.backward.tape import GradientTape
+from ...engine.record.provenance import find_creation_stack
+from ...engine.tensor.variable import UnreadVariable
+from ...recording.graph_nodes import Break, CodePlace, build_call_stack, find_origin_place, to_site
+from ...recording.recorded_rows import OTHER_RECORDING, BackwardPass, Escape
+from ...recording.sites import NOWHERE, Site
+from ...recording.value_origins import find_origin
+from ...recording.value_summary import ValueSummary
+from ..causes import get_kind_name
+from ..explanation import Explanation
+from ..layer_lookup import list_variables_of_owner
+from ..replayed_sweep import replay_call_on_new_tape, replay_sweep
+from ..translated_sentences import fill
+from . import checks, finding_sentences, program_text, zero_nan
+from .check_order import FrameworkChecks, find_path_break, run_checks
+from .question import ADD_OPS, Finding, find_nearest_tracked_consumers, list_distinct_breaks
+from .tape_adapter import TapeAdapter, TapeQuestion, build_question, read_tape
+
+if TYPE_CHECKING:
+    from ...engine.types import TargetOrSource
+
+FUNCTION_OPS = ("function", "PartitionedCall", "StatefulPartitionedCall")
+MAX_CALL_DEPTH = 3  # How many nested calls are entered.
+
+
+def find_unwatched_source(question: TapeQuestion) -> Finding | None:
+    """Find a source that the tape did not watch when it was used.
+
+    Args:
+        question: The question about the source.
+
+    Returns:
+        The finding; None if this is not the cause.
+    """
+    if not question.used_source_rows or _is_broken_before_tape(question):
+        return None
+    adapter, rules = question.adapter, question.adapter.rules
+    used_rows = [question.rows[row] for row in question.used_source_rows]
+    is_on_tape = any(rules.is_on_tape(row.extra) and row.tracked for row in used_rows)
+    if is_on_tape and not _was_used_before_watch(question):
+        return None
+    uses = question.list_direct_source_uses()
+    first_use = next((row for row in uses if row.position != OTHER_RECORDING), uses[0] if uses else None)
+    site, row = (NOWHERE, None) if first_use is None else (first_use.site, first_use.index)
+    late_watch = _find_late_watch(question)
+    if late_watch is not None:
+        late_watch.row = row
+        return late_watch
+    if isinstance(question.source, UnreadVariable):
+        place = find_origin_place(find_origin(question.source._state))
+        return Finding("rebound", site if place is None else to_site(place), detail="of the variable")
+    if not adapter.is_variable(question.source):
+        return checks.find_rebound_name(question) or Finding("not_watched", site, row)
+    if not question.source.trainable:
+        call_stack = adapter.find_creation(question.source).call_stack
+        return Finding("not_trainable", call_stack[-1] if call_stack else site)
+    if not rules.tape._watch_accessed_variables:
+        return Finding("not_accessed_watched", adapter.find_block_site(), row)
+    return None
+
+
+def _is_broken_before_tape(question: TapeQuestion) -> bool:
+    """Return whether the first step of the path on this tape is a break that another check reports."""
+    for row, edge in question.path:
+        if edge.cause or question.rows[row].extra.enclosing_call is None:
+            return edge.cause in ("outside_tape", "recording_paused", "state", "left_through_numpy")
+    return False
+
+
+def _was_used_before_watch(question: TapeQuestion) -> bool:
+    """Return whether the program watched the source only after all its uses."""
+    adapter = question.adapter
+    rows = (question.rows[row] for row in question.used_source_rows)
+    watched_since = [adapter.rules.tape.watched[row.extra.row] for row in rows if adapter.is_watched(row)]
+    if not watched_since:
+        return False
+    return all(0 <= use.position < min(watched_since) for use in question.list_direct_source_uses())
+
+
+def _find_late_watch(question: TapeQuestion) -> Finding | None:
+    """Find a call of ``tape.watch`` that ran too late, or while recording was paused."""
+    rules = question.adapter.rules
+    for event, row, subject, frames in rules.tape.notes:
+        if event == "watch" and subject is not None and subject() is question.source and frames:
+            site = to_site(CodePlace(frames))
+            if rules.graph.find_pause_around_row(row) is not None or _is_site_in_pause(site):
+                return Finding("recording_paused", site, variant="watch")
+            return Finding("watched_late", site)
+    return None
+
+
+def _is_site_in_pause(site: Site) -> bool:
+    """Return whether a line is in a block in which nothing is recorded."""
+    return program_text.find_statement(site).find_enclosing_block("stop_recording", "init_scope") is not None
+
+
+def find_rule_without_gradient(question: TapeQuestion) -> Finding | None:
+    """Find the program's own derivative rule on a path without breaks; it has returned None.
+
+    Args:
+        question: The question about the source.
+    """
+    for row, _ in question.path:
+        rule = zero_nan.find_blamed_return_of_rule(question, row)
+        if rule is not NOWHERE:
+            return Finding("custom_rule", rule, row, variant="none")
+    return None
+
+
+def find_cause_behind_break(question: TapeQuestion, finding: Finding) -> Finding:
+    """Return the finding about a break with the details that only a tape records.
+
+    Args:
+        question: The question about the source.
+        finding: The break that is nearest to the source.
+    """
+    if finding.row is None:
+        return finding
+    rule = zero_nan.find_blamed_return_of_rule(question, finding.row)
+    if rule is not NOWHERE:
+        return Finding("custom_rule", rule, finding.row, variant="none", more=finding.more)
+    edge = next(edge for row, edge in question.path if row == finding.row and edge.cause)
+    if edge.detail in ("OnesLike", "ZerosLike") and program_text.find_statement(finding.site).find_call("gradient"):
+        return Finding("independent")  # The row is the seed of another gradient.
+    if finding.cause == "outside_tape":
+        if question.is_unwatched:
+            first_uses = question.list_direct_source_uses()
+            finding.more.append(Finding("not_watched", first_uses[0].site if first_uses else NOWHERE))
+        if edge.detail != "reset":
+            _move_blame_to_block_exit(question, finding)
+    return finding
+
+
+def _move_blame_to_block_exit(question: TapeQuestion, finding: Finding) -> None:
+    """Set the site of a finding to the statement by which the program left the block, or never entered it."""
+    assert finding.row is not None
+    row = question.rows[finding.row]
+    if row.extra.record is None and _is_site_in_pause(finding.site):
+        finding.cause = "recording_paused"
+    # The calls that led to the block itself are not known, so the comparison begins in the function of the block.
+    block = program_text.find_statement(question.adapter.find_block_site())
+    functions = [
+        statement.enclosing_functions if statement else None
+        for statement in map(program_text.find_statement, row.call_stack)
+    ]
+    start = functions.index(block.enclosing_functions) if block and block.enclosing_functions in functions else 0
+    divergence = checks.find_call_stack_divergence(row.call_stack[start:], question.adapter.find_block_call_stack())
+    finding.site = divergence or finding.site
+
+
+def find_unused_layer(question: TapeQuestion) -> Finding | None:
+    """Find a layer that was not called, if the source is one of its variables.
+
+    Args:
+        question: The question about the source.
+    """
+    if not question.adapter.is_variable(question.source):
+        return None
+    rules, owner = question.adapter.rules, question.adapter.find_layer_of_variable(question.source)
+    if owner is None or question.source._find_tape_rows(rules.tape):
+        return None
+    used_ids = {id(row.find_object()) for row in question.list_leaves_besides_source() if row.kind == "variable"}
+    if any(
+        id(variable) in used_ids or variable._find_tape_rows(rules.tape) for variable in list_variables_of_owner(owner)
+    ):
+        return None
+    frames = find_creation_stack(owner)
+    if frames:
+        call_stack: Sequence[Site] = build_call_stack(CodePlace(frames))
+    else:
+        call_stack = question.adapter.find_creation(question.source).call_stack
+    name, class_name = getattr(owner, "name", None), type(owner).__name__
+    detail = f"{name} ({class_name})" if isinstance(name, str) else class_name
+    return Finding("unused_layer", call_stack[-1] if call_stack else NOWHERE, detail=detail)
+
+
+def find_leaf_equal_to_source(question: TapeQuestion) -> Finding | None:
+    """Find another object of the same kind with equal values.
+
+    Variables of layers are ignored, because the initial weights of several layers are often equal.
+
+    Args:
+        question: The question about the source.
+
+    Returns:
+        The finding; None if this is not the cause.
+    """
+    is_variable = question.adapter.is_variable(question.source)
+    if is_variable and question.adapter.find_layer_of_variable(question.source) is not None:
+        return None
+    finding = checks.find_leaf_equal_to_source(question)
+    if finding is None or finding.row is None:
+        return None
+    is_same_kind = is_variable == (question.rows[finding.row].kind == "variable")
+    return finding if is_same_kind else None
+
+
+def build_finding_of_escape(question: TapeQuestion, escapes: Sequence[Escape]) -> Finding:
+    """Return the finding about the first escape, after a break that comes before it.
+
+    Args:
+        question: The question about the source.
+        escapes: The escapes that matter.
+    """
+    escape = escapes[0]
+    finding = Finding(question.adapter.escape_cause, escape.site, escape.row, escape.method)
+    earlier = checks.find_break_before_escape(question, escape)
+    if earlier is None:
+        return finding
+    earlier.more = [finding]
+    return earlier
+
+
+def find_replaced_source(question: TapeQuestion) -> Finding | None:
+    """Find a leaf that took the place of the source, or that has the same values.
+
+    Args:
+        question: The question about the source.
+    """
+    return (
+        checks.find_leaf_replacing_source(question)
+        or checks.find_unused_derived_source(question)
+        or find_leaf_equal_to_source(question)
+    )
+
+
+def report_unused_source(question: TapeQuestion) -> Finding:
+    """Report that the target was not computed from the source, if no other check has found anything.
+
+    Args:
+        question: The question about the source.
+    """
+    return Finding(question.adapter.unused_cause)
+
+
+class TapeChecks(FrameworkChecks):
+    """The part of the checks that only a tape of minitape knows."""
+
+    find_untracked_source = staticmethod(find_unwatched_source)
+    find_missing_derivative = staticmethod(find_rule_without_gradient)
+    find_cause_behind_break = staticmethod(find_cause_behind_break)
+    has_known_target = staticmethod(lambda question: True)  # A tape knows the rows of every target.
+    rank_escapes = staticmethod(checks.rank_escapes_by_path)
+    build_escape_finding = staticmethod(build_finding_of_escape)
+    find_replaced_source = staticmethod(find_replaced_source)
+    find_dropped_result = staticmethod(lambda question: None)  # The sentence of "independent" names the last use.
+    find_uncalled_layer = staticmethod(find_unused_layer)
+    find_lost_gradient = staticmethod(report_unused_source)
+
+
+TAPE_CHECKS = TapeChecks()
+
+
+def explain_missing_gradient(question: TapeQuestion) -> Explanation:
+    """Return why one source has no gradient.
+
+    Args:
+        question: The question about the source.
+    """
+    return to_tape_explanation(question, run_checks(question, TAPE_CHECKS))
+
+
+def to_value_explanation(question: TapeQuestion, finding: Finding) -> Explanation:
+    """Return the explanation of a gradient that is zero or not finite, even if the reason is within a function.
+
+    Args:
+        question: The question about the source.
+        finding: What the shared checks have found.
+    """
+    inner_question, inner_finding = move_finding_into_call(question, finding)
+    answer = to_tape_explanation(inner_question, inner_finding)
+    if inner_question is not question:
+        answer._rows = [] if finding.row is None else [question.rows[finding.row].extra.row]
+    name = question.name
+    if answer.kind == "zero":
+        answer.message = join_sentences(fill("The gradient of {x} is zero.", x=name), answer.message)
+    elif answer.kind == "nonfinite":
+        target_is_finite = all(zero_nan.is_finite(question, row) for row in question.target_rows)
+        gradient = fill("The gradient of {x} is not finite.", x=name)
+        answer.message = join_sentences(
+            gradient if target_is_finite else fill("The target is not finite."), answer.message
+        )
+    return answer
+
+
+def to_tape_explanation(question: TapeQuestion, finding: Finding) -> Explanation:
+    """Return the explanation of a finding, with the sentences and the rows of a tape.
+
+    Args:
+        question: The question about the source.
+        finding: What the shared checks have found.
+    """
+    for part in (finding, *finding.more):
+        if part.cause == "nondifferentiable":
+            part.cause = "nondifferentiable_op"
+    answer = finding_sentences.to_explanation_with_fixes(question, finding)
+    for explanation in (answer, *answer.others):
+        nodes = [question.rows[row].extra for row in explanation._rows]
+        explanation._rows = [node.row for node in nodes if node.record is question.adapter.rules.record]
+    return answer
+
+
+# -- gradients that exist --------------------------------------------------------------------------
+
+
+def explain_existing_gradient(question: TapeQuestion) -> Explanation:
+    """Return why a gradient that exists is zero, not finite or wrong; otherwise, which paths are blocked.
+
+    Args:
+        question: The question about the source.
+    """
+    question.sweep = question.adapter.sweep
+    finding = find_cause_of_zero_or_nonfinite(question)
+    if finding is not None:
+        return to_value_explanation(question, finding)
+    side_breaks = checks.find_side_breaks(question, [])
+    cuts = [cut for cut in side_breaks if cut.row is None or is_blocked_path_wanted(question, cut)]
+    connected = to_tape_explanation(question, Finding("connected", more=cuts))
+    open_descendants = question.find_descendants(question.source_rows, open_only=True)
+    suspicion = next(
+        (candidate for candidate in question.adapter.suspicions if candidate.row in open_descendants), None
+    )
+    answer = connected if suspicion is None else suspicion.to_explanation(question.name, question)
+    answer.name = question.name
+    answer.others = [other for other in connected.others if other.line != answer.line]
+    for other in answer.others:
+        if other.kind == "cut":
+            other.fix = fill("If that is meant, nothing is wrong.")
+    if suspicion is None:
+        answer.message = join_sentences(answer.message, _describe_summed_targets(question.adapter.rules.targets))
+    if answer.others:
+        answer.message = join_sentences(answer.message, _describe_blocked_paths(len(answer.others)))
+    return answer
+
+
+def _describe_blocked_paths(count: int) -> str:
+    """Return a sentence on the paths that are blocked next to an open one."""
+    if count == 1:
+        return fill("Another path is blocked, and the gradient lacks what would come along it.")
+    template = "{n} other paths are blocked, and the gradient lacks what would come along them."
+    return fill(template, n=count)
+
+
+def is_blocked_path_wanted(question: TapeQuestion, cut: Finding) -> bool:
+    """Return whether a path that is blocked next to an open one is likely to be wanted.
+
+    A cut path is wanted if its result is added to other values or concatenated with them. A target or a factor is often
+    cut on purpose.
+    """
+    if get_kind_name(cut.cause) == "cut":
+        return any(
+            question.rows[consumer].op in {*ADD_OPS, "ConcatV2"}
+            for consumer in find_nearest_tracked_consumers(question.rows, cut.row or 0)
+        )
+    return cut.cause != "state" or cut.row not in question.source_rows
+
+
+def _describe_summed_targets(targets: list[TargetOrSource]) -> str:
+    """Return a sentence on a target with several elements; "" for a target with one."""
+    sizes = [target.shape.num_elements() for target in targets]
+    if None in sizes or sum(sizes) < 2:
+        return ""
+    if len(sizes) > 1:
+        return fill("There are {n} targets: this is the gradient of the sum of all their elements.", n=len(sizes))
+    return fill(
+        "The target has {n} elements: this is the gradient of their sum; tape.jacobian keeps them apart.", n=sizes[0]
+    )
+
+
+def find_cause_of_nonfinite_target(question: TapeQuestion) -> Finding | None:
+    """Find the operation at which the NaN or infinity of a target arose. Only rows are read, and no sweep.
+
+    Args:
+        question: The question about the source.
+    """
+    target_row = next(
+        (target_row for target_row in question.target_rows if not zero_nan.is_finite(question, target_row)), None
+    )
+    return None if target_row is None else zero_nan.find_origin_of_nonfinite(question, target_row)
+
+
+def find_cause_of_zero_or_nonfinite(question: TapeQuestion) -> Finding | None:
+    """Find why a gradient that exists is zero or not finite.
+
+    Args:
+        question: The question about the source.
+    """
+    with np.errstate(all="ignore"):
+        if question.sweep is None:
+            return find_cause_of_nonfinite_target(question)
+        return zero_nan.find_cause_of_nonfinite(question) or zero_nan.find_cause_of_zero(question)
+
+
+def move_finding_into_call(question: TapeQuestion, finding: Finding, depth: int = 0) -> tuple[TapeQuestion, Finding]:
+    """Replace a finding about a function call by a finding within the function.
+
+    Args:
+        question: The question that the finding answers.
+        finding: The finding.
+        depth: The number of calls that were entered already, at most `MAX_CALL_DEPTH`.
+
+    Returns:
+        The question within the innermost call that is to blame, and its finding. If no call contains a finding, the
+        arguments are returned.
+    """
+    unchanged = question, finding
+    if depth == MAX_CALL_DEPTH or finding.row is None or question.rows[finding.row].op not in FUNCTION_OPS:
+        return unchanged
+    node = question.rows[finding.row].extra
+    adjoint: ValueSummary | None = None if question.sweep is None else question.sweep.adjoints.get(finding.row)
+    replayed_call = None if adjoint is None else replay_call_on_new_tape(question.adapter.rules, node.row)
+    if adjoint is None or replayed_call is None:
+        return unchanged
+    inner_adapter = read_tape(*replayed_call)
+    sweep = _replay_sweep_of_call(inner_adapter, adjoint)
+    assert node.record is not None
+    call = node.record.get_call(node.row)
+    for source, input_row in zip(inner_adapter.rules.sources, call.inputs, strict=False):
+        outer_row = question.adapter.row_of_node.get((id(node.record), input_row))
+        if not source.dtype.differentiable or outer_row not in question.descendants:
+            continue
+        inner_question = build_question(inner_adapter, source)
+        inner_question.sweep, inner_question.name = sweep, question.name
+        if not inner_adapter.rules.is_connected(source):
+            cut = run_checks(inner_question, TAPE_CHECKS)
+            if cut.cause == "independent":  # The source is used in another branch of the function.
+                return question, Finding("independent", finding.site, variant="call")
+            return inner_question, cut
+        inner_finding = find_cause_of_zero_or_nonfinite(inner_question)
+        if inner_finding is not None:
+            return move_finding_into_call(inner_question, inner_finding, depth + 1)
+        cut_off = find_cut_that_makes_zero(inner_question)
+        if cut_off is not None:
+            return inner_question, cut_off
+    return unchanged
+
+
+def _replay_sweep_of_call(adapter: TapeAdapter, adjoint: ValueSummary) -> BackwardPass | None:
+    """Run the backward sweep of a call again.
+
+    Args:
+        adapter: The call, read as a separate tape.
+        adjoint: The adjoint of the call: one array, or one for each result.
+    """
+    rules = adapter.rules
+    adjoints = adjoint.content if isinstance(adjoint.content, (tuple, list)) else [adjoint.content]
+    starts = {
+        row: result_adjoint
+        for result, result_adjoint in zip(rules.targets, adjoints, strict=False)
+        if result.dtype.differentiable
+        for row in rules.tape._find_rows_of_value(result)[-1:]
+    }
+    return replay_sweep(rules, adapter.row_of_node, starts, rules.sources)
+
+
+def find_cut_that_makes_zero(question: TapeQuestion) -> Finding | None:
+    """Find a cut that makes a gradient zero, because all paths through a loop or a branch are cut.
+
+    Args:
+        question: The question about the source.
+    """
+    if not list_distinct_breaks(question.path):
+        return None
+    has_inner_rows = any(row.extra.enclosing_call is not None for row in question.rows)
+    if not has_inner_rows and question.adapter.sweep is not None:
+        return None
+    return find_path_break(question, TAPE_CHECKS)
+
+
+def explain_gradient(adapter: TapeAdapter, source: Any) -> Explanation:
+    """Return why one source has no gradient, or what is wrong with the gradient that it has.
+
+    Args:
+        adapter: The adapter of the tape.
+        source: The tensor or variable.
+    """
+    question = build_question(adapter, source)
+    is_reached = not adapter.sweep or not adapter.sweep.adjoints.keys().isdisjoint(question.source_rows)
+    unreached_break = None if is_reached else find_path_break(question, TAPE_CHECKS)
+    if unreached_break is not None and unreached_break.cause == "custom_rule":
+        answer = to_tape_explanation(question, unreached_break)
+    elif not adapter.rules.is_connected(source):
+        answer = explain_missing_gradient(question)
+    else:
+        cut = find_cut_that_makes_zero(question)
+        answer = explain_existing_gradient(question) if cut is None else to_tape_explanation(question, cut)
+        if answer.kind not in ("connected", "zero", "nonfinite", "suspect"):
+            answer.message = join_sentences(fill("The gradient of {x} is zero.", x=question.name), answer.message)
+        answer.connected = True
+    answer._tape = adapter.rules.tape
+    return answer
+
+
+def find_break_in_python(tape: GradientTape, target: TargetOrSource, source: TargetOrSource) -> Break | None:
+    """Return the break on the path from a source to a target within a ``tf.py_function``, or None.
+
+    Args:
+        tape: The tape that recorded the run of the function.
+        target: A result of the run.
+        source: An input of the run.
+    """
+    adapter = read_tape(tape, [target], [source])
+    if adapter.rules.is_connected(source):
+        return None
+    finding = run_checks(build_question(adapter, source), TAPE_CHECKS)
+    return Break(finding.cause, getattr(finding.site, "place", None), finding.detail)
