@@ -111,7 +111,7 @@ def find_notebook_to_open(folder: Path) -> Path | None:
         folder: The learner's folder, which may contain a progress file.
 
     Returns:
-        The notebook of that lesson, or the first notebook if there are no answers, or None if the folder is empty.
+        The notebook of that lesson. If it is not found, the first notebook, or None if the folder has no notebooks.
     """
     notebooks = list_notebook_files(folder)
     last_name = find_last_lesson(folder)

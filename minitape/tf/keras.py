@@ -224,7 +224,7 @@ class Layer:
 
     Weights are created when the layer receives its first input. ``weights`` is an alias of ``variables``, and
     ``trainable_weights`` is an alias of ``trainable_variables``. The ``training`` argument of a layer is passed to its
-    ``call`` method, if the method accepts the argument, and to all layers called from there.
+    ``call`` method, if the method accepts the argument, and to all layers that are called from there without one.
 
     See https://www.tensorflow.org/api_docs/python/tf/keras/layers/Layer.
 
@@ -533,7 +533,8 @@ class Sequential(Layer):
 def _compute_signed_error(y_true: Value, y_pred: Value) -> Tensor:
     """Return the true values minus the predictions, in the dtype of the predictions.
 
-    If only one of the two tensors has a last axis of size 1, that axis is removed, or added to the other tensor.
+    If the ranks are 1 and 2, an axis of size 1 is appended to the vector. If the ranks differ by one otherwise, a last
+    axis of size 1 is removed from the larger tensor.
     """
     y = to_tensor(y_pred)
     y = y if y.dtype.is_floating else cast(y, dtypes.float32)

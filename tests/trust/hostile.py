@@ -326,7 +326,7 @@ def main() -> None:
     os.chdir(FOLDER)
     os.environ["MINITAPE_PROGRESS"] = str(FOLDER / "progress.json")
     for name in MODULES:
-        # Bridges need the other framework, and the command line needs packages that may be missing.
+        # A bridge cannot be imported without its framework.
         if not name.startswith(("minitape.cli", "minitape.bridges.")):
             with contextlib.suppress(ImportError) if name.startswith("minitape.speed.") else contextlib.nullcontext():
                 # Without numba, some modules of the accelerators cannot be imported.
