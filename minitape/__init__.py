@@ -49,7 +49,6 @@ _HOOKS = {
     "picture.drawing": "draw",
     "minitape_widgets.front_end": "front_end_bundle=BUNDLE",
     "minitape_widgets.playground": "snapshot_program=run_program_and_snapshot",
-    "minitape_widgets.tape_difference": "first_difference=find_first_difference",
 }
 _hooks.register(_HOOKS)
 _watch_errors()

@@ -24,6 +24,7 @@ This module needs NumPy only. It never raises because of what a learner hands in
 ``value_hints``          ... in the words of the program that is asked about
 ``error_hints``          ... from the error that it raises
 ``tape_playback``        a wrong program's tape beside the solution's
+``line_difference``      the first line in which a wrong program differs from the solution
 ``unknown_functions``    functions that exercises hand in
 ``call_log``             what tapes saw of their calls
 ``trials``               small programs that try a learner's class

@@ -35,7 +35,7 @@ from .hints import (
     unwrap_labeled_value,
 )
 from .loop_hints import find_substitution_hint
-from .program_hints import capture_final_locals, find_unused_value_hint
+from .program_hints import capture_final_locals, find_tape_outside_loop_hint, find_unused_value_hint
 from .solution_variants import iter_variants_with_hints, measure_variant_evidence
 from .tape_playback import build_solution_function, find_solution_text
 from .unknown_functions import UnknownFunction
@@ -188,6 +188,7 @@ def may_have_blank(source: str) -> bool:
 def find_attempt_hint(attempt: Attempt) -> str:
     """Find what to say of a function that is wrong in a case; "" where only the exercise's hints are left."""
     exercise, failed_run, expected_value = attempt.exercise, attempt.failed_run, attempt.expected_value
+    solution = find_solution_text(exercise.name)
     hint = _find_reversed_question_hint(attempt) or _find_exercise_hint(attempt)
     questions = (question for run in attempt.runs for question in run.observed.questions)
     none_hints = (
@@ -206,7 +207,9 @@ def find_attempt_hint(attempt: Attempt) -> str:
         or describe_rearrangement(failed_run.value, expected_value)
         or (none_hint if _has_none_for_number(failed_run.value, expected_value) else "")
         or _find_misplaced_result_hint(attempt)
-        or find_unused_value_hint(attempt.source, find_solution_text(exercise.name))
+        or _find_uncalled_function_hint(failed_run.value)
+        or find_unused_value_hint(attempt.source, solution)
+        or find_tape_outside_loop_hint(attempt.source, solution)
         or find_substitution_hint(exercise.expect, case_results, attempt.is_same_result)
         or _find_misused_function_hint(attempt)
         or describe_common_error(attempt.results, attempt.expected_values)
@@ -314,11 +317,15 @@ def _find_solution_variant_hint(attempt: Attempt) -> str:
     return hint
 
 
+def _find_uncalled_function_hint(value: Answer) -> str:
+    if inspect.isroutine(value):
+        return say("You return a function, and never call it. What should it be called with?")
+    return ""
+
+
 def _find_misused_function_hint(attempt: Attempt) -> str:
     """Say what was done with the function that is handed in: not called, or what it gave was given back as it is."""
     calls, runs = attempt.failed_run.observed.calls, attempt.runs
-    if inspect.isroutine(attempt.failed_run.value):
-        return say("That is a function itself, and not what it gives. Should it be called?")
     if not calls and any(map(_has_unknown_function, attempt.exercise.cases)):
         return say("Your program never called the function that it was given. What should its result depend on?")
     run_results = [(run.value, run.observed.call_results) for run in runs]
@@ -326,18 +333,41 @@ def _find_misused_function_hint(attempt: Attempt) -> str:
         call_results and (_is_same_value(value, call_results[-1]) or _is_same_value(value, call_results))
         for value, call_results in run_results
     ):
-        return say("You gave back what the function itself gave, its value. What does the exercise ask for?")
+        return say("That's the value of the function itself. What does the exercise want to know about it?")
     return ""
 
 
 def _find_right_case_hint(attempt: Attempt) -> str:
-    """Say that the function is right in another case."""
-    runs = attempt.runs
-    for case, run, expected_value in zip(attempt.exercise.cases, runs, attempt.expected_values, strict=True):
-        if not run.error and attempt.is_same_result(run.value, expected_value):
-            arguments = ", ".join(map(format_answer, case))
-            return say("With {given} your function is right. What is different here?", given=arguments)
+    """Say for which arguments the function is right and for which it is wrong, by rerunning it with one changed."""
+    failed_case = attempt.exercise.cases[attempt.failed_index]
+    names = [*inspect.signature(attempt.exercise.expect).parameters]
+    for case, run, expected_value in zip(attempt.exercise.cases, attempt.runs, attempt.expected_values, strict=True):
+        if run.error or not attempt.is_same_result(run.value, expected_value):
+            continue
+        different_places = [
+            place
+            for place, (argument, other_argument) in enumerate(zip(case, failed_case, strict=True))
+            if format_answer(argument) != format_answer(other_argument)
+        ]
+        decisive_places = [
+            place for place in different_places if _is_wrong_with(attempt, case, place, failed_case[place])
+        ]
+        shown_places = decisive_places[:1] or different_places
+        working, failing = (
+            ", ".join(f"{names[place]} = {format_answer(each[place])}" for place in shown_places if place < len(names))
+            for each in (case, failed_case)
+        )
+        return say("It works for {works}, and goes wrong for {fails}.", works=working, fails=failing)
     return ""
+
+
+def _is_wrong_with(attempt: Attempt, case: Case, place: int, argument: Answer) -> bool:
+    """Return whether the function goes wrong on a case that it solves if one argument is another."""
+    changed_case = (*case[:place], argument, *case[place + 1 :])
+    with suppress_output():
+        value, error = compute_viewed_result(attempt.exercise, attempt.function, changed_case)
+        expected_value, expected_error = call_and_catch_error(attempt.exercise.expect, changed_case)
+    return not expected_error and (bool(error) or not attempt.is_same_result(value, expected_value))
 
 
 def _is_same_value(value: Answer, other_value: Answer) -> bool:

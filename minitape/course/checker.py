@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from dataclasses import replace
 
@@ -37,9 +38,11 @@ def check(name: str, answer: Answer = ...) -> None:
     There is no exercise 'no such exercise'. A name looks like '01.2': lesson 01, exercise 2.
     """
     text, playback = _count_try_and_build_output(name, answer)
-    print_text(_highlight_verdict_line(text, name))
     if playback is not None and _is_in_notebook():
+        print_text(_highlight_verdict_line(text, name))
         sys.modules["IPython"].display.display(playback)
+    else:
+        print_text(_highlight_verdict_line(_append_playback(text, playback), name))
 
 
 def _is_in_notebook() -> bool:
@@ -72,7 +75,12 @@ def is_right(name: str, answer: Answer = ...) -> bool:
 
 def count_try_and_build_feedback(name: str, answer: Answer = ...) -> str:
     """Count the try, and return what `check` prints as text."""
-    return _count_try_and_build_output(name, answer)[0]
+    return _append_playback(*_count_try_and_build_output(name, answer))
+
+
+def _append_playback(text: str, playback: Playback | None) -> str:
+    """Return a feedback with the sentence on the tapes below it, unless the hint says the same."""
+    return text if playback is None or playback.text in text else f"{text}\n  {playback!r}"
 
 
 def _count_try_and_build_output(name: str, answer: Answer) -> tuple[str, Playback | None]:
@@ -86,14 +94,7 @@ def _count_try_and_build_output(name: str, answer: Answer) -> tuple[str, Playbac
         return _describe_blank_answer(exercise, verdict.is_unfinished), None
     if verdict.is_typo:
         return _describe_wrong_answer(exercise, verdict, count_tries(exercise.name)), None
-    general_hint = exercise.hints[min(count_tries(exercise.name), len(exercise.hints) - 1)]
-    shown_hint = say(verdict.hint, exercise.lesson)
-    if not shown_hint or (
-        not exercise.trials and any(hint.startswith(shown_hint) for hint in collect_given_hints(exercise.name))
-    ):  # it did not help: go on
-        general_hint = say(general_hint, exercise.lesson)
-        shown_hint = general_hint if shown_hint in general_hint else join_sentences(shown_hint, general_hint)
-    verdict = replace(verdict, hint=shown_hint)
+    verdict = replace(verdict, hint=_select_hint(exercise, verdict))
     wrong_answer = (
         None if verdict.is_right else (verdict.logged_as or verdict.answer_text or verdict.details[0], verdict.hint)
     )
@@ -104,6 +105,29 @@ def _count_try_and_build_output(name: str, answer: Answer) -> tuple[str, Playbac
         else _describe_wrong_answer(exercise, verdict, tries)
     )
     return "\n".join(filter(None, [text, describe_unsaved_progress()])), verdict.playback
+
+
+def _select_hint(exercise: Exercise, verdict: Verdict) -> str:
+    """Select the hint for a wrong answer: what it does, or the next rung of the ladder if that has been said before."""
+    hint = say(verdict.hint, exercise.lesson)
+    general_hint = say(exercise.hints[min(count_tries(exercise.name), len(exercise.hints) - 1)], exercise.lesson)
+    if verdict.further_hints is None:
+        given_hints = collect_given_hints(exercise.name)
+        was_given = not exercise.trials and any(given_hint.startswith(hint) for given_hint in given_hints)
+        if hint and not was_given:
+            return hint
+        return general_hint if hint in general_hint else join_sentences(hint, general_hint)
+    given_hints = {_drop_numbers(given_hint) for given_hint in collect_given_hints(exercise.name)}
+    rungs = [rung for rung in (hint, *verdict.further_hints) if rung] or [general_hint]
+    if not hint:
+        return rungs[min(count_tries(exercise.name), len(rungs) - 1)]
+    last_given = max((place for place, rung in enumerate(rungs) if _drop_numbers(rung) in given_hints), default=-1)
+    return rungs[min(last_given + 1, len(rungs) - 1)]
+
+
+def _drop_numbers(hint: str) -> str:
+    """Return a hint without its numbers, which are others in the next run of the cell."""
+    return re.sub(r"\d+", "", hint)
 
 
 def _load_translated_exercise(exercise_name: str) -> Exercise:
@@ -149,9 +173,9 @@ def _describe_wrong_answer(exercise: Exercise, verdict: Verdict, tries: int) -> 
         lines[:0] = [say(ANSWER_LINE, value=verdict.answer_text), *compared_lines, expected_line]
     lines += [verdict.part_hint] if verdict.part_hint and verdict.part_hint not in lines else []
     message_lines = [say(WRONG_LINE, name=exercise.name), *(f"  {line}" for line in lines)]
-    return "\n".join(
-        [*message_lines, say(HINT_LINE, hint=say(verdict.hint, exercise.lesson))] if verdict.hint else message_lines
-    )
+    if verdict.hint:
+        message_lines.append(say(HINT_LINE, hint=say(verdict.hint, exercise.lesson)))
+    return "\n".join(message_lines)
 
 
 def _describe_expected_answer(exercise: Exercise, tries: int) -> str:

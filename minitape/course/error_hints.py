@@ -14,16 +14,12 @@ from .answer_comparison import describe_kind
 from .exercise import Answer, Program
 
 MIN_WORD_LENGTH = 3
-NONE_HINT = (
-    "Something is None here, and one cannot compute with None. Did a gradient find no path, or does a function "
-    "give nothing back?"
-)
 # The first pattern that is in the classes of an error, or in its message. A dot in it is a blank: what has blanks is a
 # text to translate.
 ERROR_HINTS = {
     r"non-persistent.GradientTape": (
-        "This tape answers one call of gradient, and only of what its with block recorded. Was it asked before, or "
-        "never opened?"
+        "A tape answers once, and this one has nothing left to say: you've asked it before, or its with block never "
+        "ran. Do you want a new tape for each step, or all gradients in one call?"
     ),
     r"TypeError.*received.None": (
         "The target of a gradient was None. Did a gradient before it find no path, or does a function give nothing "
@@ -51,13 +47,22 @@ ERROR_HINTS = {
     r"AttributeError.*attribute.'assign": (
         "Only a variable can be assigned to, and this is none. Is it the name of the variable, or of another value?"
     ),
-    r"(AttributeError|TypeError).*NoneType": NONE_HINT,
+    r"(AttributeError|TypeError).*NoneType": (
+        "Something here is None, and you can't calculate with None. Did a gradient find no path, or is a function "
+        "missing its return?"
+    ),
     r"AttributeError.*minitape.has.no": "Of TensorFlow's names minitape has those of its lessons. Which of them helps?",
     r"AttributeError": "",  # see find_error_hint
     r"'[\w.]*(function|method|Program|Polynomial|TracedNumber|Distance)(_or_method)?'": (
         "A function is used as if it were a number. Should it be called, or is something else meant there?"
     ),
-    r"RuntimeError.*is.not.supported": "That does not change a variable. The message names a method that does.",
+    r"RuntimeError.*tf.gradients.is.not.supported": (
+        "tf.gradients needs a graph, and there isn't one here. Ask your tape: tape.gradient(y, x)."
+    ),
+    r"RuntimeError.*is.not.supported": (
+        "Python's += and -= don't work on a variable. Should the variable itself change? Then it's assign_add or "
+        "assign_sub. If you only want a new number, compute v + ... and give it a new name."
+    ),
     r"type_value": "A type of numbers is asked for here, such as tf.float32, and this is none.",
     r"Cannot.convert.*.to.EagerTensor.of.dtype.int": (
         "The variable or tensor holds whole numbers, and this is none. Begin with a decimal number, such as 0.0."
@@ -177,8 +182,8 @@ def find_error_hint(error: BaseException) -> str:
     """Find what to say of an error that many a first program with a tape raises; "" for every other one.
 
     >>> find_error_hint(TypeError("unsupported operand type(s) for *: 'float' and 'NoneType'"))
-    'Something is None here, and one cannot compute with None. Did a gradient find no path, or does a function give
-    nothing back?'
+    "Something here is None, and you can't calculate with None. Did a gradient find no path, or is a function missing
+    its return?"
     """
     if say("this function takes tensors: values that a tape can follow") in str(error):
         return say(
@@ -211,7 +216,7 @@ def _find_argument_count_hint(error: TypeError) -> str:
     if re.search(r"\(\) missing|missing a required argument", message):
         missing_arguments = ", ".join(re.findall(r"'(\w+)'", message.partition("Received")[0]))
         if is_raised_by_program:
-            return say("A call lacks what goes there for {lacks}.", lacks=missing_arguments)
+            return say("One of your calls is missing its {lacks}.", lacks=missing_arguments)
         return say("Your function is called with fewer values than it takes. Leave its first line as it was.")
     if re.search(r"takes .*positional arguments? but|too many positional", message):
         if is_raised_by_program:

@@ -17,11 +17,13 @@ from .answer_comparison import (
     describe_kind,
     to_numpy_value,
 )
+from .answer_text import format_answer
 from .exercise import Answer, NamedValues, Program
 
 EXACT_TOLERANCE = 1e-4
 NEAR_TOLERANCE = 0.01
 MIN_FACTOR = 1e-3
+MAX_SHOWN_LENGTH = 24
 
 
 def describe_common_error(results: Sequence[Answer], expected: Sequence[Answer]) -> str:
@@ -30,7 +32,7 @@ def describe_common_error(results: Sequence[Answer], expected: Sequence[Answer])
     >>> describe_common_error([-6.0, -12.0], [6.0, 12.0])
     'The sign is wrong, in each case.'
     >>> describe_common_error([7.0, 7.0], [6.0, 12.0])
-    'It is the same in each case. What should it depend on?'
+    'We get the same answer whatever we pass in. Which of the inputs should it depend on?'
     >>> describe_common_error([3.0, 6.0], [6.0, 12.0]), describe_common_error([6.0, 1.0], [6.0, 12.0])
     ('It is 0.5 times what it should be, in each case.', '')
     >>> describe_common_error([1.001, 2.002], [1.0, 2.0]), describe_common_error([1.00005, 2.0], [1.0, 2.0])  # nearly
@@ -45,7 +47,7 @@ def describe_common_error(results: Sequence[Answer], expected: Sequence[Answer])
         and all(np.array_equal(result, results[0]) for result in results)
         and not np.allclose(expected_numbers, expected_numbers[0])
     ):
-        return say("It is the same in each case. What should it depend on?")
+        return say("We get the same answer whatever we pass in. Which of the inputs should it depend on?")
     factor = numbers @ expected_numbers / (expected_numbers @ expected_numbers) if expected_numbers.any() else 0.0
     if (
         np.allclose(numbers, factor * expected_numbers, EXACT_TOLERANCE, EXACT_TOLERANCE)
@@ -112,7 +114,26 @@ def describe_wrong_places(answer: Answer, expected: Answer, is_same: Program) ->
         or any("," in place for place in expected_parts)
     ):
         return ""
-    return say("Wrong in this case: place {places}, counted from 1. The rest is right.", places=", ".join(wrong_places))
+    place = wrong_places[0]
+    ordinals = [say("first"), say("second"), say("third"), say("fourth"), say("fifth"), say("sixth"), say("seventh")]
+    name = ordinals[int(place) - 1] if place.isdigit() and int(place) <= len(ordinals) else place
+    if len(wrong_places) > 1:
+        right_count = len(expected_parts) - len(wrong_places)
+        return say(
+            "{right} of {of} are right. Look at the {place} one first.",
+            right=right_count,
+            of=len(expected_parts),
+            place=name,
+        )
+    given, wanted = (format_answer(parts[place]) for parts in (parts_by_place, expected_parts))
+    if max(len(given), len(wanted)) > MAX_SHOWN_LENGTH:
+        return say("Almost: only the {place} one is off.", place=name)
+    return say(
+        "Almost: only the {place} one is off. It's {given}, and it should be {wanted}.",
+        place=name,
+        given=given,
+        wanted=wanted,
+    )
 
 
 def describe_wrong_value(answer: Answer, expected: Answer) -> str:

@@ -44,6 +44,7 @@ from .hints import (
     map_places_to_parts,
     quote_multiword_place,
 )
+from .line_difference import LineDifference, find_line_difference
 from .program_hints import describe_names_in_last_line
 from .progress import count_tries
 from .tape_playback import Playback, build_first_difference_playback, build_solution_function, find_solution_text
@@ -78,6 +79,7 @@ class Verdict:
     safe_details: Sequence[str] = ()
     is_unfinished: bool = False
     playback: Playback | None = None
+    further_hints: Sequence[str] | None = None
 
 
 def judge_answer(exercise: Exercise, answer: Answer) -> Verdict:
@@ -351,8 +353,8 @@ def _judge_wrong_function(attempt: Attempt, comparison: AnswerComparison) -> Ver
     )
     playback = _build_playback_for_case(attempt.exercise, answer, case, run)
     call_text = f"{format_call(getattr(answer, '__name__', 'f'), case)} {result_text}"
-    part_hint = playback.text if playback else ""
-    if not part_hint and not hint and not run.error:
+    part_hint = ""
+    if not playback and not hint and not run.error:
         part_hint = describe_names_in_last_line(attempt.source, attempt.final_locals[attempt.failed_index])
     return Verdict(
         False,
@@ -362,7 +364,39 @@ def _judge_wrong_function(attempt: Attempt, comparison: AnswerComparison) -> Ver
         call_text,
         format_answer(attempt.expected_value),
         playback=playback,
+        further_hints=_list_further_hints(attempt, hint, playback),
     )
+
+
+def _list_further_hints(attempt: Attempt, hint: str, playback: Playback | None) -> list[str]:
+    """List what is said of a wrong function next, if the same hint did not help.
+
+    That is where its tape leaves the solution's, and then the line that differs. A general hint is only among them if
+    its premise is in the function.
+    """
+    exercise = attempt.exercise
+    general_hints = [
+        say(general_hint, exercise.lesson) if _is_premise_met(general_hint, attempt) else ""
+        for general_hint in exercise.hints
+    ]
+    question, pointer, line = general_hints if len(general_hints) == 3 else (general_hints[0], "", "")
+    difference = find_line_difference(attempt.source, find_solution_text(exercise.name))
+    return [
+        "" if hint else question,
+        playback.text if playback else pointer,
+        _format_line_difference(difference) if difference else line,
+    ]
+
+
+def _is_premise_met(general_hint: str, attempt: Attempt) -> bool:
+    """Return whether the pieces of the given program that a general hint speaks of are still in the learner's."""
+    pieces = re.findall(r"\w+(?:\.\w+)+", general_hint)
+    return all(piece in attempt.source for piece in pieces if piece in attempt.exercise.start)
+
+
+def _format_line_difference(difference: LineDifference) -> str:
+    lines = [f"  - {line}" for line in difference.own_lines] + [f"  + {line}" for line in difference.solution_lines]
+    return "\n".join([say("Here is the first line that differs from the solution:"), *lines])
 
 
 def _build_playback_for_case(exercise: Exercise, answer: Program, case: Case, run: CheckRun) -> Playback | None:
@@ -371,7 +405,9 @@ def _build_playback_for_case(exercise: Exercise, answer: Program, case: Case, ru
     """
     with suppress(Exception), suppress_output():  # whatever the solution needs, and the names in the kernel are
         solution = (
-            build_solution_function(find_solution_text(exercise.name), answer) if run.observed.asked_tapes else None
+            build_solution_function(find_solution_text(exercise.name), answer, exercise.name)
+            if run.observed.asked_tapes
+            else None
         )
         observed_runs = run.observed, run_case(exercise, solution, case).observed if solution else ObservedRun()
         asked_once = all(len(observed.questions) == len(observed.asked_tapes) for observed in observed_runs)

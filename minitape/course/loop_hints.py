@@ -16,15 +16,12 @@ from .unknown_functions import Polynomial
 
 # What learners do in place of what is right, as formulas, with what to say of it.
 STEP_COUNTS = {
-    "n+1": "That is the result of one step too many.",
-    "n-1": "That is the result of one step too few.",
-    "1": (
-        "That is the result of a single step, whatever the number of steps. Which lines are in a loop, and where does "
-        "each step begin?"
-    ),
+    "n+1": "You take one step too many.",
+    "n-1": "You take one step too few.",
+    "1": ("However many steps we ask for, you take one. Which lines should happen again and again?"),
 }
 RATES = {
-    "-n": "That is the result of steps the other way: is there a plus in place of a minus, or the reverse?",
+    "-n": "Your steps go uphill. Is there a plus where a minus should be?",
     "1.0": "That is the result of the learning rate {rate}. Which one is asked for?",
 }
 RATES |= dict.fromkeys("0.5 0.4 0.3 0.25 0.2 0.1 0.05 0.025 0.02 0.01 0.001".split(), RATES["1.0"])

@@ -87,7 +87,7 @@ class PredictionQuestion:
         if self.counted_choice is not None:
             confirmation = say("You predicted {predicted}.", predicted=self.counted_choice)
         else:
-            confirmation = say("You predict: {choice}. Now run the next cell: Shift+Enter, twice.", choice=choice)
+            confirmation = say("You say {choice}. Let's find out: press Shift+Enter twice.", choice=choice)
         return join_sentences(confirmation, describe_unsaved_progress())
 
     def describe_previous_choice(self) -> str:
@@ -196,7 +196,7 @@ class RevealedAnswer:
             return "\n\n".join([answer_line, changed_note])
         counted_choice = _questions[self.name].counted_choice or prediction
         if counted_choice == self.truth_text:
-            verdict_text = say("You predicted {predicted}, and so it is.", predicted=emphasize(counted_choice))
+            verdict_text = say("You said {predicted}, and that's right.", predicted=emphasize(counted_choice))
         else:
             verdict_text = join_sentences(
                 say("You predicted {predicted}.", predicted=emphasize(counted_choice)), answer_line
@@ -207,7 +207,7 @@ class RevealedAnswer:
         return (
             self.to_text()
             if self.prediction is not None
-            else say("Choose an answer above first. Then the explanation appears here.")
+            else say("Pick an answer above, and the explanation appears here.")
         )
 
     def _repr_markdown_(self) -> str:
@@ -227,11 +227,11 @@ def reveal(name: str, truth: Answer, explanation: str = "", beliefs: Mapping[str
 
     >>> question = predict("demo.p0", "What is 3 * 3?", [6.0, 9.0])
     >>> reveal("demo.p0", 9.0)
-    Choose an answer above first. Then the explanation appears here.
+    Pick an answer above, and the explanation appears here.
     >>> question.commit("9.0")
-    'You predict: 9.0. Now run the next cell: Shift+Enter, twice.'
+    "You say 9.0. Let's find out: press Shift+Enter twice."
     >>> reveal("demo.p0", 9.0, "Three times three.", {"6.0": "6.0 is 3 + 3."})
-    You predicted 9.0, and so it is.
+    You said 9.0, and that's right.
     <BLANKLINE>
     Three times three.
     """

@@ -21,28 +21,57 @@ def find_unused_value_hint(source: str, solution_source: str) -> str:
     """Find the first thing that a program's text does, and that of the solution does not; "" where there is none.
 
     >>> find_unused_value_hint("def f(x): x + 1", "def f(x): return x")
-    'The line x + 1 computes something that nothing keeps.'
+    'x + 1 computes something, and nothing keeps it. Give it a name, or return it.'
     >>> find_unused_value_hint("def f(x, y): return x", "def f(a, b): return a * b")
-    'y is handed in, and your program does not use it.'
+    "You never use 'y'. What could it be for?"
     """
     own_nodes, solution_nodes = ([*ast.walk(ast.parse(text))] for text in (source, solution_source))
     read_names, solution_names = _collect_read_names(own_nodes), _collect_read_names(solution_nodes)
     for node in own_nodes:
         if isinstance(node, ast.Expr):
             line = ast.unparse(node)
+            if isinstance(node.value, (ast.Attribute, ast.Name)):
+                return say("{line} is there without brackets, so nothing is called.", line=line)
             if isinstance(node.value, UNUSED_RESULTS) or re.match(VALUE_CALLS, line):
-                return say("The line {line} computes something that nothing keeps.", line=line)
+                return say("{line} computes something, and nothing keeps it. Give it a name, or return it.", line=line)
         if isinstance(node, ast.Name) and node.id not in read_names | {"_"} and source.count(f"{node.id} = "):
-            return say("{name} gets a value that no line reads.", name=node.id)
+            return say("You compute {name} and then never use it.", name=repr(node.id))
     for name, solution_name in zip(
         *([node.arg for node in nodes if isinstance(node, ast.arg)] for nodes in (own_nodes, solution_nodes)),
         strict=False,
     ):
         if name not in read_names and solution_name in solution_names:
-            return say("{name} is handed in, and your program does not use it.", name=name)
+            return say("You never use {name}. What could it be for?", name=repr(name))
     if match := re.search(r"\b(\w+)\.assign\((?!.*\b\1\b).*", re.sub(r"\w+\.gradient\([^)]*\)", "...", source)):
         return say("{line} puts a new value in the place of what {name} held.", line=match[0], name=match[1])
     return ""
+
+
+def find_tape_outside_loop_hint(source: str, solution_source: str) -> str:
+    """Say that a tape records once and is asked in a loop, where the solution records in each iteration.
+
+    Args:
+        source: The learner's program.
+        solution_source: The solution.
+
+    Returns:
+        The sentence; "" if the tape is in the loop, or the solution has none there.
+    """
+    solution_records_in_loop = _has_tape_question_in_loop(solution_source, has_block=True)
+    if solution_records_in_loop and _has_tape_question_in_loop(source, has_block=False):
+        return say(
+            "Your tape records once, before the loop. So each step asks about the first one, however far you have come."
+        )
+    return ""
+
+
+def _has_tape_question_in_loop(source: str, has_block: bool) -> bool:
+    """Return whether a loop asks a tape for gradients, and contains the block of a tape or does not."""
+    for loop in (node for node in ast.walk(ast.parse(source)) if isinstance(node, (ast.For, ast.While))):
+        asks_tape = any(isinstance(node, ast.Attribute) and node.attr == "gradient" for node in ast.walk(loop))
+        if asks_tape and any(isinstance(node, ast.With) for node in ast.walk(loop)) == has_block:
+            return True
+    return False
 
 
 def _collect_read_names(nodes: list[ast.AST]) -> set[str]:

@@ -1,7 +1,6 @@
-"""A wrong program's tape beside that of the lesson's solution, up to the first row whose value or adjoint differs.
+"""Show a wrong program's tape next to the solution's, both on the case that went wrong.
 
-Both are run on the same case. The sentence names the row; in a notebook both tapes can be opened below it, and be
-stepped through together.
+One comparison, `minitape.picture.tape_difference`, gives the sentence and the marks in both pictures.
 """
 
 from __future__ import annotations
@@ -9,57 +8,87 @@ from __future__ import annotations
 import linecache
 import sys
 from collections.abc import Sequence
+from html import escape
 from typing import TYPE_CHECKING, Any
 
-from ..common.translation import join_sentences, say
-from ..engine.hooks import hooks
+from ..common.translation import join_sentences, say, truncate_text
 from ..picture.drawing import draw
 from ..picture.snapshots import snapshot
+from ..picture.tape_difference import TapeDifference, find_first_difference
 from .markdown_lessons import read_lesson
 from .widget_base import MISSING
 
 if TYPE_CHECKING:
     from ipywidgets import Accordion
 
+    from ..picture.snapshot_types import RowFields
     from .exercise import Answer, Program
 
 MAX_TAPES = 30  # tapes that are compared
+MAX_VALUE_LENGTH = 60
 
 
 class Playback:
-    """Two tapes that part at a row, and the sentence that says so."""
+    """Two tapes with their first difference.
 
-    def __init__(self, tapes: tuple[Answer, Answer], text: str) -> None:
-        self.tapes, self.text = tapes, text
+    Attributes:
+        tapes: The learner's tape and the solution's.
+        difference: The first difference between them.
+        text: The sentence that describes it.
+    """
+
+    def __init__(self, tapes: tuple[Answer, Answer], difference: TapeDifference, text: str) -> None:
+        """Store two tapes, their first difference, and the sentence that describes it."""
+        self.tapes, self.difference, self.text = tapes, difference, text
 
     def __repr__(self) -> str:
+        """Return the title of the folded box with the sentence."""
+        return f"{self._get_title()}: {self.text}"
+
+    def _get_title(self) -> str:
         return say("Your tape beside the solution's")
 
     def _repr_mimebundle_(self, **options: object) -> dict[str, Any]:  # JSON, as IPython asks for it
         """Return a folded box with both tapes, live; where nothing is live, with their pictures."""
-        pictures = "".join(draw(tape)._repr_mimebundle_()["text/html"] for tape in self.tapes)
-        page = f"<details><summary>{self}</summary>{pictures}</details>"
+        columns = "".join(
+            f'<div style="flex:1 1 400px;min-width:0"><p><b>{escape(title)}</b></p>'
+            f"{draw(tape)._repr_mimebundle_()['text/html']}</div>"
+            for title, tape in zip(_list_titles(), self.tapes, strict=True)
+        )
+        page = (
+            f"<details><summary>{escape(self._get_title())}</summary><p>{escape(self.text)}</p>"
+            f'<div style="display:flex;flex-wrap:wrap;gap:8px">{columns}</div></details>'
+        )
         data = {"text/plain": repr(self), "text/html": page}
         box = self.build_box()
         bundle: Any = {} if box is None else box._repr_mimebundle_(**options)  # a dictionary, or two
         return {**(bundle[0] if isinstance(bundle, tuple) else bundle), **data}
 
     def build_box(self) -> Accordion | None:
-        """Build a folded box that makes the two views when it is opened; None where the lesson shows no live ones."""
+        """Build a folded box that makes the two views when it is opened.
+
+        Returns:
+            The box, or None if the lesson shows no live pictures.
+        """
         widgets = sys.modules.get("minitape_widgets")
         if widgets is None or MISSING:
             return None
-        from ipywidgets import Accordion, VBox
+        from ipywidgets import HTML, Accordion, VBox
 
-        views_box = VBox()
-        box = Accordion(children=[views_box], titles=[repr(self)], selected_index=None)
+        content = VBox()
+        box = Accordion(children=[content], titles=[self._get_title()], selected_index=None)
 
         def show_both_views(_: object) -> None:
-            if not views_box.children:
-                views_box.children = widgets.TapeView.compare(*self.tapes).views
+            if not content.children:
+                comparison = widgets.TapeView.build_comparison(*self.tapes, self.difference)
+                content.children = HTML(escape(self.text)), comparison.build_grid(_list_titles())
 
         box.observe(show_both_views, "selected_index")
         return box
+
+
+def _list_titles() -> list[str]:
+    return [say("Your tape"), say("The solution's tape")]
 
 
 def find_solution_text(exercise_name: str) -> str:
@@ -74,13 +103,23 @@ def find_solution_text(exercise_name: str) -> str:
     return read_lesson(exercise_name.rpartition(".")[0]).solutions.get(exercise_name, "")
 
 
-def build_solution_function(program: str, learner_function: Program) -> Program | None:
-    """Build the function that the text of a solution makes, with the names around the learner's; None where it makes
-    none.
+def build_solution_function(program: str, learner_function: Program, exercise_name: str = "") -> Program | None:
+    """Build the function that the text of a solution defines.
+
+    Args:
+        program: The text.
+        learner_function: The learner's function, whose module has the names that the text may use.
+        exercise_name: The name of the exercise, under which pictures find the text.
+
+    Returns:
+        The last function that the text defines, or None if it defines none.
     """
     names = dict(getattr(learner_function, "__globals__", {}))
     names_before = dict(names)
-    exec(program, names)
+    file_name = say("<solution of {name}>", name=exercise_name) if exercise_name else "<solution>"
+    if exercise_name:
+        linecache.cache[file_name] = len(program), None, program.splitlines(keepends=True), file_name
+    exec(compile(program, file_name, "exec"), names)
     functions = [value for name, value in names.items() if callable(value) and names_before.get(name) is not value]
     return functions[-1] if functions else None
 
@@ -88,71 +127,81 @@ def build_solution_function(program: str, learner_function: Program) -> Program 
 def build_first_difference_playback(
     own_tapes: Sequence[Answer], solution_tapes: Sequence[Answer], is_each_asked_once: bool = True
 ) -> Playback | None:
-    """Build a playback of the first two tapes that differ, of those that two programs asked in turn; None where they
-    are alike, and where one program asked more tapes: it goes another way, which need not be wrong. Unless
-    `is_each_asked_once`, the adjoints are those of a tape's last question, and tell nothing.
+    """Build a playback of the first two tapes that differ.
+
+    Args:
+        own_tapes: The tapes that the learner's program asked, in turn.
+        solution_tapes: The tapes that the solution asked.
+        is_each_asked_once: Whether each tape was asked once. Otherwise its adjoints are those of the last question and
+            are not compared.
+
+    Returns:
+        The playback, or None if the tapes agree or one program asked more tapes: then it takes another way, which need
+        not be wrong.
     """
     if len(own_tapes) != len(solution_tapes):
         return None
     for number, tapes in enumerate(zip(own_tapes[:MAX_TAPES], solution_tapes[:MAX_TAPES], strict=True), 1):
-        if difference := _describe_first_different_row(
-            *(_prepare_snapshot_for_diff(snapshot(tape), is_each_asked_once) for tape in tapes)
-        ):
+        difference = find_first_difference(snapshot(tapes[0]), snapshot(tapes[1]), is_each_asked_once)
+        if difference is not None:
             tape_title = say("Tape {number}:", number=number) if len(own_tapes) > 1 else ""
-            return Playback(tapes, join_sentences(tape_title, difference))
+            return Playback(tapes, difference, join_sentences(tape_title, describe_difference(difference)))
     return None
 
 
-def _prepare_snapshot_for_diff(tape_snapshot: Answer, is_asked_once: bool) -> Answer:
-    """Prepare a snapshot: no leaf has a name, as another name is no mistake, and each row says whether it is recorded;
-    without its sweep where that tells nothing.
+def describe_difference(difference: TapeDifference) -> str:
+    """Describe the first difference between a learner's tape and the solution's in the learner's words.
+
+    Args:
+        difference: The difference.
     """
-    rows = []
-    for row in tape_snapshot["rows"]:
-        is_unrecorded = row["status"] != "recorded"
-        label = say("{operation}, not recorded,", operation=row["label"]) if is_unrecorded else row["label"]
-        rows.append({**row, "label": label if row["inputs"] else say("an input")})
-    return {**tape_snapshot, "rows": rows, "sweep": tape_snapshot["sweep"] if is_asked_once else None}
-
-
-def _describe_first_different_row(own_snapshot: Answer, solution_snapshot: Answer) -> str:
-    """Describe the first row in which two tapes differ: in what ran there, its value, or the adjoint that arrives.
-
-    A leaf counts where all else is alike: other leaves say no more than that the programs differ.
-    """
-    if _list_sweep_steps(own_snapshot) != _list_sweep_steps(
-        solution_snapshot
-    ):  # another question, whose adjoints are others
-        own_snapshot, solution_snapshot = (
-            {**tape_snapshot, "sweep": None} for tape_snapshot in (own_snapshot, solution_snapshot)
-        )
-    difference = hooks.first_difference(own_snapshot, solution_snapshot)
-    if difference is None:
-        return ""
-    number, own_text, solution_text = difference
-    row_lists = [tape_snapshot["rows"] for tape_snapshot in (own_snapshot, solution_snapshot)]
-    row = next((candidate for candidate in row_lists[0] if candidate["row"] == number), None)
-    is_same_graph = [row["inputs"] for row in row_lists[0]] == [row["inputs"] for row in row_lists[1]]
-    if not is_same_graph and any(
-        not candidate["inputs"] for rows in row_lists for candidate in rows if candidate["row"] == number
-    ):
-        has_later_rows = number > row_lists[1][-1]["row"]  # what is computed of it says more
-        return (
-            _describe_first_different_row(
-                {**own_snapshot, "rows": [candidate for candidate in row_lists[0] if candidate is not row]},
-                solution_snapshot,
-            )
-            if has_later_rows
-            else ""
-        )
-    line = linecache.getline(row["file"] or "", row["line"] or 0).strip() if row else ""
-    sentence = say(
-        "Row {row} of your tape{line}: {told}.", row=number, line=f" ({line})" if line else "", told=own_text
+    own_row, solution_row = difference.rows
+    line = _find_line(own_row)
+    where = (
+        say("Up to your line {line} both tapes are the same.", line=line)
+        if line
+        else say("Up to here both tapes are the same.")
     )
-    return join_sentences(sentence, say("In the solution: {there}.", there=solution_text))
+    if own_row is None:
+        next_line = _find_line(difference.next_rows[0])
+        if next_line:
+            return say(
+                "Before your line {line} the solution has {there}, which your tape lacks.",
+                line=next_line,
+                there=_describe_row(solution_row),
+            )
+        return say("Your tape ends, and the solution continues with {there}.", there=_describe_row(solution_row))
+    texts = {"here": _describe_row(own_row), "there": _describe_row(solution_row)}
+    if solution_row is None:
+        return join_sentences(where, say("There yours has {here}, and the solution has nothing like it.", **texts))
+    if difference.kind == "recording":
+        template = "Your tape recorded {here} there, and the solution's did not."
+        if own_row["status"] != "recorded":
+            template = "The solution's tape recorded {here} there, and yours did not."
+        return join_sentences(where, say(template, **texts))
+    if difference.kind == "start" and line:
+        return say("In your line {line} the tape has {here}, and the solution has {there}.", line=line, **texts)
+    if difference.kind == "start":
+        return say("Your tape begins with {here}, and the solution with {there}.", **texts)
+    if difference.kind == "adjoint":
+        texts = dict(zip(texts, difference.texts, strict=True))
+        return join_sentences(
+            say("Both tapes have the same rows."),
+            say("On the way back yours has {here}, and the solution has {there}.", **texts),
+        )
+    return join_sentences(where, say("There yours has {here}, and the solution has {there}.", **texts))
 
 
-def _list_sweep_steps(tape_snapshot: Answer) -> list[tuple[int, list[int]]]:
-    """List the rows through which a sweep goes, and those that each hands something to."""
-    steps = (tape_snapshot["sweep"] or {"steps": []})["steps"]
-    return [(step["row"], [edge["input"] for edge in step["edges"]]) for step in steps]
+def _find_line(row: RowFields | None) -> str:
+    return linecache.getline(row["file"] or "", row["line"] or 0).strip() if row else ""
+
+
+def _describe_row(row: RowFields | None) -> str:
+    """Describe a row by its operation and value, or by its name and value."""
+    if row is None:
+        return ""
+    name = str(row["label"] or row["op"]).removesuffix(":0")
+    value = truncate_text(" ".join(row["value"]["text"].split()), MAX_VALUE_LENGTH) if row["value"] else ""
+    if row["kind"] == "constant" and value:
+        return value
+    return f"{name} = {value}" if value else name

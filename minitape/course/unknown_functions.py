@@ -76,10 +76,12 @@ class Polynomial(UnknownFunction):
         self.coefficients = coefficients
 
     def _evaluate_horner(self, x: Answer) -> Answer:
-        total = x * self.coefficients[-1]
+        """Compute the value, without the products with 1 and the sums with 0 that nobody would write."""
+        constant, *_, leading = self.coefficients
+        total = x if leading == 1 and len(self.coefficients) > 2 else x * leading
         for coefficient in self.coefficients[-2:0:-1]:
-            total = (total + coefficient) * x
-        return total + self.coefficients[0]
+            total = (total + coefficient if coefficient else total) * x
+        return total + constant if constant else total
 
     def derivative(self, point: float, order: int = 1) -> float:
         """Compute the derivative of this order, at a plain number."""

@@ -8,6 +8,7 @@
   ``function_insides`` reads the rows inside calls of ``tf.function``.
 - Gradients: ``stepper`` reads a sweep step by step, and ``gradient_results`` reads the results of gradient calls.
   ``path_breaks`` finds the edges where a gradient ends, and ``alarms`` finds errors and warnings.
+- Two tapes: ``tape_difference`` aligns their rows and finds the first in which they differ.
 - Texts: ``readable_formulas`` and ``expressions`` format rules as in a textbook. ``known_rules`` finds the rule of
   another framework's operation. ``truncation`` shortens names and texts. ``picture_texts`` translates.
   ``browser_table`` writes the table of operations that a browser computes by itself.

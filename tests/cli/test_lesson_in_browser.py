@@ -131,7 +131,7 @@ def test_a_fresh_lesson_shows_questions_and_no_answers(unread):
     unread.keyboard.press("Control+Enter")
     expect(question).to_contain_text("What does the next cell print for the gradient of y", timeout=LONG)
     question.get_by_role("button", name="9.0").click()
-    expect(question).to_contain_text("You predict: 9.0. Now run the next cell: Shift+Enter, twice.", timeout=LONG)
+    expect(question).to_contain_text("You say 9.0. Let's find out: press Shift+Enter twice.", timeout=LONG)
     expect(unread.locator(".jp-Notebook")).not_to_contain_text("The answer:")
     unread.keyboard.press("Escape")
     reveal = find_code_cell(unread, 'reveal("01.p1"')
@@ -242,11 +242,11 @@ def test_lesson_1_runs_and_its_exercises_answer(kept):
 
     scroll_to_top(lesson)
     question, reveal = find_first_question(lesson), find_code_cell(lesson, 'reveal("01.p1"')
-    expect(reveal).to_contain_text("Choose an answer above first.")
+    expect(reveal).to_contain_text("Pick an answer above, and the explanation appears here.")
     expect(reveal.get_by_text("The answer:")).not_to_be_visible()
     question.get_by_role("button", name="6.0").click()
     expect(question).to_contain_text("You predicted 6.0.")
-    expect(reveal).to_contain_text("You predicted 6.0, and so it is.")  # it appears without another run
+    expect(reveal).to_contain_text("You said 6.0, and that's right.")  # it appears without another run
 
     exercise = find_code_cell(lesson, 'check("01.1"')
     exercise.locator(".cm-content").click()
@@ -361,7 +361,8 @@ def test_a_wrong_program_is_opened_beside_the_solution(page, server):
     page.keyboard.press("Control+Enter")
     output = page.locator(".jp-OutputArea").first
     expect(output).to_contain_text(
-        "Row 10 of your tape (y = f(x) * x): × of row 9, 0 = 6.0. In the solution: no more rows.", timeout=LONG
+        "Up to your line y = f(x) * x both tapes are the same.",
+        timeout=LONG,
     )
     expect(page.locator(".mt-view")).to_have_count(0)
     output.get_by_text("Your tape beside the solution's").click()

@@ -114,7 +114,7 @@ check("01.2", derivative)"""
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert done.stdout.startswith(str(tmp_path / "site"))
-    assert "In the solution: no more rows." in done.stdout, "a wrong program is shown beside the solution there, too"
+    assert "the solution has nothing like it." in done.stdout, "a wrong program is shown beside the solution there, too"
 
 
 def write_distribution(folder):

@@ -507,14 +507,14 @@ def test_a_question_is_answered_before_the_answer_is_told(capsys, forgetful):
     question = predict("test.p", "What is y?", [6.0, "None"])
     assert repr(question) == "Predict: What is y?\n  - 6.0\n  - None\nTo choose, run this cell."
     reveal("test.p", tf.constant(6.0), "Because.")
-    assert capsys.readouterr().out == "Choose an answer above first. Then the explanation appears here.\n"
+    assert capsys.readouterr().out == "Pick an answer above, and the explanation appears here.\n"
     question.commit("6.0")
     reveal("test.p", tf.constant(6.0), "Because.")
-    assert capsys.readouterr().out == "You predicted 6.0, and so it is.\n\nBecause.\n"
+    assert capsys.readouterr().out == "You said 6.0, and that's right.\n\nBecause.\n"
     assert question.commit("None") == "You predicted 6.0."
     reveal("test.p", tf.constant(6.0), "Because.")
     said = capsys.readouterr().out
-    assert said == "You predicted 6.0, and so it is.\n\nBecause.\n", "the first choice counts"
+    assert said == "You said 6.0, and that's right.\n\nBecause.\n", "the first choice counts"
     assert read_progress()["predictions"]["test.p"] == "6.0"
     with pytest.raises(ValueError, match="'7' is not a choice"):
         question.commit("7")
@@ -549,7 +549,7 @@ def test_a_kernel_that_forgot_asks_again_and_says_what_was_predicted_before(caps
     reveal("test.p", 6.0, "Because.")
     widget = predict("test.p", "What is y?", [6.0, 9.0])._build_widget()
     reveal("test.p", 6.0, "Because.")
-    assert capsys.readouterr().out == 2 * "Choose an answer above first. Then the explanation appears here.\n"
+    assert capsys.readouterr().out == 2 * "Pick an answer above, and the explanation appears here.\n"
     assert (widget.chosen, widget.said) == ("", "Last time you predicted: 9.0. What do you say today?")
 
 
@@ -579,14 +579,14 @@ def test_an_array_that_was_predicted_is_right_however_it_is_printed(capsys, forg
     reveal("test.a", tf.constant([0.0, 1.0]))
     reveal("test.a", tf.constant([1.0, 0.0]))
     assert [line[:32] for line in capsys.readouterr().out.splitlines()[:2]] == [
-        "You predicted [0.0, 1.0], and so",
+        "You said [0.0, 1.0], and that's ",
         "You predicted [0.0, 1.0]. The an",
     ]
 
 
 def test_choices_in_words_stand_for_what_reveal_gets(capsys, forgetful):
     question = predict("test.w", "Does it grow?", {"it grows": True, "it falls": False, "16 times": [2, 8]})
-    for truth, said in ((np.bool_(True), "it grows, and so it is"), ((2, 8), "answer: 16 times"), (3, "answer: 3")):
+    for truth, said in ((np.bool_(True), "it grows, and that's right"), ((2, 8), "answer: 16 times"), (3, "answer: 3")):
         question.commit("it grows")
         reveal("test.w", truth)
         assert said in capsys.readouterr().out
@@ -600,7 +600,7 @@ def test_what_is_chosen_of_a_prediction_is_committed_and_shown_again(forgetful):
         widget.on_request(widget, {"choice": choice}, [])
         assert (widget.chosen, widget.said) == (
             choice,
-            f"You predict: {choice}. Now run the next cell: Shift+Enter, twice.",
+            f"You say {choice}. Let's find out: press Shift+Enter twice.",
         )
     assert json.loads(get_progress_path().read_text())["predictions"] == {"test.q": "6.0"}
     assert predict("test.q", "What is y?", [6.0, 9.0])._build_widget().chosen == "6.0"  # the cell is run again

@@ -16,15 +16,17 @@ from minitape.course.tape_playback import (
     find_solution_text,
 )
 
-PARTED = [  # an exercise, a right piece, a wrong one, the row that is named, and what it is in the solution
+PARTED = [  # an exercise, a right piece, a wrong one, and what is said of it
     ("01.2", "y = f(x)", "y = f(x) * 2.0",
-     "Row 11 of your tape (y = f(x) * 2.0): × of row 9, 10 = 6.0. In the solution: no more rows."),
+     "Up to your line y = f(x) * 2.0 both tapes are the same. There yours has × = 6.0, and the solution "
+     "has nothing like it."),
     ("01.2", "tf.constant(value)", "tf.constant(value + 1)",
-     "Row 0 of your tape (tape.watch(x)): an input = 3.0. In the solution: an input = 2.0."),
+     "In your line tape.watch(x) the tape has x = 3.0, and the solution has x = 2.0."),
     ("02.6", "tape.gradient", "tape.jacobian",
-     "adjoint [1. 0. 0.] of row 15. In the solution: adjoint [1. 1. 1.] of row 15."),
-    ("06.4", "(tf.round(x) - x)", "(tf.round(x))", "stop of row 1 = 3.0. In the solution: - of row 1, 0 = 0.3599999."),
-    ("07.2", "y + slope * slope", "y + slope", "Row 30 of your tape (loss = y + slope): + of row 15, 29 = 0.09375."),
+     "On the way back yours has adjoint [1. 0. 0.] of row 8, and the solution has adjoint [1. 1. 1.] of row 8."),
+    ("06.4", "(tf.round(x) - x)", "(tf.round(x))", "the solution has - = 0.3599999, which your tape lacks."),
+    ("07.2", "y + slope * slope", "y + slope",
+     "Before your line loss = y + slope the solution has × = 0.03515625, which your tape lacks."),
 ]  # fmt: skip
 
 
@@ -61,7 +63,7 @@ def test_a_row_that_is_not_recorded_is_told_as_such():
         return tape
 
     told = build_first_difference_playback([tape_of(False)], [tape_of(True)]).text
-    assert "×, not recorded, of row 0, 0 = 4.0. In the solution: × of row 0, 0 = 4.0." in told
+    assert "The solution's tape recorded × = 4.0 there, and yours did not." in told
 
 
 @pytest.fixture
@@ -90,7 +92,24 @@ def test_the_box_is_folded_and_makes_its_two_views_when_it_is_opened(playback):
     [inside] = box.children
     assert box.selected_index is None and inside.children == ()
     box.selected_index = 0
-    assert [type(view).__name__ for view in inside.children] == ["TapeView", "TapeView"]
+    text, grid = inside.children
+    assert (
+        text.value == "Up to your line y = f(x) * x both tapes are the same. There yours has × = 1.8185948, and the "
+        "solution has nothing like it."
+    )
+    titles, views = zip(*(column.children for column in grid.children), strict=True)
+    assert [title.value for title in titles] == ["<b>Your tape</b>", "<b>The solution&#x27;s tape</b>"]
+    assert [type(view).__name__ for view in views] == ["TapeView", "TapeView"]
+
+
+def test_the_sentence_and_both_pictures_name_the_same_row(playback):
+    box = playback.build_box()
+    box.selected_index = 0
+    views = [column.children[1] for column in box.children[0].children[1].children]
+    row, _ = playback.difference.rows
+    assert [view._build_snapshot()["differs"]["row"] for view in views] == list(playback.difference.places)
+    assert views[0]._build_snapshot()["differs"]["row"] == row["row"]
+    assert "× of row 1, 0 = 1.8185948 here" in views[0]._build_snapshot()["differs"]["text"]
 
 
 def test_without_live_views_both_pictures_are_left(playback, monkeypatch):

@@ -184,7 +184,7 @@ def test_a_prediction_is_compared_with_the_truth_in_the_language(folder, capsys,
     write_texts(folder, "check", texts["check"])
     question = predict("t.p1", "Was ist y?", ["<an error>", 6.0])
     assert repr(question) == "<Predict: Was ist y?>\n  - <an error>\n  - 6.0\n<To choose, run this cell.>"
-    assert question.commit("<an error>") == "<You predict: <an error>. Now run the next cell: Shift+Enter, twice.>"
+    assert question.commit("<an error>") == "<You say <an error>. Let's find out: press Shift+Enter twice.>"
     assert json.loads(get_progress_path().read_text())["predictions"] == {"t.p1": "<an error>"}
     assert question._build_widget().chosen == "<an error>"
     assert (
@@ -192,7 +192,7 @@ def test_a_prediction_is_compared_with_the_truth_in_the_language(folder, capsys,
         == "<Last time you predicted: <an error>. What do you say today?>"
     )
     reveal("t.p1", "an error")
-    assert capsys.readouterr().out == "<You predicted <an error>, and so it is.>\n"
+    assert capsys.readouterr().out == "<You said <an error>, and that's right.>\n"
     reveal("t.p1", 6.0, "Because.")
     assert capsys.readouterr().out == "<You predicted <an error>.> <The answer: 6.0>\n\n<Because.>\n"
     assert RevealedAnswer("t.p1", 6.0, "Because.").to_text().endswith("\n\n<Because.>")

@@ -16,7 +16,7 @@ from minitape.course.exercise import Exercise, collect_exercises
 from minitape.course.unknown_functions import Polynomial
 
 DERIVATIVE, NESTED = SOLUTIONS["01.2"], SOLUTIONS["01.4"]
-SECOND_WRONG = "Wrong in this case: place 2, counted from 1. The rest is right."
+SECOND_WRONG = "Almost: only the second one is off."
 RIGHT = [
     ("01.3", np.array([None, 6.0, 9.0], dtype=object)), ("02.1", np.array([[0, 0], [1, 0], [1, 2]])),
     ("08.5", np.array([7, 6, 5])), ("01.1", Fraction(12)), ("01.1", Decimal(12)),
@@ -231,7 +231,7 @@ TOLD = [
     ("01.2", solved("01.2", "tape.gradient(y, x)", "tape.gradient(y, x) * x"), "largest difference: 9.0"),
     ("07.2", solved("07.2", "y + slope", "y - slope"), "the result with a minus where a plus belongs"),
     ("11.6", solved("11.6", "upstream, 0.0", "upstream, 1.0"), "With x**2, 0.5 your function is right"),
-    ("05.4", solved("05.4", "rate * ", "0.1 * "), "rate is handed in, and your program does not use it."),
+    ("05.4", solved("05.4", "rate * ", "0.1 * "), "You never use 'rate'."),
     ("09.5", solved("09.5", "return w", "return tape.gradient(loss, w)"), "not yet"),
     ("11.3", solved("11.3", "0.5 * upstream", "(upstream, upstream)"), "one amount for each input"),
     ("01.5", solved("01.5", "return x", "return [x]"), ", not a number"),
@@ -266,7 +266,7 @@ TOLD = [
     ("10.2", solved("10.2", "return f(x)", "global value; return f(x)").replace("penalty * x", "value"),
      "'value' is a name within your function"),
     ("10.4", solved("10.4", "k + 1", "k"), "The loop never ends by itself, and check stopped it."),
-    ("10.4", solved("10.4", "f(y)", "f(x)"), "the result of a single step, whatever"),
+    ("10.4", solved("10.4", "f(y)", "f(x)"), "However many steps we ask for, you take one."),
     ("10.4", solved("10.4", "k, y = tf.while_loop", "tf.while_loop"), (
         "The slope is 1, as that of x itself. Does the loop run"
     )),
@@ -282,7 +282,7 @@ TOLD = [
     ("08.3", solved("08.3", "tf.reduce_mean(results)", "results.mean()"), "tf.reduce_mean(...)"),
     ("08.3", solved("08.3", "tf.reduce_mean(results)", "tf.math.is_nan(results)"), "minitape has those of its lessons"),
     ("10.4", solved("10.4", "tf.while_loop(", "tf.while_lop("), "Did you mean 'while_loop'?"),
-    ("01.5", solved("01.5", STEP, "x - 0.1 * tape.gradient(y, x)"), "computes something that nothing keeps."),
+    ("01.5", solved("01.5", STEP, "x - 0.1 * tape.gradient(y, x)"), "computes something, and nothing keeps it."),
     ("06.3", solved("06.3", "distance(a, tf.stop_gradient(b))", "(a - tf.stop_gradient(b)) ** 3"), "distance is han"),
     ("09.5", solved("09.5", "assign_sub", "assign"), "puts a new value in the place of what w held."),
     ("05.2", solved("05.2", "gradient(z, x)", "gradient(y, x) + 0.0 * z"), SECOND_WRONG),

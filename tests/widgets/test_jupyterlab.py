@@ -182,7 +182,7 @@ def test_a_page_that_was_too_slow_for_anywidget_still_hears_the_kernel(notebook,
     for cell in (0, 1, 2):
         book.run_cell(cell)
     page.get_by_role("button", name="that").click()
-    page.get_by_text("You predict: that. Now run the next cell: Shift+Enter, twice.").wait_for()
+    page.get_by_text("You say that. Let's find out: press Shift+Enter twice.").wait_for()
     book.shows("26 rows")
 
 

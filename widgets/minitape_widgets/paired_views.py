@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,8 @@ from minitape.picture.picture_texts import translate
 from .saved_page import build_html_page
 
 if TYPE_CHECKING:
+    from minitape.picture.tape_difference import TapeDifference
+
     from .view import TapeView
 
 
@@ -23,17 +26,18 @@ class Comparison:
         row: The number of the first row that differs; None if the tapes are equal.
     """
 
-    def __init__(self, views: tuple[TapeView, TapeView], difference: tuple[int, str, str] | None) -> None:
+    def __init__(self, views: tuple[TapeView, TapeView], difference: TapeDifference | None) -> None:
         """Store the views, and the difference as ``find_first_difference`` returns it."""
         self.views = views
-        self.row = None if difference is None else difference[0]
+        self.row = None if difference is None else difference.places[0]
         self._difference = difference
 
     def __repr__(self) -> str:
         """Describe the first row that differs."""
         if self._difference is None:
             return translate("The two tapes are alike, row by row.")
-        row, here, there = self._difference
+        here, there = self._difference.texts
+        row = self._difference.places[0]
         return translate("Row {row} is the first that differs: {here}, but {there}.", row=row, here=here, there=there)
 
     def save(self, path: Any) -> None:
@@ -63,11 +67,20 @@ class Comparison:
             )
         if MISSING:
             return data, {}
-        from ipywidgets import GridBox, Layout
-
-        self._grid = GridBox(
-            self.views,
-            layout=Layout(grid_template_columns="repeat(auto-fit, minmax(min(100%, 660px), 1fr))", grid_gap="8px"),
-        )
+        self._grid = self.build_grid()
         grid_data = self._grid._repr_mimebundle_(**options) or {}
         return grid_data | data, {}
+
+    def build_grid(self, titles: Sequence[str] = ()) -> Any:
+        """Build a widget that shows both views, next to each other if there is room.
+
+        Args:
+            titles: A title for each view; none if empty.
+        """
+        from ipywidgets import HTML, GridBox, Layout, VBox
+
+        boxes = [VBox([HTML(f"<b>{escape(title)}</b>"), view]) for title, view in zip(titles, self.views, strict=False)]
+        return GridBox(
+            boxes or self.views,
+            layout=Layout(grid_template_columns="repeat(auto-fit, minmax(min(100%, 660px), 1fr))", grid_gap="8px"),
+        )

@@ -25,6 +25,7 @@ from minitape.picture.picture_texts import build_browser_texts, translate
 from minitape.picture.reader import EMPTY_RECORD_NAME, PictureRow, Reader, collect_namespaces
 from minitape.picture.snapshots import snapshot
 from minitape.picture.source import TapeSource, get_picture_source
+from minitape.picture.tape_difference import TapeDifference, find_first_difference
 
 from .front_end import LOADER, get_front_end
 from .interact import InteractiveFunction
@@ -33,7 +34,6 @@ from .live_updates import keep_view_updated, notify_sending_thread
 from .notebook_outputs import note_shown_view, show_in_replaceable_output
 from .paired_views import Comparison
 from .saved_page import build_html_page, build_playground_field
-from .tape_difference import find_first_difference, list_rows_with_changed_values
 from .view_sweep import SweepFollower
 from .wire_format import encode_snapshot
 
@@ -224,25 +224,40 @@ class TapeView(AnyWidget):
         """
         for tape in (first, second):
             get_picture_source(tape, "TapeView takes")
-        snapshots = snapshot(first), snapshot(second)
-        difference, other_value_rows = find_first_difference(*snapshots), list_rows_with_changed_values(*snapshots)
-        row, *descriptions = difference or (0, "", "")
-        texts = [
-            translate("{here} here, {there} there", here=here, there=there)
-            for here, there in (descriptions, descriptions[::-1])
-        ]
+        difference = find_first_difference(snapshot(first), snapshot(second))
+        return cls.build_comparison(first, second, difference, collect_namespaces(sys._getframe(1)))
+
+    @classmethod
+    def build_comparison(
+        cls, first: Any, second: Any, difference: TapeDifference | None, namespaces: Any = None
+    ) -> Comparison:
+        """Build the two views of a comparison, which mark a difference that was found before.
+
+        Args:
+            first: The tape on the left.
+            second: The tape on the right.
+            difference: Their first difference; None if they agree.
+            namespaces: Where the names of the tensors are found; None means the caller's names.
+
+        Returns:
+            The two views.
+        """
+        namespaces = collect_namespaces(sys._getframe(1)) if namespaces is None else namespaces
         # The browser needs the link before the first step, so it travels with the first rows.
-        linked = {"linked": uuid4().hex}
-        compared = [
-            linked
-            if difference is None
-            else {**linked, "differs": {"row": row, "text": text, "rows": other_value_rows}}
-            for text in texts
-        ]
-        namespaces = collect_namespaces(sys._getframe(1))
+        linked: dict[str, Any] = {"linked": uuid4().hex}
+        marks_of_views = [linked, linked]
+        if difference is not None:
+            texts = [
+                translate("{here} here, {there} there", here=here, there=there)
+                for here, there in (difference.texts, difference.texts[::-1])
+            ]
+            marks_of_views = [
+                {**linked, "differs": {"row": place, "text": text, "rows": rows}}
+                for place, text, rows in zip(difference.places, texts, difference.changed_rows, strict=True)
+            ]
         first_view, second_view = (
             cls(tape, _comparison=marks, _namespaces=namespaces)
-            for tape, marks in zip((first, second), compared, strict=True)
+            for tape, marks in zip((first, second), marks_of_views, strict=True)
         )
         return Comparison((first_view, second_view), difference)
 

@@ -1,0 +1,84 @@
+"""The line in which a learner's function first differs from the solution, in the learner's names."""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+MIN_SIMILARITY = 0.5
+"""Programs that are less alike take another way, and their lines say nothing of each other."""
+MAX_LINES = 2
+
+_NAME = re.compile(r"(?<![\w.\"'])[A-Za-z_]\w*(?!\w|[\"'])")
+
+
+@dataclass(frozen=True)
+class LineDifference:
+    """The first lines in which two programs differ.
+
+    Attributes:
+        own_lines: The lines of the learner's function; empty if the solution has further lines there.
+        solution_lines: The lines of the solution in the learner's names; empty if it does without the learner's lines.
+    """
+
+    own_lines: list[str]
+    solution_lines: list[str]
+
+
+def find_line_difference(source: str, solution: str) -> LineDifference | None:
+    """Find the first lines in which a learner's function differs from the solution.
+
+    Args:
+        source: The source of the learner's function.
+        solution: The program of the solution.
+
+    Returns:
+        The lines, or None if the functions agree, or have so little in common that one line would explain nothing.
+
+    >>> solution = "def f(x):\\n    y = x * x\\n    return y"
+    >>> find_line_difference("def g(a):\\n    b = a + a\\n    return b", solution)
+    LineDifference(own_lines=['b = a + a'], solution_lines=['b = a * a'])
+    """
+    own_function, solution_function = _find_function(source), _find_function(solution)
+    if own_function is None or solution_function is None:
+        return None
+    own_lines, solution_lines = _list_body_lines(own_function), _list_body_lines(solution_function)
+    own_names, solution_names = map(_list_names_in_order, (own_function, solution_function))
+    if len(own_names) == len(solution_names):
+        names = dict(zip(solution_names, own_names, strict=True))
+        solution_lines = [_NAME.sub(lambda match: names.get(match[0], match[0]), line) for line in solution_lines]
+    matcher = SequenceMatcher(None, own_lines, solution_lines, autojunk=False)
+    if matcher.ratio() < MIN_SIMILARITY:
+        return None
+    for tag, begin, end, solution_begin, solution_end in matcher.get_opcodes():
+        if tag != "equal":
+            own_part, solution_part = own_lines[begin:end], solution_lines[solution_begin:solution_end]
+            if max(len(own_part), len(solution_part)) > MAX_LINES:
+                return None
+            return LineDifference(*([line.strip() for line in part] for part in (own_part, solution_part)))
+    return None
+
+
+def _find_function(program: str) -> ast.FunctionDef | None:
+    try:
+        tree = ast.parse(program)
+    except SyntaxError:
+        return None
+    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+    return functions[-1] if functions else None
+
+
+def _list_body_lines(function: ast.FunctionDef) -> list[str]:
+    """List the lines of a function's body, written in one way."""
+    body = [node for node in function.body if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))]
+    return [line for node in body for line in ast.unparse(node).split("\n")]
+
+
+def _list_names_in_order(function: ast.FunctionDef) -> list[str]:
+    """List the arguments of a function, then the names that it gives values to, in the order of its lines."""
+    arguments = [argument.arg for argument in function.args.args]
+    stored = [node for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
+    stored.sort(key=lambda node: (node.lineno, node.col_offset))
+    return [*dict.fromkeys([*arguments, *(node.id for node in stored)])]

@@ -1,0 +1,269 @@
+"""Find where two recordings differ, for example a learner's and the solution's.
+
+The operations of both tapes are aligned by what they compute, not by their row numbers: a further constant or another
+order of the leaves is no difference, and neither is another name.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import TYPE_CHECKING, TypeAlias
+
+from .picture_texts import translate
+from .truncation import elide_text
+
+if TYPE_CHECKING:
+    from .snapshot_types import RowFields, Snapshot, StepFields, ValueFields
+
+MAX_ALIGNED_ROWS = 2000
+"""The most operations after the first difference that are aligned."""
+RTOL = 1e-5
+COMMUTATIVE_OPERATIONS = {"add", "multiply", "maximum", "minimum"}
+
+RowPair: TypeAlias = "tuple[RowFields | None, RowFields | None]"
+
+
+@dataclass(frozen=True)
+class TapeDifference:
+    """The first difference between two tapes.
+
+    Attributes:
+        kind: "operation" if the rows compute something else or only one of them exists, "start" if a leaf has another
+            value, "recording" if only one of the rows is recorded, "value" if the results differ, or "adjoint".
+        rows: The row of each tape; None if a tape has no such row.
+        places: The number of each row; for a missing row the number of the row that comes next.
+        next_rows: The row at each place; None at the end of a tape.
+        texts: What each tape has in its row.
+        changed_rows: For each tape the rows that have the same operation as in the other tape, and another value.
+    """
+
+    kind: str
+    rows: RowPair
+    places: tuple[int, int]
+    texts: tuple[str, str]
+    changed_rows: tuple[list[int], list[int]]
+    next_rows: RowPair = (None, None)
+
+
+def find_first_difference(first: Snapshot, second: Snapshot, compares_sweeps: bool = True) -> TapeDifference | None:
+    """Find the first row in which two tapes differ.
+
+    If all rows agree, the adjoints and shares are compared in the order of the sweep.
+
+    Args:
+        first: A snapshot.
+        second: Another snapshot.
+        compares_sweeps: Whether the sweeps count. They are only compared if both answer the same question.
+
+    Returns:
+        The difference, or None if the tapes agree.
+
+    >>> import minitape as tf
+    >>> def made(f):
+    ...     x = tf.Variable(2.0, name="x")
+    ...     with tf.GradientTape() as tape:
+    ...         y = f(x) * x
+    ...     return tf.snapshot(tape, y, x)
+    >>> find_first_difference(made(tf.sin), made(tf.cos)).texts
+    ('sin of row 0 = 0.9092974', 'cos of row 0 = -0.41614684')
+    >>> find_first_difference(made(tf.sin), made(tf.sin)) is None
+    True
+    """
+    alignment = _Alignment(first, second)
+    for own_row, other_row in alignment.iter_pairs():
+        alignment.compare_rows(own_row, other_row)
+    if alignment.difference is None and compares_sweeps:
+        alignment.compare_sweeps()
+    return alignment.difference
+
+
+class _Alignment:
+    """The state of a comparison: which rows belong together, and the first difference that was found."""
+
+    def __init__(self, first: Snapshot, second: Snapshot) -> None:
+        self.snapshots = first, second
+        self.rows = tuple({row["row"]: row for row in snapshot["rows"]} for snapshot in self.snapshots)
+        self.partners: dict[int, int] = {}
+        self.changed_rows: tuple[list[int], list[int]] = [], []
+        self.difference: TapeDifference | None = None
+
+    def iter_pairs(self) -> Iterator[RowPair]:
+        """Yield the operations of both tapes that belong together, in order, and those that only one tape has."""
+        own_rows, other_rows = ([row for row in snapshot["rows"] if row["inputs"]] for snapshot in self.snapshots)
+        own_keys, other_keys = ([(row["op"], row["label"]) for row in rows] for rows in (own_rows, other_rows))
+        start = next(
+            (
+                position
+                for position, (own_key, other_key) in enumerate(zip(own_keys, other_keys, strict=False))
+                if own_key != other_key
+            ),
+            min(len(own_keys), len(other_keys)),
+        )
+        yield from zip(own_rows[:start], other_rows[:start], strict=True)
+        own_rows, other_rows = (rows[start : start + MAX_ALIGNED_ROWS] for rows in (own_rows, other_rows))
+        own_keys, other_keys = (keys[start : start + MAX_ALIGNED_ROWS] for keys in (own_keys, other_keys))
+        for tag, begin, end, other_begin, other_end in SequenceMatcher(
+            None, own_keys, other_keys, autojunk=False
+        ).get_opcodes():
+            if tag == "equal":
+                yield from zip(own_rows[begin:end], other_rows[other_begin:other_end], strict=True)
+            else:
+                own_row = own_rows[begin] if begin < end else None
+                yield own_row, other_rows[other_begin] if other_begin < other_end else None
+
+    def compare_rows(self, own_row: RowFields | None, other_row: RowFields | None) -> None:
+        """Compare two operations that belong together; if one is missing, or they are not alike, note that."""
+        if (
+            own_row is None
+            or other_row is None
+            or (own_row["op"], own_row["label"])
+            != (
+                other_row["op"],
+                other_row["label"],
+            )
+        ):
+            self.note("operation", own_row, other_row)
+            return
+        self.partners[own_row["row"]] = other_row["row"]
+        has_same_inputs = self._compare_inputs(own_row, other_row)
+        if not has_same_inputs or own_row["cut"] != other_row["cut"]:
+            self.note("operation", own_row, other_row)
+        elif own_row["status"] != other_row["status"]:
+            self.note("recording", own_row, other_row)
+        self._compare_values(own_row, other_row, "value")
+
+    def _compare_inputs(self, own_row: RowFields, other_row: RowFields) -> bool:
+        """Return whether the inputs of two rows belong together, and compare the leaves among them."""
+        own_inputs, other_inputs = own_row["inputs"], other_row["inputs"]
+        if len(own_inputs) != len(other_inputs):
+            return False
+        if own_row["op"] in COMMUTATIVE_OPERATIONS and self._count_matching_inputs(own_inputs, other_inputs[::-1]) > (
+            self._count_matching_inputs(own_inputs, other_inputs)
+        ):
+            other_inputs = other_inputs[::-1]
+        for own_input, other_input in zip(own_inputs, other_inputs, strict=True):
+            leaves = self.rows[0].get(own_input), self.rows[1].get(other_input)
+            if leaves[0] is None or leaves[1] is None:
+                continue
+            if own_input in self.partners:
+                if self.partners[own_input] != other_input and not self._has_same_value(*leaves):
+                    return False
+            elif leaves[0]["inputs"] or leaves[1]["inputs"]:
+                # An operation without a partner has been noted already.
+                continue
+            else:
+                self.partners[own_input] = other_input
+                self._compare_values(leaves[0], leaves[1], "start")
+        return True
+
+    def _count_matching_inputs(self, own_inputs: list[int], other_inputs: list[int]) -> int:
+        """Count the inputs that belong together, or are leaves of the same value."""
+        return sum(
+            self.partners[own_input] == other_input
+            if own_input in self.partners
+            else self._has_same_value(self.rows[0].get(own_input), self.rows[1].get(other_input))
+            for own_input, other_input in zip(own_inputs, other_inputs, strict=True)
+        )
+
+    def _has_same_value(self, own_row: RowFields | None, other_row: RowFields | None) -> bool:
+        if own_row is None or other_row is None or bool(own_row["inputs"]) != bool(other_row["inputs"]):
+            return False
+        return _is_same_value(own_row["value"], other_row["value"])
+
+    def _compare_values(self, own_row: RowFields, other_row: RowFields, kind: str) -> None:
+        if self._has_same_value(own_row, other_row):
+            return
+        if self.difference is not None or kind == "start" or own_row["inputs"]:
+            for changed, row in zip(self.changed_rows, (own_row, other_row), strict=True):
+                changed.append(row["row"])
+        self.note(kind, own_row, other_row)
+
+    def note(self, kind: str, own_row: RowFields | None, other_row: RowFields | None) -> None:
+        """Note a difference, if it is the first one."""
+        if self.difference is not None:
+            return
+        texts = tuple(
+            translate("no more rows") if row is None else _describe_row_with_value(row) for row in (own_row, other_row)
+        )
+        places = tuple(
+            self._find_place(side) if row is None else row["row"] for side, row in enumerate((own_row, other_row))
+        )
+        self.difference = TapeDifference(
+            kind,
+            (own_row, other_row),
+            (places[0], places[1]),
+            (texts[0], texts[1]),
+            self.changed_rows,
+            (self.rows[0].get(places[0]), self.rows[1].get(places[1])),
+        )
+
+    def _find_place(self, side: int) -> int:
+        """Find the number of the row that comes after all rows of a tape that have a partner."""
+        paired = self.partners.values() if side else self.partners.keys()
+        later = (number for number in self.rows[side] if number > max(paired, default=-1))
+        return min(later, default=len(self.rows[side]))
+
+    def compare_sweeps(self) -> None:
+        """Compare the adjoints and shares of both sweeps, if they go through the same rows."""
+        sweeps = [snapshot["sweep"] for snapshot in self.snapshots]
+        if sweeps[0] is None or sweeps[1] is None:
+            return
+        pairs = [*zip(sweeps[0]["steps"], sweeps[1]["steps"], strict=False)]
+        if len(sweeps[0]["steps"]) != len(sweeps[1]["steps"]) or any(
+            self.partners.get(own["row"], own["row"]) != other["row"] or len(own["edges"]) != len(other["edges"])
+            for own, other in pairs
+        ):
+            return
+        for own, other in pairs:
+            if difference := self._find_difference_in_step(own, other):
+                self.difference = difference
+                return
+
+    def _find_difference_in_step(self, own: StepFields, other: StepFields) -> TapeDifference | None:
+        """Find the first difference in one step of the sweep: in its adjoint, or else in a share that it passes."""
+        numbers = own["row"], other["row"]
+        rows = self.rows[0].get(numbers[0]), self.rows[1].get(numbers[1])
+        if not _is_same_value(own["adjoint"], other["adjoint"]):
+            here, there = (
+                translate("adjoint {value} of row {row}", value=_format_value(step["adjoint"]), row=step["row"])
+                for step in (own, other)
+            )
+            return TapeDifference("adjoint", rows, numbers, (here, there), ([], []))
+        for edges in zip(own["edges"], other["edges"], strict=True):
+            if not _is_same_value(edges[0]["product"], edges[1]["product"]):
+                here, there = (
+                    translate("{value} handed to row {row}", value=_format_value(edge["product"]), row=edge["input"])
+                    for edge in edges
+                )
+                return TapeDifference("adjoint", rows, numbers, (here, there), ([], []))
+        return None
+
+
+def _is_same_value(own_value: ValueFields | None, other_value: ValueFields | None) -> bool:
+    """Return whether two values agree, up to rounding."""
+    if own_value is None or other_value is None:
+        return own_value is other_value
+    number, other_number = own_value.get("data"), other_value.get("data")
+    if isinstance(number, (int, float)) and isinstance(other_number, (int, float)):
+        is_nan = math.isnan(number) and math.isnan(other_number)
+        return is_nan or math.isclose(number, other_number, rel_tol=RTOL, abs_tol=RTOL * RTOL)
+    return _format_value(own_value) == _format_value(other_value)
+
+
+def _format_value(value: ValueFields | None) -> str:
+    return "" if value is None else " ".join(value["text"].split())
+
+
+def _describe_row_with_value(row: RowFields) -> str:
+    value = elide_text(_format_value(row["value"]) or translate("released"), 60)
+    if not row["inputs"]:
+        return f"{row['label'] or row['op']} = {value}"
+    return translate(
+        "{operation} of row {rows} = {value}",
+        operation=row["label"] or row["op"],
+        rows=translate(", ").join(map(str, row["inputs"])),
+        value=value,
+    )

@@ -1,0 +1,64 @@
+"""What is said to a wrong program that is handed in again: each time the next step, and only what is true of it."""
+
+import pytest
+from test_exercise_programs import SOLUTIONS, check_program, solved
+
+
+@pytest.fixture(autouse=True)
+def new_learner(monkeypatch, tmp_path):
+    monkeypatch.setenv("MINITAPE_PROGRESS", str(tmp_path / "progress.json"))
+
+
+def read_hints(name, program, count=3):
+    return [check_program(name, program).partition("Hint: ")[2].partition("\n  Your tape")[0] for _ in range(count)]
+
+
+def test_each_rung_speaks_of_this_program():
+    what, where, line = read_hints("08.3", solved("08.3", "reduce_mean", "reduce_sum"))
+    assert what == "That is the derivative of the sum. The mean divides by how many."
+    assert where == (
+        "Up to your line y = tf.reduce_sum(results) both tapes are the same. "
+        "There yours has Σ = 35.0, and the solution has mean = 11.666667."
+    )
+    assert line.split("\n")[1:] == ["  - y = tf.reduce_sum(results)", "  + y = tf.reduce_mean(results)"]
+
+
+def test_another_wrong_program_hears_first_what_it_does():
+    read_hints("08.3", solved("08.3", "reduce_mean", "reduce_sum"))
+    twice = SOLUTIONS["08.3"].replace("return tape.gradient(y, x)", "return 2.0 * tape.gradient(y, x)")
+    assert check_program("08.3", twice).partition("Hint: ")[2].startswith("It is 2 times what it should be")
+
+
+def test_the_line_is_in_the_names_of_the_learner():
+    program = """
+def slopes(g, numbers):
+    v = tf.Variable(numbers)
+    with tf.GradientTape() as recorder:
+        heights = g(v)
+        mean = tf.reduce_sum(heights)
+    return recorder.gradient(mean, v)"""
+    assert read_hints("08.3", program)[2].endswith(
+        "- mean = tf.reduce_sum(heights)\n  + mean = tf.reduce_mean(heights)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "program", "gone"),
+    [
+        ("08.3", SOLUTIONS["08.3"].replace("reduce_mean", "reduce_sum"), "np.mean"),
+        ("08.3", SOLUTIONS["08.3"].replace("tf.reduce_mean(results)", "results[0]"), "np.mean"),
+        ("14.4", SOLUTIONS["14.4"].replace("** 2", "** 4"), "stop_recording"),
+        ("14.4", SOLUTIONS["14.4"].replace("- t)", "+ t)"), "stop_recording"),
+        ("10.2", SOLUTIONS["10.2"].replace("penalty * x", "penalty * x * x"), "Python looks up"),
+    ],
+)
+def test_no_rung_speaks_of_a_line_that_the_program_does_not_have(name, program, gone):
+    assert [hint for hint in read_hints(name, program, 4) if gone in hint] == []
+
+
+def test_a_hint_that_names_the_line_of_a_cell_is_the_same_in_its_next_run():
+    program = solved("01.4", "outer.watch(x)", "pass")
+    what, where, line = read_hints("01.4", program)
+    assert what.startswith("outer: The tape does not watch x")
+    assert "The solution's tape recorded × = 1.0 there, and yours did not." in where
+    assert line.endswith("  - pass\n  + outer.watch(x)")
