@@ -33,11 +33,16 @@ LETTERS = list("ABCDEFGH")
 
 @dataclass(frozen=True)
 class AnswerComparison:
-    """How an answer compares: `problem` is set where the two cannot be compared number by number, in which `place` of
-    several answers, and whether that is a single one (`is_single`).
+    """The outcome of comparing two answers.
 
-    `max_difference`: the largest difference. `part_counts` of a list or dict of several answers: how many of them are
-    right, and how many there are. `quotes_hint`: what is in quotes and should not.
+    Attributes:
+        is_right: Whether they agree.
+        max_difference: The largest difference between two numbers.
+        problem: Why the two cannot be compared number by number; "" if they can.
+        place: The part of several answers that the problem is in.
+        is_single: Whether that part is a single answer.
+        part_counts: For several answers how many are right, and how many there are.
+        quotes_hint: What stands in quotes and should not.
     """
 
     is_right: bool
@@ -107,8 +112,14 @@ def compare_answers(answer: Answer, expected: Answer, rtol: float, atol: float) 
 
 
 def arrange_as_expected(answer: Answer, expected: Answer) -> Answer:
-    """Turn a list into a dictionary with the expected names, in their order, or a dictionary of A, B, C into a list;
-    return anything else unchanged.
+    """Arrange a list or a dictionary as the expected answer is arranged.
+
+    Args:
+        answer: The answer.
+        expected: The expected answer.
+
+    Returns:
+        A dictionary with the expected names for a list, a list for a dictionary of A, B, C; anything else unchanged.
 
     >>> arrange_as_expected([1, 2], {"x": 3, "u": 4}), arrange_as_expected({"A": 1, "B": 2}, [3, 4])
     ({'x': 1, 'u': 2}, [1, 2])
@@ -122,8 +133,14 @@ def arrange_as_expected(answer: Answer, expected: Answer) -> Answer:
 
 
 def convert_zero_one_to_bool(answer: Answer, expected: Answer) -> Answer:
-    """Turn a 0 or 1 among several answers into a bool, where the expected answer is True or False; return any other as
-    it is.
+    """Convert a 0 or 1 into a bool if the expected answer is True or False.
+
+    Args:
+        answer: One of several answers.
+        expected: The expected answer.
+
+    Returns:
+        The bool, or any other answer as it is.
     """
     return bool(answer) if type(answer) is int and answer in (0, 1) and isinstance(expected, bool) else answer
 
@@ -159,8 +176,14 @@ def _compare_numbers(answer: Answer, expected: Answer, rtol: float, atol: float)
 
 
 def combine_comparisons(comparisons: list[AnswerComparison], places: list[Answer]) -> AnswerComparison:
-    """Combine comparisons: right if all are, with how many are, the first problem in its place of `places`, and the
-    largest difference.
+    """Combine the comparisons of several parts.
+
+    Args:
+        comparisons: The comparison of each part.
+        places: The key or number of each part.
+
+    Returns:
+        A comparison that is right if all are, with the first problem and the largest difference.
     """
     problems = (
         (str(place), comparison) for place, comparison in zip(places, comparisons, strict=True) if comparison.problem
@@ -186,8 +209,13 @@ def join_places(outer_place: str, place: str) -> str:
 
 
 def sort_distinct_parts(answer: Answer) -> Answer:
-    """Turn a list, tuple, set or array into a sorted list, each part once, where any order is right; letters in one
-    text, too.
+    """Sort the parts of an answer in which the order does not matter.
+
+    Args:
+        answer: A list, tuple, set or array, or a text of letters.
+
+    Returns:
+        A sorted list with each part once; any other answer as it is.
 
     >>> [sort_distinct_parts(answer) for answer in ({7, 5}, [7, 5, 7], "BD", "7, 5")]
     [[5, 7], [5, 7], ['B', 'D'], '7, 5']
@@ -216,8 +244,13 @@ def append_colon_zero_to_names(names: Answer) -> Answer:
 
 
 def to_numpy_value(value: Answer) -> Answer:
-    """Turn a tensor or variable into the NumPy value it holds, a shape into a tuple, a fraction into a number; return
-    anything else as it is.
+    """Convert a tensor or variable into its NumPy value, a shape into a tuple, and a fraction into a number.
+
+    Args:
+        value: Any value.
+
+    Returns:
+        The converted value; anything else as it is.
     """
     if isinstance(value, (Fraction, Decimal)):
         return float(value)

@@ -72,8 +72,15 @@ class CheckRun:
 
 @dataclass(frozen=True)
 class Attempt:
-    """A learner's function with its source, what it did on each case, and what the solution gives; `failed_index` is
-    the first case in which it is wrong.
+    """A learner's function and what it did.
+
+    Attributes:
+        exercise: The exercise.
+        function: The function.
+        source: Its source; "" if that is out of reach.
+        runs: What it did on each case.
+        expected_values: What the solution returns on each case.
+        failed_index: The first case in which the function is wrong.
     """
 
     exercise: Exercise
@@ -110,8 +117,12 @@ class Attempt:
         return compare_answers(result, other_result, self.exercise.rtol, self.exercise.rtol).is_right
 
     def matches_results_of(self, other_function: Program | None, runs_like_learner: bool = True) -> bool:
-        """Return whether the function did on every case what another one does. With `runs_like_learner`, that is
-        run as the learner's function is; else it gives what is compared, and one error is as good as another.
+        """Return whether the function did on every case what another one does.
+
+        Args:
+            other_function: The other function; None matches nothing.
+            runs_like_learner: Whether the other function runs as the learner's does. Otherwise it returns what is
+                compared, and any error matches any other.
         """
         if other_function is None:
             return False
@@ -292,8 +303,10 @@ def _find_misplaced_result_hint(attempt: Attempt) -> str:
 
 
 def _find_solution_variant_hint(attempt: Attempt) -> str:
-    """Say that the function does as the solution does with one piece changed; "" where a None has other reasons, or
-    where that would take long.
+    """Say that the function does as the solution does with one piece changed.
+
+    Returns:
+        The sentence; "" if a None has other reasons, or if trying would take long.
     """
     program = find_solution_text(attempt.exercise.name)
     if (

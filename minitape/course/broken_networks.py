@@ -168,6 +168,16 @@ class PatientCase:
     """
 
     def __init__(self, ward: Ward, name: str, step: Step, program: str = "", bed: int = 0, is_treated: bool = False):
+        """Run the program of a patient.
+
+        Args:
+            ward: The ward.
+            name: The name of the patient.
+            step: The function that takes one training step.
+            program: The text of the program.
+            bed: The number of the bed; 0 for none.
+            is_treated: Whether the program was changed as a treatment.
+        """
         self.name, self._program, self._ward, self._bed, self.is_treated = name, program, ward, bed, is_treated
         self.network, self.accuracies, self.losses = ward.new_network(), [], []
         history: list[list[Answer]] = []
@@ -228,8 +238,10 @@ class PatientCase:
         return self.accuracies[-1] >= GOOD_ACCURACY and self.gradient_count.with_gradient == self.gradient_count.total
 
     def build_chart(self) -> Plot:
-        """Build a plot of its right answers per step beside those of the healthy network; in green, if a treatment made
-        it well.
+        """Build a plot of the right answers per step next to those of the healthy network.
+
+        Returns:
+            The plot, whose curve is green if a treatment made the patient well.
         """
         healthy = self._ward.healthy.accuracies if self._ward.healthy else self.accuracies
         texts = {"name": self.name, "end": f"{self.accuracies[-1]:.0%}", "healthy": f"{healthy[-1]:.0%}"}
@@ -258,6 +270,7 @@ class PatientCase:
         return "\n".join(lines)
 
     def __repr__(self) -> str:
+        """Return the report as text."""
         return f"{self._format_summary()}\n{self.build_chart()!r}"
 
     def _repr_mimebundle_(self, **options: Answer) -> dict[str, str]:
@@ -274,6 +287,15 @@ class Ward:
     """
 
     def __init__(self, name: str, new_network: Callable[[], list[Answer]], answer: Program, x: Answer, t: Answer):
+        """Open a ward for a learner.
+
+        Args:
+            name: The learner's name, which selects the patients.
+            new_network: The function that creates the variables of a network.
+            answer: The function that computes a network's answers.
+            x: The points.
+            t: Their labels.
+        """
         global _current_ward
         self.beds = select_patients_for_beds(name)
         self.new_network, self.answer, self.x, self.t = new_network, answer, x, t
@@ -291,8 +313,13 @@ class Ward:
         _current_ward = self
 
     def admit(self, bed: int) -> PatientCase:
-        """Run the program of the patient in a bed, and return its case, which shows its loss and its curve; `program`
-        is its text.
+        """Run the program of the patient in a bed.
+
+        Args:
+            bed: The number of the bed.
+
+        Returns:
+            The case, which shows the loss and the curve; `program` is the text.
         """
         program = self.get_patient_in_bed(bed).program
         self._cases[bed] = PatientCase(self, _format_bed(bed), _compile_step(program, f"bed_{bed}.py"), program, bed)
@@ -303,15 +330,22 @@ class Ward:
         return self._cases.get(bed) or self.admit(bed)
 
     def visit(self, patient_name: str) -> PatientCase:
-        """Run the program of a patient by name, who need not lie in a bed; "yew" is the one that the lesson itself
-        examines.
+        """Run the program of a patient who need not lie in a bed.
+
+        Args:
+            patient_name: The name; "yew" is the patient that the lesson examines.
+
+        Returns:
+            The case.
         """
         program = {**PATIENTS, "yew": LAST_WEEK_PATIENT}[patient_name].program
         return PatientCase(self, say("a patient of last week"), _compile_step(program, f"{patient_name}.py"), program)
 
     def edit(self, bed: int) -> None:
-        """Put the program of a patient into a new cell below, to be changed; where that cannot be, print it. First its
-        diagnosis must be known.
+        """Put the program of a patient into a new cell below, or print it if that is not possible.
+
+        Args:
+            bed: The number of the bed. The diagnosis must be known.
         """
         shell = find_ipython_shell()
         text = f"{self.get_patient_in_bed(bed).program}\n\nward.treat({bed}, step)"

@@ -1,8 +1,7 @@
-"""What was seen while a learner's function ran: which calls tapes recorded, which gradients were asked for, what was
-assigned.
+"""Observe a learner's function while it runs: its calls, the questions to tapes, and assignments.
 
 A number alone does not tell how it was found. `observe_run` notes it while `check` runs a function, so that a slope by
-hand, a fit or a `None` that was typed in is told from what a tape gave.
+hand, a fit or a `None` that was typed in differs from what a tape gave.
 """
 
 from __future__ import annotations
@@ -39,11 +38,14 @@ QUESTION_METHODS, ASSIGN_METHODS = ("gradient", "jacobian", "batch_jacobian"), (
 
 @dataclass(frozen=True)
 class LoggedCall:
-    """One call of an unknown function: of each input, on how many of the tapes it was, and whether it is a trainable
-    variable; None where it is no variable.
+    """One call of an unknown function.
 
-    `is_in_function`: whether the call is in a traced function. `input_values`: what the inputs held, where it was
-    computed at once. `row_count`: how many rows the innermost tape had after it.
+    Attributes:
+        tape_counts: For each input the number of tapes that track it.
+        is_in_function: Whether the call is in a traced function.
+        trainable_inputs: For each input whether it is a trainable variable; None if it is not a variable.
+        input_values: The values of the inputs, if the call was computed at once.
+        row_count: The number of rows on the innermost tape after the call.
     """
 
     tape_counts: tuple[int, ...]
@@ -60,12 +62,17 @@ class LoggedCall:
 
 @dataclass(frozen=True)
 class LoggedQuestion:
-    """One question to a tape, such as "gradient" or "jvp": of which order the derivative is, whether a number came out,
-    and the tapes that recorded it in turn.
+    """One question to a tape, such as "gradient" or "jvp".
 
-    `is_reversed`: the source was computed from the target. `explanations`: of each source what `explain` says, or ""
-    where it got a number; where other tapes are in the program, after the name of this one. `sweep_count`: how many
-    that took. `operations`: what a short tape had recorded.
+    Attributes:
+        order: The order of the derivative.
+        is_answered: Whether a number came out.
+        recording_tapes: The tapes that recorded the question in turn.
+        is_reversed: Whether the source was computed from the target.
+        explanations: For each source what `explain` says, after the name of the tape if there are several; "" if the
+            source got a number.
+        sweep_count: The number of sweeps.
+        operations: What a short tape had recorded.
     """
 
     order: int
@@ -79,9 +86,16 @@ class LoggedQuestion:
 
 @dataclass
 class ObservedRun:
-    """What was seen of one run of a learner's function: calls, questions, how often a variable was changed, what the
-    calls gave, what the questions gave, the tapes that were asked, and whether one is answering just now
-    (`is_answering`).
+    """What was observed of one run of a learner's function.
+
+    Attributes:
+        calls: The calls of unknown functions.
+        questions: The questions to tapes.
+        assign_count: How often a variable was changed.
+        call_results: The results of the calls.
+        answers: The results of the questions.
+        asked_tapes: The tapes that were asked.
+        is_answering: Whether a tape is answering just now.
     """
 
     calls: list[LoggedCall] = field(default_factory=list)
@@ -153,8 +167,13 @@ def observe_run() -> Iterator[ObservedRun]:
 
 @contextmanager
 def limit_iterations(function: Answer) -> Iterator[None]:
-    """Limit loops while the block runs: each tf.while_loop ends after MAX_ITERATIONS iterations, and a learner's
-    function, with those beside it, raises RuntimeError after MAX_LINES lines.
+    """Limit loops while the block runs.
+
+    Each tf.while_loop ends after MAX_ITERATIONS iterations. A learner's function, with its neighbors, raises
+    RuntimeError after MAX_LINES lines.
+
+    Args:
+        function: The learner's function.
     """
     import minitape
 

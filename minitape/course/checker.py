@@ -50,10 +50,12 @@ def _is_in_notebook() -> bool:
 
 
 def _highlight_verdict_line(text: str, exercise_name: str) -> str:
-    """Set the line that says whether an answer is right in bold in a notebook, with a green mark if it is; else return
-    the text as it is.
+    """Set the verdict's line in bold in a notebook, with a green mark if the answer is right.
 
-    As saved, no lesson is answered, and that has no colour.
+    No lesson is saved with an answer, so nothing that is saved has a color.
+
+    Returns:
+        The text with the marks; the text as it is outside of a notebook.
     """
     first_line, newline, other_lines = text.partition("\n")
     marks = {say(RIGHT_LINE, name=exercise_name): f" {GREEN}✔{PLAIN}", say(WRONG_LINE, name=exercise_name): ""}
@@ -62,10 +64,14 @@ def _highlight_verdict_line(text: str, exercise_name: str) -> str:
 
 
 def is_right(name: str, answer: Answer = ...) -> bool:
-    """Return whether `answer` solves the exercise called `name`. Nothing is printed, and nothing is counted: for a
-    grade.
+    """Return whether an answer solves an exercise, for a grade. Nothing is printed or counted.
 
-    Raises ValueError where there is no such exercise.
+    Args:
+        name: The name of the exercise.
+        answer: The answer.
+
+    Raises:
+        ValueError: If there is no such exercise.
 
     >>> is_right("01.1", 12.0), is_right("01.1", 8.0), is_right("01.1", ...)
     (True, False, False)

@@ -11,8 +11,10 @@ FOLDER = Path(__file__).parent / "data"
 
 
 def load_penguins() -> dict[str, np.ndarray]:
-    """Load 342 penguins of Antarctica: their `species`, and their bills, flippers (in mm) and mass (in g), each as an
-    array.
+    """Load the measures of 342 penguins of Antarctica.
+
+    Returns:
+        An array for each column: the `species`, the bills and flippers in mm, and the mass in g.
 
     >>> penguins = load_penguins()
     >>> sorted(penguins)

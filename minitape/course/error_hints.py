@@ -1,6 +1,4 @@
-"""Errors in a learner's function that say more than a wrong result: a name that does not exist, a tape that is used
-up.
-"""
+"""Explain errors in a learner's function that say more than a wrong result, such as a name that does not exist."""
 
 from __future__ import annotations
 

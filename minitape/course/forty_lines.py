@@ -1,5 +1,6 @@
-"""The program of lesson 8 without `explain`: forty lines, one of which cuts the path, and a tape that answers six
-questions.
+"""The program of lesson 8 without `explain`: forty lines, one of which cuts the path.
+
+The tape answers six questions.
 """
 
 from __future__ import annotations

@@ -44,10 +44,16 @@ class FrameworkProgram:
 
 
 def framework_program(name: str) -> FrameworkProgram:
-    """Print and return the lesson's program for "torch", "tensorflow" or "jax", or another one for a framework, such as
-    "torch_losses", as it was recorded when the lesson was written.
+    """Print and return a program of the lesson as it was recorded when the lesson was written.
 
-    Raises KeyError for another name.
+    Args:
+        name: "torch", "tensorflow" or "jax", or the name of another program, such as "torch_losses".
+
+    Returns:
+        The recorded program.
+
+    Raises:
+        KeyError: If there is no such program.
 
     >>> program = framework_program("torch")
     A recording of PyTorch 2...

@@ -67,8 +67,14 @@ def unwrap_labeled_value(result: Answer) -> Answer:
 
 
 def describe_rearrangement(answer: Answer, expected: Answer) -> str:
-    """Say that the right parts come in the reverse order, or none in its place; "" where two of them are alike, or
-    another sign says the same.
+    """Say that the right parts come in the reverse order, or in another one.
+
+    Args:
+        answer: The answer.
+        expected: The expected answer.
+
+    Returns:
+        The sentence; "" if two parts are alike, or another sign says the same.
 
     >>> describe_rearrangement([4.0, None], [None, 4.0]), describe_rearrangement([2.0, -2.0], [-2.0, 2.0])
     ('The right results, in the reverse order.', '')
@@ -137,8 +143,14 @@ def describe_wrong_places(answer: Answer, expected: Answer, is_same: Program) ->
 
 
 def describe_wrong_value(answer: Answer, expected: Answer) -> str:
-    """Describe a wrong value in one sentence, or the first of its parts of which there is something to say; "" where
-    there is nothing.
+    """Describe a wrong value, or the first of its parts of which there is something to say.
+
+    Args:
+        answer: The answer.
+        expected: The expected answer.
+
+    Returns:
+        One sentence; "" if there is nothing to say.
 
     >>> describe_wrong_value(-12.0, 12.0), describe_wrong_value({"A": 3.0, "B": 0.0}, {"A": 3.0, "B": None})
     ('The size is right, and the sign is not.', 'B: None and 0 are not the same. Which of the two is it here?')
@@ -266,9 +278,12 @@ def _describe_wrong_number(number: float, expected: float, is_integer: bool) -> 
 
 
 def has_unconditional_loop_return(source: str) -> bool:
-    """Return whether a loop ends in its first iteration, by a return that no condition is before, and no `continue`.
+    r"""Return whether a loop ends in its first iteration, by a return without a condition and without a `continue`.
 
-    >>> has_unconditional_loop_return("def f(n):\\n    for k in range(n):\\n        n = n * k\\n        return n")
+    Args:
+        source: The program.
+
+    >>> has_unconditional_loop_return("def f(n):\n    for k in range(n):\n        n = n * k\n        return n")
     True
     """
     loops = [node for node in ast.walk(ast.parse(source)) if isinstance(node, (ast.For, ast.While))]

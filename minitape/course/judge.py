@@ -1,5 +1,11 @@
-"""Whether an answer is right, and what may have gone wrong: of a value, of a function by its cases, of a class by its
-trials.
+"""Judge an answer: a value, a function by its cases, or a class by its trials.
+
+`judge_answer` is the entry. It returns a `Verdict`: whether the answer is right, and what a wrong one gets to read.
+
+* A **reply** answers a known wrong answer. It stands in the lesson's source.
+* A **hint** says what this answer does or where it goes wrong. It is found by comparing it with the right one.
+* A **general hint** of the exercise is left if nothing is known of the answer.
+* A **verdict** has them all, and `checker` writes the text.
 """
 
 from __future__ import annotations
@@ -269,9 +275,7 @@ def _find_wrong_number_hint(exercise: Exercise, answer: Answer) -> str:
 
 
 def _extract_hint_for_wrong_part(exercise: Exercise, answer: Answer) -> str:
-    """Extract what the second hint says of the first part that is wrong, where it says something of each: "A: ... B:
-    ...".
-    """
+    """Extract what the second general hint says of the first wrong part, if it is like "A: ... B: ..."."""
     expected, text = exercise.expect, say(exercise.hints[-2:][0], exercise.lesson)
     label_pattern = r"[^.?。？:：]{1,20}[:：]"
     pieces = re.findall(rf"(?:^|(?<=[.?] )|(?<=[。？])){label_pattern}.*?[.?。？](?= ?{label_pattern}|$)", text)
@@ -400,8 +404,10 @@ def _format_line_difference(difference: LineDifference) -> str:
 
 
 def _build_playback_for_case(exercise: Exercise, answer: Program, case: Case, run: CheckRun) -> Playback | None:
-    """Build the first tape that a program asked on a case beside the one that the solution asks; None where there is
-    none.
+    """Build the playback of the first tape that differs from the solution's on a case.
+
+    Returns:
+        The playback, or None if there is none.
     """
     with suppress(Exception), suppress_output():  # whatever the solution needs, and the names in the kernel are
         solution = (

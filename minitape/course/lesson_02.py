@@ -23,8 +23,16 @@ def _compute_slopes(f: Polynomial, places: Sequence[float]) -> np.ndarray:
 def sweep(
     rows: Sequence[Case], values: Sequence[float], order: Sequence[int] = (), replaced: bool = False
 ) -> list[float]:
-    """Compute the adjoints of all rows of a list by hand, which have their turn from the last to the first, or in an
-    `order`; `replaced`: an amount takes the place of what arrived before, which is wrong.
+    """Compute the adjoints of all rows of a list by hand.
+
+    Args:
+        rows: The rows.
+        values: Their values.
+        order: The order in which the rows have their turn; from the last to the first if it is empty.
+        replaced: Whether a share replaces what arrived before, which is wrong.
+
+    Returns:
+        The adjoints.
 
     >>> sweep([("leaf", 3.0), ("multiply", 0, 0)], [3.0, 9.0])
     [6.0, 1.0]

@@ -39,8 +39,9 @@ def _compute_squared_slope_derivative(f: Polynomial, value: float) -> float:
 
 
 def _run_damped_newton(f: Polynomial, start: float, steps: int, halvings: int = 10) -> float:
-    """Return where damped steps of Newton's method lead, which divide by the absolute value of the second derivative. A
-    step that leads up is left out.
+    """Return where damped steps of Newton's method lead.
+
+    They divide by the absolute value of the second derivative, and a step that leads up is left out.
     """
     for _ in range(steps):
         move = f.derivative(start) / abs(f.derivative(start, order=2))

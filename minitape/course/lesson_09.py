@@ -17,6 +17,11 @@ class Distance(UnknownFunction):
     """How far heights are from points that only the check knows: the mean of the squares."""
 
     def __init__(self, points: Sequence[float]) -> None:
+        """Store the points.
+
+        Args:
+            points: The heights of the points.
+        """
         self.points = np.array(points, np.float32)
         super().__init__(f"mean((heights - {list(points)}) ** 2)", self._compute_mean_square_error)
 

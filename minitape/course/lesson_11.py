@@ -41,8 +41,10 @@ def _find_unused_rule_hint(answer: Answer, observed_runs: ObservedRuns) -> str:
 
 
 def _find_batch_failure_hint(answer: Program, observed_runs: ObservedRuns) -> str:
-    """Say that the rule does not work for several numbers at once, as the network after the exercise needs it; "" where
-    it does.
+    """Say that a rule does not work for several numbers at once, as the network after the exercise needs it.
+
+    Returns:
+        The name of the sentence; "" if the rule works.
     """
     try:
         if np.allclose(answer(F, [0.5, -1.5]), [2.0, 0.0]):

@@ -32,15 +32,33 @@ class HonestTape:
     gradient_scale: ClassVar[float] = 1.0
 
     def __init__(self) -> None:
+        """Begin with no number."""
         self.watched_count = 0
 
     def watch(self, value: float) -> _Number:
+        """Return the number for a parameter.
+
+        Args:
+            value: A plain number.
+
+        Raises:
+            TypeError: If the value is on a tape.
+        """
         if isinstance(value, _Number):
             raise TypeError(say_from_lesson("12", "watched twice"))
         self.watched_count += 1
         return _Number(value, self.watched_count - 1)
 
     def gradient(self, target: _Number, sources: Sequence[_Number]) -> list[float]:
+        """Return the slopes of a loss.
+
+        Args:
+            target: The loss.
+            sources: The parameters.
+
+        Raises:
+            TypeError: If one of them is a plain number.
+        """
         if not all(isinstance(number, _Number) for number in (target, *sources)):
             raise TypeError(say_from_lesson("12", "plain number in gradient"))
         return [self.gradient_scale * target.slopes[source.place] for source in sources]
@@ -60,15 +78,30 @@ class BowlLoss:
     """A loss of two parameters, which is least at one place."""
 
     def __init__(self, *lowest: float):
+        """Store the place of the minimum.
+
+        Args:
+            *lowest: The two parameters at which the loss is least.
+        """
         self.minimum, self.__name__ = lowest, "loss_of"
 
     def __call__(self, parameters: Sequence[Answer]) -> Answer:
+        """Return the loss, as a number on the tape if the parameters are.
+
+        Args:
+            parameters: The two parameters.
+        """
         point = np.array([parameter.value if isinstance(parameter, _Number) else parameter for parameter in parameters])
         a, b = point - self.minimum
         loss = a * a + 3.0 * b * b + a * b
         return _Number(loss, slopes=self.compute_gradient(point)) if isinstance(parameters[0], _Number) else loss
 
     def compute_gradient(self, point: np.ndarray) -> np.ndarray:
+        """Return the gradient at a point.
+
+        Args:
+            point: The two parameters.
+        """
         a, b = point - self.minimum
         return np.array([2.0 * a + b, 6.0 * b + a])
 

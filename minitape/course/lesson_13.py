@@ -1,5 +1,6 @@
-"""The answers of lesson 13: a network, a ward of sick ones, and penguins. What is right for a bed depends on who lies
-in it.
+"""The answers of lesson 13: a network, a ward of sick ones, and penguins.
+
+The right answer for a bed depends on who lies in it.
 """
 
 from __future__ import annotations

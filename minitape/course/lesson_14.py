@@ -31,9 +31,7 @@ OWN_EXPLANATION = "an explanation"
 
 
 def _map_softmax_line_to_loss(diagnosis: Answer) -> Answer:
-    """Put line 12 in place of 11 in a diagnosis of exercise 7: the softmax in line 11 is as right as the loss in line
-    12.
-    """
+    """Replace line 11 by line 12 in a diagnosis of exercise 7, because the softmax is as right as the loss."""
     return diagnosis | {"line": 12} if isinstance(diagnosis, dict) and diagnosis.get("line") == 11 else diagnosis
 
 

@@ -28,7 +28,7 @@ class LineDifference:
 
 
 def find_line_difference(source: str, solution: str) -> LineDifference | None:
-    """Find the first lines in which a learner's function differs from the solution.
+    r"""Find the first lines in which a learner's function differs from the solution.
 
     Args:
         source: The source of the learner's function.
@@ -37,8 +37,8 @@ def find_line_difference(source: str, solution: str) -> LineDifference | None:
     Returns:
         The lines, or None if the functions agree, or have so little in common that one line would explain nothing.
 
-    >>> solution = "def f(x):\\n    y = x * x\\n    return y"
-    >>> find_line_difference("def g(a):\\n    b = a + a\\n    return b", solution)
+    >>> solution = "def f(x):\n    y = x * x\n    return y"
+    >>> find_line_difference("def g(a):\n    b = a + a\n    return b", solution)
     LineDifference(own_lines=['b = a + a'], solution_lines=['b = a * a'])
     """
     own_function, solution_function = _find_function(source), _find_function(solution)

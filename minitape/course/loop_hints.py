@@ -1,5 +1,6 @@
-"""What a learner's loop or derivative does in place of what is asked, found by doing it: one step too many, another
-learning rate, the value in place of its slope.
+"""Find what a learner's loop or derivative does instead of what is asked, by trying it.
+
+Examples are one step too many, another learning rate, or the value in place of its slope.
 """
 
 from __future__ import annotations
@@ -45,8 +46,15 @@ CaseResults = Sequence[tuple[tuple["Answer", ...], "Answer"]]
 
 
 def find_substitution_hint(solution: Program, case_results: CaseResults, is_same: Program) -> str:
-    """Find what a function did in place of what was asked, by trying: one step too many, another learning rate, the
-    value in place of its derivative. `case_results` are its cases and what it gave in each.
+    """Find what a function did instead of what was asked, by trying.
+
+    Args:
+        solution: The right function.
+        case_results: The cases, each with what the learner's function returned.
+        is_same: The function that compares two results.
+
+    Returns:
+        The sentence; "" if nothing that was tried does the same.
     """
     names = [*inspect.signature(solution).parameters][: len(case_results[0][0])]
 

@@ -190,9 +190,9 @@ def read_lesson(lesson: str) -> LessonSource:
 
 
 def parse_lesson(text: str, file_name: str = "lesson") -> LessonSource:
-    """Parse the source of a lesson.
+    r"""Parse the source of a lesson.
 
-    >>> lesson = parse_lesson('# A title\\n\\n<!-- folded -->\\n\\n```python\\nx = 1\\n```\\n')
+    >>> lesson = parse_lesson('# A title\n\n<!-- folded -->\n\n```python\nx = 1\n```\n')
     >>> [(cell.kind, cell.source, cell.marks) for cell in lesson.cells]
     [('markdown', '# A title', ()), ('code', 'x = 1', ('folded',))]
 

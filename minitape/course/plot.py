@@ -49,8 +49,16 @@ class Plot:
         self._is_map = False
 
     def curve(self, function: Program, name: str = "", colour: int = 0, dashed: bool = False) -> Plot:
-        """Draw a function of one number, called once with all of them as an array, or with one after the other where it
-        refuses an array.
+        """Draw a function of one number.
+
+        Args:
+            function: The function. It is called with an array, or with one number after another if it refuses arrays.
+            name: The name in the legend.
+            colour: The number of the color.
+            dashed: Whether the line is dashed.
+
+        Returns:
+            The plot.
 
         >>> Plot("a bend", x=(-1, 1), y=(0, 1)).curve(lambda x: x if x > 0 else 0.0)
         Picture: a bend
@@ -145,6 +153,7 @@ class Plot:
         return f"data:image/svg+xml;base64,{b64encode(self.svg().encode()).decode()}"
 
     def __repr__(self) -> str:
+        """Return the description of the picture."""
         return say("Picture: {says}", says=self.says)
 
     def _repr_mimebundle_(self, **options: Answer) -> dict[str, str]:
@@ -189,10 +198,19 @@ class Moving:
     """
 
     def __init__(self, name: str, values: Sequence[float], draw: Callable[[float], Plot], start: int = 0):
+        """Draw a picture for each value.
+
+        Args:
+            name: The name of the value, next to the slider.
+            values: The values.
+            draw: The function that draws the picture for a value.
+            start: The index of the picture that is shown first.
+        """
         self.name, self.values, self.start = name, [float(value) for value in values], start
         self.pictures = [draw(value) for value in values]
 
     def __repr__(self) -> str:
+        """Return the description of the pictures."""
         ends = {"first": f"{self.values[0]:g}", "last": f"{self.values[-1]:g}"}
         slider_note = say("(In JupyterLab, a slider moves it: {name} from {first} to {last}.)", name=self.name, **ends)
         return f"{self.pictures[self.start]!r}\n{slider_note}"

@@ -1,7 +1,6 @@
-"""Predict, run, explain: a learner commits to a prediction, runs the cell, and reads both side by side, with the
-reason.
+"""Let a learner predict, run and explain: the prediction stands next to the answer, with the reason.
 
-Nothing of the answer is in the notebook's text: `reveal` tells it, once the question has been answered in this
+The notebook's text contains nothing of the answer: `reveal` shows it once the question has been answered in this
 kernel.
 """
 
@@ -35,8 +34,13 @@ class PredictionQuestion:
     """What `predict` shows: buttons to choose from in a live notebook, plain text everywhere else."""
 
     def __init__(self, name: str, text: str, choices: NamedValues, blurs_next_cell: bool = True):
-        """`choices` are the words to choose from, each with the value that it stands for. `blurs_next_cell`: whether
-        what comes after the next cell cannot be read before.
+        """Store a question that nobody has answered yet.
+
+        Args:
+            name: The name of the prediction.
+            text: The question.
+            choices: The words to choose from, each with the value that it stands for.
+            blurs_next_cell: Whether the text after the next cell is hidden until the question is answered.
         """
         self.name, self.text, self.choices, self._choice_values, self._blurs_next_cell = (
             name,
@@ -158,13 +162,20 @@ def register_question(question: PredictionQuestion) -> PredictionQuestion:
 
 
 class RevealedAnswer:
-    """What `reveal` shows: at first only that a prediction is due, then the answer, what a wrong choice believes, and
-    why it is so.
+    """The answer to a prediction, which `reveal` shows once the question is answered.
 
     A page has the answer folded, for those who cannot choose, with what each wrong choice believes.
     """
 
     def __init__(self, name: str, truth: Answer, explanation: str = "", beliefs: Mapping[str, str] | None = None):
+        """Store the answer in the user's language.
+
+        Args:
+            name: The name of the prediction.
+            truth: The right value.
+            explanation: The reason.
+            beliefs: The reply to each wrong choice.
+        """
         self.name, self.truth, lesson = name, truth, name.rpartition(".")[0]
         question = _questions.get(name)
         self.truth_text = (question and question.find_choice_for_value(truth)) or say(_format_value(truth), lesson)
@@ -204,6 +215,7 @@ class RevealedAnswer:
         return "\n\n".join(filter(None, [verdict_text, self.beliefs.get(prediction, ""), self.explanation]))
 
     def __repr__(self) -> str:
+        """Return the answer, or a note that a prediction is due."""
         return (
             self.to_text()
             if self.prediction is not None

@@ -52,6 +52,16 @@ class ChoiceButtons(AnyWidget):
         previous_note: str = "",
         blurs_next_cell: bool = True,
     ) -> None:
+        """Build the buttons.
+
+        Args:
+            text: The question.
+            choices: The words to choose from.
+            commit: The function that records a choice and returns the sentence that confirms it.
+            chosen: The choice that was made in this kernel, or None.
+            previous_note: The sentence about an earlier choice.
+            blurs_next_cell: Whether the text after the next cell is hidden until the question is answered.
+        """
         key = uuid4().hex
         restart_note = say("The kernel was restarted. To choose, run this cell again.")
         super().__init__(
@@ -74,4 +84,5 @@ class ChoiceButtons(AnyWidget):
         self.said, self.chosen = self._commit(choice), choice
 
     def on_request(self, _widget: object, content: Mapping[str, str], _buffers: object) -> None:
+        """Commit the choice that the browser sends."""
         self.choose(content["choice"])

@@ -1,6 +1,4 @@
-"""What the text of a wrong program does: a result that nothing keeps, a name that nothing reads,
-and what its names held in the line that gave its result.
-"""
+"""Read the text of a wrong program: a result that nothing keeps, a name that nothing reads, a tape outside its loop."""
 
 from __future__ import annotations
 
@@ -97,9 +95,16 @@ def capture_final_locals(function: Program, case: Case) -> NamedValues:
 
 
 def describe_names_in_last_line(source: str, final_locals: NamedValues) -> str:
-    """Say what the names held in the last line that gives a result; "" where that computes nothing.
+    r"""Say what the names held in the last line that returns a result.
 
-    >>> describe_names_in_last_line("def f(x):\\n    y = x + 1\\n    return 2 * y", {"x": 1, "y": 2})
+    Args:
+        source: The program.
+        final_locals: The values of its names at its end.
+
+    Returns:
+        The sentence; "" if the line computes nothing.
+
+    >>> describe_names_in_last_line("def f(x):\n    y = x + 1\n    return 2 * y", {"x": 1, "y": 2})
     'In the line return 2 * y: y is 2.'
     """
     line = source.rstrip().rpartition("\n")[2].partition("#")[0].strip()

@@ -66,14 +66,15 @@ def get_progress_path() -> Path:
 
 
 def read_progress() -> Progress:
-    """Read the progress kept so far, `{"version": 1, "exercises": {...}, "predictions": {...}}`, and under "last" the
-    lesson that was last worked on.
+    """Read the progress kept so far, and under "last" the lesson that was last worked on.
 
-    Of an exercise it holds `tries`, whether it is `solved`, at which try it was (`right_at`), and the `wrong` answers,
-    each with the hint that was given and how many `times`. Under "times" are the seconds since 1970 of each try and
-    prediction. There is no more in it: no names, no code.
+    An exercise has its `tries`, whether it is `solved`, at which try (`right_at`), and the `wrong` answers, each with
+    its hint and how many `times` it came. Under "times" are the seconds since 1970 of each try and prediction. There
+    are no names and no code.
 
-    A file that cannot be read counts as empty.
+    Returns:
+        The progress, such as `{"version": 1, "exercises": {...}, "predictions": {...}}`. It is empty if the file
+        cannot be read.
     """
     file = get_progress_path()
     try:
@@ -147,8 +148,13 @@ def _is_count(value: JsonValue) -> bool:
 
 
 def find_last_lesson(lessons_folder: Path) -> str:
-    """Find the lesson that a learner last answered something in, whose notebooks lie in `lessons_folder`; "" where none
-    is known.
+    """Find the lesson that a learner last answered something in.
+
+    Args:
+        lessons_folder: The folder with the notebooks of the lesson.
+
+    Returns:
+        The prefix of the lesson; "" if none is known.
     """
     file = Path(lessons_folder, get_progress_path())
     try:

@@ -1,6 +1,4 @@
-"""The live form of pictures in a row: one widget, with a slider and a button that plays them; and the same as a page of
-its own.
-"""
+"""The live form of pictures in a row: one widget with a slider and a play button, or a page with the same."""
 
 from __future__ import annotations
 
@@ -50,6 +48,11 @@ class Slider(AnyWidget):
     pause = Unicode().tag(sync=True)
 
     def __init__(self, moving: Moving) -> None:
+        """Build the slider.
+
+        Args:
+            moving: The pictures.
+        """
         super().__init__(**build_slider_fields(moving))
 
 
@@ -67,8 +70,12 @@ def build_slider_fields(moving: Moving) -> dict[str, object]:
 
 
 def build_slider_page(moving: Moving) -> str:
-    """Build a page with the pictures and their slider, which needs no kernel. Nothing in the fields can end its script:
-    ``<`` is an escape.
+    """Build a page with the pictures and their slider, which needs no kernel.
+
+    Nothing in the fields can end its script: ``<`` is an escape.
+
+    Args:
+        moving: The pictures.
     """
     fields = json.dumps(build_slider_fields(moving), allow_nan=False).replace("<", "\\u003c")
     program = (HERE / "moving.js").read_text(encoding="utf-8").replace("export default", "const moving =")

@@ -1,5 +1,6 @@
-"""The solution of an exercise with one piece changed, as learners change it: a sign, a factor, an argument in the place
-of another. A wrong program that does as one of these is told what its result is.
+"""Change one piece of a solution as learners change it: a sign, a factor, an argument in the place of another.
+
+A wrong program that does the same as one of these gets to read what its result is.
 """
 
 from __future__ import annotations
@@ -79,9 +80,16 @@ def iter_variants_with_hints(solution: str) -> Iterator[tuple[str, str]]:
 
 
 def measure_variant_evidence(variant: str, solution: str, source: str) -> int:
-    """Measure how far the text of a wrong program shows a change of the solution: 2 where it has what the change makes,
-    1 where it lacks what the change takes away, or names alone are changed, and 0 where it has the solution's own
-    piece.
+    """Measure how far the text of a wrong program shows a change of the solution.
+
+    Args:
+        variant: The changed solution.
+        solution: The solution.
+        source: The wrong program.
+
+    Returns:
+        2 if it has what the change makes, 1 if it lacks what the change takes away or only names differ, 0 if it has
+        the solution's own piece.
 
     >>> measure_variant_evidence("y - f(x)", "f(x) - y", "b - f(a)")
     2

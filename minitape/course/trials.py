@@ -22,12 +22,14 @@ EMPTY_CLASS_NAMES = frozenset(
 
 @dataclass(frozen=True)
 class AnswerTrial:
-    """A program that uses what the learner wrote by its name; its last line is an expression, and `expect` is its
-    value.
+    """A program that uses what the learner wrote by its name.
 
-    The first of its `hints` is said where it is the first trial that fails, one more with each try; `slips` are wrong
-    values, or words of an error, that say more. `setup` is run first: what several trials have in common is shown
-    once.
+    Attributes:
+        program: The program, whose last line is an expression.
+        expect: The value of that expression.
+        hints: What is said if this is the first trial that fails, one more with each try.
+        slips: Wrong values, or words of an error, with replies.
+        setup: Lines that run before, and are shown once for several trials.
     """
 
     program: str
@@ -51,8 +53,13 @@ class TrialOutcome:
     has_passed: bool = False
 
     def find_hint(self, tries: int) -> str:
-        """Find what to say of it where it failed: that of the slip that was made, or the trial's own after so many
-        tries.
+        """Find what to say if the trial failed.
+
+        Args:
+            tries: The number of tries before.
+
+        Returns:
+            The reply to the slip that was made, or else one of the trial's hints.
         """
         trial_hints = self.trial.hints
         values = [*self.value.values()] if isinstance(self.value, dict) else [self.value]
@@ -93,8 +100,15 @@ def is_empty_answer(answer: Answer) -> bool:
 
 
 def run_trials_until_failure(answer_name: str, answer: Answer, trials: Sequence[AnswerTrial]) -> list[TrialOutcome]:
-    """Run the trials up to the first that fails; the answer has this name in the programs, and its table the name
-    RULES.
+    """Run the trials up to the first that fails.
+
+    Args:
+        answer_name: The name of the answer in the programs.
+        answer: The learner's class, whose table has the name RULES.
+        trials: The trials.
+
+    Returns:
+        The outcomes.
     """
     outcomes: list[TrialOutcome] = []
     rules = next((namespace["RULES"] for namespace in _iter_method_globals(answer) if "RULES" in namespace), None)
@@ -128,8 +142,14 @@ def _run_trial(trial: AnswerTrial, names: NamedValues) -> TrialOutcome:
 
 
 def format_outcomes(outcomes: Sequence[TrialOutcome], trials: Sequence[AnswerTrial]) -> list[str]:
-    """Format the trials as a list with marks; of the one that failed the whole program, and what it gave beside what it
-    should.
+    """Format the trials as a list with marks.
+
+    Args:
+        outcomes: The outcomes of the trials that ran.
+        trials: All trials.
+
+    Returns:
+        The lines. For the trial that failed they have the whole program, and what it gave next to what it should give.
     """
     setups = dict.fromkeys(trial.setup for trial in trials if trial.setup)
     lines = [say("Each with {program}", program=_join_lines(setup)) for setup in setups]

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 
 
 class UnknownFunction:
-    """A function whose formula is shown in the feedback, and not before; `check` sees which of its calls a tape
-    recorded.
+    """A function whose formula only the feedback shows; `check` sees which of its calls a tape recorded.
 
     It takes tensors and variables only.
 
@@ -33,6 +32,14 @@ class UnknownFunction:
         self.formula, self._compute, self.compute_derivatives = formula, compute, compute_derivatives
 
     def __call__(self, *inputs: Answer) -> Answer:
+        """Call the function and note the call.
+
+        Args:
+            *inputs: Tensors and variables.
+
+        Raises:
+            TypeError: If one of the inputs is not a tensor, or if there are too few or too many.
+        """
         inputs = tuple(convert_to_tensor(value) if _is_list_with_tensors(value) else value for value in inputs)
         if any(map(_is_tensor, inputs)):  # what left through NumPy is a constant among the others
             number_types = (float, np.generic, np.ndarray)
@@ -45,6 +52,7 @@ class UnknownFunction:
         return result
 
     def __repr__(self) -> str:
+        """Return the formula."""
         return self.formula
 
 
@@ -99,6 +107,14 @@ class TracedNumber(Polynomial):
     """
 
     def __call__(self, *inputs: Answer) -> Answer:
+        """Call the function in a traced one.
+
+        Args:
+            *inputs: Tensors and variables.
+
+        Raises:
+            TypeError: If no function is being traced.
+        """
         result: EagerTensor = super().__call__(*inputs)
         if result._record is None or result._record.trace is None:
             raise TypeError(say("this function belongs in a traced one: keep @tf.function, and call it in there"))

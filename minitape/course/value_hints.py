@@ -1,6 +1,7 @@
-"""A wrong number in the words of the program that an exercise asks about: the value of a name in it, the slope of one
-name with respect to another, or a part of the amounts that meet at one. A number that is two of these is told as
-none: which of them a learner meant, nobody knows.
+"""Describe a wrong number in the words of the program that an exercise asks about.
+
+It can be the value of a name, the slope of one name with respect to another, or some of the shares that meet at one.
+A number that is two of these is not described, because nobody knows which of them a learner meant.
 """
 
 from __future__ import annotations
@@ -33,11 +34,17 @@ class NumberFact(NamedTuple):
 
 
 def find_number_meaning_hint(number: float, program: str, place: str = "") -> str:
-    """Find what a number is in a program; "" where it is nothing of it, or several things. Where the answer's `place`
-    is a name of the program, only what it says of that name counts, and nowhere else the amounts that meet at one. 0
-    and 1 are too many things.
+    r"""Find what a number is in a program.
 
-    >>> program = "x = tf.Variable(3.0)\\nwith tf.GradientTape(persistent=True) as tape: y = x * x"
+    Args:
+        number: The number. 0 and 1 are too many things.
+        program: The program.
+        place: The key of the part of the answer. If it is a name of the program, only what concerns that name counts.
+
+    Returns:
+        The sentence; "" if the number is nothing of the program, or several things.
+
+    >>> program = "x = tf.Variable(3.0)\nwith tf.GradientTape(persistent=True) as tape: y = x * x"
     >>> find_number_meaning_hint(9.0, program), find_number_meaning_hint(3.0, program)
     ('9 is the value of y.', '')
     >>> find_number_meaning_hint(3.0, program, "x")

@@ -21,6 +21,7 @@ if TYPE_CHECKING or find_spec("anywidget") is None:
         model_id = ""
 
         def __init__(self, **fields: object) -> None:
+            """Accept the fields of a widget and ignore them."""
             vars(self).update(fields)
 
         def send(self, content: object, buffers: object = None) -> None:
