@@ -550,7 +550,7 @@ def where(condition: Value, x: Value = None, y: Value = None, name: GraphName = 
         of shape (n, rank of the condition), with one row for each of the n true elements.
 
     Raises:
-        TypeError: If ``x`` and ``y`` are given and the condition is a Python value or an array without bools.
+        TypeError: If ``x`` and ``y`` are given and the condition consists of Python numbers or strings.
         ValueError: If only one of ``x`` and ``y`` is given, or if both are given and the condition is not a bool
             tensor.
         InvalidArgumentError: If the shapes do not broadcast, the dtypes of ``x`` and ``y`` differ, or the condition is
