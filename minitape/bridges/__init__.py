@@ -20,6 +20,7 @@ All bridges share these modules:
                             ``transformers``
     ``program``             runs a file as the main program in a block, for the command line
     ``pytest_plugin``       a fixture that tests a training step
+    ``run_watch``           a package: what became of the gradients of a whole run, from its first step to its last
 
 ``torch/`` is the bridge to PyTorch:
 
@@ -35,6 +36,13 @@ All bridges share these modules:
     ``checks``              why a .grad is None, zero or NaN; each check looks for one cause
     ``suspects``            gradients that exist but are wrong
     ``operation_families``  PyTorch's operations, by the way in which they make adjoints zero
+    ``ledger``              a package: the accounts of gradients, for ``run_watch``
+    ``program``             runs a program for the command line, and a step that went wrong once more
+    ``raised_errors``       explains the error that ended a program
+    ``nonfinite_values``    the first operation that made a value NaN or infinite
+    ``copy_window``         records the passes that a copy of the process was asked for
+    ``patch_runs``          runs a patched program in copies of the process
+    ``overruled``           problems of the first steps that later steps have shown to be none
 
 ``tensorflow/`` works with TensorFlow's callbacks and tapes instead of hooks. Modules with the same names as in
 ``torch/`` have the same purpose. These modules are additional:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from importlib import import_module
 from importlib.machinery import ModuleSpec, SourceFileLoader
+from importlib.util import decode_source
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -98,35 +99,80 @@ def run_program(
     """
     bridge = import_module(f"minitape.bridges.{framework}")
     record = import_module("minitape.bridges.jax.program").FirstGradients if framework == "jax" else bridge.record
-    main = ModuleType("__main__")
-    main.__file__, main.__spec__ = str(path), module_spec
-    main.__package__ = None if module_spec is None else module_spec.parent
-    loader = SourceFileLoader("__main__", str(path))
-    code = loader.source_to_code(loader.get_data(str(path)), str(path))
     error: BaseException | None = None
     pages: list[ModelPage] = []
-    folder = path.parent if module_spec is None else Path.cwd()
-    with _install_as_main(main, folder, arguments), getattr(bridge, "keep_models_alive", nullcontext)():
-        with record(**options) as recording:
+    with getattr(bridge, "keep_models_alive", nullcontext)(), record(**options) as recording:
 
-            def explain_until_first_problem(notify: Any = on_problem) -> None:
-                if pages and pages[0].problems:
-                    return
-                try:
-                    pages[:] = [recording.explain()]
-                    if pages[0].problems:
-                        notify(pages[0])
-                except Exception as error:  # An error while explaining must not end the training.
-                    warn_at_user_line(f"The gradients were not explained: {type(error).__name__}: {error}")
-
-            if options:
-                recording.on_recorded = explain_until_first_problem
+        def explain_until_first_problem(notify: Any = on_problem) -> None:
+            if pages and pages[0].problems:
+                return
             try:
-                exec(code, vars(main))
-            except (Exception, SystemExit, KeyboardInterrupt) as program_error:
-                error = None if isinstance(program_error, SystemExit) and not program_error.code else program_error
-        explain_until_first_problem(bool)  # The caller reports this page, so it is not passed to on_problem.
+                pages[:] = [recording.explain()]
+                if pages[0].problems:
+                    notify(pages[0])
+            except Exception as error:  # An error while explaining must not end the training.
+                warn_at_user_line(f"The gradients were not explained: {type(error).__name__}: {error}")
+
+        if options:
+            recording.on_recorded = explain_until_first_problem
+
+        def finish_recording(program_error: BaseException | None) -> None:
+            nonlocal error
+            error = program_error
+            recording.__exit__(None, None, None)
+            explain_until_first_problem(bool)  # The caller reports this page, so it is not passed to on_problem.
+
+        execute_program(RunnableProgram(path, tuple(arguments), module_spec), finish_recording)
     return ProgramResult(recording, pages[0] if pages else ModelPage(), error)
+
+
+class RunnableProgram(NamedTuple):
+    """A program that can be executed.
+
+    Attributes:
+        path: The file of the program.
+        arguments: The arguments of the program, without its name.
+        module_spec: The spec of the module, to run it as ``python -m`` does; None to run it as ``python FILE`` does.
+        source: The text to execute in place of the file's; None for the file's own.
+    """
+
+    path: Path
+    arguments: tuple[str, ...]
+    module_spec: ModuleSpec | None = None
+    source: str | None = None
+
+    def read_source(self) -> str:
+        """Return the text of the program.
+
+        Returns:
+            The text that is executed.
+        """
+        if self.source is not None:
+            return self.source
+        return decode_source(SourceFileLoader("__main__", str(self.path)).get_data(str(self.path)))
+
+
+def execute_program(program: RunnableProgram, finish: Callable[[BaseException | None], object]) -> None:
+    """Execute a program as ``__main__``.
+
+    Args:
+        program: The program.
+        finish: Called with the error that ended the program, or with None, while the names of the program still exist.
+    """
+    main = ModuleType("__main__")
+    main.__file__, main.__spec__ = str(program.path), program.module_spec
+    main.__package__ = None if program.module_spec is None else program.module_spec.parent
+    loader = SourceFileLoader("__main__", str(program.path))
+    source = loader.get_data(str(program.path)) if program.source is None else program.source.encode()
+    code = loader.source_to_code(source, str(program.path))
+    folder = program.path.parent if program.module_spec is None else Path.cwd()
+    error: BaseException | None = None
+    with _install_as_main(main, folder, program.arguments):
+        try:
+            exec(code, vars(main))
+        except (Exception, SystemExit, KeyboardInterrupt) as program_error:
+            error = None if isinstance(program_error, SystemExit) and not program_error.code else program_error
+        finish(error)
 
 
 @contextmanager

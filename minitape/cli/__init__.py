@@ -215,6 +215,11 @@ def check_command(
     help="Also write the answers as JSON.",
 )
 @click.option("--framework", type=click.Choice(["torch", "tensorflow", "jax"]), help="What the program is written in.")
+@click.option(
+    "--rerun",
+    is_flag=True,
+    help="Let a PyTorch program run again to record the step that went wrong, even if it writes files or takes long.",
+)
 @click.pass_context
 def explain_command(
     context: click.Context,
@@ -225,6 +230,7 @@ def explain_command(
     every: int | None,
     answers: Path | None,
     framework: str | None,
+    rerun: bool,
 ) -> None:
     """Run a training PROGRAM and explain problems with its gradients.
 
@@ -243,7 +249,7 @@ def explain_command(
         message = "{name} behind {program} is an option of the program; those of minitape explain come before it"
         click.echo(say(message, name=name, program=program), err=True)
     options = {"first": steps} if every is None else {"every": every}
-    sys.exit(run_and_explain_program(program, arguments, as_module, framework, options, answers))
+    sys.exit(run_and_explain_program(program, arguments, as_module, framework, options, answers, rerun))
 
 
 @main.command("save")

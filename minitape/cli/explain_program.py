@@ -10,6 +10,7 @@ import sys
 import traceback
 from importlib.machinery import ModuleSpec
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,6 +18,9 @@ from ..bridges.model_page import ModelPage
 from ..bridges.program import find_imported_framework, run_program
 from ..common.atomic_write import write_file
 from .messages import convert_write_errors, create_usage_error, say
+
+if TYPE_CHECKING:
+    from ..bridges.run_watch.report import RunReport
 
 
 def find_runnable_module_spec(module_name: str) -> ModuleSpec:
@@ -52,6 +56,7 @@ def run_and_explain_program(
     framework: str | None,
     recording_options: dict[str, int],
     answers_file: Path | None,
+    may_repeat: bool = False,
 ) -> int:
     """Run a program and report problems with its gradients.
 
@@ -62,6 +67,7 @@ def run_and_explain_program(
         framework: "torch", "tensorflow" or "jax". If it is None, the program's imports determine the framework.
         recording_options: Keyword arguments for `run_program` that select the steps to record.
         answers_file: A file that also receives the answers as JSON, or None.
+        may_repeat: Whether a PyTorch program that writes files or takes long may run a second time.
 
     Returns:
         The exit status: 1 if there are findings or the program raised an exception, otherwise 0.
@@ -90,6 +96,8 @@ def run_and_explain_program(
     except ImportError as error:  # The message includes the command that installs the framework.
         raise click.ClickException(str(error)) from error
 
+    if framework_name == "torch":
+        return _explain_torch_program(path, arguments, spec, recording_options, may_repeat, answers_file)
     shown_pages: list[ModelPage] = []
 
     def show_page(page: ModelPage) -> None:
@@ -97,23 +105,80 @@ def run_and_explain_program(
         click.echo(f"\n{page}\n", err=True)
 
     examination = run_program(path, arguments, framework_name, show_page, spec, **recording_options)
-    if isinstance(examination.error, (Exception, KeyboardInterrupt)):
-        user_traceback = examination.error.__traceback__
-        while user_traceback and user_traceback.tb_frame.f_code.co_filename != str(path):
-            user_traceback = user_traceback.tb_next
-        error_report = traceback.TracebackException.from_exception(examination.error.with_traceback(user_traceback))
-        bridges_folder = str(Path(__file__).parent.parent / "bridges")
-        error_report.stack = traceback.StackSummary.from_list(
-            [frame for frame in error_report.stack if not frame.filename.startswith(bridges_folder)]
-        )
-        click.echo("".join(error_report.format()), err=True, nl=False)
+    print_program_error(examination.error, path)
     if not shown_pages:
         click.echo(f"\n{examination.page}", err=True)
         if "first" in recording_options and not examination.page.problems:
             note = "Only the first steps were recorded, {n} at most; --steps N records N."
             click.echo(say(note, n=recording_options["first"]), err=True)
+    write_answers(answers_file, program, {"answers": examination.page.as_json()})
+    return 1 if examination.page.problems or examination.error else 0
+
+
+def _explain_torch_program(
+    path: Path,
+    arguments: tuple[str, ...],
+    spec: ModuleSpec | None,
+    recording_options: dict[str, int],
+    may_repeat: bool,
+    answers_file: Path | None,
+) -> int:
+    """Watch the whole run of a PyTorch program, report on it, and return the exit status.
+
+    Args:
+        path: The file of the program.
+        arguments: The arguments of the program.
+        spec: The spec of the module, if it runs as one.
+        recording_options: Which steps are recorded.
+        may_repeat: Whether the program may run a second time in any case.
+        answers_file: The file for the answers as JSON, if any.
+    """
+    from ..bridges.program import RunnableProgram
+    from ..bridges.torch.program import WatchedProgram
+
+    def show_first_problems(report: RunReport) -> None:
+        click.echo(f"\n{report}\n", err=True)
+
+    watched = WatchedProgram(RunnableProgram(path, arguments, spec), may_repeat, recording_options)
+    report = watched.run_program(show_first_problems)
+    print_program_error(report.error, path)
+    click.echo(f"\n{report}", err=True)
+    write_answers(answers_file, str(path), report.to_json())
+    return 1 if report.has_findings else 0
+
+
+def print_program_error(error: BaseException | None, path: Path) -> None:
+    """Print the error that ended a program, without the frames of minitape.
+
+    Args:
+        error: The error; None if the program ended normally.
+        path: The file of the program.
+    """
+    if not isinstance(error, (Exception, KeyboardInterrupt)):
+        return
+    user_traceback = error.__traceback__
+    while user_traceback and user_traceback.tb_frame.f_code.co_filename != str(path):
+        user_traceback = user_traceback.tb_next
+    error_report = traceback.TracebackException.from_exception(error.with_traceback(user_traceback))
+    bridges_folder = str(Path(__file__).parent.parent / "bridges")
+    error_report.stack = traceback.StackSummary.from_list(
+        [frame for frame in error_report.stack if not frame.filename.startswith(bridges_folder)]
+    )
+    click.echo("".join(error_report.format()), err=True, nl=False)
+
+
+# The answers are JSON.
+def write_answers(answers_file: Path | None, program: str, answers: dict[str, Any]) -> None:
+    """Write the answers as JSON, if a file was named.
+
+    Args:
+        answers_file: The file; None if none was named.
+        program: The program that was run.
+        answers: The answers, whose values are JSON.
+
+    Raises:
+        click.ClickException: The file cannot be written.
+    """
     if answers_file:
         with convert_write_errors(answers_file):
-            answers = {"program": program, "answers": examination.page.as_json()}
-            write_file(answers_file, json.dumps(answers, indent=1) + "\n")
-    return 1 if examination.page.problems or examination.error else 0
+            write_file(answers_file, json.dumps({"program": program, **answers}, indent=1) + "\n")

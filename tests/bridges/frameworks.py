@@ -139,7 +139,7 @@ def convert_to_dense(gradient: Any) -> Any:
 
 FRAMEWORKS = [
     Framework("torch", "PyTorch", "torch", "loss", lambda torch: torch.manual_seed(3), lambda space: space["w"].grad,
-        errors=(RuntimeError,), absent_causes=frozenset({"connected"})),
+        errors=(RuntimeError,), absent_causes=frozenset({"connected", "nonfinite_value"})),
     Framework("tensorflow", "TensorFlow", "tf", "y", lambda tf: tf.random.set_seed(3),
         lambda space: convert_to_dense(space["grad"]),
         absent_causes=frozenset({"connected"})),

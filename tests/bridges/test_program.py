@@ -190,7 +190,9 @@ def test_an_option_behind_the_program_is_the_programs_and_that_is_said(tmp_path)
 def test_a_healthy_program_is_one_line(tmp_path):
     done = run_minitape_explain(tmp_path, HEALTHY, "--every", "3")
     assert (done.returncode, done.stdout) == (0, "done --verbose\n")
-    assert done.stderr.strip().startswith("Healthy: net.weight, bias (2 of 2): norm ")
+    assert done.stderr.strip().startswith(
+        "Healthy: 7 backward passes and 7 steps; 2 of 2 parameters got a finite gradient"
+    )
     assert len(done.stderr.strip().splitlines()) == 1
 
 

@@ -14,6 +14,10 @@ PROGRAM_FILES = ("cases", "reports", "numbers", "suspects")
 PROGRAMS_ELSEWHERE = {
     # A function is recorded once, so only a whole training run reveals that its arguments never change.
     ("jax", "not_applied"): "tests/bridges/test_program.py",
+    # The gradient may be finite where the loss is not.
+    ("torch", "nonfinite_value"): "tests/bridges/test_explained_run.py",
+    # The program ends with its gradients switched off.
+    ("torch", "grad_off"): "tests/bridges/test_run_watch.py",
 }
 # A framework has sentences for these causes, but no program is known to lead to them.
 WITHOUT_PROGRAM = {
@@ -55,7 +59,7 @@ def map_causes_to_programs(framework: str) -> dict[str, list[CauseProgram]]:
                 for cause in {causes[0] for causes in case.causes}:
                     programs_by_cause.setdefault(cause, []).append(program)
         return programs_by_cause
-    for file in PROGRAM_FILES:
+    for file in (*PROGRAM_FILES, "runs") if framework == "torch" else PROGRAM_FILES:
         text = importlib.import_module(f"tests.bridges.{framework}_{file}").CASES
         for name, (cause, code) in parse_programs_by_name(text).items():
             program = CauseProgram(name, strip_fix_comments(code), list_blamed_line_numbers(code))

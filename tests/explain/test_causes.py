@@ -14,7 +14,9 @@ ROOT = Path(__file__).parents[2]
 # The fields that `finding_sentences` fills in.
 FIELDS = set("x line what other code instead used function watched values functions".split())
 # The fields of suspicions, which the check of each fills in.
-SUSPICION_FIELDS = set("line what other one two result n x y steps from_ to ratio".split())
+SUSPICION_FIELDS = set(
+    "line what other one two result n x y steps from_ to ratio step all most made scale rate norm dtype".split()
+)
 PAIRS = [(name, framework) for name, cause in CAUSES.items() for framework in cause.frameworks]
 
 

@@ -44,6 +44,7 @@ def test_the_contracts_hold():
 
 WRITES = {  # where a file is opened for writing elsewhere, and why
     "minitape/cli/messages.py": "the text of --help, which no file has",
+    "minitape/bridges/run_watch/waiting_copies.py": "pipes to processes that were begun here, and the null device",
     "minitape/bridges/callbacks.py": "a training's log of JSON lines grows line by line",
     "widgets/minitape_widgets/lesson_views.py": "the same, and a place for what nobody is to see",
 }
@@ -71,6 +72,7 @@ READS = {  # what is read elsewhere, and why: none of it was written by others
     "widgets/minitape_widgets/playground.py": "what a page asks of the Python in the same browser",
     "minitape/cli/check_notebooks.py": "what nbval, which runs here, tells of each cell",
     "minitape/cli/lesson_pages.py": "what a process told that was begun here",
+    "minitape/bridges/run_watch/waiting_copies.py": "the same",
     "minitape/cli/lesson_files.py": "the course's own pictures and data, which are copied",
     "minitape/course/datasets.py": "a file of the package",
     "minitape/course/prediction_buttons.py": "the same",

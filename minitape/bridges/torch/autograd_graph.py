@@ -174,6 +174,11 @@ class TorchGraph:
         self.target_rows, self.function_name, self.site = target_rows, function_name, site
         self.is_running, self._sweep = True, None
 
+    @property
+    def current_sweep(self) -> BackwardPass | None:
+        """The sweep of the backward pass that runs; None before its first adjoint."""
+        return self._sweep
+
     def end_backward(self) -> None:
         """Note that the backward pass has ended."""
         self.target_rows, self.is_running, self._sweep = [], False, None

@@ -21,7 +21,7 @@ from .watcher import TorchWatcher
 if TYPE_CHECKING:
     from ...explain.explanation import Explanation
     from ...explain.reasons.suspects import CheckedRun
-    from ...recording.recorded_rows import OptionalArray
+    from ...recording.recorded_rows import BackwardPass, OptionalArray
     from ...recording.sites import Site
     from ..model_page import ModelPage
 
@@ -32,6 +32,8 @@ class TorchRecording(FrameworkRecording):
     Attributes:
         error: The error that a backward pass or an in-place change of a leaf raised, and its site; None without an
             error.
+        failed_source_rows: The rows of the inputs by which a failed ``autograd.grad`` was to differentiate.
+        failed_sweep: The incomplete sweep of a failed backward pass; None if it failed at once.
         log: The log that writes the rows.
 
     >>> w = torch.tensor([1.0, 2.0], requires_grad=True)
@@ -45,6 +47,8 @@ class TorchRecording(FrameworkRecording):
         """Create an empty recording and its log."""
         super().__init__("torch")
         self.error: tuple[Exception, Site] | None = None
+        self.failed_source_rows: list[int] = []
+        self.failed_sweep: BackwardPass | None = None
         self.log = TorchLog(self)
 
     def _explain_gradient(self, target: Any, source: Any) -> Explanation:
@@ -163,7 +167,8 @@ def keep_models_alive() -> Iterator[None]:
     used_objects: dict = {}
 
     def note_used(used_object: Any, *_: Any) -> None:
-        used_objects[id(used_object)] = used_object
+        if not torch.compiler.is_dynamo_compiling():  # torch.compile also compiles the hooks of modules.
+            used_objects[id(used_object)] = used_object
 
     handles = (
         torch.nn.modules.module.register_module_forward_pre_hook(note_used),

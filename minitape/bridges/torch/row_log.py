@@ -106,6 +106,7 @@ class TorchLog:
         grad_clearings: When and where each ``.grad`` was set to None, by tensor.
         unrecorded_use_sites: Where a call that is not recorded, such as a ``torch.func`` transform, used a tensor.
         grad_reads: For each ``.grad`` that the program read, the target rows of its pass and the line that read it.
+        missing_grad_reads: (row, site) of each ``.grad`` that was read from a result of an operation, and was None.
         creations: Where a parameter, or a tensor from a function without tensor arguments, was created.
     """
 
@@ -123,6 +124,7 @@ class TorchLog:
         self.grad_clearings: IdentityMap[GradClearing] = IdentityMap()
         self.unrecorded_use_sites: IdentityMap[Site] = IdentityMap()
         self.grad_reads: IdentityMap[tuple[list[int], Site]] = IdentityMap()
+        self.missing_grad_reads: list[tuple[int, Site]] = []
         self._current_rows: IdentityMap[tuple[int, int]] = IdentityMap()  # The values are (row, tensor version).
         self._rows_by_tensor: IdentityMap[list[int]] = IdentityMap()
         self._leaves_by_storage: dict[int, Callable[[], torch.Tensor | None]] = {}  # Only leaves that require grad.
@@ -253,6 +255,16 @@ class TorchLog:
         """
         if target_rows and self.find_current_row(gradient) is None:
             self.grad_reads[gradient] = target_rows, find_user_site()
+
+    def note_missing_grad_read(self, tensor: torch.Tensor) -> None:
+        """Note that the program read ``.grad`` of a result of an operation, which has none.
+
+        Args:
+            tensor: The result.
+        """
+        row = self.find_current_row(tensor)
+        if row is not None:
+            self.missing_grad_reads.append((row, find_user_site()))
 
     @property
     def is_full(self) -> bool:

@@ -138,6 +138,7 @@ class TorchWatcher(Watcher):
         self._running_modules: list[RunningModule] = []
         self._submodule_names: weakref.WeakKeyDictionary[Any, dict] = weakref.WeakKeyDictionary()
         self.patches = FrameworkPatches()
+        self._stance: str | None = None  # What torch.compile did before the block; None if it was not changed.
 
     # -- the block ---------------------------------------------------------------------------------
 
@@ -160,8 +161,27 @@ class TorchWatcher(Watcher):
         self._add_global_hook(self._on_registration_in_module, modules._global_parameter_registration_hooks)
         self._add_global_hook(self._on_registration_in_module, modules._global_module_registration_hooks)
         patches.wrap_function(warnings, "showwarning", _show_warning_at_call)
+        patches.wrap_function(torch, "compile", self._on_compile)
+        if "torch._dynamo" in sys.modules:
+            self._run_compiled_code_eagerly()
         patches.add_undo_action(self._call_mode.remove_mode)
         self._call_mode.__enter__()
+
+    def _on_compile(self, original: Callable, *args: Any, **kwargs: Any) -> Any:
+        result = original(*args, **kwargs)
+        self._run_safely(self._run_compiled_code_eagerly)
+        return result
+
+    def _run_compiled_code_eagerly(self) -> None:
+        """Run the functions and modules of ``torch.compile`` without the compiler until the block ends.
+
+        Their operations could not be seen otherwise.
+        """
+        if self._stance is not None or not hasattr(torch.compiler, "set_stance"):  # PyTorch has it since 2.6.
+            return
+        self._stance = torch._dynamo.eval_frame._stance.stance
+        self.patches.add_undo_action(lambda: torch.compiler.set_stance(self._stance or "default"))
+        torch.compiler.set_stance("force_eager")
 
     def stop_watching(self) -> None:
         """Stop following the program, and undo all changes to PyTorch."""
@@ -274,6 +294,8 @@ class TorchWatcher(Watcher):
             result = func(*args)
             if name == "grad" and isinstance(result, torch.Tensor):
                 self._run_safely(self.log.on_grad_read, result, _list_last_target_rows(self.log))
+            elif name == "grad" and result is None and args[0].grad_fn is not None:
+                self._run_safely(self.log.note_missing_grad_read, args[0])
             return result
         if name == "data":
             self._run_safely(self.log.kept_tensors.copy_before_change, args[:1])
@@ -402,11 +424,15 @@ class TorchWatcher(Watcher):
         rows = self._run_safely(_find_or_add_target_rows, self.log, targets) or []
         graph.begin_backward(rows, function_name, find_user_site())
         self.quiet_depth += 1
-        self.recording.failed_target_rows = []
+        self.recording.failed_target_rows, self.recording.failed_source_rows = [], []
         try:
             result = func(*args, **kwargs)
         except RuntimeError as error:
             self.recording.error, self.recording.failed_target_rows = (error, find_user_site()), rows
+            self.recording.failed_sweep = graph.current_sweep
+            if function_name == "grad":
+                sources = list(iter_tensors(args[1:2] or (kwargs.get("inputs"),)))
+                self.recording.failed_source_rows = self._run_safely(_find_or_add_target_rows, self.log, sources) or []
             raise
         finally:
             graph.end_backward()

@@ -12,14 +12,15 @@ cause, add its record to one of the files of this package, a check that finds it
 ``zero_and_nonfinite``  the gradient is zero or not finite
 ``lost_gradients``      the gradient was refused, not requested, or thrown away; and the answer that nothing is wrong
 ``suspicions``          the gradient exists and is wrong
+``runs``                a whole run shows what happened to the gradient on its way to the weight
 """
 
 from __future__ import annotations
 
-from . import broken_paths, escapes, lost_gradients, other_objects, sources, suspicions, zero_and_nonfinite
+from . import broken_paths, escapes, lost_gradients, other_objects, runs, sources, suspicions, zero_and_nonfinite
 from .cause import KINDS, Cause, Kind
 
-CAUSE_FILES = (sources, broken_paths, escapes, other_objects, zero_and_nonfinite, lost_gradients, suspicions)
+CAUSE_FILES = (sources, broken_paths, escapes, other_objects, zero_and_nonfinite, lost_gradients, suspicions, runs)
 CAUSES: dict[str, Cause] = {cause.name: cause for file in CAUSE_FILES for cause in file.CAUSES}
 
 

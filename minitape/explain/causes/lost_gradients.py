@@ -45,6 +45,17 @@ CAUSES = (
         backward(){line} ran a second time through the same graph. The first one has freed it.
         Fix: Compute the loss again before each backward(), and detach a state that goes from one step to the next;
         or write backward(retain_graph=True) the first time.
+
+        [torch: carried]
+        {what}{line} was computed in an earlier step, and this step uses it{other}. The backward pass of that
+        step has freed its graph.
+        Fix: Keep the value without its graph: write .detach() on this line, or .item() for a number that is
+        only printed.
+
+        [torch: made_once]
+        {what}{line} was computed once, and each backward pass goes through it{other}. The first one has freed
+        its graph.
+        Fix: Compute it again in each step. If nothing before it is to be trained, write .detach() on this line.
         """,
     ),
     Cause(

@@ -177,6 +177,16 @@ CAUSES = (
         [jax: dropped]
         {x} goes into {what}{line}, and the result does not depend on that.
         Fix: Use what it gives, or leave {x} out of what is differentiated.
+
+        [torch: input]
+        torch.autograd.grad{line} was called for the gradient by {what}, and its output was not computed from
+        {what}.
+        Fix: Compute the output from {what} itself, or write allow_unused=True if None is fine.
+
+        [torch: relative]
+        The output was computed from {other}{line}, and not from {what}, which was computed from {other}{used}.
+        Fix: Compute the output from {what}, or call torch.autograd.grad for {other} and select the part of its
+        gradient.
         """,
     ),
     Cause(

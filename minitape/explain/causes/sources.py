@@ -96,6 +96,14 @@ CAUSES = (
         [torch: late]
         {x} was used{line} before requires_grad was set. That use is not differentiated.
         Fix: Set requires_grad before {x} is used for the first time, or compute the loss again after it.
+
+        [torch: computed]
+        {x} was computed{line} from tensors that require no gradient, so that it requires none.
+        Fix: Write {x}.requires_grad_() after this line, before {x} is used.
+
+        [torch: input]
+        {x}{line} has requires_grad=False, and torch.autograd.grad was called for its gradient.
+        Fix: Write {x}.requires_grad_() before {x} is used.
         """,
         edits=(
             edit.set_trainable,

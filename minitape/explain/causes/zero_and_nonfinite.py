@@ -247,4 +247,46 @@ CAUSES = (
             number.require_zero_input(edit.replace_operand("{x} + 1e-06", "pow")),
         ),
     ),
+    Cause(
+        "nonfinite_value",
+        "nonfinite",
+        """
+        [torch]
+        {what}{line} is the first result that is NaN or infinite. All its inputs are finite.
+        Fix: Look at its inputs in this step: print their smallest and largest elements before this line.
+
+        [torch: log]
+        Fix: Keep its input above zero, such as with torch.clamp(x, min=1e-6).
+
+        [torch: division]
+        Fix: Keep the divisor away from zero: add a small number to it.
+
+        [torch: root]
+        Fix: Keep its input at or above zero.
+
+        [torch: exponential]
+        Fix: Its input is too large: subtract the maximum first, or use torch.logsumexp.
+
+        [torch: no_target]
+        Fix: No target counts here, such as when all are ignore_index, so that the mean is 0 divided by 0. Leave
+        out such batches, or write reduction='sum' and divide by at least 1.
+
+        [torch: ctc]
+        Fix: The target does not fit into the input's length: write zero_infinity=True, or leave such samples
+        out.
+
+        [torch: empty]
+        Fix: It has too few elements, and divides by zero. Leave out empty batches and groups of one.
+
+        [torch: masked]
+        Fix: A row is masked as a whole with -inf: let each row keep one element, or mask with a large finite
+        number such as -1e4.
+
+        [torch: inverse]
+        Fix: Clip its input to the open interval: x.clamp(-1 + 1e-6, 1 - 1e-6).
+
+        [torch: length]
+        Fix: Its input has length zero: pass eps=, or add a small number.
+        """,
+    ),
 )

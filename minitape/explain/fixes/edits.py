@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterable
 from typing import Any
 
 from ..reasons.program_text import (
@@ -56,9 +57,24 @@ def unwrap_call(*names: str) -> Edit:
         receiver = find_call_operand(fault, node) if is_call(node, *names) else None
         if receiver is None or any(argument is not receiver for argument in node.args):
             return None
+        if _is_straight_through(fault.statement.nodes, node, receiver):
+            return None
         return unparse(receiver)
 
     return edit_node
+
+
+def _is_straight_through(nodes: Iterable[ast.AST], call: ast.AST, operand: ast.AST) -> bool:
+    """Return whether a call is the cut in ``x + cut(y - x)``, which passes the gradient to ``x`` alone on purpose."""
+    if not isinstance(operand, ast.BinOp) or not isinstance(operand.op, ast.Sub):
+        return False
+    subtracted = ast.dump(operand.right)
+    sums = [node for node in nodes if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add)]
+    return any(
+        (node.right is call and ast.dump(node.left) == subtracted)
+        or (node.left is call and ast.dump(node.right) == subtracted)
+        for node in sums
+    )
 
 
 def set_keyword(name: str, value: object, *functions: str) -> Edit:

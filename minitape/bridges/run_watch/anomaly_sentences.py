@@ -1,0 +1,75 @@
+"""Sentences on the first number of a run that is not finite, and on the second run that recorded it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ...explain.caller import format_bracketed_place
+from ...explain.translated_sentences import fill
+from .accounts import Anomaly
+
+
+def describe_anomaly(anomaly: Anomaly, losses: Sequence[float]) -> str:
+    """Return a sentence on the first number that is not finite.
+
+    Args:
+        anomaly: The number.
+        losses: The losses of the run.
+    """
+    place = format_bracketed_place(*anomaly.site)
+    if anomaly.kind == "loss":
+        value = losses[anomaly.pass_number - 1]
+        return fill("The loss of backward pass {n}{line} is {value}.", n=anomaly.pass_number, line=place, value=value)
+    if anomaly.kind == "gradient":
+        return fill("The gradients of backward pass {n}{line} are not finite.", n=anomaly.pass_number, line=place)
+    return fill(
+        "The step{line} after backward pass {n} made weights NaN or infinite.", n=anomaly.pass_number, line=place
+    )
+
+
+def describe_second_run(answer: Mapping[str, Any], losses: Sequence[float]) -> str:
+    """Return sentences on how the bad step was recorded, and whether that run agrees with the first.
+
+    Args:
+        answer: The answer of the copy that recorded the step, which is JSON.
+        losses: The losses of the first run.
+    """
+    number, start = answer["pass"], answer["from_pass"]
+    if start:
+        text = fill(
+            "A copy of the process from backward pass {start} went on and recorded pass {n}.", start=start, n=number
+        )
+    else:
+        text = fill("A second run with the same random seeds recorded backward pass {n}.", n=number)
+    compared = number - 1 - start
+    different = find_first_difference(answer, losses)
+    if not compared:
+        return text
+    if not different:
+        return text + " " + fill("The {n} losses before it are the same in both, bit for bit.", n=compared)
+    return (
+        text
+        + " "
+        + fill(
+            "The two differ from the loss of pass {n} on, so that this may not be the step that went wrong in the "
+            "first run.",
+            n=different,
+        )
+    )
+
+
+def _is_same(first: float, second: float) -> bool:
+    return first == second or (math.isnan(first) and math.isnan(second))
+
+
+def find_first_difference(answer: Mapping[str, Any], losses: Sequence[float]) -> int:
+    """Return the number of the first backward pass whose loss differs between two runs; 0 if all are the same.
+
+    Args:
+        answer: The answer of the copy, which is JSON.
+        losses: The losses of the first run.
+    """
+    pairs = zip(answer["losses"][: answer["pass"] - 1], losses, strict=False)
+    return next((number for number, pair in enumerate(pairs, 1) if not _is_same(*pair)), 0)

@@ -1,0 +1,340 @@
+"""What the accounts of a run show to be wrong.
+
+Each rule reads fates and counts. None looks at the text of the program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from ...explain.caller import format_bracketed_place
+from ...explain.causes import CAUSES
+from ...explain.explanation import Explanation
+from ...explain.translated_sentences import fill
+from ...recording.sites import NOWHERE, Site
+from .accounts import (
+    CLEARED,
+    CLIPPED,
+    EDITED,
+    LEFT,
+    REUSED,
+    SKIPPED,
+    STEPPED,
+    UNSCALED,
+    Account,
+    Act,
+    OptimizerAccount,
+    Route,
+    RunAccounts,
+)
+
+SMALL_NORM = 1e-6  # A gradient below this norm is too small to move a weight by itself.
+# A float32 weight that does not move has a small gradient or learning rate, which may be meant.
+HALF_DTYPES = ("float16", "bfloat16")
+
+
+class RunFinding(NamedTuple):
+    """Something that is wrong with what became of gradients.
+
+    Attributes:
+        cause: One of the causes in ``explain.causes``.
+        variant: Which of the cause's sentences fits.
+        site: The line to blame.
+        fields: The values for the fields of the sentence.
+        keys: The keys of the parameters that are concerned; empty if the run as a whole is.
+    """
+
+    cause: str
+    variant: str
+    site: Site
+    fields: Mapping[str, Any]  # The values depend on the sentence.
+    keys: frozenset[int]
+
+    def to_explanation(self, framework: str, name: str = "") -> Explanation:
+        """Return the finding as an explanation for a parameter.
+
+        Args:
+            framework: The name of the framework, such as "torch".
+            name: The program's name for the parameter; "" if the finding is about the run.
+        """
+        text = CAUSES[self.cause].find_text(framework, self.variant)
+        fields = {"line": format_bracketed_place(*self.site), **self.fields}
+        explanation = Explanation(self.cause, fill(text.message, **fields), fill(text.fix, **fields), *self.site)
+        explanation.name = name
+        return explanation
+
+
+def find_run_findings(run: RunAccounts) -> list[RunFinding]:
+    """Return all findings about a run. Parameters with the same cause on the same line share one.
+
+    Args:
+        run: The accounts of the run.
+    """
+    first_findings: dict[tuple[str, str, Site], RunFinding] = {}
+    keys: dict[tuple[str, str, Site], set[int]] = {}
+    for rule in RULES:
+        for finding in rule(run):
+            place = finding.cause, finding.variant, finding.site
+            first_findings.setdefault(place, finding)
+            keys.setdefault(place, set()).update(finding.keys)
+    return [finding._replace(keys=frozenset(keys[place])) for place, finding in first_findings.items()]
+
+
+Rule = Callable[[RunAccounts], Iterable[RunFinding]]
+
+
+def find_gradients_switched_off(run: RunAccounts) -> Iterator[RunFinding]:
+    """Find that gradients were switched off for good.
+
+    Args:
+        run: The accounts of the run.
+    """
+    if run.paused_at != NOWHERE:
+        yield RunFinding("grad_off", "", run.paused_at, {"n": run.passes}, frozenset())
+
+
+def find_leftover_gradients(run: RunAccounts) -> Iterator[RunFinding]:
+    """Find passes that were added to what another loss had left, although another optimizer had stepped on that.
+
+    Args:
+        run: The accounts of the run.
+    """
+    for (old_site, new_site, key), _ in run.sent_by_another.items():
+        account = run.accounts.get(key)
+        for route, occurrences in run.iter_routes(account) if account else ():
+            is_sum_of_both = old_site in route.pass_sites and route.pass_sites[-1] == new_site
+            if route.fate == STEPPED and occurrences.count > 1 and is_sum_of_both:
+                fields = {
+                    "step": format_bracketed_place(*route.site),
+                    "from_": format_bracketed_place(*old_site),
+                    "n": occurrences.count,
+                }
+                yield RunFinding("leftover", "", new_site, fields, frozenset([key]))
+
+
+def find_cleared_gradients(run: RunAccounts) -> Iterator[RunFinding]:
+    """Find gradients that were cleared although no step had used them.
+
+    Args:
+        run: The accounts of the run.
+    """
+    for account in run.accounts.values():
+        routes = list(run.iter_routes(account))
+        # A program that writes into .grad may collect the gradients of several passes by itself.
+        if any(route.fate == STEPPED and _has_act(route, EDITED) for route, _ in routes):
+            continue
+        for route, occurrences in routes:
+            if route.fate == CLEARED and len(set(route.pass_sites)) == 1 and route.site != NOWHERE:
+                yield from _check_cleared_route(run, account, route, occurrences.count)
+
+
+def _check_cleared_route(run: RunAccounts, account: Account, route: Route, count: int) -> Iterator[RunFinding]:
+    """Find that a route, which ends in a clearing, was taken at least as often as the routes that end in a step."""
+    pass_site = route.pass_sites[0]
+    used = sum(
+        occurrences.count
+        for other, occurrences in run.iter_routes(account)
+        if other.fate in (STEPPED, SKIPPED) and pass_site in other.pass_sites
+    )
+    fields = {"n": count, "all": count + used, "from_": format_bracketed_place(*pass_site)}
+    optimizers = run.list_optimizers_of(account)
+    is_cleared_by_optimizer = any(optimizer.cleared_at == route.site for optimizer in optimizers)
+    if used and count >= max(2, used) and is_cleared_by_optimizer:
+        yield RunFinding("discarded", "", route.site, fields, frozenset([account.key]))
+    elif not used and count > 1 and any(map(_has_only_empty_steps, optimizers)):
+        yield RunFinding("not_applied", "run_cleared", route.site, fields, frozenset([account.key]))
+
+
+def _has_act(route: Route, *kinds: str) -> bool:
+    return any(act.kind in kinds for act in route.acts)
+
+
+def _has_only_empty_steps(optimizer: OptimizerAccount) -> bool:
+    """Return whether almost all followed steps of an optimizer found no new gradient."""
+    return optimizer.followed_steps > 1 and optimizer.empty_steps >= optimizer.followed_steps - 1
+
+
+def find_reused_gradients(run: RunAccounts) -> Iterator[RunFinding]:
+    """Find steps that used gradients which earlier steps of the same optimizer had used.
+
+    Args:
+        run: The accounts of the run.
+    """
+    for account in run.accounts.values():
+        reused = [(route, occurrences) for route, occurrences in run.iter_routes(account) if route.fate == REUSED]
+        sums = [route for route, _ in reused if len(route.pass_sites) > 1]
+        if sums and sum(occurrences.count for _, occurrences in reused) > 1:
+            fields = {"most": max(len(route.pass_sites) for route in sums)}
+            yield RunFinding("accumulated", "run", sums[-1].site, fields, frozenset([account.key]))
+
+
+def find_wrong_clipping(run: RunAccounts) -> Iterator[RunFinding]:
+    """Find calls that clip nothing, or gradients that are still scaled.
+
+    Args:
+        run: The accounts of the run.
+    """
+    for site, calls in run.clips.items():
+        if calls.before_unscaling > 1:
+            keys = frozenset(
+                account.key
+                for account in run.accounts.values()
+                for route, _ in run.iter_routes(account)
+                if Act(CLIPPED, site) in route.acts
+            )
+            fields = {"n": calls.before_unscaling, "all": calls.calls, "scale": calls.scale}
+            yield RunFinding("clipped_scaled", "", site, fields, keys)
+        if calls.without_parameters > 1 or calls.without_parameters == calls.calls:
+            fields = {"n": calls.without_parameters, "all": calls.calls}
+            yield RunFinding("not_clipped", "", site, fields, frozenset())
+        elif calls.without_gradients > 1 and calls.without_gradients >= calls.calls - 1 and run.count_steps()[0]:
+            fields = {"n": calls.without_gradients, "all": calls.calls}
+            yield RunFinding("not_clipped", "early", site, fields, frozenset())
+
+
+def find_unoptimized_parameters(run: RunAccounts) -> Iterator[RunFinding]:
+    """Find parameters that got gradients together with others, and that no optimizer holds or changed.
+
+    Args:
+        run: The accounts of the run.
+    """
+    stepped_lines = set[Site]()
+    for account in run.accounts.values():
+        routes = [route for route, _ in run.iter_routes(account)]
+        if any(route.fate in (STEPPED, REUSED, SKIPPED) for route in routes):
+            stepped_lines.update(site for route in routes for site in route.pass_sites)
+    for account in run.accounts.values():
+        if not account.optimizer_numbers and account.got_gradient and account.read_facts().is_parameter:
+            yield from _check_unoptimized_parameter(run, account, stepped_lines)
+    if stepped_lines:
+        for (site, _), count in run.lost_births.items():
+            if count > 2:
+                yield RunFinding("not_optimized", "remade", site, {"n": count}, frozenset())
+
+
+def _check_unoptimized_parameter(run: RunAccounts, account: Account, stepped_lines: set[Site]) -> Iterator[RunFinding]:
+    """Find that steps used the gradients of other parameters from the same passes, but not of this one."""
+    lines = {site for route, _ in run.iter_routes(account) for site in route.pass_sites}
+    count = max(run.count_fates(account, CLEARED, LEFT), _find_largest_sum(run, account))
+    if lines.isdisjoint(stepped_lines) or count < 2 or not account.is_unchanged():
+        return
+    birth = run.births.get(account.key)
+    if birth is not None and 0 < len(run.optimizer_sites) <= birth.optimizers_before:
+        fields = {"n": count, "made": format_bracketed_place(*run.optimizer_sites[-1])}
+        yield RunFinding("not_optimized", "late", birth.site, fields, frozenset([account.key]))
+    else:
+        yield RunFinding("not_optimized", "run", NOWHERE, {"n": count}, frozenset([account.key]))
+
+
+def _find_largest_sum(run: RunAccounts, account: Account) -> int:
+    """Return the largest number of passes that were summed in the gradient of an account."""
+    return max((len(route.pass_sites) for route, _ in run.iter_routes(account)), default=0)
+
+
+def find_optimizers_without_effect(run: RunAccounts) -> Iterator[RunFinding]:
+    """Find optimizers that take no step, whose rate is 0, whose updates vanish, or that are made for each step.
+
+    Args:
+        run: The accounts of the run.
+    """
+    for optimizer in run.optimizers:
+        got_gradient = [account for account in optimizer.accounts if account.got_gradient]
+        keys = frozenset(account.key for account in got_gradient)
+        if not optimizer.steps and not optimizer.skipped_steps:
+            if got_gradient and run.passes > 1 and all(account.is_unchanged() for account in got_gradient):
+                pass_sites = [route.pass_sites[-1] for route, _ in run.iter_routes(got_gradient[0])]
+                site = pass_sites[-1] if pass_sites else NOWHERE
+                yield RunFinding("not_applied", "run", site, {"n": run.passes}, keys)
+        elif optimizer.zero_rate_steps > 2 and optimizer.zero_rate_steps >= optimizer.followed_steps - 1 and keys:
+            fields = {"n": optimizer.zero_rate_steps, "all": optimizer.steps}
+            yield RunFinding("not_applied", "run_rate", optimizer.site, fields, keys)
+        else:
+            yield from _find_vanished_updates(run, optimizer)
+
+
+def _find_vanished_updates(run: RunAccounts, optimizer: OptimizerAccount) -> Iterator[RunFinding]:
+    """Find parameters that steps with a gradient did not change, or whose changes do not stay."""
+    largest = max((account.norms[1] for account in optimizer.accounts if account.norms), default=0.0)
+    for account in optimizer.accounts:
+        used = [
+            occurrences.count
+            for route, occurrences in run.iter_routes(account)
+            if route.optimizer_number == optimizer.number and route.fate in (STEPPED, REUSED)
+        ]
+        if sum(used) <= 2 or not account.norms:
+            continue
+        keys = frozenset([account.key])
+        if account.undone_moves > 2:
+            yield RunFinding("not_applied", "undone", optimizer.site, {}, keys)
+        elif (
+            account.read_facts().dtype_name in HALF_DTYPES
+            and account.norms[1] > max(SMALL_NORM, 1e-3 * largest)
+            and optimizer.rates[1] > 0
+            and not account.moves[0]
+            and account.is_unchanged()
+        ):
+            fields = {
+                "n": optimizer.steps,
+                "rate": optimizer.rates[1],
+                "norm": account.norms[1],
+                "dtype": account.read_facts().dtype_name,
+            }
+            yield RunFinding("not_applied", "rounded", optimizer.site, fields, keys)
+
+
+def find_remade_optimizers(run: RunAccounts) -> Iterator[RunFinding]:
+    """Find a line that makes an optimizer with moments for each step.
+
+    Args:
+        run: The accounts of the run.
+    """
+    by_line: dict[Site, list[OptimizerAccount]] = {}
+    for optimizer in run.optimizers:
+        if optimizer.made_at != NOWHERE and optimizer.kind != "SGD":
+            by_line.setdefault(optimizer.made_at, []).append(optimizer)
+    for site, optimizers in by_line.items():
+        held_keys = {frozenset(account.key for account in optimizer.accounts) for optimizer in optimizers}
+        if len(optimizers) > 2 and len(held_keys) == 1 and all(each.steps == 1 for each in optimizers):
+            yield RunFinding("optimizer_remade", "", site, {"n": len(optimizers)}, next(iter(held_keys)))
+
+
+def find_misused_scalers(run: RunAccounts) -> Iterator[RunFinding]:
+    """Find gradient scalers that are not updated, skip all steps, or do not see the loss or the step.
+
+    Args:
+        run: The accounts of the run.
+    """
+    for scaler in run.scalers:
+        fields = {"n": scaler.skipped, "all": scaler.steps, "scale": scaler.scales[1]}
+        if scaler.steps > 1 and not scaler.updates:
+            yield RunFinding("scaler", "never_updated", scaler.site, fields, frozenset())
+        elif scaler.skipped > 8 and scaler.skipped == scaler.steps:
+            yield RunFinding("scaler", "skips_all", scaler.site, fields | {"scale": scaler.scales[0]}, frozenset())
+        if scaler.unscaled_passes > 1:
+            fields = fields | {"n": scaler.unscaled_passes, "scale": max(1.0, scaler.scales[1])}
+            yield RunFinding("scaler", "unscaled_loss", scaler.site, fields, frozenset())
+    idle = [scaler for scaler in run.scalers if scaler.scaled_losses and not scaler.steps and scaler.scales[1] != 1.0]
+    if idle:
+        yield from _find_steps_on_scaled_gradients(run, idle[0].scales[1])
+
+
+def _find_steps_on_scaled_gradients(run: RunAccounts, scale: float) -> Iterator[RunFinding]:
+    """Find optimizers whose step was called without the scaler that scaled the loss."""
+    for account in run.accounts.values():
+        for route, occurrences in run.iter_routes(account):
+            if route.fate == STEPPED and occurrences.count > 1 and not _has_act(route, UNSCALED, EDITED):
+                yield RunFinding("scaler", "bypassed", route.site, {"scale": scale}, frozenset([account.key]))
+
+
+RULES: tuple[Rule, ...] = (
+    find_gradients_switched_off,
+    find_misused_scalers,
+    find_leftover_gradients,
+    find_cleared_gradients,
+    find_reused_gradients,
+    find_wrong_clipping,
+    find_unoptimized_parameters,
+    find_optimizers_without_effect,
+    find_remade_optimizers,
+)

@@ -1,0 +1,184 @@
+"""Judge a patch by a run of the patched program.
+
+A patch is offered only if the missing gradient appears and nothing else loses its gradient. Norms of parameters alone
+do not show that: a value that the patched line reads may lose the gradient from this line while it keeps another one.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Collection, Mapping
+from typing import NamedTuple
+
+from ...explain.translated_sentences import fill
+from ..model_page import join_parameter_names
+
+CHANGED = 1e-3  # Another gradient counts as changed if its norm changes by this share.
+LOST = 1e-6  # A value has lost its gradient if no more than this share is left.
+MAX_NAMED_CHANGES = 3
+
+
+class PatchedSource(NamedTuple):
+    """A program with a patch.
+
+    Attributes:
+        source: The text of the program.
+        first_line: The first line that the patch has written.
+        last_line: The last line of the program without the patch that it replaces.
+        patched_last_line: The last line that the patch has written.
+    """
+
+    source: str
+    first_line: int
+    last_line: int
+    patched_last_line: int
+
+
+class PatchVerdict(NamedTuple):
+    """What a trial has shown.
+
+    Attributes:
+        is_offered: Whether the patch may be offered as the fix.
+        sentence: What the trial has shown.
+    """
+
+    is_offered: bool
+    sentence: str
+
+
+class PassFacts(NamedTuple):
+    """The facts about one backward pass of a trial.
+
+    Attributes:
+        norms: The norm of the gradient of each parameter, by name.
+        shares: The norm of what the patched lines send to each value that they read, by a description of the value.
+        error: The error that ended the program before the pass; "" if there was none.
+    """
+
+    norms: Mapping[str, float]
+    shares: Mapping[str, float]
+    error: str
+
+
+def apply_patch(source: str, line: int, patch: str) -> PatchedSource | None:
+    r"""Replace the statement on a line.
+
+    Args:
+        source: The text of the program.
+        line: A line of the statement.
+        patch: The corrected statement, without indentation.
+
+    Returns:
+        The patched program; None if it would not be valid Python.
+
+    >>> apply_patch("if a:\n    y = f(\n        x)\n", 2, "y = x").source
+    'if a:\n    y = x\n'
+    """
+    try:
+        statements = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.stmt)]
+        around = [node for node in statements if node.lineno <= line <= (node.end_lineno or node.lineno)]
+        statement = max(around, key=lambda node: node.lineno)
+    except (SyntaxError, ValueError):
+        return None
+    last_line = statement.lineno if hasattr(statement, "body") else statement.end_lineno or statement.lineno
+    lines = source.split("\n")
+    first = lines[statement.lineno - 1]
+    indent = first[: len(first) - len(first.lstrip())]
+    new_lines = [indent + part for part in patch.split("\n")]
+    patched = "\n".join([*lines[: statement.lineno - 1], *new_lines, *lines[last_line:]])
+    try:
+        ast.parse(patched)
+    except SyntaxError:
+        return None
+    return PatchedSource(patched, statement.lineno, last_line, statement.lineno + len(new_lines) - 1)
+
+
+def judge_missing_gradient(before: PassFacts, after: PassFacts, wanted: Collection[str]) -> PatchVerdict:
+    """Judge a patch that should bring a missing gradient.
+
+    Args:
+        before: A backward pass without the patch.
+        after: The same backward pass with the patch.
+        wanted: The names of the parameters whose gradient is missing.
+    """
+    if after.error:
+        return PatchVerdict(False, fill("A patch was tried: with it the program raises {error}.", error=after.error))
+    missing = [name for name in wanted if not _is_gradient(after.norms.get(name))]
+    if missing:
+        names = join_parameter_names(missing)
+        return PatchVerdict(False, fill("A patch was tried, and {names} still had no gradient.", names=names))
+    others = {name: norm for name, norm in before.norms.items() if name not in wanted and _is_gradient(norm)}
+    lost = [name for name in others if not _is_gradient(after.norms.get(name))]
+    if lost:
+        names = join_parameter_names(lost)
+        return PatchVerdict(False, fill("A patch was tried, and it took the gradient from {names}.", names=names))
+    starved = _find_starved_value(before, after)
+    if starved:
+        sentence = "A patch was tried, and it took from {value} the gradient that this line sends there."
+        return PatchVerdict(False, fill(sentence, value=starved))
+    return _describe_gain(after, wanted, others)
+
+
+def _find_starved_value(before: PassFacts, after: PassFacts) -> str:
+    """Return a value that got a gradient from the patched lines and gets none with the patch; "" without one."""
+    for value, size in before.shares.items():
+        if _is_gradient(size) and value in after.shares and after.shares[value] < LOST * size:
+            return value
+    return ""
+
+
+def _describe_gain(after: PassFacts, wanted: Collection[str], others: Mapping[str, float]) -> PatchVerdict:
+    """Return the verdict about a patch that brings what is missing: whether it also changes other gradients."""
+    gained = ", ".join(
+        fill("{name} gets a gradient of norm {norm:.2g}", name=name, norm=after.norms[name])
+        for name in list(wanted)[:2]
+    )
+    if len(wanted) > 2:
+        gained += fill(", and {n} more get one", n=len(wanted) - 2)
+    changed = {name: norm for name, norm in others.items() if abs(after.norms[name] - norm) > CHANGED * norm}
+    if changed:
+        changes = ", ".join(
+            fill("{name} from {old:.2g} to {new:.2g}", name=name, old=norm, new=after.norms[name])
+            for name, norm in list(changed.items())[:MAX_NAMED_CHANGES]
+        )
+        sentence = "A patch was tried: {gained}. It also changes other gradients: {changes}."
+        return PatchVerdict(False, fill(sentence, gained=gained, changes=changes))
+    if not others:
+        return PatchVerdict(True, fill("Tested: {gained}.", gained=gained))
+    rest = fill("the other one is unchanged")
+    if len(others) > 1:
+        rest = fill("the other {n} are unchanged", n=len(others))
+    return PatchVerdict(True, fill("Tested: {gained}, {rest}.", gained=gained, rest=rest))
+
+
+def judge_wrong_gradient(
+    before: Collection[tuple[str, str]],
+    after: Collection[tuple[str, str]],
+    cause: str,
+    wanted: Collection[str],
+    error: str,
+    passes: int,
+) -> PatchVerdict:
+    """Judge a patch that should correct a gradient which exists.
+
+    Args:
+        before: The (name, cause) pairs of the problems without the patch.
+        after: Those with the patch.
+        cause: The cause that should be gone.
+        wanted: The names of the parameters that had this cause.
+        error: The error that ended the patched program; "" if there was none.
+        passes: The number of backward passes that were looked at.
+    """
+    if error:
+        return PatchVerdict(False, fill("A patch was tried: with it the program raises {error}.", error=error))
+    if any((name, cause) in after for name in wanted):
+        return PatchVerdict(False, fill("A patch was tried, and the problem was still there."))
+    new = [found for name, found in after if (name, found) not in before]
+    if new:
+        return PatchVerdict(False, fill("A patch was tried, and it brought another problem: {cause}.", cause=new[0]))
+    return PatchVerdict(True, fill("Tested: with it nothing is found in {n} backward passes.", n=passes))
+
+
+def _is_gradient(norm: float | None) -> bool:
+    return norm is not None and math.isfinite(norm) and norm > 0

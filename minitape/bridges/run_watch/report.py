@@ -1,0 +1,237 @@
+"""The page about a whole run: the raised error, the step that went wrong, the problems of parameters, and a summary."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from ...explain.caller import format_place
+from ...explain.explanation import Explanation
+from ...explain.translated_sentences import fill
+from ..model_page import ModelPage, is_problem, join_parameter_names
+
+
+class ProblemGroup(NamedTuple):
+    """One problem, and the parameters that have it. It consists of plain values, so that a copy can send it as JSON.
+
+    Attributes:
+        names: The names of the parameters; empty if the run as a whole has the problem.
+        heading: The line above the explanation; "" without one.
+        cause: The cause of the problem.
+        kind: The kind of the cause.
+        file: The file to blame; None if no line is.
+        line: The line to blame.
+        code: The text of that line.
+        message: What happened.
+        fix: What to change, without the patch.
+        patch: The corrected line; None without one.
+        patch_line: The line that it replaces.
+        further: What else is wrong, as sentences.
+        trial: What a trial of the patch has shown; "" without one.
+        is_patch_offered: Whether the trial has shown that the patch works.
+    """
+
+    names: list[str]
+    heading: str
+    cause: str
+    kind: str
+    file: str | None
+    line: int | None
+    code: str
+    message: str
+    fix: str = ""
+    patch: str | None = None
+    patch_line: int | None = None
+    further: Sequence[str] = ()
+    trial: str = ""
+    is_patch_offered: bool = False
+
+    def __str__(self) -> str:
+        """Return the problem as a paragraph."""
+        lines = [self.heading] if self.heading else []
+        lines.append(f"{self.cause}: {self.message}")
+        if self.line is not None:
+            place = format_place(self.file, self.line)
+            lines.append("  " + (fill("{place}:  {code}", place=place, code=self.code) if self.code else place))
+        if self.fix:
+            lines.append("  " + fill("Fix: {fix}", fix=self.fix))
+        if self.patch and self.is_patch_offered:
+            lines.append("  " + describe_patch(self.patch_line or self.line, self.patch))
+        if self.trial:
+            lines.append(f"  {self.trial}")
+        lines += ["  " + fill("Also: {text}", text=text) for text in self.further]
+        return "\n".join(lines)
+
+
+def describe_patch(line: int | None, patch: str) -> str:
+    """Return a patch as a sentence.
+
+    Args:
+        line: The line that the patch replaces.
+        patch: The corrected line.
+
+    >>> describe_patch(3, "y = x")
+    'Line 3 should be `y = x`.'
+    """
+    code = fill("` and then `").join(part.strip() for part in patch.split("\n"))
+    return fill("{lines} should be `{code}`.", lines=fill("line {line}", line=line).capitalize(), code=code)
+
+
+def build_problem_group(explanation: Explanation, names: list[str], heading: str = "") -> ProblemGroup:
+    """Return an explanation as a problem.
+
+    Args:
+        explanation: The explanation that the parameters share.
+        names: The names of the parameters.
+        heading: The line above the explanation.
+    """
+    fix, patch = explanation.fix, explanation.patch
+    if patch:
+        sentence = describe_patch(explanation.patch_line or explanation.line, patch)
+        fix = fix.removesuffix(sentence).rstrip() if fix.endswith(sentence) else fix
+    further = [other.message for other in explanation.others if other.message not in explanation.message]
+    return ProblemGroup(
+        names,
+        heading,
+        explanation.cause,
+        explanation.kind,
+        explanation.filename,
+        explanation.line,
+        explanation.code,
+        explanation.message,
+        fix,
+        patch,
+        explanation.patch_line,
+        further,
+    )
+
+
+def list_problem_groups(page: ModelPage) -> list[ProblemGroup]:
+    """Return the problems of a page, the worst first.
+
+    Args:
+        page: The explanations of the parameters.
+    """
+    groups = []
+    for names in page.group_names_by_explanation():
+        first = page[names[0]]
+        if is_problem(first) or page.is_all_frozen:
+            names_text = fill("{names} ({n} of {all})", names=join_parameter_names(names), n=len(names), all=len(page))
+            heading = fill("A gradient for {which}.", which=names_text)
+            if page.is_all_frozen:
+                heading = fill("All is frozen: {which}.", which=names_text)
+            elif not first.connected:
+                heading = fill("No gradient for {which}.", which=names_text)
+            groups.append(build_problem_group(first, names, heading))
+    return groups
+
+
+def list_frozen_sentences(page: ModelPage) -> list[str]:
+    """Return a sentence for each group of parameters that the program does not train on purpose.
+
+    Args:
+        page: The explanations of the parameters.
+    """
+    sentences = []
+    for names in page.group_names_by_explanation():
+        first = page[names[0]]
+        names_text = fill("{names} ({n} of {all})", names=join_parameter_names(names), n=len(names), all=len(page))
+        if page.is_all_frozen or is_problem(first) or not first.intended:
+            continue
+        if not first.connected:
+            place = "" if first.line is None else fill(", ") + format_place(first.filename, first.line)
+            sentences.append(fill("Frozen: {which}{place}.", which=names_text, place=place))
+        elif first.kind == "connected":
+            sentences.append(fill("Not trained: {which}. The program asks for no gradient of it.", which=names_text))
+    return sentences
+
+
+def restore_problem_group(fields: Mapping[str, Any]) -> ProblemGroup:  # The fields are JSON.
+    """Return the problem that another process has sent.
+
+    Args:
+        fields: The fields of the problem.
+    """
+    return ProblemGroup(**fields)
+
+
+def find_blamed_names(groups: Iterable[ProblemGroup]) -> set[str]:
+    """Return the names of all parameters that have a problem.
+
+    Args:
+        groups: The problems.
+    """
+    return {name for group in groups for name in group.names}
+
+
+@dataclass
+class RunReport:
+    """What is known of a run.
+
+    Attributes:
+        page: The explanations of the parameters in the recorded steps.
+        error: The error that ended the program; None if it ended normally.
+        raised: The explanation of that error; None if it is unknown.
+        anomaly: A paragraph on the first number that is not finite; "" if all are finite.
+        anomaly_problems: The problems of the step in which it arose.
+        problems: The problems of parameters and of the run.
+        remarks: Sentences about what was not trained on purpose, and about what could not be seen.
+        summary: The last line.
+        passes: The number of backward passes.
+        steps: The number of steps of optimizers.
+    """
+
+    page: ModelPage
+    error: BaseException | None = None
+    raised: ProblemGroup | None = None
+    anomaly: str = ""
+    anomaly_problems: list[ProblemGroup] = field(default_factory=list)
+    problems: list[ProblemGroup] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+    summary: str = ""
+    passes: int = 0
+    steps: int = 0
+    is_blind: bool = False
+
+    @property
+    def has_findings(self) -> bool:
+        """Whether anything was found, or nothing was seen."""
+        return bool(self.raised or self.anomaly or self.problems or self.is_blind or self.error)
+
+    def __str__(self) -> str:
+        """Return the report as text. A raised error that is explained stands alone."""
+        paragraphs: list[str] = []
+        if self.raised:
+            paragraphs.append(str(self.raised))
+        else:
+            if self.anomaly:
+                paragraphs.append(self.anomaly)
+            paragraphs += map(str, self.anomaly_problems)
+            paragraphs += map(str, self.problems)
+        last = [*([] if self.raised else self.remarks), self.summary]
+        return "\n\n".join([*paragraphs, "\n".join(line for line in last if line)])
+
+    def to_json(self) -> dict[str, Any]:  # The values are JSON.
+        """Return the report as plain dictionaries and lists."""
+        return {
+            "answers": self.page.as_json(),
+            "error": None if self.error is None else f"{type(self.error).__name__}: {self.error}",
+            "raised": None if self.raised is None else self.raised._asdict(),
+            "anomaly": self.anomaly,
+            "anomaly_problems": [group._asdict() for group in self.anomaly_problems],
+            "problems": [group._asdict() for group in self.problems],
+            "summary": self.summary,
+            "passes": self.passes,
+            "steps": self.steps,
+        }
+
+
+def is_about_none(error: BaseException | None) -> bool:
+    """Return whether Python raised an error because a value is None.
+
+    Args:
+        error: The error that ended a program; None without one.
+    """
+    return isinstance(error, (TypeError, AttributeError)) and bool(re.search(r"\bNone(Type)?\b", str(error)))

@@ -1,0 +1,77 @@
+"""Notice what a program does outside of its process, because that would happen again if the program ran again."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from typing import Any
+
+WRITE_FLAGS = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+IGNORED_PATHS = ("__pycache__", "/dev/", "/proc/", "torchinductor", "/.triton/", "/.cache/")
+FILE_EVENTS = ("os.remove", "os.rename", "os.rmdir", "shutil.rmtree", "os.truncate")
+PROCESS_EVENTS = ("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn")
+NETWORK_EVENTS = ("socket.connect", "socket.bind", "socket.sendto")
+
+_listeners: list[Callable[[str], object]] = []
+_installed: list[bool] = []
+
+
+class SideEffects:
+    """Notices side effects while it is watching.
+
+    Attributes:
+        first: The first side effect, such as "open('log.txt')"; "" if there was none.
+        on_effect: Called with each side effect.
+    """
+
+    def __init__(self, on_effect: Callable[[str], object] = lambda effect: None) -> None:
+        """Prepare to notice side effects."""
+        self.first = ""
+        self.on_effect = on_effect
+
+    def start_watching(self) -> None:
+        """Start to notice side effects. Python cannot remove an audit hook, so one hook serves all."""
+        tempfile.gettempdir()  # The first call writes a file to try the folder out.
+        if not _installed:
+            _installed.append(True)
+            sys.addaudithook(_on_event)
+        _listeners.append(self._note_effect)
+
+    def stop_watching(self) -> None:
+        """Stop noticing side effects."""
+        if self._note_effect in _listeners:
+            _listeners.remove(self._note_effect)
+
+    def _note_effect(self, effect: str) -> None:
+        self.first = self.first or effect
+        self.on_effect(effect)
+
+
+def _on_event(event: str, args: tuple[Any, ...]) -> None:  # The arguments depend on the event.
+    """Pass side effects on to the listeners. It runs at each audited event, so the common case is short."""
+    if not _listeners:
+        return
+    effect = ""
+    if event == "open":
+        effect = _describe_write(*args[:3])
+    elif event in FILE_EVENTS or event in PROCESS_EVENTS:
+        effect = f"{event}({str(args[0])[:80]!r})"
+    elif event in NETWORK_EVENTS:
+        is_network = len(args) > 1 and isinstance(args[1], tuple)  # Processes on one machine use paths.
+        effect = event if is_network else ""
+    elif event == "builtins.input":
+        effect = "input()"
+    if effect:
+        for listener in [*_listeners]:
+            listener(effect)
+
+
+def _describe_write(path: object, mode: object, flags: object) -> str:
+    """Return the call that opens a file for writing; "" if it is opened for reading, or is only a cache."""
+    is_write = any(letter in str(mode) for letter in "wax+") if mode else isinstance(flags, int) and flags & WRITE_FLAGS
+    if not is_write or not isinstance(path, (str, bytes, os.PathLike)):
+        return ""
+    text = os.fsdecode(path)
+    return "" if any(part in text for part in IGNORED_PATHS) else f"open({text!r})"

@@ -1,0 +1,100 @@
+"""The last line of a page about a run, which says how much of the run was seen.
+
+The line begins with "Healthy:" only if all that was seen is well. Otherwise it begins with "Seen:".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+from ...explain.translated_sentences import fill, format_range
+from ..model_page import join_parameter_names
+from .accounts import Account, RunAccounts
+
+ROUNDING_NORM = 1e-7  # A gradient below this norm, which moves nothing, is rounding.
+MAX_NAMES = 3  # How many parameters of each kind the line names.
+
+
+def summarize_run(
+    run: RunAccounts, find_name: Callable[[int], str], accused_keys: Collection[int], is_well: bool
+) -> str:
+    """Return the summary of a run.
+
+    Args:
+        run: The accounts of the run.
+        find_name: Returns the program's name for the parameter with a key.
+        accused_keys: The keys of the parameters about which something was found.
+        is_well: Whether nothing was found, and the program ended without an error.
+    """
+    if not run.passes:
+        return fill("Nothing was seen: the program ran no backward pass.")
+    groups: dict[str, list[Account]] = {}
+    for account in run.accounts.values():
+        is_trained = account.optimizer_numbers or account.got_gradient
+        if is_trained and account.key not in accused_keys:
+            groups.setdefault(_describe_lack(account), []).append(account)
+    well = groups.pop("", [])
+    count = sum(map(len, groups.values())) + len(well) + len(accused_keys)
+    sentences = [_describe_events(run), _describe_healthy_accounts(well, count)]
+    for lack, accounts in groups.items():
+        names = join_parameter_names([find_name(account.key) or "?" for account in accounts][:MAX_NAMES])
+        more = fill(" and {n} more", n=len(accounts) - MAX_NAMES) if len(accounts) > MAX_NAMES else ""
+        sentences.append(f"{names}{more}: {lack}")
+    if run.nonfinite_losses:
+        sentences.append(fill("{n} losses were NaN or infinite", n=run.nonfinite_losses))
+    text = fill("; ").join(sentences)
+    is_healthy = is_well and well and not run.nonfinite_losses and run.anomaly is None
+    return fill("Healthy: {what}.", what=text) if is_healthy else fill("Seen: {what}.", what=text)
+
+
+def _describe_events(run: RunAccounts) -> str:
+    taken, skipped = run.count_steps()
+    passes = fill("1 backward pass") if run.passes == 1 else fill("{n} backward passes", n=run.passes)
+    if not taken:
+        text = fill("{passes} and no step of an optimizer", passes=passes)
+    else:
+        steps = fill("1 step") if taken == 1 else fill("{n} steps", n=taken)
+        text = fill("{passes} and {steps}", passes=passes, steps=steps)
+    followed = sum(optimizer.followed_steps for optimizer in run.optimizers)
+    if followed < taken:
+        text += fill(" ({n} of them followed in full)", n=followed)
+    if skipped:
+        text += fill(", {n} skipped by GradScaler", n=skipped)
+    return text
+
+
+def _describe_healthy_accounts(accounts: list[Account], count: int) -> str:
+    if not accounts:
+        return fill("of {all} parameters none is known to be well", all=count)
+    text = fill(
+        "{n} of {all} parameters got a finite gradient and changed (norm {norm}",
+        n=len(accounts),
+        all=count,
+        norm=format_range(
+            min(account.norms[0] for account in accounts), max(account.norms[1] for account in accounts), ".2g"
+        ),
+    )
+    moves = [account.moves for account in accounts if account.moves[0]]
+    if moves:
+        ratio = format_range(min(move[1] for move in moves), max(move[2] for move in moves), ".2g")
+        text += fill(", update/weight {ratio}", ratio=ratio)
+    return text + ")"
+
+
+def _describe_lack(account: Account) -> str:
+    """Return what a parameter lacks, as the end of a sentence; "" if it got a gradient and changed."""
+    if account.read_facts().is_gone:
+        return fill("the program has dropped it")
+    if not account.read_facts().is_trainable:
+        return fill("no gradient is asked for")
+    if not account.got_gradient:
+        return fill("got no gradient")
+    if not account.norms:
+        return fill("no step used the gradient")
+    if account.norms[1] == 0:
+        return fill("the gradient is zero")
+    if account.moves[0]:
+        return ""
+    if account.norms[1] < ROUNDING_NORM:
+        return fill("the gradient is rounding only, with norm {norm:.1g} at most", norm=account.norms[1])
+    return fill("did not change") if account.is_unchanged() else ""

@@ -1,0 +1,137 @@
+"""Record the backward passes that a copy of the process was asked for, and answer with what they show."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from contextlib import AbstractContextManager
+from typing import NoReturn
+
+from ..run_watch.report import ProblemGroup, build_problem_group, list_problem_groups
+from ..run_watch.side_effects import SideEffects
+from ..run_watch.waiting_copies import CopyRequest
+from .ledger.run_watch import TorchRunWatch
+from .nonfinite_values import explain_first_nonfinite_value
+from .patch_runs import measure_shares
+from .raised_errors import explain_raised_error
+from .recording import TorchRecording, record
+
+
+class CopyWindow:
+    """The passes that a copy records, and its answer.
+
+    Attributes:
+        request: The request to answer.
+        watch: The watch of the copy's run.
+    """
+
+    def __init__(self, request: CopyRequest, watch: TorchRunWatch, is_guarded: bool) -> None:
+        """Prepare to record the passes that a request asks for.
+
+        Args:
+            request: The request.
+            watch: The watch of the copy's run.
+            is_guarded: Whether the copy ends as soon as it would have a side effect.
+        """
+        self.request, self.watch = request, watch
+        fields = request.fields
+        self.kind: str = fields["kind"]
+        self.low: int = fields["low"]
+        self.high: float = fields.get("high") or math.inf
+        self._block: AbstractContextManager[TorchRecording] | None = None
+        self._recording: TorchRecording | None = None
+        if self.kind == "trial":
+            watch.measured_passes = frozenset([self.low])
+        if is_guarded:
+            SideEffects(self._stop_before_effect).start_watching()
+
+    def _stop_before_effect(self, effect: str) -> None:
+        self.request.answer_and_exit({"stopped_by": effect})
+
+    def on_pass(self, pass_number: int) -> None:
+        """Open the recording before the first pass of the window, and answer after the requested pass.
+
+        Args:
+            pass_number: The number of the pass that has just ended; 0 before the first one.
+        """
+        if self.kind == "steps":
+            if pass_number >= self.high:
+                self._close_recording()
+                self._send_answer(pass_number)
+        elif self._block is not None and self.kind != "error":
+            self._close_recording()
+            if pass_number >= self.high or (self.kind == "anomaly" and self._is_pass_bad()):
+                self._send_answer(pass_number)
+        if self._block is None and self.low - 1 <= pass_number < self.high:
+            self._block = record()
+            self._recording = self._block.__enter__()
+
+    def answer_at_end(self, error: BaseException | None) -> None:
+        """Answer at the end of the program.
+
+        Args:
+            error: The error that ended the program; None if it ended normally.
+        """
+        self._close_recording()
+        self._send_answer(self.watch.accounts.passes, error)
+
+    def _close_recording(self) -> None:
+        block, self._block = self._block, None
+        if block is not None:
+            block.__exit__(None, None, None)
+
+    def _is_pass_bad(self) -> bool:
+        """Return whether the last pass has brought a number that is not finite."""
+        accounts = self.watch.accounts
+        if not math.isfinite(accounts.losses[-1]):
+            return True
+        if accounts.scalers:
+            return False
+        tensors = [account.tensor_ref() for account in self.watch.tensor_accounts.values()]
+        gradients = [tensor.grad for tensor in tensors if tensor is not None and tensor.grad is not None]
+        return not all(bool(gradient.isfinite().all()) for gradient in gradients)
+
+    def _send_answer(self, pass_number: int, error: BaseException | None = None) -> NoReturn:
+        """Explain the recorded pass, answer, and end the copy."""
+        accounts = self.watch.accounts
+        problems: list[ProblemGroup] = []
+        raised = None
+        facts: dict[str, dict[str, float]] = {"norms": {}, "shares": {}}
+        if self._recording is not None:
+            with contextlib.suppress(Exception):
+                if self.kind == "anomaly":
+                    problems = self._list_problems(self._recording)
+                elif self.kind == "steps":
+                    problems = list_problem_groups(self._recording.explain())
+                elif self.kind == "trial":
+                    facts = self._measure_pass(self._recording)
+                elif error is not None:
+                    explanation = explain_raised_error(self._recording, error)
+                    raised = None if explanation is None else build_problem_group(explanation, [])
+        self.request.answer_and_exit(
+            {
+                "pass": pass_number,
+                "losses": list(accounts.losses),
+                "problems": [group._asdict() for group in problems],
+                "raised": None if raised is None else raised._asdict(),
+                "error": None if error is None else f"{type(error).__name__}: {error}",
+                **facts,
+            }
+        )
+
+    def _measure_pass(self, recording: TorchRecording) -> dict[str, dict[str, float]]:
+        """Return the norms of the gradients of the pass in question, and of the shares of the lines in question."""
+        names = {id(source): name for name, source in recording.collect_trained_sources().items()}
+        norms = self.watch.norms_by_pass.get(self.low, {})
+        fields = self.request.fields
+        return {
+            "norms": {names.get(key) or self.watch.find_name(key): norm for key, norm in norms.items()},
+            "shares": measure_shares(recording, fields["file"], fields["first_line"], fields["last_line"]),
+        }
+
+    def _list_problems(self, recording: TorchRecording) -> list[ProblemGroup]:
+        groups = [group for group in list_problem_groups(recording.explain()) if group.kind == "nonfinite"]
+        if not groups:
+            explanation = explain_first_nonfinite_value(recording)
+            groups = [] if explanation is None else [build_problem_group(explanation, [])]
+        return groups

@@ -1,0 +1,99 @@
+"""Find the leaves that backward passes reach, and the names that the program has for them."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterable, Iterator
+from types import FrameType
+
+import torch
+
+from ....recording.sites import Site
+
+FIRST_SEARCHES = 3  # The graphs of the first passes of each line are searched, and then each pass 4, 8, 16 and so on.
+
+
+def iter_leaves(roots: Iterable[torch.Tensor]) -> Iterator[torch.Tensor]:
+    """Yield the leaves that a backward pass from some tensors reaches.
+
+    Args:
+        roots: The tensors from which the pass begins.
+
+    >>> x = torch.ones(2, requires_grad=True)
+    >>> [leaf is x for leaf in iter_leaves([(2 * x).sum()])]
+    [True]
+    """
+    waiting = [root.grad_fn for root in roots if root.grad_fn is not None]
+    seen = set(waiting)
+    while waiting:
+        node = waiting.pop()
+        leaf = getattr(node, "variable", None)
+        if isinstance(leaf, torch.Tensor) and type(node).__name__ == "AccumulateGrad":
+            yield leaf
+        for next_node, _ in node.next_functions:
+            if next_node is not None and next_node not in seen:
+                seen.add(next_node)
+                waiting.append(next_node)
+
+
+class LeafSearch:
+    """Searches the graphs of some backward passes for leaves, and the program's frames for their names.
+
+    Attributes:
+        names: The program's names of parameters, by key.
+    """
+
+    def __init__(self) -> None:
+        """Start without any leaves."""
+        self.names: dict[int, str] = {}
+        self._searches: dict[Site, int] = {}
+        self._tensors_seen_once: dict[int, weakref.ref[torch.Tensor]] = {}
+
+    def find_leaves(
+        self, roots: list[torch.Tensor], site: Site, frame: FrameType | None, is_known: Callable[[int], bool]
+    ) -> list[torch.Tensor]:
+        """Return the leaves that a backward pass reaches; nothing if its line was searched often enough.
+
+        A leaf that is not a parameter, such as an input whose gradient is wanted, counts when it comes again.
+
+        Args:
+            roots: The tensors from which the pass begins.
+            site: The line of the pass.
+            frame: The frame of the program that calls it.
+            is_known: Returns whether a leaf of some key has an account.
+        """
+        count = self._searches[site] = self._searches.get(site, 0) + 1
+        if count > FIRST_SEARCHES and count & (count - 1):
+            return []
+        if count <= FIRST_SEARCHES:
+            self._read_names(frame)
+        return [leaf for leaf in iter_leaves(roots) if is_known(id(leaf)) or self._is_trained(leaf)]
+
+    def _is_trained(self, leaf: torch.Tensor) -> bool:
+        if isinstance(leaf, torch.nn.Parameter):
+            return True
+        seen = self._tensors_seen_once.get(id(leaf))
+        if seen is not None and seen() is leaf:
+            return True
+        self._tensors_seen_once[id(leaf)] = weakref.ref(leaf)
+        return False
+
+    def _read_names(self, frame: FrameType | None) -> None:
+        """Read the names of modules and parameters in the program's modules.
+
+        The names in functions are not read, because Python would keep a copy of a function's variables alive.
+        """
+        while frame is not None:
+            if frame.f_code.co_name == "<module>":
+                for name, value in list(frame.f_locals.items()):
+                    self._add_name(name, value)
+            frame = frame.f_back
+
+    def _add_name(self, name: str, value: object) -> None:
+        if name.startswith("_"):
+            return
+        if isinstance(value, torch.nn.Module):
+            for path, parameter in value.named_parameters():
+                self.names.setdefault(id(parameter), f"{name}.{path}")
+        elif isinstance(value, torch.nn.Parameter):
+            self.names.setdefault(id(value), name)

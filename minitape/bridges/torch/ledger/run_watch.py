@@ -1,0 +1,607 @@
+"""Follow the backward passes and optimizer steps of a whole run, and write the accounts of its gradients.
+
+The watch looks at ``.grad`` before and after each event, and never at an operation. A contribution is known by the
+identity and the version of ``.grad``, so that parameters need no hooks, and compiled code stays compiled.
+
+The watch costs less in a long run. Once ``FIRST_STEPS`` steps brought no new route, it rests and only reads the
+losses, except for a few steps now and then.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import weakref
+from collections.abc import Callable, Iterable, Sequence
+from types import FrameType
+from typing import Any
+
+import torch
+from torch.nn.modules import module as modules
+from torch.optim import optimizer as optimizers
+
+from ....engine.record.user_frames import find_user_frame
+from ....recording.sites import NOWHERE, Site, find_user_site
+from ...framework_patches import FrameworkPatches
+from ...run_watch.accounts import (
+    CLIPPED,
+    REUSED,
+    SKIPPED,
+    STEPPED,
+    Act,
+    Birth,
+    ClipCalls,
+    Contribution,
+    OptimizerAccount,
+    RunAccounts,
+)
+from .leaf_search import LeafSearch
+from .scaler_watch import ScalerWatch
+from .tensor_accounts import TensorAccount, WeightSample, compute_fingerprint, measure_norms
+
+FIRST_STEPS = 64  # So many steps without a new route are followed before the watch rests.
+FOLLOWED_STEPS, RESTING_STEPS = 8, 56  # Then it follows and rests in turn.
+FIRST_MEASURED_STEPS, MEASURED_EACH = 32, 8  # Norms are measured in the first steps, and then in each eighth.
+FIRST_SAMPLED_STEPS, SAMPLED_EACH = 8, 16  # The same for the sampled elements of weights.
+LATE_LOSSES = 8  # On a device other than the CPU, losses are read in groups, so that no pass waits for the device.
+
+
+class FollowedOptimizer:
+    """An optimizer that the watch follows.
+
+    Attributes:
+        ref: A weak reference to the optimizer.
+        account: Its account.
+        tensor_accounts: The accounts of its parameters.
+    """
+
+    def __init__(self, optimizer: Any, account: OptimizerAccount) -> None:
+        """Follow ``optimizer``."""
+        self.ref, self.account = weakref.ref(optimizer), account
+        self.tensor_accounts: list[TensorAccount] = []
+        self.group_sizes: tuple[int, ...] = ()
+        self.sample: WeightSample | None = None
+        self.before: torch.Tensor | None = None  # The sampled elements before the step that runs.
+        self.last_move: tuple[torch.Tensor, torch.Tensor] | None = None  # The elements around the last step.
+
+
+class TorchRunWatch:
+    """Writes the accounts of a PyTorch program while it runs.
+
+    Attributes:
+        tensor_accounts: The accounts of the leaves, by key.
+        accounts: The accounts of the run.
+        patches: The changes to PyTorch.
+        leaf_search: The search for leaves and their names.
+        follows_all: Whether every step is followed and measured.
+        on_pass: Called with the number of each backward pass after it.
+        failure: The last error that a backward pass or ``autograd.grad`` raised; None if none did.
+        gradient_calls: The number of calls of ``autograd.grad``.
+        norms_by_pass: The norms of the gradients that each of ``measured_passes`` reached, by key.
+        measured_passes: The numbers of the passes whose gradients are measured at once.
+    """
+
+    def __init__(
+        self,
+        follows_all: bool = False,
+        on_pass: Callable[[int], object] | None = None,
+    ) -> None:
+        """Prepare to watch a run.
+
+        Args:
+            follows_all: Follow and measure every step.
+            on_pass: A function to call with the number of each backward pass after it.
+        """
+        self.tensor_accounts: dict[int, TensorAccount] = {}
+        self.accounts = RunAccounts(self.tensor_accounts)
+        self.patches = FrameworkPatches()
+        self.leaf_search = LeafSearch()
+        self.follows_all, self.on_pass = follows_all, on_pass
+        self.failure: Exception | None = None
+        self.gradient_calls = 0
+        self.norms_by_pass: dict[int, dict[int, float]] = {}
+        self.measured_passes: frozenset[int] = frozenset()
+        self._scaler_watch = ScalerWatch(self)
+        self._optimizers: dict[int, FollowedOptimizer] = {}
+        self._stepped_on: dict[int, set[int]] = {}  # The optimizers that stepped on the gradient of a pass.
+        self._backward_depth = self._closure_depth = 0
+        self._resting_passes, self._has_rested = 0, False
+        self._steps_without_new_route = self._known_route_count = 0
+        self._late_losses: list[tuple[torch.Tensor, float | None, Site, int]] = []
+        self._last_pause: Site = NOWHERE
+
+    # -- the block ---------------------------------------------------------------------------------
+
+    def start_watching(self) -> None:
+        """Start to follow the program."""
+        patches = self.patches
+        patches.activate_in_this_thread()
+        patches.wrap_function(torch.Tensor, "backward", self._on_backward)
+        patches.wrap_function(torch.autograd, "backward", self._on_backward)
+        patches.wrap_function(torch.autograd, "grad", self._on_gradient_call)
+        patches.wrap_function(torch.optim.Optimizer, "__init__", self._on_new_optimizer)
+        patches.wrap_function(torch.optim.Optimizer, "zero_grad", self._on_optimizer_zero_grad)
+        patches.wrap_function(torch.nn.Module, "zero_grad", self._on_module_zero_grad)
+        for owner in (torch.nn.utils, torch.nn.utils.clip_grad):
+            patches.wrap_function(owner, "clip_grad_norm_", self._on_clip)
+            patches.wrap_function(owner, "clip_grad_value_", self._on_clip)
+        patches.wrap_function(torch.set_grad_enabled, "__init__", self._on_grad_switched)
+        self._scaler_watch.install_hooks(patches)
+        for register, hook in (
+            (optimizers.register_optimizer_step_pre_hook, self._on_step_begin),
+            (optimizers.register_optimizer_step_post_hook, self._on_step_end),
+            (modules.register_module_parameter_registration_hook, self._on_parameter_registered),
+        ):
+            patches.add_undo_action(register(hook).remove)
+
+    def stop_watching(self) -> None:
+        """Stop following the program, and complete the accounts."""
+        self.patches.undo_all()
+        with torch._C.DisableTorchFunction():
+            self._read_late_losses()
+            for account in self._list_tensor_accounts():
+                account.note_changes_by_program(self.accounts)
+        self.accounts.count_remaining_gradients()
+
+    @property
+    def is_resting(self) -> bool:
+        """Whether the watch rests, so that it looks at nothing but losses."""
+        return self._resting_passes > 0
+
+    def find_name(self, key: int) -> str:
+        """Return the program's name for the parameter with a key; "" if none is known.
+
+        Args:
+            key: The key of the parameter.
+        """
+        birth = self.accounts.births.get(key)
+        return self.leaf_search.names.get(key) or ("" if birth is None else birth.name)
+
+    def _is_ignored(self) -> bool:
+        return torch.compiler.is_dynamo_compiling() or not self.patches.is_active_in_this_thread
+
+    # -- accounts ----------------------------------------------------------------------------------
+
+    def find_account(self, tensor: torch.Tensor) -> TensorAccount:
+        """Return the account of a leaf; open one if it has none.
+
+        Args:
+            tensor: The leaf.
+        """
+        account = self.tensor_accounts.get(id(tensor))
+        if account is None or account.tensor_ref() is not tensor:
+            account = self.tensor_accounts[id(tensor)] = TensorAccount(tensor)
+        return account
+
+    def _list_tensor_accounts(self) -> list[TensorAccount]:
+        """Return the accounts of all leaves that are alive. Those that are gone are closed."""
+        gone = [account for account in self.tensor_accounts.values() if account.tensor_ref() is None]
+        for account in gone:
+            if account.optimizer_numbers:
+                continue
+            birth = self.accounts.births.pop(account.key, None)
+            if birth is not None and account.pending:
+                place = birth.site, birth.name
+                self.accounts.lost_births[place] = self.accounts.lost_births.get(place, 0) + 1
+            del self.tensor_accounts[account.key]
+        return [account for account in self.tensor_accounts.values() if account.tensor_ref() is not None]
+
+    def remember_gradients(self, accounts: Iterable[TensorAccount]) -> None:
+        """Remember the gradients of accounts as they are now.
+
+        Args:
+            accounts: The accounts.
+        """
+        for account in accounts:
+            tensor = account.tensor_ref()
+            if tensor is not None and tensor.grad is not None:
+                account.remember_gradient(tensor.grad)
+
+    def _forget_all(self) -> None:
+        """Forget what is in the gradients now, because it was not followed."""
+        for account in self._list_tensor_accounts():
+            account.forget_pending()
+            tensor = account.tensor_ref()
+            account.remember_gradient(None if tensor is None else tensor.grad)
+
+    # -- backward passes ---------------------------------------------------------------------------
+
+    def _on_backward(self, original: Callable, *args: Any, **kwargs: Any) -> Any:
+        if self._backward_depth or torch.compiler.is_dynamo_compiling():
+            return original(*args, **kwargs)
+        given = args[0] if args else kwargs.get("tensors")
+        roots = [given] if isinstance(given, torch.Tensor) else list(given or ())
+        frame = None if self.is_resting else find_user_frame(sys._getframe(2))
+        site: Site = NOWHERE if frame is None else (frame.f_code.co_filename, frame.f_lineno)
+        if not self.is_resting:
+            with torch._C.DisableTorchFunction():
+                self._prepare_pass(roots, site, frame)
+        self.accounts.passes += 1
+        self.accounts.paused_at = NOWHERE if torch.is_grad_enabled() else self._last_pause
+        self._backward_depth += 1
+        try:
+            result = original(*args, **kwargs)
+        except Exception as error:
+            self.failure = error
+            raise
+        finally:
+            self._backward_depth -= 1
+        with torch._C.DisableTorchFunction():
+            scale = self._scaler_watch.take_scale(roots)
+            if not self.is_resting:
+                self._add_pass_to_accounts(Contribution(self.accounts.passes, site, scale))
+            self._note_loss(roots, scale, site)
+            if self.is_resting:
+                self._resting_passes -= 1
+                if not self.is_resting:
+                    self._steps_without_new_route = 0
+                    self._forget_all()
+        if self.on_pass is not None:
+            self.on_pass(self.accounts.passes)
+        return result
+
+    def _on_gradient_call(self, original: Callable, *args: Any, **kwargs: Any) -> Any:
+        if not self._backward_depth:
+            self.gradient_calls += 1
+        try:
+            return original(*args, **kwargs)
+        except Exception as error:
+            self.failure = error
+            raise
+
+    def _prepare_pass(self, roots: list[torch.Tensor], site: Site, frame: FrameType | None) -> None:
+        """Open accounts for the leaves that the pass reaches, and look at all gradients before it."""
+        for leaf in self.leaf_search.find_leaves(roots, site, frame, self.tensor_accounts.__contains__):
+            self.find_account(leaf)
+        for account in self._list_tensor_accounts():
+            if account.pending:
+                account.note_changes_by_program(self.accounts)
+
+    def _add_pass_to_accounts(self, contribution: Contribution) -> None:
+        """Add a contribution to the accounts of all leaves whose ``.grad`` the pass has changed."""
+        alone = (contribution,)
+        extended: dict[int, tuple[tuple[Contribution, ...], ...]] = {}  # Accounts share their tuples.
+        for account in self.tensor_accounts.values():
+            tensor = account.tensor_ref()
+            gradient = None if tensor is None else tensor.grad
+            if tensor is None or gradient is None:
+                continue
+            if account.is_gradient_remembered(gradient):
+                continue
+            account.remember_gradient(gradient)
+            pending = account.pending
+            if not pending:
+                account.pending, account.tensor_version = alone, tensor._version
+                account.remember_weights_if_cleared_before(tensor)
+                if not account.got_gradient:
+                    account.got_gradient = True
+                    account.first_fingerprint = compute_fingerprint(tensor)
+                continue
+            self._note_other_loss(account, pending[-1], contribution)
+            if id(pending) not in extended:
+                extended[id(pending)] = pending, (*pending, contribution)
+            account.pending = extended[id(pending)][1]
+        if contribution.pass_number in self.measured_passes:
+            self._measure_pass(contribution)
+        if contribution.pass_number > 3 and not self._optimizers:
+            self._check_gradients(self._list_accounts_reached_by(contribution), contribution.site)
+
+    def _list_accounts_reached_by(self, contribution: Contribution) -> list[TensorAccount]:
+        return [account for account in self._list_tensor_accounts() if contribution in account.pending[-1:]]
+
+    def _measure_pass(self, contribution: Contribution) -> None:
+        """Keep the norms of the gradients that a pass reached."""
+        reached = self._list_accounts_reached_by(contribution)
+        gradients = [(account, _get_gradient(account)) for account in reached]
+        self.norms_by_pass[contribution.pass_number] = {
+            account.key: float(gradient.double().norm()) for account, gradient in gradients if gradient is not None
+        }
+
+    def _note_other_loss(self, account: TensorAccount, old: Contribution, new: Contribution) -> None:
+        """Note that a pass adds to what the loss of another line left, after a step without this parameter."""
+        if old.site == new.site or account.used_by:
+            return
+        if not account.optimizer_numbers.issuperset(self._stepped_on.get(old.pass_number, ())):
+            key = old.site, new.site, account.key
+            self.accounts.sent_by_another[key] = self.accounts.sent_by_another.get(key, 0) + 1
+
+    def _note_loss(self, roots: list[torch.Tensor], scale: float | None, site: Site) -> None:
+        if not roots:
+            return
+        root = roots[0].detach()
+        value = root if root.numel() == 1 else root.sum()
+        self._late_losses.append((value, scale, site, self.accounts.passes))
+        if value.device.type == "cpu" or len(self._late_losses) >= LATE_LOSSES:
+            self._read_late_losses()
+
+    def _read_late_losses(self) -> None:
+        late_losses, self._late_losses = self._late_losses, []
+        for tensor, scale, site, pass_number in late_losses:
+            value = float(tensor.real) if tensor.is_complex() else float(tensor)
+            self.accounts.losses.append(value)
+            # A scaled loss may overflow, which the scaler finds by itself.
+            if math.isnan(value) or (math.isinf(value) and scale is None):
+                self.accounts.nonfinite_losses += 1
+                first_pass = min(self.accounts.last_finite_pass + 1, pass_number)
+                self.accounts.note_anomaly("loss", site, first_pass)
+
+    # -- between backward pass and step ------------------------------------------------------------
+
+    def _on_new_optimizer(self, original: Callable, optimizer: Any, *args: Any, **kwargs: Any) -> None:
+        original(optimizer, *args, **kwargs)
+        site = find_user_site()
+        self.accounts.optimizer_sites.append(site)
+        with torch._C.DisableTorchFunction():
+            self.find_optimizer(optimizer).account.made_at = site
+
+    def _on_parameter_registered(self, module: Any, name: str, parameter: Any) -> None:
+        if self._is_ignored() or type(parameter) is not torch.nn.Parameter:
+            return
+        birth = Birth(find_user_site(), f"{type(module).__name__}.{name}", len(self.accounts.optimizer_sites))
+        self.accounts.births[id(parameter)] = birth
+
+    def _on_grad_switched(self, original: Callable, switch: Any, mode: bool) -> None:
+        if not mode and torch.is_grad_enabled():
+            self._last_pause = find_user_site()
+        original(switch, mode)
+
+    def _on_optimizer_zero_grad(self, original: Callable, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
+        if self.is_resting or torch.compiler.is_dynamo_compiling():
+            return original(optimizer, *args, **kwargs)
+        followed = self.find_optimizer(optimizer)
+        followed.account.cleared_at = find_user_site()
+        return self._clear_gradients(
+            followed.tensor_accounts, followed.account.cleared_at, lambda: original(optimizer, *args, **kwargs)
+        )
+
+    def _on_module_zero_grad(self, original: Callable, module: Any, *args: Any, **kwargs: Any) -> Any:
+        if self.is_resting or torch.compiler.is_dynamo_compiling():
+            return original(module, *args, **kwargs)
+        known = [self.tensor_accounts.get(id(parameter)) for parameter in module.parameters()]
+        found = [account for account in known if account is not None]
+        return self._clear_gradients(found, find_user_site(), lambda: original(module, *args, **kwargs))
+
+    def _clear_gradients(self, accounts: Sequence[TensorAccount], site: Site, clear: Callable[[], Any]) -> Any:
+        with torch._C.DisableTorchFunction():
+            for account in accounts:
+                tensor = account.tensor_ref()
+                if account.pending and tensor is not None:
+                    account.note_changes_by_program(self.accounts)
+                    if self._closure_depth:  # The step has read what its closure clears.
+                        account.forget_pending()
+                    self.accounts.clear_gradient(account, site, account.was_changed_by_program(tensor))
+        result = clear()
+        with torch._C.DisableTorchFunction():
+            self.remember_gradients(accounts)
+        return result
+
+    def _on_clip(self, original: Callable, parameters: Any, limit: float, *args: Any, **kwargs: Any) -> Any:
+        if self.is_resting or torch.compiler.is_dynamo_compiling():
+            return original(parameters, limit, *args, **kwargs)
+        site = find_user_site()
+        given = [parameters] if isinstance(parameters, torch.Tensor) else list(parameters)
+        with torch._C.DisableTorchFunction():
+            clipped = self._note_clip(given, site)
+        result = original(given, limit, *args, **kwargs)
+        with torch._C.DisableTorchFunction():
+            self.accounts.note_act(clipped, Act(CLIPPED, site))
+            self.remember_gradients(clipped)
+        return result
+
+    def _note_clip(self, parameters: list[torch.Tensor], site: Site) -> list[TensorAccount]:
+        """Note a call that clips gradients; return the accounts of the gradients that it clips.
+
+        Args:
+            parameters: The parameters that the call received.
+            site: The line of the call.
+        """
+        calls = self.accounts.clips.setdefault(site, ClipCalls())
+        calls.calls += 1
+        calls.without_parameters += not parameters
+        calls.without_gradients += bool(parameters) and all(parameter.grad is None for parameter in parameters)
+        known = [self.tensor_accounts.get(id(parameter)) for parameter in parameters]
+        clipped = [account for account in known if account is not None and account.pending]
+        for account in clipped:
+            account.note_changes_by_program(self.accounts)
+        scales = [
+            account.pending[-1].scale
+            for account in clipped
+            if account.pending and not any(act.kind == "unscaled" for act in account.acts)
+        ]
+        scale = next((scale for scale in scales if scale is not None), None)
+        if scale is not None and scale != 1.0:
+            calls.before_unscaling += 1
+            calls.scale = scale
+        return clipped
+
+    # -- steps -------------------------------------------------------------------------------------
+
+    def find_optimizer(self, optimizer: Any) -> FollowedOptimizer:
+        """Return the followed optimizer; begin to follow it if it is new.
+
+        Args:
+            optimizer: The optimizer.
+        """
+        followed = self._optimizers.get(id(optimizer))
+        if followed is None or followed.ref() is not optimizer:
+            account = OptimizerAccount(len(self.accounts.optimizers) + 1, type(optimizer).__name__)
+            self.accounts.optimizers.append(account)
+            followed = self._optimizers[id(optimizer)] = FollowedOptimizer(optimizer, account)
+        group_sizes = tuple([len(group["params"]) for group in optimizer.param_groups])
+        if group_sizes != followed.group_sizes:
+            followed.group_sizes, followed.sample = group_sizes, None
+            tensors = [tensor for group in optimizer.param_groups for tensor in group["params"]]
+            followed.tensor_accounts = [self.find_account(tensor) for tensor in tensors]
+            followed.account.accounts = [*followed.tensor_accounts]
+            for tensor_account in followed.tensor_accounts:
+                tensor_account.optimizer_numbers.add(followed.account.number)
+        return followed
+
+    def _on_step_begin(self, optimizer: Any, args: tuple, kwargs: dict) -> None:
+        if self._is_ignored():
+            return
+        self._scaler_watch.note_optimizer_step()
+        followed = self._optimizers.get(id(optimizer))
+        if self.is_resting:
+            if followed is not None and followed.ref() is optimizer:
+                followed.account.steps += 1
+                return
+            self._resting_passes = 0  # A new optimizer brings new routes.
+            self._forget_all()
+        with torch._C.DisableTorchFunction():
+            followed = self.find_optimizer(optimizer)
+            followed.account.site = find_user_site()
+            if _has_closure(args, kwargs):
+                self._closure_depth += 1
+            else:
+                self._take_step(followed, optimizer)
+            if self.follows_all or _is_due(followed.account.steps, FIRST_SAMPLED_STEPS, SAMPLED_EACH):
+                self._sample_before_step(followed)
+
+    def _on_step_end(self, optimizer: Any, args: tuple, kwargs: dict) -> None:
+        if self._is_ignored() or self.is_resting:
+            return
+        with torch._C.DisableTorchFunction():
+            followed = self.find_optimizer(optimizer)
+            if _has_closure(args, kwargs):
+                self._closure_depth = 0
+                self._take_step(followed, optimizer)
+            self._sample_after_step(followed)
+            self._start_rest_if_nothing_is_new()
+
+    def _take_step(self, followed: FollowedOptimizer, optimizer: Any) -> None:
+        account = followed.account
+        rates = [float(group.get("lr", 1.0)) for group in optimizer.param_groups]
+        account.rates = min(account.rates[0], *rates), max(account.rates[1], *rates)
+        account.zero_rate_steps = 0 if any(rates) else account.zero_rate_steps + 1
+        account.steps += 1
+        account.followed_steps += 1
+        used = self.use_gradients(followed, STEPPED, account.site)
+        is_due = self.follows_all or _is_due(account.steps, FIRST_MEASURED_STEPS, MEASURED_EACH)
+        # A fused optimizer is called even if the scaler has found infinity.
+        is_checked_by_scaler = self._scaler_watch.is_stepping and hasattr(optimizer, "_step_supports_amp_scaling")
+        if is_due and not is_checked_by_scaler:
+            self._check_gradients(used, account.site)
+
+    def use_gradients(self, followed: FollowedOptimizer, fate: str, site: Site) -> list[TensorAccount]:
+        """Note that a step uses or skips the gradients of an optimizer's parameters.
+
+        Args:
+            followed: The optimizer.
+            fate: ``STEPPED`` or ``SKIPPED``.
+            site: The line of the step.
+
+        Returns:
+            The accounts of the parameters that have a gradient.
+        """
+        number, has_new_gradient, used = followed.account.number, False, list[TensorAccount]()
+        route_numbers: dict[tuple[int, int, bool], int] = {}  # Accounts that share tuples take the same route.
+        for account in followed.tensor_accounts:
+            gradient = _get_gradient(account)
+            if gradient is None:
+                if account.pending:
+                    account.note_changes_by_program(self.accounts)
+                continue
+            if account.pending:
+                account.note_changes_by_program(self.accounts)
+            if account.pending:
+                has_new_gradient = True
+                is_reused = number in account.used_by
+                key = id(account.pending), id(account.acts), is_reused
+                if key not in route_numbers:
+                    actual_fate = REUSED if is_reused and fate == STEPPED else fate
+                    route_numbers[key] = self.accounts.find_route_number(account, actual_fate, site, number)
+                    for contribution in account.pending:
+                        contribution.is_finite &= fate != SKIPPED
+                        self._stepped_on.setdefault(contribution.pass_number, set()).add(number)
+                self.accounts.count_route(account, route_numbers[key])
+                account.used_by = (*account.used_by, number)
+            if gradient.layout is torch.strided:
+                used.append(account)
+        followed.account.empty_steps += fate == STEPPED and not has_new_gradient
+        for pass_number in list(self._stepped_on)[:-256]:
+            del self._stepped_on[pass_number]
+        return used
+
+    def _check_gradients(self, accounts: list[TensorAccount], site: Site) -> None:
+        """Measure the gradients of accounts, and note the first that is not finite.
+
+        Args:
+            accounts: The accounts.
+            site: The line that uses the gradients.
+        """
+        measured = [(account, gradient) for account in accounts if (gradient := _get_gradient(account)) is not None]
+        if not measured:
+            return
+        bad = list[TensorAccount]()
+        for (account, _), norm in zip(measured, measure_norms([gradient for _, gradient in measured]), strict=True):
+            if math.isfinite(norm):
+                account.note_norm(norm)
+            else:
+                bad.append(account)
+        if not bad:
+            self.accounts.last_finite_pass = self.accounts.passes
+            return
+        for contribution in bad[0].pending:
+            contribution.is_finite = False
+        passes = [contribution.pass_number for account in bad for contribution in account.pending]
+        first_pass = min([*passes, self.accounts.passes, self.accounts.last_finite_pass + 1])
+        self.accounts.note_anomaly("gradient", site, first_pass, [account.key for account in bad])
+
+    def _sample_before_step(self, followed: FollowedOptimizer) -> None:
+        if followed.sample is None or not followed.sample.is_current:
+            followed.sample, followed.last_move = WeightSample(followed.tensor_accounts), None
+        followed.before = followed.sample.read_elements()
+        if followed.before is None or followed.last_move is None:
+            return
+        parts = (followed.sample.split_elements(vector) for vector in (followed.before, *followed.last_move))
+        for account, now, old, moved in zip(followed.sample.accounts, *parts, strict=True):
+            was_undone = torch.equal(now, old) and not torch.equal(old, moved)
+            account.undone_moves = account.undone_moves + 1 if was_undone else 0
+
+    def _sample_after_step(self, followed: FollowedOptimizer) -> None:
+        """Compare the sampled elements of the weights with those before the step."""
+        before, sample = followed.before, followed.sample
+        followed.before = followed.last_move = None
+        after = None if before is None or sample is None else sample.read_elements()
+        if before is None or sample is None or after is None or before.shape != after.shape:
+            return
+        if followed.account.steps < FIRST_SAMPLED_STEPS:
+            followed.last_move = before, after
+        if not math.isfinite(float(after.sum())):
+            self._note_nonfinite_weights(followed)
+            return
+        updates = measure_norms(sample.split_elements(after - before))
+        weights = measure_norms(sample.split_elements(before))
+        for account, update, weight in zip(sample.accounts, updates, weights, strict=True):
+            if update > 0:
+                account.note_move(update / weight if weight else 0.0)
+
+    def _note_nonfinite_weights(self, followed: FollowedOptimizer) -> None:
+        tensors = ((account.key, account.tensor_ref()) for account in followed.tensor_accounts)
+        keys = [key for key, tensor in tensors if tensor is not None and not bool(torch.isfinite(tensor).all())]
+        if keys:
+            self.accounts.note_anomaly("weight", followed.account.site, None, keys)
+
+    def _start_rest_if_nothing_is_new(self) -> None:
+        """Rest for some passes once enough steps were followed without a new route."""
+        self._steps_without_new_route += 1
+        if len(self.accounts.route_numbers) != self._known_route_count:
+            self._known_route_count, self._steps_without_new_route = len(self.accounts.route_numbers), 0
+        enough = FOLLOWED_STEPS if self._has_rested else FIRST_STEPS
+        if self._steps_without_new_route >= enough and not self.follows_all and self.accounts.anomaly is None:
+            passes_per_step = max(1, round(self.accounts.passes / max(1, self.accounts.count_steps()[0])))
+            self._resting_passes, self._has_rested = RESTING_STEPS * passes_per_step, True
+
+
+def _get_gradient(account: TensorAccount) -> torch.Tensor | None:
+    tensor = account.tensor_ref()
+    return None if tensor is None else tensor.grad
+
+
+def _has_closure(args: tuple, kwargs: dict) -> bool:
+    return (args[1] if len(args) > 1 else kwargs.get("closure")) is not None
+
+
+def _is_due(steps: int, first_steps: int, each: int) -> bool:
+    return steps <= first_steps or steps % each == 0

@@ -1,0 +1,116 @@
+"""Follow gradient scalers: what they scale and unscale, and which steps they skip."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.amp.grad_scaler import GradScaler
+
+from ....recording.sites import find_user_site
+from ...framework_patches import FrameworkPatches
+from ...run_watch.accounts import SKIPPED, UNSCALED, Act, ScalerAccount
+
+if TYPE_CHECKING:
+    from .run_watch import TorchRunWatch
+
+
+class ScalerWatch:
+    """The hooks on ``GradScaler``.
+
+    Attributes:
+        watch: The watch of the run.
+        is_stepping: Whether a scaler's ``step()`` runs.
+    """
+
+    def __init__(self, watch: TorchRunWatch) -> None:
+        """Prepare to follow the scalers of a run."""
+        self.watch = watch
+        self.is_stepping = False
+        self._optimizer_stepped = False
+        self._accounts: dict[int, tuple[weakref.ref[GradScaler], ScalerAccount]] = {}
+        self._scales: dict[int, tuple[weakref.ref[torch.Tensor], float]] = {}  # By the identity of a scaled loss.
+
+    def install_hooks(self, patches: FrameworkPatches) -> None:
+        """Wrap the methods of scalers.
+
+        Args:
+            patches: The changes to PyTorch, to which these are added.
+        """
+        patches.wrap_function(GradScaler, "scale", self._on_scale)
+        patches.wrap_function(GradScaler, "unscale_", self._on_unscale)
+        patches.wrap_function(GradScaler, "step", self._on_step)
+        patches.wrap_function(GradScaler, "update", self._on_update)
+
+    def take_scale(self, roots: list[torch.Tensor]) -> float | None:
+        """Return the scale by which one of some losses was multiplied; None if none was.
+
+        Args:
+            roots: The losses of a backward pass.
+        """
+        if not self._scales:
+            return None
+        found = [self._scales.pop(id(root), None) for root in roots]
+        return next((pair[1] for pair in found if pair is not None), None)
+
+    def note_optimizer_step(self) -> None:
+        """Note that an optimizer takes a step, perhaps inside the scaler's."""
+        self._optimizer_stepped = True
+
+    def _find_account(self, scaler: GradScaler) -> ScalerAccount:
+        known = self._accounts.get(id(scaler))
+        if known is None or known[0]() is not scaler:
+            known = self._accounts[id(scaler)] = weakref.ref(scaler), ScalerAccount()
+            self.watch.accounts.scalers.append(known[1])
+        return known[1]
+
+    def _on_scale(self, original: Callable, scaler: GradScaler, outputs: Any) -> Any:
+        result = original(scaler, outputs)
+        if scaler.is_enabled():
+            account = self._find_account(scaler)
+            account.scaled_losses += 1
+            with torch._C.DisableTorchFunction():
+                scale = float(scaler.get_scale())
+            account.scales = min(scale, account.scales[0]), max(scale, account.scales[1])
+            for tensor in [result] if isinstance(result, torch.Tensor) else result:
+                self._scales[id(tensor)] = weakref.ref(tensor), scale
+        return result
+
+    def _on_unscale(self, original: Callable, scaler: GradScaler, optimizer: Any) -> Any:
+        result = original(scaler, optimizer)
+        if scaler.is_enabled() and not self.watch.is_resting:
+            with torch._C.DisableTorchFunction():
+                followed = self.watch.find_optimizer(optimizer)
+                self.watch.accounts.note_act(followed.tensor_accounts, Act(UNSCALED))
+                self.watch.remember_gradients(followed.tensor_accounts)
+        return result
+
+    def _on_step(self, original: Callable, scaler: GradScaler, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
+        if not scaler.is_enabled():
+            return original(scaler, optimizer, *args, **kwargs)
+        account = self._find_account(scaler)
+        account.site = find_user_site()
+        followed = self.watch.find_optimizer(optimizer)
+        if not self.watch.is_resting:
+            pending = [tensor_account.pending for tensor_account in followed.tensor_accounts]
+            if any(each and each[-1].scale is None for each in pending):
+                account.unscaled_passes += 1
+        account.steps += 1
+        self._optimizer_stepped, self.is_stepping = False, True
+        try:
+            result = original(scaler, optimizer, *args, **kwargs)
+        finally:
+            self.is_stepping = False
+        if not self._optimizer_stepped:
+            account.skipped += 1
+            followed.account.skipped_steps += 1
+            if not self.watch.is_resting:
+                with torch._C.DisableTorchFunction():
+                    self.watch.use_gradients(followed, SKIPPED, account.site)
+        return result
+
+    def _on_update(self, original: Callable, scaler: GradScaler, *args: Any, **kwargs: Any) -> Any:
+        self._find_account(scaler).updates += scaler.is_enabled()
+        return original(scaler, *args, **kwargs)

@@ -1,0 +1,237 @@
+"""The account of a tensor, and the measurements of gradients and weights that accounts need."""
+
+from __future__ import annotations
+
+import math
+import weakref
+from collections.abc import Sequence
+
+import torch
+
+from ...run_watch.accounts import EDITED, Account, Act, ParameterFacts, RunAccounts
+
+COMPARED_CLEARINGS = (
+    4  # Once a gradient was lost, the weights are compared so often with the weights at the backward pass.
+)
+SAMPLE_SIZE = 32  # At most this many elements of each parameter are sampled around a step.
+
+
+class TensorAccount(Account):
+    """The account of a leaf of PyTorch.
+
+    Attributes:
+        tensor_ref: A weak reference to the leaf.
+        grad_ref: A weak reference to its ``.grad`` when it was last looked at.
+        grad_version: The version of that ``.grad``.
+        tensor_version: The version of the leaf when the first pending contribution came.
+        first_fingerprint: The fingerprint of the leaf when it got its first gradient; None before.
+        pass_fingerprint: The fingerprint of the leaf when the first pending contribution came; None if it was not
+            taken.
+        lost_gradients: How often a gradient was cleared before a step used it.
+    """
+
+    __slots__ = (
+        "tensor_ref",
+        "grad_ref",
+        "grad_version",
+        "tensor_version",
+        "first_fingerprint",
+        "pass_fingerprint",
+        "lost_gradients",
+        "_is_parameter",
+        "_dtype",
+    )
+
+    def __init__(self, tensor: torch.Tensor) -> None:
+        """Open the account of ``tensor``."""
+        super().__init__(id(tensor))
+        self.tensor_ref = weakref.ref(tensor)
+        self.grad_ref: weakref.ref[torch.Tensor] | None = None
+        self.grad_version = self.tensor_version = 0
+        self.first_fingerprint: tuple[float, float] | None = None
+        self.pass_fingerprint: tuple[float, float] | None = None
+        self.lost_gradients = 0
+        self._is_parameter = isinstance(tensor, torch.nn.Parameter)
+        self._dtype = str(tensor.dtype).removeprefix("torch.")
+
+    def read_facts(self) -> ParameterFacts:
+        """Return what is known of the leaf now.
+
+        Returns:
+            The facts about the leaf.
+        """
+        tensor = self.tensor_ref()
+        is_trainable = tensor is not None and tensor.requires_grad
+        return ParameterFacts(tensor is None, is_trainable, self._is_parameter, self._dtype)
+
+    def is_unchanged(self) -> bool:
+        """Compare the leaf with its first state.
+
+        Returns:
+            Whether every element is as it was when the leaf got its first gradient.
+        """
+        tensor = self.tensor_ref()
+        return tensor is not None and compute_fingerprint(tensor) == self.first_fingerprint
+
+    def remember_gradient(self, gradient: torch.Tensor | None) -> None:
+        """Remember the ``.grad`` as it is now, so that a later change is noticed.
+
+        Args:
+            gradient: The ``.grad``; None if the leaf has none now.
+        """
+        self.grad_ref = None if gradient is None else weakref.ref(gradient)
+        self.grad_version = 0 if gradient is None else int(gradient._version)
+
+    def is_gradient_remembered(self, gradient: torch.Tensor) -> bool:
+        """Return whether a ``.grad`` is the remembered one, and has not changed since.
+
+        Args:
+            gradient: The ``.grad`` to compare.
+        """
+        known = None if self.grad_ref is None else self.grad_ref()
+        return known is not None and known is gradient and int(known._version) == self.grad_version
+
+    def note_changes_by_program(self, accounts: RunAccounts) -> None:
+        """Note what the program itself did to ``.grad`` since it was last looked at.
+
+        Args:
+            accounts: The accounts of the run.
+        """
+        tensor = self.tensor_ref()
+        if not self.pending or tensor is None:
+            return
+        gradient = tensor.grad
+        if gradient is not None and self.is_gradient_remembered(gradient):
+            return
+        self.remember_gradient(gradient)
+        if gradient is None or not bool(gradient.any()):  # Some programs clear gradients by assigning zeros.
+            accounts.clear_gradient(self, (None, None), self.was_changed_by_program(tensor))
+        else:
+            accounts.note_act([self], Act(EDITED))
+
+    def remember_weights_if_cleared_before(self, tensor: torch.Tensor) -> None:
+        """Remember the leaf as it is now, if its gradients were lost before.
+
+        A write through ``.data`` does not change the version of the leaf, so only its elements show it.
+
+        Args:
+            tensor: The leaf.
+        """
+        is_compared = 0 < self.lost_gradients <= COMPARED_CLEARINGS
+        self.pass_fingerprint = compute_fingerprint(tensor) if is_compared else None
+
+    def was_changed_by_program(self, tensor: torch.Tensor) -> bool:
+        """Return whether the leaf has changed since the first pending contribution came.
+
+        Args:
+            tensor: The leaf.
+        """
+        self.lost_gradients += not self.used_by
+        if tensor._version != self.tensor_version:
+            return True
+        return self.pass_fingerprint is not None and self.pass_fingerprint != compute_fingerprint(tensor)
+
+
+def compute_fingerprint(tensor: torch.Tensor) -> tuple[float, float]:
+    """Return two numbers that change whenever an element of a tensor does, except by coincidence.
+
+    The weights of the second sum have no symmetry, so that opposite changes of two elements do not cancel.
+
+    Args:
+        tensor: The tensor.
+
+    >>> ones = torch.ones(3)
+    >>> compute_fingerprint(ones) == compute_fingerprint(ones + torch.tensor([1.0, -1.0, 0.0]))
+    False
+    """
+    flat = tensor.detach().reshape(-1)
+    flat = torch.view_as_real(flat).reshape(-1).double() if flat.is_complex() else flat.double()
+    weights = torch.arange(1, len(flat) + 1, dtype=flat.dtype, device=flat.device).sin_()
+    return float(flat.sum()), float(flat.dot(weights))
+
+
+def measure_norms(tensors: Sequence[torch.Tensor]) -> list[float]:
+    """Return the norms of tensors.
+
+    Args:
+        tensors: The tensors.
+
+    >>> measure_norms([torch.ones(4), torch.zeros(2)])
+    [2.0, 0.0]
+    """
+    tensors = [tensor.detach() for tensor in tensors]
+    try:
+        norms: list[float] = torch.stack(torch._foreach_norm(tensors)).tolist()
+    except (RuntimeError, TypeError):  # The tensors are on several devices, or of several kinds.
+        norms = [float(tensor.norm()) for tensor in tensors]
+    return [
+        norm if math.isfinite(norm) else _measure_large_norm(tensor)
+        for norm, tensor in zip(norms, tensors, strict=True)
+    ]
+
+
+def _measure_large_norm(tensor: torch.Tensor) -> float:
+    """Return the norm of a tensor whose squares may overflow in its dtype."""
+    return float(tensor.double().norm()) if not tensor.is_complex() else float(tensor.abs().double().norm())
+
+
+class WeightSample:
+    """A few elements of each parameter of an optimizer, spread evenly over the parameter.
+
+    Attributes:
+        accounts: The accounts of the parameters.
+        sizes: The number of sampled elements of each parameter.
+    """
+
+    def __init__(self, accounts: Sequence[TensorAccount]) -> None:
+        """Choose the elements. The views follow later changes of the parameters."""
+        self.accounts = [account for account in accounts if _is_sampled(account.tensor_ref())]
+        tensors = [tensor for account in self.accounts if (tensor := account.tensor_ref()) is not None]
+        self._views = [_view_sample(tensor) for tensor in tensors]
+        self.sizes = [view.numel() for view in self._views]
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the parameters still have the memory of the views."""
+        pairs = zip(self.accounts[:2], self._views[:2], strict=True)
+        tensors = ((account.tensor_ref(), view) for account, view in pairs)
+        return all(tensor is not None and tensor.data_ptr() == view.data_ptr() for tensor, view in tensors)
+
+    def read_elements(self) -> torch.Tensor | None:
+        """Return the elements as they are now, in one vector; None if the parameters are on several devices.
+
+        Returns:
+            The elements in one vector. None if no parameter can be sampled, or if the parameters are on different
+            devices.
+        """
+        if not self._views:
+            return None
+        try:
+            return torch.cat([view.float() for view in self._views])
+        except RuntimeError:
+            return None
+
+    def split_elements(self, vector: torch.Tensor) -> list[torch.Tensor]:
+        """Split a vector of elements into the parts of the parameters.
+
+        Args:
+            vector: The elements of all parameters.
+        """
+        return list(vector.split(self.sizes))
+
+
+def _is_sampled(tensor: torch.Tensor | None) -> bool:
+    return (
+        tensor is not None
+        and tensor.layout is torch.strided
+        and tensor.is_floating_point()
+        and tensor.numel() > 0
+        and type(tensor) in (torch.Tensor, torch.nn.Parameter)
+    )
+
+
+def _view_sample(tensor: torch.Tensor) -> torch.Tensor:
+    size = min(SAMPLE_SIZE, tensor.numel())
+    flat = tensor.detach()
+    flat = flat.view(-1) if flat.is_contiguous() else flat.as_strided((tensor.numel(),), (1,), flat.storage_offset())
+    return flat[:: max(1, tensor.numel() // size)][:size]

@@ -1,0 +1,46 @@
+"""Remove problems of the recorded steps that the whole run has shown to be none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ..run_watch.accounts import REUSED, STEPPED, Account, RunAccounts
+from ..run_watch.report import ProblemGroup
+
+
+def remove_overruled_problems(
+    groups: list[ProblemGroup], accounts: RunAccounts, keys_by_name: Mapping[str, int]
+) -> list[ProblemGroup]:
+    """Return the problems that are still problems after the whole run.
+
+    A gradient that is not finite is none if a gradient scaler skipped its step and scales less then. A parameter
+    that the first steps did not use, or did not change, is none if later steps did.
+
+    Args:
+        groups: The problems of the recorded steps.
+        accounts: The accounts of the whole run.
+        keys_by_name: The keys of the parameters, by the names in the problems.
+    """
+    kept = []
+    for group in groups:
+        names = []
+        for name in group.names:
+            account = accounts.accounts.get(keys_by_name.get(name, 0))
+            if account is None or not _is_overruled(group, account, accounts):
+                names.append(name)
+        if names or not group.names:
+            kept.append(group._replace(names=names))
+    return kept
+
+
+def _is_overruled(group: ProblemGroup, account: Account, accounts: RunAccounts) -> bool:
+    """Return whether the account of a parameter shows that its problem is none."""
+    if group.kind == "nonfinite":
+        scalers_adapt = bool(accounts.scalers) and all(scaler.updates for scaler in accounts.scalers)
+        return accounts.count_steps()[1] > 0 and scalers_adapt and accounts.nonfinite_losses == 0
+    stepped = accounts.count_fates(account, STEPPED, REUSED)
+    if group.cause == "not_applied":
+        return stepped > 1 or accounts.count_steps()[1] > 0
+    if group.kind == "unused":
+        return bool(account.norms and account.norms[1] > 0)
+    return False

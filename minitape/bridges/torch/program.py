@@ -1,0 +1,416 @@
+"""Run a PyTorch program for ``minitape explain``: watch the whole run, and record and explain the step that went wrong.
+
+The first steps are recorded in the run itself. If a later step goes wrong, a copy of the process goes there again with
+the same random numbers, and records that step only. The copy is made before the program begins, or while it runs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any, NoReturn
+
+import numpy as np
+import torch
+
+from ...explain.caller import warn_at_user_line
+from ...explain.translated_sentences import fill
+from ..model_page import ModelPage, join_parameter_names
+from ..program import RunnableProgram, execute_program
+from ..run_watch.accounts import Anomaly
+from ..run_watch.anomaly_sentences import describe_anomaly, describe_second_run, find_first_difference
+from ..run_watch.findings import find_run_findings
+from ..run_watch.report import (
+    ProblemGroup,
+    RunReport,
+    build_problem_group,
+    find_blamed_names,
+    is_about_none,
+    list_frozen_sentences,
+    list_problem_groups,
+    restore_problem_group,
+)
+from ..run_watch.side_effects import SideEffects
+from ..run_watch.summary import summarize_run
+from ..run_watch.waiting_copies import CopyRequest, WaitingCopy, create_waiting_copy, find_obstacle_to_copies
+from .copy_window import CopyWindow
+from .ledger.run_watch import TorchRunWatch
+from .nonfinite_values import explain_first_nonfinite_value
+from .overruled import remove_overruled_problems
+from .patch_runs import try_patch
+from .raised_errors import explain_raised_error
+from .recording import TorchRecording, keep_models_alive, record
+
+SEED = 20240  # The seed of all random numbers, unless the program sets its own.
+COPY_INTERVAL = 5.0  # A copy of the running program is made every so many seconds.
+MAX_COPIES = 2
+EARLY_REPORT_SECONDS = 20.0  # If the first steps show a problem, it is reported after so many seconds at the latest.
+MAX_TRIALS = 4  # The patches of so many problems are tried.
+MAX_TRIAL_SECONDS = 30.0  # A patch is not tried if it takes longer to reach the step in question.
+QUICK_REPEAT_SECONDS = 60.0  # A run that takes less time is repeated from its start, with the same threads.
+MAX_REPEAT_SECONDS = 600  # A run that takes longer is not repeated unless the user asks for it.
+
+
+def seed_random_numbers() -> None:
+    """Seed Python's, NumPy's and PyTorch's random numbers, so that a second run draws the same ones."""
+    random.seed(SEED)
+    np.random.seed(SEED)
+    torch.manual_seed(SEED)
+
+
+class WatchedProgram:
+    """A program that runs under watch.
+
+    Attributes:
+        text: The text of the program.
+        watch: The watch of the run.
+        may_repeat: Whether the user allows a second run of a program that writes files, or takes long.
+        anomaly_answer: What a copy has found about the first number that is not finite; None without one.
+    """
+
+    def __init__(self, text: RunnableProgram, may_repeat: bool, options: dict[str, int]) -> None:
+        """Prepare the run.
+
+        Args:
+            text: The text of the program.
+            may_repeat: Whether the user allows a second run in any case.
+            options: The options of ``record`` that choose the recorded steps.
+        """
+        self.text, self.may_repeat, self.options = text, may_repeat, options
+        self.watch = TorchRunWatch(on_pass=self._on_pass)
+        self.side_effects = SideEffects()
+        self.anomaly_answer: dict[str, Any] | None = None  # The answer is JSON.
+        self.obstacle = ""
+        self._anomaly_is_new, self._anomaly_was_recorded = True, False
+        self._start_copy: WaitingCopy | None = None
+        self._copies: list[WaitingCopy] = []
+        self._began = self._copied_at = time.monotonic()
+        self._copy_window: CopyWindow | None = None  # Only in a copy that was asked.
+        self._recording: Any = None  # The steps that the options choose. It has the attributes of a recording.
+        self._pages: list[ModelPage] = []
+        self._keys_by_name: dict[str, int] = {}
+        self._early_report: RunReport | None = None
+        self._on_problem: Callable[[RunReport], object] = bool
+
+    # -- the run -----------------------------------------------------------------------------------
+
+    def run_program(self, on_problem: Callable[[RunReport], object]) -> RunReport:
+        """Run the program, and report on it.
+
+        Args:
+            on_problem: Called with a report of the first steps if they show a problem and the program runs on for long.
+        """
+        self._on_problem = on_problem
+        self.obstacle = find_obstacle_to_copies()
+        if not self.obstacle:
+            copy = create_waiting_copy(0)
+            if isinstance(copy, CopyRequest):
+                self._run_again(copy)
+            self._start_copy = copy
+        seed_random_numbers()
+        self.side_effects.start_watching()
+        report = RunReport(ModelPage())
+        try:
+            with keep_models_alive(), self._open_watch(), record(**self.options) as recording:
+                self._recording = recording
+                self._recording.on_recorded = lambda: self._explain_first_steps(recording, on_problem)
+
+                def finish_run(error: BaseException | None) -> None:
+                    if self._copy_window is not None:
+                        self._copy_window.answer_at_end(error)
+                    self.watch.stop_watching()
+                    nonlocal report
+                    report = self._build_report(recording, error)
+
+                execute_program(self.text, finish_run)
+        finally:
+            self.side_effects.stop_watching()
+            for waiting_copy in [self._start_copy, *self._copies]:
+                if waiting_copy is not None:
+                    waiting_copy.end_copy()
+        return report
+
+    @contextlib.contextmanager
+    def _open_watch(self) -> Iterator[None]:
+        self.watch.start_watching()
+        # This warning is about minitape's own hooks.
+        warnings.filterwarnings("ignore", r"Using `torch.compile\(module\)` when there are global hooks")
+        try:
+            yield
+        finally:
+            self.watch.patches.undo_all()
+
+    def _explain_first_steps(self, recording: Any, on_problem: Callable[[RunReport], object] | None) -> None:
+        """Explain the recorded steps, and keep a report for a program that runs on for long."""
+        if self._pages and self._pages[0].problems:
+            return
+        try:
+            latest: TorchRecording = recording.latest
+            self._keys_by_name = {name: id(source) for name, source in latest.collect_trained_sources().items()}
+            page = recording.explain()
+        except Exception as error:  # An error while explaining must not end the training.
+            warn_at_user_line(f"The gradients were not explained: {type(error).__name__}: {error}")
+            return
+        self._pages[:] = [page]
+        groups = list_problem_groups(page)
+        if on_problem is not None and any(group.kind not in ("unused", "error") for group in groups):
+            self._early_report = RunReport(page, problems=groups)
+
+    # -- copies ------------------------------------------------------------------------------------
+
+    def _on_pass(self, pass_number: int) -> None:
+        """Make a copy now and then, and ask one as soon as a number is not finite.
+
+        Args:
+            pass_number: The number of the pass that has just ended.
+        """
+        if self._copy_window is not None:
+            self._copy_window.on_pass(pass_number)
+            return
+        accounts = self.watch.accounts
+        if self._early_report is not None and time.monotonic() - self._began > EARLY_REPORT_SECONDS:
+            report, self._early_report = self._early_report, None
+            if not accounts.count_steps()[1]:
+                self._on_problem(report)
+        if accounts.anomaly is not None:
+            if self._anomaly_is_new:
+                self._anomaly_is_new = False
+                self._anomaly_was_recorded = self._recording._open_block is not None
+            if not self._anomaly_was_recorded and self.anomaly_answer is None and not self.obstacle:
+                self.anomaly_answer = self._ask_about_anomaly(accounts.anomaly)
+            return
+        if time.monotonic() - self._copied_at > COPY_INTERVAL:
+            self._copied_at = time.monotonic()
+            self._make_copy(pass_number)
+
+    def _make_copy(self, pass_number: int) -> None:
+        """Copy the running program, if it can go on in another process."""
+        is_alone = not self.side_effects.first and not torch.cuda.is_initialized()
+        if self._start_copy is None or not is_alone or find_obstacle_to_copies():
+            return
+        copy = create_waiting_copy(pass_number)
+        if isinstance(copy, WaitingCopy):
+            self._copies.append(copy)
+            for old in self._copies[:-MAX_COPIES]:
+                old.end_copy()
+            del self._copies[:-MAX_COPIES]
+            return
+        for inherited in [self._start_copy, *self._copies]:
+            if inherited is not None:
+                inherited.close_pipes()
+        torch.set_num_threads(1)  # The threads of the pool exist in the original process only.
+        self._continue_as_copy(copy)
+
+    def _continue_as_copy(self, request: CopyRequest) -> None:
+        """Go on with the program in this process, in order to answer a request."""
+        self.watch.follows_all = True
+        self.watch.accounts.anomaly = None
+        self._copy_window = CopyWindow(request, self.watch, not self.may_repeat)
+        self._copy_window.on_pass(self.watch.accounts.passes)
+
+    def _run_again(self, request: CopyRequest) -> NoReturn:
+        """Run the program from its start in this process, in order to answer a request."""
+        self.text = self.text._replace(source=request.fields.get("source"))
+        self.watch = TorchRunWatch(follows_all=True, on_pass=self._on_pass)
+        self._copy_window = window = CopyWindow(request, self.watch, not self.may_repeat)
+        seed_random_numbers()
+        with keep_models_alive(), self._open_watch():
+            window.on_pass(0)
+            execute_program(self.text, window.answer_at_end)
+        request.answer_and_exit(None)
+
+    def _ask_about_anomaly(self, anomaly: Anomaly) -> dict[str, Any] | None:  # The answer is JSON.
+        """Let a copy record the pass in which the first number that is not finite arose."""
+        return self._ask_copy(
+            anomaly.first_pass, {"kind": "anomaly", "low": anomaly.first_pass, "high": anomaly.pass_number}
+        )
+
+    def _ask_copy(self, low: int, fields: dict[str, Any]) -> dict[str, Any] | None:  # Both are JSON.
+        """Ask the copy that is nearest before a pass. Sets ``obstacle`` and returns None without one."""
+        seconds = time.monotonic() - self._began
+        usable = [copy for copy in self._copies if copy.pass_number < low]
+        is_quick = seconds < QUICK_REPEAT_SECONDS
+        if usable and (not is_quick or (self.side_effects.first and not self.may_repeat)):
+            answer = self._send_to_running_copy(usable[-1], fields)
+            if answer is not None:
+                return answer
+        answer = self._send_to_start_copy(fields, seconds)
+        if answer is not None and usable and find_first_difference(answer, self.watch.accounts.losses):
+            return self._send_to_running_copy(usable[-1], fields) or answer
+        return answer
+
+    def _send_to_running_copy(self, copy: WaitingCopy, fields: dict[str, Any]) -> dict[str, Any] | None:
+        """Ask a copy that was made while the program ran. Request and answer are JSON."""
+        answer = copy.send_request(fields | {"seconds": MAX_REPEAT_SECONDS})
+        return None if not answer or answer.get("stopped_by") else {**answer, "from_pass": copy.pass_number}
+
+    def _send_to_start_copy(self, fields: dict[str, Any], seconds: float) -> dict[str, Any] | None:
+        """Ask the copy that runs the program from its start. Request and answer are JSON.
+
+        Args:
+            fields: The request.
+            seconds: How long the program has run so far.
+        """
+        effect = "" if self.may_repeat else self.side_effects.first
+        if self._start_copy is None:
+            return None
+        if effect:
+            self.obstacle = _describe_effect(effect)
+            return None
+        if seconds > MAX_REPEAT_SECONDS and not self.may_repeat:
+            self.obstacle = fill("it took {n} minutes; --rerun allows it", n=round(seconds / 60))
+            return None
+        limit = MAX_REPEAT_SECONDS if not self.may_repeat else 100 * MAX_REPEAT_SECONDS
+        answer = self._start_copy.send_request(fields | {"seconds": limit})
+        if answer is None:
+            self.obstacle = fill("the second run did not get that far")
+            return None
+        if answer.get("stopped_by"):
+            self.obstacle = _describe_effect(answer["stopped_by"])
+            return None
+        return {**answer, "from_pass": 0}
+
+    # -- the report --------------------------------------------------------------------------------
+
+    def _build_report(self, recording: Any, error: BaseException | None) -> RunReport:
+        """Return the report of the run that has ended."""
+        accounts = self.watch.accounts
+        if self._anomaly_is_new:
+            self._anomaly_was_recorded = recording._open_block is not None
+        recording.on_recorded = lambda: self._explain_first_steps(recording, None)
+        recording.__exit__(type(error) if error else None, error, None)
+        page = self._pages[0] if self._pages else ModelPage()
+        report = RunReport(page, error, passes=accounts.passes, steps=accounts.count_steps()[0])
+        groups = remove_overruled_problems(list_problem_groups(page), accounts, self._keys_by_name)
+        if isinstance(error, (Exception, KeyboardInterrupt)):
+            report.raised = self._explain_error(recording, error)
+            groups = [group for group in groups if accounts.passes > 1 and group.kind not in ("error", "unused")]
+        explains_anomaly = self._anomaly_was_recorded and any(group.kind == "nonfinite" for group in groups)
+        if accounts.anomaly is not None and not explains_anomaly:
+            self._add_anomaly(report, accounts.anomaly, recording)
+        self._add_findings(report, groups)
+        if not report.error:
+            self._try_patches(report)
+        report.remarks = list_frozen_sentences(page)
+        report.is_blind = not accounts.passes and not self.watch.gradient_calls
+        return report
+
+    def _add_findings(self, report: RunReport, groups: list[ProblemGroup]) -> None:
+        """Add the problems of the first steps, what the accounts show, and the summary."""
+        accounts = self.watch.accounts
+        blamed = find_blamed_names([*groups, *report.anomaly_problems])
+        accused = {key for name, key in self._keys_by_name.items() if name in blamed}
+        report.problems = [*groups]
+        for finding in find_run_findings(accounts):
+            new_keys = finding.keys - accused
+            if new_keys or not finding.keys:
+                accused |= new_keys
+                names = sorted(map(self._find_name, new_keys))
+                report.problems.append(
+                    build_problem_group(finding.to_explanation("torch"), names, _format_heading(names))
+                )
+        is_well = not (report.problems or report.anomaly or report.error)
+        if not accounts.passes and self.watch.gradient_calls and not report.error:
+            report.summary = _summarize_gradient_calls(report.page, self.watch.gradient_calls, is_well)
+        else:
+            report.summary = summarize_run(accounts, self._find_name, accused, is_well)
+
+    def _try_patches(self, report: RunReport) -> None:
+        """Try the patches of the problems, each in copies that run the program from its start."""
+        pass_number = 1
+        if self.anomaly_answer is not None:
+            pass_number = self.anomaly_answer["pass"]
+        elif self.watch.accounts.anomaly is not None:
+            pass_number = self.watch.accounts.anomaly.pass_number
+        source = self.text.read_source()
+        trials = 0
+        for groups in (report.anomaly_problems, report.problems):
+            for index, group in enumerate(groups):
+                if group.patch is None:
+                    continue
+                is_own_file = group.file == str(self.text.path)
+                if trials >= MAX_TRIALS or not is_own_file:
+                    groups[index] = group._replace(is_patch_offered=True, trial=fill("The patch was not tried."))
+                    continue
+                trials += 1
+                number = pass_number if group.kind == "nonfinite" else 1
+                groups[index] = try_patch(group, source, number, self._send_trial, report.problems)
+
+    def _send_trial(self, fields: dict[str, Any]) -> dict[str, Any] | None:  # Both are JSON.
+        """Ask a copy that runs the program from its start; return None if that is not possible."""
+        accounts = self.watch.accounts
+        seconds = (time.monotonic() - self._began) * fields["high"] / max(1, accounts.passes)
+        if self._start_copy is None or seconds > MAX_TRIAL_SECONDS or (self.side_effects.first and not self.may_repeat):
+            return None
+        answer = self._start_copy.send_request(fields | {"seconds": 2 * MAX_TRIAL_SECONDS})
+        return None if answer is None or answer.get("stopped_by") else answer
+
+    def _find_name(self, key: int) -> str:
+        """Return the name of a parameter, as the page of the first steps has it if possible."""
+        page_names = {page_key: name for name, page_key in self._keys_by_name.items()}
+        return page_names.get(key) or self.watch.find_name(key) or "?"
+
+    def _explain_error(self, recording: Any, error: BaseException) -> ProblemGroup | None:
+        """Explain the error that ended the program, if it came from autograd.
+
+        Args:
+            recording: The recorded steps.
+            error: The error.
+        """
+        is_from_autograd = self.watch.failure is error or "leaf Variable" in str(error) or is_about_none(error)
+        latest: TorchRecording | None = recording.latest
+        if latest is None or not is_from_autograd:
+            return None
+        was_recorded = latest.error is not None and latest.error[0] is error
+        if was_recorded or is_about_none(error):
+            with contextlib.suppress(Exception):
+                explanation = explain_raised_error(latest, error)
+                if explanation is not None or was_recorded or self.watch.failure is not error:
+                    return None if explanation is None else build_problem_group(explanation, [])
+        answer = self._ask_copy(
+            max(1, self.watch.accounts.passes - 1), {"kind": "error", "low": self.watch.accounts.passes - 1}
+        )
+        raised = (answer or {}).get("raised")
+        return None if raised is None else restore_problem_group(raised)
+
+    def _add_anomaly(self, report: RunReport, anomaly: Anomaly, recording: Any) -> None:
+        """Add to a report what is known of the first number that is not finite.
+
+        Args:
+            report: The report to extend.
+            anomaly: The first number that is not finite.
+            recording: The recorded steps.
+        """
+        report.anomaly = describe_anomaly(anomaly, self.watch.accounts.losses)
+        answer = self.anomaly_answer
+        if answer is None and not self._anomaly_was_recorded and not self.obstacle:
+            answer = self._ask_about_anomaly(anomaly)
+        if answer is None:
+            latest: TorchRecording | None = recording.latest
+            is_recorded = latest is not None and self._anomaly_was_recorded
+            explanation = explain_first_nonfinite_value(latest) if is_recorded and latest is not None else None
+            if explanation is not None:
+                report.anomaly_problems = [build_problem_group(explanation, [])]
+            elif self.obstacle:
+                report.anomaly += " " + fill("The step was not recorded: {why}.", why=self.obstacle)
+            return
+        report.anomaly += " " + describe_second_run(answer, self.watch.accounts.losses)
+        report.anomaly_problems = [restore_problem_group(group) for group in answer["problems"]]
+
+
+def _describe_effect(effect: str) -> str:
+    return fill("the program does something that would happen again, {effect}; --rerun allows it", effect=effect)
+
+
+def _format_heading(names: list[str]) -> str:
+    return fill("A gradient for {which}.", which=join_parameter_names(names)) if names else ""
+
+
+def _summarize_gradient_calls(page: ModelPage, calls: int, is_well: bool) -> str:
+    seen = fill("{n} calls of torch.autograd.grad; what became of their results was not followed", n=calls)
+    if is_well and page and not page.problems:
+        return f"{page}\n" + fill("Seen: {what}.", what=seen)
+    return fill("Seen: {what}.", what=seen)

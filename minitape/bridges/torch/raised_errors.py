@@ -1,0 +1,254 @@
+"""Explain the error that ended a program, from the recording of the step that raised it."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from ...engine.record.user_frames import is_minitape_or_library_file
+from ...explain.caller import format_bracketed_place
+from ...explain.causes import CAUSES
+from ...explain.explanation import Explanation
+from ...explain.reasons import program_text
+from ...explain.translated_sentences import fill
+from ...recording.recorded_rows import RecordedRow
+from ...recording.sites import NOWHERE, Site
+from .adapter import build_question
+from .checks import explain_gradient
+from .model_parameters import find_access_path_in_program
+
+if TYPE_CHECKING:
+    from .recording import TorchRecording
+
+
+def explain_raised_error(recording: TorchRecording, error: BaseException) -> Explanation | None:
+    """Explain the error that ended a program.
+
+    Args:
+        recording: The recording of the step that raised it.
+        error: The error.
+
+    Returns:
+        The explanation; None if the error does not come from autograd, or has no known explanation.
+    """
+    message, names = str(error), TensorNames(error)
+    if "second time" in message:
+        return _explain_second_backward(recording, names)
+    if "appears to not have been used" in message or ("unused" in message and "graph" in message):
+        return _explain_unreachable_input(recording, names)
+    if "does not require grad" in message:
+        return _explain_untracked_tensor(recording, names)
+    if "modified by an inplace operation" in message or "leaf Variable" in message or "scalar outputs" in message:
+        return _explain_by_checks(recording)
+    if "NoneType" in message or "None" in message:
+        return _explain_grad_of_result(recording, error, names)
+    return None
+
+
+def _explain_by_checks(recording: TorchRecording) -> Explanation | None:
+    """Explain an error by the checks for one source, with any source that the failed pass would have reached."""
+    for tensor in recording.collect_trained_sources().values():
+        explanation = explain_gradient(recording, recording.find_last_target_row(), tensor)
+        if explanation.kind == "error" and explanation.cause not in ("no_backward", "grad_cleared", "grad_returned"):
+            return explanation
+    return None
+
+
+# -- a second backward pass through the same graph -------------------------------------------------
+
+
+def _explain_second_backward(recording: TorchRecording, names: TensorNames) -> Explanation | None:
+    """Name the value that carries the graph of an earlier pass into this one."""
+    rows = recording.rows
+    failed = set(recording.failed_target_rows)
+    complete_sweeps = [sweep for sweep in recording.sweeps if sweep is not recording.failed_sweep]
+    freed = {row for sweep in complete_sweeps for row in sweep.adjoints if rows[row].kind == "operation"}
+    carriers = _find_carriers(rows, failed, freed)
+    if not carriers:
+        return None
+    if failed & set(carriers):  # The same loss was given to backward() again.
+        site = recording.error[1] if recording.error else NOWHERE
+        return _build_explanation("backward_twice", "", site)
+    carrier = rows[carriers[-1]]
+    name = names.name_row(carrier)
+    later = rows[max(freed) + 1 :]
+    ran_again = any(row.site == carrier.site for row in later)
+    variant = "carried" if ran_again else "made_once"
+    use = next((row.site for row in later if carrier.index in row.inputs), NOWHERE)
+    fields = {"what": name, "line": format_bracketed_place(*carrier.site), "other": format_bracketed_place(*use)}
+    return _build_explanation("backward_twice", variant, carrier.site, fields)
+
+
+def _find_carriers(rows: list[RecordedRow], targets: set[int], freed: set[int]) -> list[int]:
+    """Return the results of an earlier pass that the targets use first, in the order of creation.
+
+    Args:
+        rows: All rows.
+        targets: The rows at which the failed pass began.
+        freed: The rows whose graph an earlier pass has freed.
+    """
+    carriers, waiting, seen = set[int](), [*targets], set[int]()
+    while waiting:
+        index = waiting.pop()
+        if index in seen:
+            continue
+        seen.add(index)
+        if index in freed:
+            carriers.add(index)
+            continue
+        waiting += [edge.input_row for edge in rows[index].edges if not edge.cause and rows[edge.input_row].tracked]
+    return sorted(carriers)
+
+
+# -- autograd.grad ---------------------------------------------------------------------------------
+
+
+def _explain_unreachable_input(recording: TorchRecording, names: TensorNames) -> Explanation | None:
+    """Name the input of ``autograd.grad`` that the output was not computed from, and its nearest relative."""
+    rows = recording.rows
+    outputs, inputs = recording.failed_target_rows, recording.failed_source_rows
+    used = _collect_ancestors(rows, outputs)
+    unreached = [row for row in inputs if row not in used]
+    if not unreached:
+        return None
+    source = rows[unreached[0]]
+    relatives = [row for row in _collect_ancestors(rows, [source.index]) - {source.index} if row in used]
+    fields = {"what": names.name_row(source), "line": format_bracketed_place(*source.site)}
+    if not relatives:
+        return _build_explanation("unused", "input", recording.error[1] if recording.error else source.site, fields)
+    relative = rows[max(relatives)]
+    site = _find_use_in_scope(source, names.name_row(relative)) or _find_first_use(rows, relative, used) or source.site
+    fields |= {"other": names.name_row(relative), "line": format_bracketed_place(*site)}
+    fields["used"] = format_bracketed_place(*source.site)
+    return _build_explanation("unused", "relative", site, fields)
+
+
+def _collect_ancestors(rows: list[RecordedRow], starts: Iterable[int]) -> set[int]:
+    """Return rows and all rows that they were computed from."""
+    ancestors, waiting = set[int](), [*starts]
+    while waiting:
+        index = waiting.pop()
+        if index not in ancestors:
+            ancestors.add(index)
+            waiting += rows[index].inputs
+    return ancestors
+
+
+def _find_use_in_scope(source: RecordedRow, name: str) -> Site | None:
+    """Return the line that uses a relative by name, in the function that created the source."""
+    start = program_text.find_statement(source.site)
+    if not start or not name.replace(".", "_").isidentifier():
+        return None
+    later = [
+        statement
+        for statement in program_text.list_statements(start.file)
+        if statement.enclosing_functions == start.enclosing_functions
+        and statement.order > start.order
+        and name in statement.read_names
+    ]
+    return later[0].site if later else None
+
+
+def _find_first_use(rows: list[RecordedRow], relative: RecordedRow, used: set[int]) -> Site | None:
+    """Return the line of the first operation that reads a row and that the output was computed from."""
+    return next((row.site for row in rows if relative.index in row.inputs and row.index in used), None)
+
+
+def _explain_untracked_tensor(recording: TorchRecording, names: TensorNames) -> Explanation | None:
+    """Name the tensor that has no history: an input of ``autograd.grad``, or the target of a backward pass."""
+    rows = recording.rows
+    untracked = [row for row in recording.failed_source_rows if not rows[row].tracked]
+    if untracked:
+        source = rows[untracked[0]]
+        fields = {"x": names.name_row(source), "line": format_bracketed_place(*source.site)}
+        variant = "computed" if source.kind == "operation" else "input"
+        return _build_explanation("requires_grad", variant, source.site, fields)
+    for tensor in recording.collect_trained_sources().values():
+        if recording.list_rows(tensor):
+            explanation = explain_gradient(recording, recording.find_last_target_row(), tensor)
+            if explanation.line is not None and not explanation.connected:
+                return explanation
+    return None
+
+
+# -- .grad of a result -----------------------------------------------------------------------------
+
+
+def _explain_grad_of_result(recording: TorchRecording, error: BaseException, names: TensorNames) -> Explanation | None:
+    """Explain that ``.grad`` was None, because the tensor is not a leaf, on the line that raised the error."""
+    trace = error.__traceback__
+    lines = set[Site]()
+    while trace is not None:
+        lines.add((trace.tb_frame.f_code.co_filename, trace.tb_lineno))
+        trace = trace.tb_next
+    for row, site in reversed(recording.log.missing_grad_reads):
+        if site in lines:
+            tensor = recording.rows[row].find_object()
+            if tensor is not None:
+                question = build_question(recording, recording.find_last_target_row(), tensor)
+                made = question.rows[row]
+                fields = {"x": names.name_row(made), "what": made.op, "line": format_bracketed_place(*made.site)}
+                return _build_explanation("non_leaf", "", made.site, fields)
+    return None
+
+
+class TensorNames:
+    """The names that the functions which an error has ended had for their tensors.
+
+    >>> TensorNames(ValueError()).find_name(torch.ones(1))
+    ''
+    """
+
+    def __init__(self, error: BaseException) -> None:
+        """Read the names from the frames of an error's traceback."""
+        self._names: dict[int, str] = {}
+        frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+        for frame in reversed(frames):  # The names of the innermost function come first.
+            if is_minitape_or_library_file(frame.f_code.co_filename):
+                continue
+            for name, value in list(frame.f_locals.items()):
+                self._add_name(name, value)
+                if name == "self" and hasattr(value, "__dict__"):
+                    for attribute, part in list(vars(value).items()):
+                        self._add_name(f"self.{attribute}", part)
+
+    def _add_name(self, name: str, value: object) -> None:
+        if isinstance(value, torch.Tensor):
+            self._names.setdefault(id(value), name)
+
+    def find_name(self, tensor: torch.Tensor) -> str:
+        """Return the name of a tensor; "" if no frame has one.
+
+        Args:
+            tensor: The tensor.
+        """
+        return self._names.get(id(tensor), "")
+
+    def name_row(self, row: RecordedRow) -> str:
+        """Return the program's name for the value of a row, or the operation that computed it.
+
+        Args:
+            row: The row.
+        """
+        tensor = row.find_object()
+        name = "" if tensor is None else find_access_path_in_program(tensor) or self.find_name(tensor)
+        bound_names = program_text.find_statement(row.site).bound_names if row.kind == "operation" else ()
+        name = name or row.name or next(iter(bound_names), "")
+        return name or (fill("the result of {op}", op=row.op) if row.kind == "operation" else row.op)
+
+
+def _build_explanation(cause: str, variant: str, site: Site, fields: dict[str, Any] | None = None) -> Explanation:
+    """Return an explanation with the sentences of a cause.
+
+    Args:
+        cause: The cause.
+        variant: Which of the sentences of the cause fits.
+        site: The line to blame.
+        fields: The values for the fields of the sentences.
+    """
+    text = CAUSES[cause].find_text("torch", variant)
+    values = {"line": format_bracketed_place(*site), **(fields or {})}
+    return Explanation(cause, fill(text.message, **values), fill(text.fix, **values), *site, connected=False)

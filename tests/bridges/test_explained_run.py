@@ -1,0 +1,205 @@
+"""``minitape explain`` for the whole run of a PyTorch program: the step that went wrong, raised errors, and honesty."""
+
+import json
+
+import pytest
+
+from minitape.bridges.run_watch.patch_trials import PassFacts, judge_missing_gradient
+
+from .test_program import HEALTHY, run_minitape_explain
+
+LATE_NAN = """
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Linear(3, 2)
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+for step in range(24):
+    x = torch.randn(4, 3)
+    if step == 15:
+        net.weight.data[:], net.bias.data[:] = 0, 0
+    length = torch.sqrt(net(x).pow(2).sum(1))
+    loss = (length - 1).pow(2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+TWICE = """
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Linear(3, 1)
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+mean = torch.zeros(1)
+for step in range(3):
+    y = net(torch.randn(4, 3))
+    mean = 0.9 * mean + 0.1 * y.mean()
+    loss = (y - mean).pow(2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+def explain(tmp_path, text, *options):
+    """Return what the command prints about a program, and its exit status."""
+    file = tmp_path / "answers.json"
+    done = run_minitape_explain(tmp_path, text, "--json", str(file), *options, arguments=())
+    return done, json.loads(file.read_text())
+
+
+def test_a_late_nan_is_recorded_in_a_second_run_that_agrees_with_the_first(tmp_path):
+    done, answers = explain(tmp_path, LATE_NAN)
+    assert done.returncode == 1 and "Healthy" not in done.stderr
+    assert "second run with the same random seeds recorded backward pass 16" in done.stderr
+    assert "The 15 losses before it are the same in both, bit for bit." in done.stderr
+    problem = answers["anomaly_problems"][0]
+    assert (problem["cause"], problem["line"]) == ("nan_backward", 11)
+    assert answers["summary"].startswith("Seen: 24 backward passes and 24 steps;")
+
+
+def test_a_program_that_writes_files_runs_again_only_if_the_user_says_so(tmp_path):
+    text = LATE_NAN.replace("range(24):\n", "range(24):\n    open(f'log{step}.txt', 'a').write('x')\n")
+    done, answers = explain(tmp_path, text)
+    assert not answers["anomaly_problems"] and "--rerun allows it" in done.stderr and done.returncode == 1
+    assert (tmp_path / "log3.txt").read_text() == "x"
+    done, answers = explain(tmp_path, text, "--rerun")
+    assert answers["anomaly_problems"][0]["line"] == 12
+    assert len((tmp_path / "log3.txt").read_text()) > 2  # The second command has run it more than once.
+
+
+def test_a_loss_that_is_not_finite_has_a_cause_though_its_gradients_are_fine(tmp_path):
+    text = HEALTHY.replace(
+        "    optimizer.zero_grad()\n",
+        "    loss = loss + torch.log(torch.zeros(()))\n    optimizer.zero_grad()\n",
+    )
+    done, answers = explain(tmp_path, text.replace("int(sys.argv[1])", "3"))
+    assert done.returncode == 1 and "Healthy" not in done.stderr
+    assert [(each["cause"], each["line"]) for each in answers["anomaly_problems"]] == [("nonfinite_value", 10)]
+
+
+def test_a_second_backward_names_the_value_that_carries_the_graph(tmp_path):
+    done, answers = explain(tmp_path, TWICE)
+    assert done.returncode == 1 and (answers["raised"]["cause"], answers["raised"]["line"]) == ("backward_twice", 10)
+    assert "mean (train.py, line 10) was computed in an earlier step" in done.stderr
+    assert "for" not in answers["raised"]["heading"] and "Healthy" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("x = torch.ones(3)\nv = 2 * x\ny = v.sum() * net.weight.sum()\ntorch.autograd.grad(y, v)", 6),
+        ("x = torch.ones(3, requires_grad=True)\nu = x[0:1]\ny = (x * x).sum()\ntorch.autograd.grad(y, u)", 7),
+        ("x = torch.ones(3, requires_grad=True)\nu = x * 2\n(net(u)).sum().backward()\nu.grad.norm()", 6),
+        ("with torch.no_grad():\n    y = net(torch.ones(3))\ny.sum().backward()", 6),
+    ],
+)
+def test_a_raised_error_is_explained_alone(tmp_path, text, line):
+    beginning = "import torch\n\nnet = torch.nn.Linear(3, 1)\n\n"
+    done, answers = explain(tmp_path, beginning + text + "\n")
+    assert done.returncode == 1 and answers["raised"] is not None, done.stderr
+    assert answers["raised"]["line"] == line, answers["raised"]
+    assert "gradient for" not in done.stderr
+
+
+def test_a_plain_error_prints_itself_and_no_paragraphs(tmp_path):
+    text = "import torch\nnet = torch.nn.Linear(3, 1)\nnet(torch.ones(3))\nraise KeyError('mine')\n"
+    done, answers = explain(tmp_path, text)
+    assert done.returncode == 1 and answers["raised"] is None and not answers["problems"]
+    assert done.stderr.rstrip().endswith("KeyError: 'mine'\n\nNothing was seen: the program ran no backward pass.")
+
+
+def test_a_compiled_model_runs_and_is_seen(tmp_path):
+    text = HEALTHY.replace("optimizer =", "net = torch.compile(net, backend='eager')\noptimizer =", 1)
+    done, answers = explain(tmp_path, text.replace("int(sys.argv[1])", "7"))
+    assert (done.returncode, done.stdout) == (0, "done\n") and "Warning" not in done.stderr
+    assert answers["summary"].startswith("Healthy: 7 backward passes and 7 steps; 2 of 2")
+    cut = text.replace("(net(torch.randn(8, 3))", "(net(torch.randn(8, 3)).detach() * net.bias")
+    done, answers = explain(tmp_path, cut.replace("int(sys.argv[1])", "7"))
+    assert {answer["cause"] for answer in answers["answers"]} == {"detach", "connected"}
+
+
+CUT = """
+import torch
+
+torch.manual_seed(0)
+encoder, decoder = torch.nn.Linear(4, 2), torch.nn.Linear(2, 1)
+optimizer = torch.optim.SGD([*encoder.parameters(), *decoder.parameters()], lr=0.1)
+for step in range(5):
+    hidden = encoder(torch.ones(3, 4)).detach()
+    loss = decoder(hidden).pow(2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+STOPPED = """
+import torch
+
+torch.manual_seed(0)
+encoder, head = torch.nn.Linear(4, 2), torch.nn.Linear(2, 2)
+optimizer = torch.optim.SGD([*encoder.parameters(), *head.parameters()], lr=0.1)
+for step in range(5):
+    a, b = encoder(torch.randn(3, 4)), encoder(torch.randn(3, 4))
+    target = head(a).detach()
+    loss = (b - target).pow(2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+def test_a_patch_is_offered_if_a_run_has_shown_that_the_gradient_comes(tmp_path):
+    done, answers = explain(tmp_path, CUT)
+    (problem,) = answers["problems"]
+    assert problem["is_patch_offered"] and problem["patch"] == "hidden = encoder(torch.ones(3, 4))"
+    assert "Tested: encoder.weight gets a gradient of norm 0." in done.stderr
+    assert "the other 2 are unchanged." in done.stderr
+
+
+def test_a_patch_that_changes_other_gradients_is_no_fix(tmp_path):
+    done, answers = explain(tmp_path, STOPPED)
+    (problem,) = answers["problems"]
+    assert problem["cause"] == "detach" and not problem["is_patch_offered"]
+    assert "It also changes other gradients: encoder.weight from" in done.stderr and "should be" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("after", "offered", "said"),
+    [
+        (
+            PassFacts({"a": 1.0, "b": 2.0}, {"v": 1.0}, ""),
+            True,
+            "Tested: a gets a gradient of norm 1, the other",
+        ),
+        (PassFacts({"a": 1.0, "b": 2.0}, {"v": 0.0}, ""), False, "it took from v the gradient that this line sends"),
+        (PassFacts({"a": 1.0, "b": 0.0}, {"v": 1.0}, ""), False, "it took the gradient from b"),
+        (PassFacts({"a": 1.0, "b": 3.0}, {"v": 1.0}, ""), False, "It also changes other gradients: b from 2 to 3"),
+        (PassFacts({"b": 2.0}, {"v": 1.0}, ""), False, "a still had no gradient"),
+        (PassFacts({}, {}, "ValueError: x"), False, "with it the program raises ValueError: x"),
+    ],
+)
+def test_what_a_trial_must_show(after, offered, said):
+    verdict = judge_missing_gradient(PassFacts({"b": 2.0}, {"v": 0.5}, ""), after, ["a"])
+    assert verdict.is_offered == offered and said in verdict.sentence
+
+
+def test_a_straight_through_estimator_is_not_edited(tmp_path):
+    text = """
+import torch
+
+torch.manual_seed(0)
+encoder, decoder = torch.nn.Linear(4, 2), torch.nn.Linear(2, 4)
+codes = torch.nn.Parameter(torch.randn(8, 2))
+optimizer = torch.optim.SGD([*encoder.parameters(), *decoder.parameters(), codes], lr=0.1)
+for step in range(5):
+    x = torch.randn(3, 4)
+    z = encoder(x)
+    code = codes[torch.cdist(z, codes).argmin(1)]
+    loss = (decoder(z + (code - z).detach()) - x).pow(2).mean() + 0.25 * (z - code.detach()).pow(2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+    done, answers = explain(tmp_path, text)
+    assert {problem["line"] for problem in answers["problems"]} <= {11, 12}
+    assert not any(problem["is_patch_offered"] for problem in answers["problems"]), done.stderr

@@ -1,0 +1,126 @@
+"""What becomes of gradients in a whole run: the accounts of PyTorch programs, and what they show to be wrong."""
+
+import io
+from contextlib import redirect_stdout
+
+import pytest
+
+from .cases import apply_fixes, list_blamed_line_numbers, parse_programs_by_name, strip_fix_comments
+from .torch_runs import CASES
+
+torch = pytest.importorskip("torch")
+
+from minitape.bridges.run_watch.findings import find_run_findings  # noqa: E402
+from minitape.bridges.run_watch.summary import summarize_run  # noqa: E402
+from minitape.bridges.torch.ledger.run_watch import TorchRunWatch  # noqa: E402
+
+BEGINNING = "import torch\nfrom torch import nn\ntorch.manual_seed(0)\n"
+
+
+PROGRAMS = parse_programs_by_name(CASES)
+WRONG = [name for name, (cause, _) in PROGRAMS.items() if cause != "connected"]
+
+
+def watch(text):
+    """Run a program under watch; return the watch and the findings."""
+    run_watch = TorchRunWatch()
+    run_watch.start_watching()
+    with redirect_stdout(io.StringIO()):
+        namespace = {}
+        exec(compile(BEGINNING + text, "program.py", "exec"), namespace)
+    run_watch.stop_watching()
+    run_watch.namespace = namespace  # The parameters stay alive.
+    return run_watch, find_run_findings(run_watch.accounts)
+
+
+def summarize(run_watch, findings):
+    keys = {key for finding in findings for key in finding.keys}
+    return summarize_run(run_watch.accounts, run_watch.find_name, keys, not findings)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_cause_and_line(name):
+    cause, text = PROGRAMS[name]
+    run_watch, findings = watch(strip_fix_comments(text))
+    summary = summarize(run_watch, findings)
+    if cause == "connected":
+        assert not findings and summary.startswith("Healthy: "), (findings, summary)
+        return
+    blamed = list_blamed_line_numbers(BEGINNING + text)[0]
+    explanation = findings[0].to_explanation("torch")
+    assert (explanation.cause, explanation.line) == (cause, blamed), explanation
+    assert explanation.kind == "suspect" and explanation.fix and "{" not in explanation.message
+    assert summary.startswith("Seen: ")
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_the_repaired_program_is_not_accused(name):
+    text = apply_fixes(PROGRAMS[name][1])
+    assert text != strip_fix_comments(PROGRAMS[name][1])
+    run_watch, findings = watch(text)
+    assert not findings and summarize(run_watch, findings).startswith("Healthy: "), findings
+
+
+def test_gradients_that_are_switched_off_for_good_are_found():
+    text = """
+net = nn.Linear(4, 1)
+y = net(torch.randn(8, 4)).sum()
+
+torch.set_grad_enabled(False)
+y.backward()
+"""
+    with torch.enable_grad():
+        _, findings = watch(text)
+    assert [(finding.cause, finding.site[1]) for finding in findings] == [("grad_off", 8)]
+
+
+def test_a_step_that_the_scaler_skips_is_called_that():
+    text = """
+net = nn.Linear(4, 1)
+optimizer, scaler = torch.optim.SGD(net.parameters(), 1e-3), torch.amp.GradScaler("cpu", init_scale=2.0**126)
+for step in range(24):
+    optimizer.zero_grad()
+    scaler.scale(9 * net(torch.randn(8, 4)).pow(2).sum()).backward()
+    scaler.step(optimizer)
+    scaler.update()
+"""
+    run_watch, findings = watch(text)
+    assert not findings and run_watch.accounts.anomaly is None
+    assert "skipped by GradScaler" in summarize(run_watch, findings)
+
+
+def test_a_number_that_is_not_finite_is_seen_in_any_step_and_is_not_healthy():
+    text = """
+net = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(net.parameters(), 1e-3)
+for step in range(200):
+    x = torch.randn(8, 4) if step != 150 else torch.zeros(8, 4)
+    optimizer.zero_grad()
+    (net(x) - net.bias).norm().backward() if step != 170 else (net(x) / 0).sum().backward()
+    optimizer.step()
+"""
+    run_watch, findings = watch(text)
+    assert run_watch.accounts.anomaly.kind == "loss" and run_watch.accounts.anomaly.pass_number == 171
+    assert summarize(run_watch, findings).startswith("Seen: 200 backward passes")
+
+
+def test_the_watch_rests_once_nothing_is_new_and_leaves_pytorch_as_it_was():
+    before = torch.Tensor.backward, torch.optim.Optimizer.zero_grad, torch.nn.utils.clip_grad_norm_
+    text = PROGRAMS["micro_batches_are_discarded"][1].replace("range(12)", "range(600)")
+    run_watch, findings = watch(apply_fixes(text))
+    optimizer = run_watch.accounts.optimizers[0]
+    assert optimizer.steps == 200 and optimizer.followed_steps < 120 and not findings
+    assert before == (torch.Tensor.backward, torch.optim.Optimizer.zero_grad, torch.nn.utils.clip_grad_norm_)
+
+
+def test_parameters_that_a_program_drops_are_not_kept_alive():
+    import weakref
+
+    run_watch = TorchRunWatch()
+    run_watch.start_watching()
+    net = torch.nn.Linear(2, 1)
+    net(torch.ones(1, 2)).sum().backward()
+    dropped = weakref.ref(net.weight)
+    del net
+    assert dropped() is None
+    run_watch.stop_watching()

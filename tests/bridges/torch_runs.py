@@ -1,0 +1,279 @@
+"""Programs whose gradients arrive, and are lost or misused on their way to the weights.
+
+:mod:`torch_cases` describes the format. The causes are those of the whole run; the shared first lines are in
+:mod:`test_run_watch`.
+"""
+
+CASES = """
+#@ gradients_of_the_generator_are_left_in_the_discriminator leftover
+g, d = nn.Linear(2, 2), nn.Linear(2, 1)
+g_optimizer, d_optimizer = torch.optim.Adam(g.parameters()), torch.optim.Adam(d.parameters())
+for step in range(4):
+    d(g(torch.randn(8, 2))).mean().backward()
+    g_optimizer.step()
+    g_optimizer.zero_grad()
+    #+ d_optimizer.zero_grad()
+    d(torch.randn(8, 2)).pow(2).mean().backward()  #!
+    d_optimizer.step()
+    d_optimizer.zero_grad()
+#@ micro_batches_are_discarded discarded
+net = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+for step in range(12):
+    if True:  #- if step % 3 == 0:
+        optimizer.zero_grad()  #!
+    net(torch.randn(8, 4)).pow(2).mean().backward()
+    if step % 3 == 2:
+        optimizer.step()
+#@ cleared_before_the_step not_applied
+net = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+for step in range(4):
+    #+ optimizer.zero_grad()
+    net(torch.randn(8, 4)).pow(2).mean().backward()
+    optimizer.zero_grad()  #!  #- pass
+    optimizer.step()
+#@ never_cleared accumulated
+net = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(net.parameters(), 0.01)
+for step in range(4):
+    net(torch.randn(8, 4)).pow(2).mean().backward()
+    optimizer.step()  #!
+    #+ optimizer.zero_grad()
+#@ clipped_while_scaled clipped_scaled
+net = nn.Linear(4, 1)
+optimizer, scaler = torch.optim.SGD(net.parameters(), 0.1), torch.amp.GradScaler("cpu", init_scale=1024.0)
+for step in range(4):
+    optimizer.zero_grad()
+    scaler.scale(net(torch.randn(8, 4)).pow(2).mean()).backward()
+    #+ scaler.unscale_(optimizer)
+    nn.utils.clip_grad_norm_(net.parameters(), 1.0)  #!
+    scaler.step(optimizer)
+    scaler.update()
+#@ the_generator_of_parameters_is_spent not_clipped
+net = nn.Linear(4, 1)
+parameters = net.parameters()  #- parameters = list(net.parameters())
+optimizer = torch.optim.SGD(parameters, 0.1)
+for step in range(4):
+    optimizer.zero_grad()
+    net(torch.randn(8, 4)).pow(2).mean().backward()
+    nn.utils.clip_grad_norm_(parameters, 1.0)  #!
+    optimizer.step()
+#@ the_scaler_is_never_updated scaler
+net = nn.Linear(4, 1)
+optimizer, scaler = torch.optim.SGD(net.parameters(), 1e-3), torch.amp.GradScaler("cpu")
+for step in range(6):
+    optimizer.zero_grad()
+    scaler.scale(net(torch.randn(8, 4)).pow(2).mean()).backward()
+    try:
+        scaler.step(optimizer)  #!
+    except RuntimeError:
+        pass
+    #+ scaler.update()
+#@ the_loss_is_not_scaled scaler
+net = nn.Linear(4, 1)
+optimizer, scaler = torch.optim.SGD(net.parameters(), 1e-3), torch.amp.GradScaler("cpu")
+for step in range(4):
+    optimizer.zero_grad()
+    scaler.scale(torch.ones(1))
+    net(torch.randn(8, 4)).pow(2).mean().backward()  #- scaler.scale(net(torch.randn(8, 4)).pow(2).mean()).backward()
+    scaler.step(optimizer)  #!
+    scaler.update()
+#@ the_optimizer_steps_on_scaled_gradients scaler
+net = nn.Linear(4, 1)
+optimizer, scaler = torch.optim.SGD(net.parameters(), 1e-9), torch.amp.GradScaler("cpu")
+for step in range(4):
+    optimizer.zero_grad()
+    scaler.scale(net(torch.randn(8, 4)).pow(2).mean()).backward()
+    optimizer.step()  #!  #- scaler.step(optimizer); scaler.update()
+#@ a_parameter_is_replaced_after_the_optimizer_was_made not_optimized
+net = nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 1))
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+net[1] = nn.Linear(4, 1)  #!  #- pass
+net[1].weight.data[:] = 0.5
+for step in range(4):
+    optimizer.zero_grad()
+    net(torch.randn(8, 4)).pow(2).mean().backward()
+    optimizer.step()
+#@ a_layer_is_remade_in_each_step not_optimized
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Linear(4, 4), nn.Linear(4, 1)
+    def forward(self, x):
+        self.b = nn.Linear(4, 1)  #!  #- pass
+        return self.b(self.a(x))
+net = Net()
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+for step in range(6):
+    optimizer.zero_grad()
+    net(torch.randn(8, 4)).pow(2).mean().backward()
+    optimizer.step()
+#@ no_step_is_taken not_applied
+net = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+for step in range(4):
+    optimizer.zero_grad()
+    net(torch.randn(8, 4)).pow(2).mean().backward()  #!
+    #+ optimizer.step()
+#@ the_rate_is_zero not_applied
+net = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+Schedule = torch.optim.lr_scheduler.LambdaLR
+schedule = Schedule(optimizer, lambda step: step // 100)  #- schedule = Schedule(optimizer, lambda step: 0.5)
+for step in range(6):
+    optimizer.zero_grad()
+    net(torch.randn(8, 4)).pow(2).mean().backward()
+    optimizer.step()  #!
+    schedule.step()
+#@ updates_are_rounded_away not_applied
+net = nn.Linear(4, 1).to(torch.bfloat16)  #- net = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(net.parameters(), 1e-5)
+for step in range(6):
+    optimizer.zero_grad()
+    net(torch.ones(8, 4, dtype=net.weight.dtype)).sub(3).pow(2).mean().backward()
+    optimizer.step()  #!
+#@ updates_are_undone not_applied
+net = nn.Linear(4, 1)
+state = {name: value.clone() for name, value in net.state_dict().items()}
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+for step in range(6):
+    net.load_state_dict(state)  #- pass
+    optimizer.zero_grad()
+    net(torch.randn(8, 4)).pow(2).mean().backward()
+    optimizer.step()  #!
+#@ the_optimizer_is_remade optimizer_remade
+net = nn.Linear(4, 1)
+optimizer = torch.optim.Adam(net.parameters())
+for step in range(5):
+    optimizer = torch.optim.Adam(net.parameters())  #!  #- pass
+    optimizer.zero_grad()
+    net(torch.randn(8, 4)).pow(2).mean().backward()
+    optimizer.step()
+#@ lbfgs_clears_inside_its_step connected
+w = nn.Parameter(torch.randn(4))
+optimizer = torch.optim.LBFGS([w], lr=0.1)
+def closure():
+    optimizer.zero_grad()
+    loss = (w - 3).pow(2).sum()
+    loss.backward()
+    return loss
+for step in range(6):
+    optimizer.step(closure)
+#@ gradients_are_replaced_by_zeros connected
+net = nn.Linear(4, 1)
+optimizer = torch.optim.Adam(net.parameters())
+for step in range(6):
+    net(torch.randn(8, 4)).pow(2).mean().backward()
+    optimizer.step()
+    for parameter in net.parameters():
+        parameter.grad = torch.zeros_like(parameter)
+#@ weights_move_less_than_float32_resolves connected
+net = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.Linear(8, 1))
+optimizer = torch.optim.SGD([{"params": net[0].parameters()}, {"params": net[1].parameters(), "lr": 1e-9},
+                             {"params": net[2].parameters()}], 0.01)
+for step in range(3):
+    optimizer.zero_grad()
+    net(torch.randn(16, 4)).pow(2).mean().backward()
+    optimizer.step()
+#@ sharpness_aware_minimization connected
+net = nn.Linear(6, 1)
+optimizer = torch.optim.SGD(net.parameters(), 0.05)
+def run(x):
+    optimizer.zero_grad()
+    (net(x) - 1).pow(2).mean().backward()
+for step in range(12):
+    x = torch.randn(16, 6)
+    run(x)
+    with torch.no_grad():
+        moves = [0.05 * p.grad / (p.grad.norm() + 1e-12) for p in net.parameters()]
+        for p, move in zip(net.parameters(), moves):
+            p.add_(move)
+    run(x)
+    with torch.no_grad():
+        for p, move in zip(net.parameters(), moves):
+            p.sub_(move)
+    optimizer.step()
+#@ sharpness_aware_minimization_through_data connected
+net = nn.Linear(6, 1)
+optimizer = torch.optim.SGD(net.parameters(), 0.05)
+def run(x):
+    optimizer.zero_grad()
+    (net(x) - 1).pow(2).mean().backward()
+for step in range(12):
+    x = torch.randn(16, 6)
+    run(x)
+    moves = [0.05 * p.grad / (p.grad.norm() + 1e-12) for p in net.parameters()]
+    for p, move in zip(net.parameters(), moves):
+        p.data.add_(move)
+    run(x)
+    for p, move in zip(net.parameters(), moves):
+        p.data.sub_(move)
+    optimizer.step()
+#@ opposite_updates_of_two_elements connected
+bias = nn.Parameter(torch.tensor([0.5, 0.5]))
+optimizer = torch.optim.Adam([bias], lr=0.01)
+for step in range(4):
+    optimizer.zero_grad()
+    nn.functional.cross_entropy(bias[None], torch.tensor([0])).backward()
+    optimizer.step()
+#@ gradients_of_tasks_are_collected_by_the_program connected
+net = nn.Linear(6, 3)
+optimizer = torch.optim.SGD(net.parameters(), 0.05)
+for step in range(8):
+    x, collected = torch.randn(16, 6), []
+    for task in range(3):
+        optimizer.zero_grad()
+        net(x)[:, task].pow(2).mean().backward()
+        collected.append([p.grad.clone() for p in net.parameters()])
+    for p, *gradients in zip(net.parameters(), *collected):
+        p.grad = sum(gradients)
+    optimizer.step()
+#@ a_policy_leaves_gradients_that_the_critic_clears connected
+policy, critic = nn.Linear(3, 1), nn.Linear(4, 1)
+p_optimizer, c_optimizer = torch.optim.Adam(policy.parameters()), torch.optim.Adam(critic.parameters())
+for step in range(8):
+    s = torch.randn(16, 3)
+    c_optimizer.zero_grad()
+    critic(torch.cat([s, policy(s).detach()], 1)).pow(2).mean().backward()
+    c_optimizer.step()
+    p_optimizer.zero_grad()
+    critic(torch.cat([s, policy(s)], 1)).mean().backward()
+    p_optimizer.step()
+#@ batches_are_accumulated_and_bad_ones_skipped connected
+body, a, b = nn.Linear(6, 8), nn.Linear(8, 1), nn.Linear(8, 1)
+frozen = nn.Linear(8, 8).requires_grad_(False)
+optimizer = torch.optim.AdamW([*body.parameters(), *a.parameters(), *b.parameters(), *frozen.parameters()])
+for step in range(24):
+    h = frozen(body(torch.randn(8, 6)).tanh())
+    a(h).pow(2).mean().backward(retain_graph=True)
+    b(h).abs().mean().backward()
+    if step % 7 == 6:
+        optimizer.zero_grad(set_to_none=False)
+    elif step % 2:
+        nn.utils.clip_grad_norm_(body.parameters(), 1.0)
+        optimizer.step()
+        optimizer.zero_grad(set_to_none=False)
+#@ gradients_are_cleared_by_hand_and_weights_are_clamped connected
+net = nn.Linear(6, 1)
+optimizer = torch.optim.RMSprop(net.parameters(), 1e-3)
+schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: max(0.0, 1 - step / 8))
+for step in range(8):
+    (net(torch.randn(16, 6)) - 1).pow(2).mean().backward()
+    for p in net.parameters():
+        p.grad.data.clamp_(-1, 1)
+    optimizer.step()
+    schedule.step()
+    for p in net.parameters():
+        p.grad = None
+    with torch.no_grad():
+        for p in net.parameters():
+            p.clamp_(-1, 1)
+#@ gradient_descent_without_an_optimizer connected
+w = torch.randn(4, 1, requires_grad=True)
+for step in range(6):
+    (torch.randn(8, 4) @ w - 1).pow(2).mean().backward()
+    with torch.no_grad():
+        w -= 0.1 * w.grad
+        w.grad = None
+"""
