@@ -156,9 +156,14 @@ class ValueNode:
             self._cells = self._read_cells()
         return self._cells
 
-    def _read_cells(self) -> tuple[int, int, int, Call | None]:
+    @property
+    def known_record(self) -> Record:
+        """The recording of the row, for code that runs only for rows."""
         assert self.record is not None
-        op, left, right, call, *_ = self.record.read_all_cells(self.row)
+        return self.record
+
+    def _read_cells(self) -> tuple[int, int, int, Call | None]:
+        op, left, right, call, *_ = self.known_record.read_all_cells(self.row)
         return op, left, right, call
 
     def find_operation_and_inputs(self) -> tuple[Primitive | None, tuple[int, ...]]:

@@ -182,41 +182,44 @@ class ValueGraph:
         self, node: ValueNode, contract_chains: bool = True
     ) -> Iterator[tuple[ValueNode, Break | None]]:
         """Yield the input nodes of a row, each with the break on its edge or None."""
-        record = node.record
-        assert record is not None
-        op, left, right, recorded_call = node.cells
+        op, _, _, call = node.cells
         if node.enclosing_call is not None and node.row in node.enclosing_call.next_turn_rows:
             yield from self._iter_loop_turn_edges(node)
-            return
-        inputs: tuple[int, ...]
-        rules: Sequence[object] | Rule | None
-        if contract_chains and op >= FIRST_CODE and self._is_in_unbroken_chain(node, op):
+        elif op >= FIRST_CODE and contract_chains and self._is_in_unbroken_chain(node, op):
             yield from self._iter_chain_end_edges(node)
-            return
-        if op >= FIRST_CODE:
-            primitive = BY_CODE[op - FIRST_CODE]
-            inputs = (left,) if left == right or len(primitive.texts) == 2 else (left, right)
-            rules = [None if text == "-" else text for text in primitive.texts[1:]]
-        elif op == CALL and recorded_call is not None:
-            call = recorded_call
-            primitive, inputs, rules = call.primitive, call.inputs, call.primitive.rules
+        elif op >= FIRST_CODE:
+            yield from self._iter_elementwise_edges(node)
+        elif op == CALL and call is not None:
+            yield from self._iter_call_edges(node, call)
         else:
-            other_record = None if node.tensor is None else node.tensor._record
-            if node.origin is not None:
-                yield from self._iter_origin_edges(node.origin)
-            elif (
-                node.tensor is not None
-                and other_record is not None
-                and other_record is not record
-                and len(other_record)
-            ):
-                yield self.find_or_add_row_node(other_record, node.tensor._row), None
+            yield from self._iter_leaf_edges(node)
+
+    def _iter_leaf_edges(self, node: ValueNode) -> Iterator[tuple[ValueNode, Break | None]]:
+        """Yield the values from which the value of a leaf came; nothing if its origin is unknown."""
+        if node.origin is not None:
+            yield from self._iter_origin_edges(node.origin)
             return
-        scope_break = None if node.enclosing_call is not None else self.find_unrecorded_break(node)
-        if op >= FIRST_CODE and "-" not in primitive.texts[1:] and record.trace is None:
+        tensor = node.tensor
+        if tensor is None or tensor._record is None or tensor._record is node.record or not len(tensor._record):
+            return
+        yield self.find_or_add_row_node(tensor._record, tensor._row), None
+
+    def _iter_elementwise_edges(self, node: ValueNode) -> Iterator[tuple[ValueNode, Break | None]]:
+        """Yield the one or two inputs of an elementwise operation on scalars."""
+        op, left, right, _ = node.cells
+        primitive = BY_CODE[op - FIRST_CODE]
+        inputs = (left,) if left == right or len(primitive.texts) == 2 else (left, right)
+        scope_break = self._find_scope_break(node)
+        if "-" not in primitive.texts[1:] and node.known_record.trace is None:
             # Every input is a float and has a rule, so only the scope can break the edges.
             yield from ((self.find_node_in_same_run(node, row), scope_break) for row in inputs)
             return
+        rules = [None if text == "-" else text for text in primitive.texts[1:]]
+        yield from self._iter_operation_edges(node, primitive, inputs, rules, scope_break)
+
+    def _iter_call_edges(self, node: ValueNode, call: Call) -> Iterator[tuple[ValueNode, Break | None]]:
+        """Yield the inputs of a call, or the results of the bodies that it ran."""
+        primitive, inputs, scope_break = call.primitive, call.inputs, self._find_scope_break(node)
         bodies = list(iter_bodies_of_call(call, node.row - call.row)) if primitive.name in BODY_PRIMITIVES else []
         if bodies:
             yield from ((self.find_body_output_node(node, call, body), scope_break) for body in bodies)
@@ -228,6 +231,22 @@ class ValueGraph:
                     self.find_body_output_node(node, call, condition),
                     scope_break or Break("nondifferentiable_op", node.find_recorded_place(), primitive.op),
                 )
+        yield from self._iter_operation_edges(node, primitive, inputs, primitive.rules, scope_break)
+
+    def _find_scope_break(self, node: ValueNode) -> Break | None:
+        """Return the break of an operation that this tape did not record; None for a row within a call."""
+        return None if node.enclosing_call is not None else self.find_unrecorded_break(node)
+
+    def _iter_operation_edges(
+        self,
+        node: ValueNode,
+        primitive: Primitive,
+        inputs: Sequence[int],
+        rules: Sequence[object] | Rule | None,
+        scope_break: Break | None,
+    ) -> Iterator[tuple[ValueNode, Break | None]]:
+        """Yield the inputs of an operation, each with the break of its scope or of the operation itself."""
+        record = node.known_record
         for index, row in enumerate(inputs):
             input_node = self.find_node_in_same_run(node, row)
             if record.trace is not None:  # Assignments within the function are newer than the state at its call.
@@ -352,37 +371,57 @@ class ValueGraph:
         input_index: int,
     ) -> Break | None:
         """Return why an operation passes no gradient to one of its inputs; None if it passes one."""
+        place = node.find_recorded_place()
+        break_ = self._find_break_by_name(primitive, place) or self._find_dtype_break(
+            node, input_node, primitive, place
+        )
+        if break_ is not None:
+            return break_
+        dtype = node.find_dtype()
+        is_discrete = dtype is not None and not dtype.differentiable
+        # An adjoint can reach only a float, or the target itself.
+        needs_gradient = not is_discrete or node.key in self.target_keys
+        if rules is None and primitive.missing == "unregistered" and needs_gradient:
+            return Break("no_gradient_registered", place, primitive.op)
+        if is_discrete or not self._has_rule_for_input(node, rules, input_index):
+            return Break("nondifferentiable_op", place, primitive.op or primitive.label)
+        if primitive.name == "py_function":
+            return self._find_break_in_py_function(node, place, input_index)
+        return None
+
+    @staticmethod
+    def _find_break_by_name(primitive: Primitive, place: CodePlace | None) -> Break | None:
+        """Return the break of an operation that always breaks a path: it cuts, stores, or leaves the tape."""
         name = primitive.name
-        place, label = node.find_recorded_place(), primitive.label
         if name == "stop_gradient":
-            return Break("stop_gradient", place, label)
+            return Break("stop_gradient", place, primitive.label)
         if name.startswith("assign") or name == "slice_update":  # v[i].assign(x) computes a new v and stores it.
             return Break("state", place, name)
         if "numpy_function" in name or name.startswith("py_func_") or name == "py_func":
             return Break("left_through_numpy", place, "tf.numpy_function")
-        dtype = node.find_dtype()
-        if dtype is not None and not dtype.differentiable and (name in ("cast", "bitcast") or dtype.name == "string"):
-            cast_dtype = input_node.find_dtype()
-            if cast_dtype is None or cast_dtype.differentiable:
-                return Break("integer_dtype", place, dtype.name)
-        input_dtype = input_node.find_dtype()
+        return None
+
+    @staticmethod
+    def _find_dtype_break(
+        node: ValueNode, input_node: ValueNode, primitive: Primitive, place: CodePlace | None
+    ) -> Break | None:
+        """Return the break of a cast to a dtype that has no gradient, or of an input with such a dtype."""
+        dtype, input_dtype = node.find_dtype(), input_node.find_dtype()
         if input_dtype is not None and not input_dtype.differentiable:
             return Break("integer_dtype", place, input_dtype.name)
-        # An adjoint can reach only a float, or the target itself.
-        needs_gradient = dtype is None or dtype.differentiable or node.key in self.target_keys
-        if rules is None and primitive.missing == "unregistered" and needs_gradient:
-            return Break("no_gradient_registered", place, primitive.op)
+        is_cast = primitive.name in ("cast", "bitcast")
+        if dtype is not None and not dtype.differentiable and (is_cast or dtype.name == "string"):
+            return Break("integer_dtype", place, dtype.name)
+        return None
+
+    def _has_rule_for_input(self, node: ValueNode, rules: Sequence[object] | Rule | None, input_index: int) -> bool:
+        """Return whether an operation has a derivative by an input. The last rule also serves all further inputs."""
+        if rules is None:
+            return False
         if callable(rules):
-            record = node.record
-            assert record is not None
-            is_flat = not self.list_adjoint_passes_by_input(record, record.get_call(node.row))[input_index]
-        else:
-            is_flat = rules is None or rules[input_index if input_index < len(rules) else -1] is None
-        if is_flat:
-            return Break("nondifferentiable_op", place, primitive.op or label)
-        if dtype is not None and not dtype.differentiable:
-            return Break("nondifferentiable_op", place, primitive.op or label)
-        return self._find_break_in_py_function(node, place, input_index) if name == "py_function" else None
+            record = node.known_record
+            return self.list_adjoint_passes_by_input(record, record.get_call(node.row))[input_index]
+        return rules[min(input_index, len(rules) - 1)] is not None
 
     def _find_break_in_py_function(self, node: ValueNode, place: CodePlace | None, input_index: int) -> Break | None:
         """Return the break inside a ``tf.py_function``, whose rule then sends zeros; None if nothing breaks it."""

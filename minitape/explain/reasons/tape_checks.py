@@ -12,7 +12,7 @@ from ...engine.backward.tape import GradientTape
 from ...engine.record.provenance import find_creation_stack
 from ...engine.tensor.variable import UnreadVariable
 from ...recording.graph_nodes import Break, CodePlace, build_call_stack, find_origin_place, to_site
-from ...recording.recorded_rows import OTHER_RECORDING, BackwardPass, Escape
+from ...recording.recorded_rows import OTHER_RECORDING, BackwardPass, Escape, RecordedRow
 from ...recording.sites import NOWHERE, Site
 from ...recording.value_origins import find_origin
 from ...recording.value_summary import ValueSummary
@@ -44,27 +44,37 @@ def find_unwatched_source(question: TapeQuestion) -> Finding | None:
     """
     if not question.used_source_rows or _is_broken_before_tape(question):
         return None
-    adapter, rules = question.adapter, question.adapter.rules
     used_rows = [question.rows[row] for row in question.used_source_rows]
-    is_on_tape = any(rules.is_on_tape(row.extra) and row.tracked for row in used_rows)
+    is_on_tape = any(question.adapter.rules.is_on_tape(row.extra) and row.tracked for row in used_rows)
     if is_on_tape and not _was_used_before_watch(question):
         return None
     uses = question.list_direct_source_uses()
     first_use = next((row for row in uses if row.position != OTHER_RECORDING), uses[0] if uses else None)
-    site, row = (NOWHERE, None) if first_use is None else (first_use.site, first_use.index)
     late_watch = _find_late_watch(question)
     if late_watch is not None:
-        late_watch.row = row
+        late_watch.row = None if first_use is None else first_use.index
         return late_watch
-    if isinstance(question.source, UnreadVariable):
-        place = find_origin_place(find_origin(question.source._state))
+    return _find_cause_of_missing_watch(question, first_use)
+
+
+def _find_cause_of_missing_watch(question: TapeQuestion, first_use: RecordedRow | None) -> Finding | None:
+    """Find why nothing watched the source: it is not a variable any more, frozen, or the tape watches none.
+
+    Args:
+        question: The question about the source.
+        first_use: The first row under the tape that read the source; None if there is no such row.
+    """
+    adapter, source = question.adapter, question.source
+    site, row = (NOWHERE, None) if first_use is None else (first_use.site, first_use.index)
+    if isinstance(source, UnreadVariable):
+        place = find_origin_place(find_origin(source._state))
         return Finding("rebound", site if place is None else to_site(place), detail="of the variable")
-    if not adapter.is_variable(question.source):
+    if not adapter.is_variable(source):
         return checks.find_rebound_name(question) or Finding("not_watched", site, row)
-    if not question.source.trainable:
-        call_stack = adapter.find_creation(question.source).call_stack
+    if not source.trainable:
+        call_stack = adapter.find_creation(source).call_stack
         return Finding("not_trainable", call_stack[-1] if call_stack else site)
-    if not rules.tape._watch_accessed_variables:
+    if not adapter.rules.tape._watch_accessed_variables:
         return Finding("not_accessed_watched", adapter.find_block_site(), row)
     return None
 
