@@ -112,7 +112,7 @@ get_row_number = attrgetter("row")
 # The operations on whole arrays that a browser computes by itself (widgets/frontend/evaluator/operations.ts).
 ARRAY_OPERATIONS = frozenset(
     "broadcast_to cast concat equal greater greater_equal less less_equal log_softmax matmul not_equal reduce_max "
-    "reduce_mean reduce_min reduce_sum reshape select slice softmax stack transpose unslice".split()
+    "reduce_mean reduce_min reduce_sum reshape select slice softmax stack transpose unslice zeros_like".split()
 )
 # In the table, a negation has the same label as a subtraction, and a power the same as an exclusive or.
 LABELS = {"negative": "neg", "pow": "xʸ", "identity": "copy"}

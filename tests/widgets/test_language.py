@@ -20,7 +20,8 @@ from .conftest import states
 
 ROOT = Path(__file__).parents[2]
 CHINESE = ROOT / "notebooks" / "zh"
-FRONTEND = ROOT / "widgets" / "frontend" / "src"
+FRONTEND = ROOT / "widgets" / "frontend"
+SOURCES = [path for folder in ("src", "evaluator", "element") for path in sorted((FRONTEND / folder).glob("*.ts"))]
 ENGLISH = re.compile(r"[A-Za-z]{3,}(?: [a-z]+)+|\b[a-z]{4,}\b")
 NAMES = re.compile(
     r"unconnected_gradients=\"zero\"|t(?:f|ape)\.\w+(\.\w+)*|const|tape|float32|None|Enter|Esc|Home|End|Space|Shift\+[←→]|dtype|kernel|weight|total|unused|sqrt|loss|"
@@ -61,7 +62,7 @@ def shown(chinese: None, page: Any, tmp_path: Path) -> Any:
 
 def said_by_the_view() -> Iterator[str]:
     """The texts that the view's sources give to ``t``, to buttons, and to attributes that people read."""
-    for path in sorted(FRONTEND.glob("*.ts")):
+    for path in SOURCES:
         source = path.read_text(encoding="utf-8")
         for call in re.finditer(r"\bt\(", source):
             text = re.sub(r'[=!]== "\w+"', "", _first_argument(source, call.end()))
@@ -104,9 +105,7 @@ def test_every_word_has_a_translation_with_its_values() -> None:
         text for text in translated if sorted(FIELDS.findall(text)) != sorted(FIELDS.findall(translated[text]))
     ] == []
     literals = {
-        text
-        for path in FRONTEND.glob("*.ts")
-        for text in re.findall(r'"((?:[^"\\\n]|\\.)*)"', path.read_text(encoding="utf-8"))
+        text for path in SOURCES for text in re.findall(r'"((?:[^"\\\n]|\\.)*)"', path.read_text(encoding="utf-8"))
     }
     assert set(translated) - literals - set(by_python) - MADE == set(), "these are said no more"
 

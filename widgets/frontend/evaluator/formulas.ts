@@ -49,6 +49,7 @@ const FUNCTIONS: Record<string, (round: Rounder) => (...args: number[]) => numbe
   sqrt_share: (round) => (z, g) => (g === 0 ? g : round(0.5 / z) * g),
   relu_gate: () => (g, z) => (z > 0 ? g : g * 0),
   sigmoid: (round) => (x) => 1 / round(1 + round(Math.exp(-x))),
+  sign: () => (x) => Math.sign(x) || (Number.isNaN(x) ? x : 0), // of −0 it is 0 in NumPy
   zero: () => () => 0,
 };
 const MATH: Record<string, (...args: number[]) => number> = {
@@ -68,7 +69,6 @@ const MATH: Record<string, (...args: number[]) => number> = {
   floor: Math.floor,
   log: Math.log,
   log1p: Math.log1p,
-  sign: Math.sign,
   sin: Math.sin,
   sinh: Math.sinh,
   sqrt: Math.sqrt,

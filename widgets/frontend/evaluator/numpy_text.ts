@@ -5,6 +5,8 @@ import type { Value } from "../src/snapshot";
 const MAX_DIGITS = 9; // so many identify each float32
 const PRECISION = 8; // NumPy prints no more decimals of an array
 const LINE_WIDTH = 75;
+/** From here on NumPy (2.4) prints a single number with an exponent. */
+const MAX_POSITIONAL: Record<Dtype, number> = { float32: 1e6, float64: 1e16, bool: Infinity };
 
 /** Returns the value as a snapshot holds it. */
 export function toValue(x: NumericArray): Value {
@@ -16,7 +18,9 @@ export function printArray({ shape, data, dtype }: NumericArray): string {
   if (!shape.length) return dtype === "bool" ? printBool(data[0]) : printNumber(data[0], dtype);
   if (!data.length) return "[]";
   const texts =
-    dtype === "bool" ? data.map(printBool) : alignNumbers(data, (x) => shortestDigits(x, dtype));
+    dtype === "bool"
+      ? data.map((x) => (x ? " True" : "False"))
+      : alignNumbers(data, (x) => shortestDigits(x, dtype));
   const width = Math.max(...texts.map((text) => text.length));
   return printNested(
     shape,
@@ -30,7 +34,7 @@ export function printNumber(x: number, dtype: Dtype): string {
   if (Object.is(x, -0)) return "-0.0";
   const digits = shortestDigits(x, dtype);
   const magnitude = Math.abs(x);
-  if (magnitude !== 0 && (magnitude < 1e-4 || magnitude >= 1e16))
+  if (magnitude !== 0 && (magnitude < 1e-4 || magnitude >= MAX_POSITIONAL[dtype]))
     return padExponent(Number(digits).toExponential());
   return /[.e]/.test(digits) ? digits : `${digits}.0`;
 }
@@ -48,10 +52,30 @@ function printSpecial(x: number): string {
 function shortestDigits(x: number, dtype: Dtype): string {
   if (dtype !== "float32") return String(x);
   for (let digits = 1; digits < MAX_DIGITS; digits++) {
-    const text = x.toPrecision(digits);
+    const text = roundExponential(x, digits - 1);
     if (Math.fround(Number(text)) === x) return String(Number(text));
   }
-  return String(Number(x.toPrecision(MAX_DIGITS)));
+  return String(Number(roundExponential(x, MAX_DIGITS - 1)));
+}
+
+const EXACT = 60; // so many decimals show whether a number lies in the middle between two others
+
+/** Rounds to so many decimals behind the first digit, and from the middle to the even digit. */
+function roundExponential(x: number, decimals: number): string {
+  const exact = x.toExponential(EXACT);
+  const [digits, exponent] = exact.split("e");
+  const kept = digits.slice(0, decimals ? digits.indexOf(".") + 1 + decimals : digits.indexOf("."));
+  const rest = digits.slice(kept.length).replace(".", "");
+  const isMiddle = /^50*$/.test(rest) && /[02468]$/.test(kept);
+  return isMiddle ? `${kept}e${exponent}` : x.toExponential(decimals);
+}
+
+/** Rounds to so many decimals, and from the middle to the even digit. */
+function roundFixed(x: number, decimals: number): string {
+  const exact = x.toFixed(EXACT);
+  const end = exact.indexOf(".") + 1 + decimals;
+  const isMiddle = /^50*$/.test(exact.slice(end)) && /[02468]$/.test(exact.slice(0, end));
+  return isMiddle ? exact.slice(0, end) : x.toFixed(decimals);
 }
 
 /** Writes an exponent with at least two digits. */
@@ -66,26 +90,34 @@ function alignNumbers(data: number[], shortest: (x: number) => string): string[]
   const hasExponents = sizes.length > 0 && (high >= 1e8 || low < 1e-4 || high / low > 1000);
   const texts = data.map((x) => {
     if (!Number.isFinite(x)) return printSpecial(x);
-    return hasExponents ? printScientific(x, shortest(x)) : printFixed(x, shortest(x));
+    return hasExponents
+      ? printScientific(x, countDecimals(shortest(x)))
+      : printFixed(x, shortest(x));
   });
   const decimals = Math.max(...texts.map((text) => /\.(\d*)/.exec(text)?.[1].length ?? 0));
-  const filler = hasExponents ? "0" : " ";
-  const pad = (text: string): string =>
-    text.replace(/\.(\d*)/, (_, digits: string) => `.${digits.padEnd(decimals, filler)}`);
-  return texts.map((text) => (text.includes(".") ? pad(text) : text));
+  return texts.map((text, k) => {
+    if (!text.includes(".")) return text;
+    if (hasExponents) return printScientific(data[k], decimals);
+    return text.replace(/\.(\d*)/, (_, digits: string) => `.${digits.padEnd(decimals)}`);
+  });
 }
 
 function printFixed(x: number, shortest: string): string {
   if (Object.is(x, -0)) return "-0.";
   const isLonger = /e|\.\d{9}/.test(shortest); // then the exact number is rounded
-  return (isLonger ? x : Number(shortest)).toFixed(PRECISION).replace(/0+$/, "");
+  return roundFixed(isLonger ? x : Number(shortest), PRECISION).replace(/0+$/, "");
 }
 
-function printScientific(x: number, shortest: string): string {
-  const exact = Number(shortest).toExponential();
-  const digits = (/\.(\d*)e/.exec(exact)?.[1] ?? "").length;
-  const text = padExponent(digits > PRECISION ? x.toExponential(PRECISION) : exact);
-  return text.includes(".") ? text : text.replace("e", ".e");
+/** Returns how many decimals stand behind the first digit. */
+function countDecimals(digits: string): number {
+  const decimals = /\.(\d*)e/.exec(Number(digits).toExponential())?.[1].length ?? 0;
+  return Math.min(decimals, PRECISION);
+}
+
+function printScientific(x: number, decimals: number): string {
+  const text = padExponent(roundExponential(x, decimals));
+  const signed = Object.is(x, -0) ? `-${text}` : text;
+  return signed.includes(".") ? signed : signed.replace("e", ".e");
 }
 
 /** Puts the elements of an array into brackets, and long rows on several lines. */

@@ -244,6 +244,7 @@ const FORWARD: Record<string, Forward> = {
   },
   concat: (inputs, { axis }) => joinArrays(inputs, listAxes(inputs[0].shape.length, axis ?? 0)[0]),
   cast: ([x]) => ({ ...x, dtype: "float32" }),
+  zeros_like: ([x]) => filled(x.shape, 0, x.dtype),
 };
 for (const name of ["less", "greater", "less_equal", "greater_equal", "equal", "not_equal"])
   FORWARD[name] = compareArrays(name);

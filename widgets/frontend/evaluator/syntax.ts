@@ -273,7 +273,7 @@ class Parser {
       const name = this.needName().text;
       if (this.take(":")) this.parseOperand(); // an annotation
       params.push({ name, value: this.take("=") ? this.parseOperand() : null });
-      if (!this.peek(")")) this.need(",");
+      if (!this.take(",") && !this.peek(")")) this.need(")");
     }
     if (this.take("->")) this.parseOperand();
     return { kind: "def" as const, id, params, body: this.parseSuite(indent) };
@@ -418,7 +418,7 @@ class Parser {
         keywords.push({ name, value: this.parseOperand() });
       } else args.push(this.parseOperand());
       if (this.peek("for")) this.fail(t("{0} is left to Python", "… for … in …"));
-      if (!this.peek(")")) this.need(",");
+      if (!this.take(",") && !this.peek(")")) this.need(")");
     }
     return [args, keywords];
   }

@@ -29,7 +29,7 @@ export class ProgramError extends Error {
 const TAB = 8;
 const TOKEN = new RegExp(
   [
-    String.raw`(?<text>\b[fFrRbBuU]{0,2}(?:"""[^]*?"""|'''[^]*?'''|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'))`,
+    String.raw`(?<text>(?:\b[fFrRbBuU]{1,2})?(?:"""[^]*?"""|'''[^]*?'''|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'))`,
     String.raw`(?<number>(?:\d[\d_]*\.?[\d_]*|\.\d[\d_]*)(?:[eE][-+]?\d+)?)`,
     String.raw`(?<name>[\p{L}_][\p{L}\p{N}_]*)`,
     String.raw`(?<operator>\*\*=?|\/\/=?|->|:=|[-+*/%@<>=!&|^]=|[-+*/%@<>=(),[\]{}:;.&|^~])`,

@@ -17,6 +17,9 @@ function fill(el: Element, attrs: Attrs, children: Child[]): void {
     if (value === null || value === undefined || value === false) continue;
     if (typeof value === "function")
       el.addEventListener(key.slice(2), value as unknown as EventListener);
+    else if (key === "style")
+      // A content security policy may forbid the attribute, but not the property.
+      (el as HTMLElement | SVGElement).style.cssText = String(value);
     else
       el.setAttribute(
         key,
@@ -46,6 +49,12 @@ export function s<K extends keyof SVGElementTagNameMap>(
   const el = document.createElementNS(SVG, tag) as SVGElementTagNameMap[K];
   fill(el, attrs, children);
   return el;
+}
+
+/** Returns what has the focus in the document or the shadow tree of an element. */
+export function focusBeside(el: Element): Element | null {
+  const root = el.getRootNode();
+  return root instanceof ShadowRoot ? root.activeElement : document.activeElement;
 }
 
 /** Calls a listener when that happens. */

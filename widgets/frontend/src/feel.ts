@@ -1,5 +1,5 @@
 // To feel a derivative: a curve with the point and its tangent, and a leaf that moves.
-import { h, on, s, setText } from "./dom";
+import { focusBeside, h, on, s, setText } from "./dom";
 import { findFormula } from "../evaluator/formulas";
 import type { Row } from "./schema";
 import type { Store } from "./store";
@@ -207,7 +207,7 @@ export class Mover {
   }
 
   show(value: number): void {
-    if (document.activeElement !== this.field)
+    if (focusBeside(this.field) !== this.field)
       this.field.value = String(Number(value.toPrecision(7)));
     this.input.value = String(value);
   }

@@ -15,7 +15,6 @@ import {
   type Graph,
 } from "./graph";
 import type { Layout } from "./layout";
-import type { Present } from "./present";
 import type { Scene } from "./scene";
 import type { Store } from "./store";
 import type { Timeline } from "./timeline";
@@ -40,7 +39,7 @@ export class Fitting {
     private store: Store,
     private timeline: Timeline,
     private scene: Scene,
-    private present: Present,
+    private present: { readonly on: boolean },
     private busy: () => boolean,
     private flat: () => boolean,
   ) {}

@@ -28,7 +28,7 @@ export async function openInside(outer: View, row: number, options: ViewOptions)
     outer.el.classList.remove("mt-entered");
     outer.el.focus({ preventScroll: true });
   };
-  const inner = (outer.inner = new View(store, { bundle: options.bundle, out }));
+  const inner = (outer.inner = new View(store, { bundle: options.bundle, out }, outer.parts));
   inner.el.prepend(crumb(outer, row, found, out));
   inner.theme(outer.el.classList.contains("mt-dark"));
   outer.el.classList.add("mt-entered");

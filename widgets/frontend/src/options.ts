@@ -11,6 +11,8 @@ export interface ViewOptions {
   // asks the kernel for the rows inside of a call of a function
   inside?(row: number): Promise<Inside | null>;
   moved?(view: unknown): void; // the reader is at another step
+  pointed?(row: number): void; // the reader points at a row, or at none (-1)
+  grab?(row: number, event: PointerEvent): void; // the reader pulls at a leaf
   out?(): void; // of a view of such rows: back to where the call is
 }
 

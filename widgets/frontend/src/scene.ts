@@ -3,6 +3,7 @@
 import type { Box, Camera } from "./camera";
 import { label, mapOf, onEdge, PRODUCT } from "./cards";
 import { on, s, setText } from "./dom";
+import { Glide, type SeenPlaces, listPlaces } from "./glide";
 import { profileOf, sparkline } from "./profile";
 import {
   isBare,
@@ -105,7 +106,7 @@ export class Scene {
     frames: s("g"),
     edges: s("g"),
     nodes: s("g", { role: "list", "aria-label": "Nodes" }),
-    labels: s("g", { "aria-hidden": "true" }),
+    labels: s("g", { class: "mt-labels", "aria-hidden": "true" }),
   };
   private graph: Graph | null = null;
   private nodes = new Map<number, Drawn>();
@@ -136,7 +137,29 @@ export class Scene {
     );
   }
 
+  /** Where the nodes are in the pane, by the keys of their rows. */
+  listPlaces(keys: string[]): SeenPlaces {
+    return this.graph ? listPlaces(this.graph, this.camera, keys) : new Map();
+  }
+
+  /** Lets the nodes glide from where they were seen. */
+  glideFrom(seen: SeenPlaces, keys: string[]): void {
+    if (this.graph) this.gliding.start(this.graph, this.camera, seen, keys);
+  }
+
+  private gliding = new Glide((share) => {
+    this.svg.classList.toggle("mt-gliding", share < 1);
+    for (const [index, { el }] of this.nodes) {
+      const node = (this.graph as Graph).nodes[index];
+      el.setAttribute("transform", `translate(${node.x} ${node.y})`);
+    }
+    for (const drawn of this.edges.values()) drawn.key = "";
+    if (share >= 1) this.update();
+    else this.updateEdges();
+  });
+
   setGraph(graph: Graph): void {
+    this.gliding.stop();
     this.graph = graph;
     this.places = sharePlaces(graph);
     this.clear();
@@ -381,8 +404,14 @@ export class Scene {
     const selected = graph.nodeOf(this.marks.selected);
     for (const [index, drawn] of this.nodes)
       this.paint(graph.nodes[index], drawn, current, hover, selected);
-    for (const [index, drawn] of this.edges) this.paintEdges(graph.nodes[index], drawn, current);
+    this.updateEdges();
     this.products(current);
+  }
+
+  private updateEdges(): void {
+    const graph = this.graph as Graph;
+    const current = graph.nodeOf(this.timeline.current);
+    for (const [index, drawn] of this.edges) this.paintEdges(graph.nodes[index], drawn, current);
   }
 
   private paint(

@@ -2,39 +2,32 @@
 import { Camera } from "./camera";
 import { Cell } from "./cell";
 import { Cut } from "./cut";
-import { divider } from "./divider";
-import { fullScreen, h } from "./dom";
-import { exportAs } from "./export";
+import { focusBeside, fullScreen, h } from "./dom";
 import { renewed, type Graph, type Group, type Node } from "./graph";
-import { FeelPanel } from "./feelpanel";
 import { Fitting } from "./fitting";
 import { Folding } from "./folding";
-import { Help } from "./help";
-import { Inspector } from "./inspector";
 import { Keys } from "./keys";
 import type { Layout } from "./layout";
 import { Marks } from "./marks";
+import type { ViewParts } from "./parts";
 import { PathsPanel } from "./pathspanel";
 import { panAndZoom } from "./pointer";
 import { Predict } from "./predict";
-import { Present } from "./present";
 import { Results } from "./results";
 import { Scene } from "./scene";
-import { SourcePane } from "./source";
 import { Rooms } from "./rooms";
 import { Slopes } from "./slopes";
 import { StepBar } from "./stepbar";
-import { Strip } from "./strip";
 import { Stepping } from "./stepping";
-import { openInside } from "./inside";
 import type { Place, ViewOptions } from "./options";
 import type { Change, Store } from "./store";
-import { Table } from "./table";
 import { Timeline } from "./timeline";
 import { Tip } from "./tip";
-import { Toolbar, type FoldMode } from "./toolbar";
+import type { FoldMode } from "./toolbar";
 import { assignedAt } from "./update";
 import { t } from "./words";
+
+const MODES = ["cut", "slopes", "cell"] as const;
 
 export class View {
   readonly el: HTMLElement;
@@ -49,13 +42,13 @@ export class View {
   // its place on the screen does not change
   private anchor: { row: number; x: number; y: number } | null = null;
   private scene: Scene;
-  private table: Table;
-  private sourcePane: SourcePane;
-  private inspector: Inspector;
+  private table: ReturnType<ViewParts["table"]>;
+  private sourcePane: ReturnType<ViewParts["source"]>;
+  private inspector: ReturnType<ViewParts["inspector"]>;
   private stepbar: StepBar;
-  private toolbar: Toolbar;
+  private toolbar: ReturnType<ViewParts["toolbar"]>;
   private paths: PathsPanel;
-  private help = new Help();
+  private help: ReturnType<ViewParts["help"]>;
   private keys: Keys;
   private pane: HTMLElement;
   private tip: Tip;
@@ -73,10 +66,10 @@ export class View {
   );
   private below: HTMLElement;
   private results: Results;
-  private strip: Strip;
-  private feel: FeelPanel;
+  private strip: ReturnType<ViewParts["strip"]>;
+  private feel: ReturnType<ViewParts["feel"]>;
   private predict: Predict;
-  private present: Present;
+  private present: ReturnType<ViewParts["present"]>;
   private cut: Cut;
   private slopes: Slopes;
   private cell: Cell;
@@ -95,7 +88,9 @@ export class View {
   constructor(
     readonly store: Store,
     private options: ViewOptions,
+    readonly parts: ViewParts,
   ) {
+    this.help = parts.help();
     this.marks = new Marks(store);
     this.timeline = new Timeline(store);
     this.timeline.position = this.timeline.opening;
@@ -109,18 +104,20 @@ export class View {
       hover: (node) => this.hover(node ? (node.group ? node.group.end - 1 : node.first) : -1),
       turn: (start, end) => this.toTurn(start, end),
       close: (frame) => frame.group && this.toggle(frame.group, false),
-      grab: (row, event) =>
-        this.feel.can(store.rows[row]) && this.feel.grab(store.rows[row], event),
+      grab: (row, event) => {
+        if (options.grab) options.grab(row, event);
+        else if (this.feel.can(store.rows[row])) this.feel.grab(store.rows[row], event);
+      },
       tell: (text, event) => this.tip.say(text, event),
     });
-    this.table = new Table(store, this.timeline, {
+    this.table = parts.table(store, this.timeline, {
       pick: (row) => this.goRow(row),
       hover: (row) => this.hover(row),
     });
-    this.sourcePane = new SourcePane(store, (file, line) =>
+    this.sourcePane = parts.source(store, (file, line) =>
       this.goRow(store.rows.find((row) => row.file === file && row.line === line)?.row ?? -1),
     );
-    this.inspector = new Inspector(store, this.timeline, {
+    this.inspector = parts.inspector(store, this.timeline, {
       back: (row) => this.stepping.reach(() => this.timeline.backTo(row)),
       to: (row) => this.goRow(row),
       go: (row) => this.select(row),
@@ -134,7 +131,7 @@ export class View {
       (position) => this.stepping.moveTo(position),
       (row) => this.goRow(row),
     );
-    this.toolbar = new Toolbar(store, {
+    this.toolbar = parts.toolbar(store, {
       search: (text) => (this.schedule("all"), this.marks.search(text)),
       next: () => this.marks.next >= 0 && this.select(this.marks.next),
       fold: (mode) => this.fold(mode),
@@ -160,7 +157,7 @@ export class View {
       () => this.schedule("scene", "toolbar"),
       options.explain,
     );
-    this.feel = new FeelPanel(store);
+    this.feel = parts.feel(store);
     this.predict = new Predict(store, (position) => {
       this.go(position);
       this.el.focus({ preventScroll: true });
@@ -173,7 +170,7 @@ export class View {
     });
     this.inspector.el.lastElementChild?.before(this.feel.el);
     this.results = new Results(store, (row) => this.select(row));
-    this.strip = new Strip(store, (alarm) => {
+    this.strip = parts.strip(store, (alarm) => {
       if (alarm.back) this.stepping.reach(() => this.timeline.backTo(alarm.row));
       else this.goRow(alarm.row);
     });
@@ -182,7 +179,7 @@ export class View {
     this.tip = new Tip(this.pane);
     this.pane.append(this.tip.el);
     this.below = h("div", { class: "mt-below" });
-    const columns = divider("the table's width", "column", this.table.el);
+    const columns = parts.divider("the table's width", "column", this.table.el);
     this.below.append(
       this.table.el,
       columns,
@@ -204,13 +201,13 @@ export class View {
       options.sliders,
       this.strip.el,
       this.pane,
-      divider("the graph's height", "row", this.pane),
+      parts.divider("the graph's height", "row", this.pane),
       this.stepbar.el,
       this.predict.el,
       this.results.el,
       this.below,
     );
-    this.present = new Present(this.el, store, this.timeline, () => this.show());
+    this.present = parts.present(this.el, store, this.timeline, () => this.show());
     this.fitting = new Fitting(
       this.camera,
       store,
@@ -232,7 +229,7 @@ export class View {
     this.pane.after(this.cut.note, this.slopes.note);
     this.results.el.before(this.cell.el);
     panAndZoom(this.pane, this.camera, () =>
-      this.el.contains(document.activeElement) ? this.fitting.beyond(this.graph) : [0, 0],
+      this.el.contains(focusBeside(this.el)) ? this.fitting.beyond(this.graph) : [0, 0],
     ); // others scroll the page
     this.keys = new Keys(
       this.el,
@@ -282,7 +279,7 @@ export class View {
       position,
       following: this.following,
       selected: this.marks.selected,
-      focused: this.el.contains(document.activeElement),
+      focused: this.el.contains(focusBeside(this.el)),
     };
   }
 
@@ -290,6 +287,12 @@ export class View {
     if (!to.following) this.go(to.position);
     if (to.selected < this.store.rows.length) this.marks.selected = to.selected;
     if (to.focused) requestAnimationFrame(() => this.el.focus({ preventScroll: true }));
+  }
+
+  /** Ends what goes on by itself, while the view is out of its page. */
+  stop(): void {
+    this.stepbar.stop();
+    this.camera.stop();
   }
 
   destroy(): void {
@@ -529,7 +532,8 @@ export class View {
   /** To a row; into a call of a function. */
   private enter(row: number): void {
     this.goRow(row);
-    if (this.store.rows[row]?.op === "function") void openInside(this, row, this.options);
+    if (this.store.rows[row]?.op === "function")
+      void this.parts.openInside(this, row, this.options);
   }
 
   private select(row: number, reveal = true): void {
@@ -546,6 +550,12 @@ export class View {
   }
 
   private hover(row: number): void {
+    this.options.pointed?.(row);
+    this.point(row);
+  }
+
+  /** Marks a row as if the pointer were at it; -1 for none. */
+  point(row: number): void {
     if (!this.marks.point(row, !this.predict.on)) return;
     this.scene.update();
     this.table.draw(this.marks);
@@ -676,8 +686,41 @@ export class View {
     this.schedule("all");
   }
 
+  /** The mode in which the picture is; "" for none. */
+  get mode(): string {
+    const found = MODES.find((mode) => this[mode].on);
+    return found ?? (this.paths.shown ? "paths" : this.predict.on ? "predict" : "");
+  }
+
+  set mode(wanted: string) {
+    for (const mode of MODES) if (this[mode].on !== (mode === wanted)) this.turn(mode);
+    if (this.paths.shown !== (wanted === "paths")) this.paths.toggle();
+    if (this.predict.on !== (wanted === "predict")) this.guess();
+  }
+
+  /**
+   * Changes the recording, and lets the nodes of rows with the same key glide to where the new one
+   * has them.
+   */
+  glide(before: string[], after: string[], change: () => void): void {
+    const seen = this.scene.listPlaces(before);
+    change();
+    this.refit();
+    this.scene.draw();
+    this.scene.glideFrom(seen, after);
+  }
+
+  /** Shows the graph as at first. */
+  refit(): void {
+    this.camera.touched = false;
+    this.takeRoom();
+    this.camera.resize(this.pane.clientWidth, this.pane.clientHeight);
+    this.fitting.first(this.graph);
+    this.schedule("all");
+  }
+
   private clear(): void {
-    for (const mode of ["cut", "slopes", "cell"] as const) if (this[mode].on) this.turn(mode);
+    for (const mode of MODES) if (this[mode].on) this.turn(mode);
     this.predict.close();
     this.feel.back();
     if (this.folding.busy) this.stopPlacing();
@@ -715,8 +758,8 @@ export class View {
 
   private save(kind: string): void {
     this.stepbar.stop();
-    void exportAs(kind, this, this.options.bundle, (text) => this.say(text)).finally(() =>
-      this.say(""),
-    );
+    void this.parts
+      .exportAs(kind, this, this.options.bundle, (text) => this.say(text))
+      .finally(() => this.say(""));
   }
 }

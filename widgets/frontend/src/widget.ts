@@ -1,13 +1,13 @@
 // What the bundle offers: `mount` for any page, `listen` and `show` for a Jupyter widget model and
 // its views.
+import { ALL_PARTS } from "./allparts";
+import { attach, followTheme, leaveGroup } from "./attach";
 import { decode, decodePage, type Inside, type Snapshot } from "./schema";
 import { Sliders, type Knob } from "./slider";
 import { Store } from "./store";
-import css from "./theme.css";
-import type { Place, ViewOptions } from "./options";
-import { View } from "./view";
+import type { View } from "./view";
 import { t } from "./words";
-import { startFrom } from "./planner";
+import type { Place } from "./options";
 import { serve } from "./worker";
 
 if ("WorkerGlobalScope" in globalThis) serve(); // started by planner.ts
@@ -54,39 +54,13 @@ export function mount(
   try {
     const store = new Store();
     store.take(snapshot);
-    const view = attach(el, store, { bundle });
+    const view = attach(el, store, { bundle }, ALL_PARTS);
     followTheme(view);
     return view;
   } catch (error) {
     el.textContent = t("This picture cannot be drawn: {0}", error);
     throw error;
   }
-}
-
-const groups = new Map<string, Set<View>>(); // views that are compared
-let leads: View | null = null; // the one that the others follow just now
-
-function together(view: View): void {
-  if (leads) return;
-  leads = view;
-  const { position, forward } = view.timeline;
-  for (const other of groups.get(view.store.linked) ?? [])
-    if (other !== view && other.el.isConnected) other.follow(position, forward);
-  leads = null;
-}
-
-function attach(el: HTMLElement, store: Store, options: ViewOptions): View {
-  style(el);
-  startFrom(options.bundle);
-  const view = new View(store, { ...options, moved: (one) => together(one as View) });
-  if (store.linked) {
-    groups.set(store.linked, (groups.get(store.linked) ?? new Set()).add(view));
-    view.el.classList.add("mt-no-table", "mt-compared");
-  }
-  view.theme(isDark());
-  el.append(view.el);
-  if (store.differs) view.go(store.differs.row + 1);
-  return view;
 }
 
 /** Shows a widget model's tape in an element; returns what takes it away again. */
@@ -98,38 +72,29 @@ export async function show(
   await one.ready;
   const sliders = new Sliders(one.knobs, one.run);
   one.sliders.add(sliders);
-  const view: View = attach(el, one.store, {
-    bundle,
-    sliders: sliders.el,
-    explain: one.explain,
-    sweep: one.sweep,
-    again: one.again,
-    inside: one.inside,
-  });
+  const view = attach(
+    el,
+    one.store,
+    {
+      bundle,
+      sliders: sliders.el,
+      explain: one.explain,
+      sweep: one.sweep,
+      again: one.again,
+      inside: one.inside,
+    },
+    ALL_PARTS,
+  );
   if (one.place) view.goBack(one.place);
   const stop = followTheme(view);
   return () => {
     stop();
     one.sliders.delete(sliders);
     one.place = view.place();
-    groups.get(one.store.linked)?.delete(view);
+    leaveGroup(view);
     view.destroy();
     view.el.remove();
   };
-}
-
-/** Lets a view be light or dark as its page is; returns what ends that. */
-function followTheme(view: View): () => void {
-  const dark = new MutationObserver(() => view.theme(isDark()));
-  dark.observe(document.body, {
-    attributes: true,
-    attributeFilter: ["data-jp-theme-light", "class", "data-theme"],
-  });
-  dark.observe(document.documentElement, {
-    attributes: true,
-    attributeFilter: ["class", "data-theme", "theme"],
-  });
-  return () => dark.disconnect();
 }
 
 // The server drops messages silently when there are many, the last one too. So after a pause the
@@ -249,33 +214,4 @@ interface Message {
 
 function report(error: unknown): void {
   console.error("minitape view:", error);
-}
-
-function style(el: HTMLElement): void {
-  const root = el.getRootNode();
-  const home = root instanceof ShadowRoot ? root : document.head;
-  const old = home.querySelector("style[data-minitape]");
-  if (old?.textContent === css) return;
-  old?.remove();
-  const tag = document.createElement("style");
-  tag.setAttribute("data-minitape", "");
-  tag.textContent = css;
-  home.append(tag);
-}
-
-/**
- * Is the page dark? JupyterLab, VS Code and Colab each say so differently; else the system does.
- */
-function isDark(): boolean {
-  const lab = document.body.dataset.jpThemeLight;
-  if (lab !== undefined) return lab === "false";
-  const names = `${document.body.className} ${document.documentElement.className}`;
-  if (/vscode-(dark|high-contrast)/.test(names)) return !/vscode-high-contrast-light/.test(names);
-  if (/vscode-light/.test(names)) return false;
-  const theme =
-    document.documentElement.getAttribute("theme") ??
-    document.documentElement.dataset.theme ??
-    document.body.dataset.theme;
-  if (theme) return theme === "dark";
-  return globalThis.matchMedia?.("(prefers-color-scheme: dark)").matches ?? false;
 }

@@ -1,0 +1,245 @@
+"""`<mini-tape>`: a program in any web page, with its picture. minitape runs each program, too."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import minitape as tf
+from tests.explorable_programs import EXAMPLES, list_differences, run_in_minitape, write_programs
+from tests.jupyterlab_page import wait_for_frame
+
+from .test_view import hash_of
+
+pytestmark = pytest.mark.browser
+
+SCRIPT = Path(tf.__file__).parents[1] / "widgets" / "minitape_widgets" / "static" / "minitape.js"
+SNAPSHOTS = """programs => programs.map(([program, at]) => {
+    try { return customElements.get("mini-tape").snapshotOf(program, { at }); }
+    catch (error) { return { error: `line ${error.span?.line}: ${error.message}` }; }
+})"""
+
+
+def open_page(page: Any, body: str) -> Any:
+    """Show a page that includes the script."""
+    page.set_content(f"<!doctype html><html><body>{body}<script>{SCRIPT.read_text('utf-8')}</script></body></html>")
+    page.wait_for_function("[...document.querySelectorAll('mini-tape')].every(one => one.shadowRoot)")
+    wait_for_frame(page)
+    return page
+
+
+def type_over(page: Any, program: str) -> None:
+    """Replace the program of the first explorable as a reader does."""
+    page.locator("mini-tape textarea").first.fill(program)
+    wait_for_frame(page)
+
+
+def run_in_browser(page: Any, programs: list[tuple[str, dict[str, Any]]]) -> list[dict[str, Any]]:
+    open_page(page, "")
+    return json.loads(json.dumps(page.evaluate(SNAPSHOTS, programs)))
+
+
+def test_the_script_is_that_of_the_sources():
+    source = hash_of("element", "evaluator", "src")
+    first = SCRIPT.read_text(encoding="utf-8").splitlines()[0]
+    assert first == f"/* minitape element, source {source} */", "run `npm run build` in widgets/frontend"
+    assert len(SCRIPT.read_bytes()) <= 270_000
+    assert set(re.findall(r"https?://[\w./-]+", SCRIPT.read_text(encoding="utf-8"))) <= {"http://www.w3.org/2000/svg"}
+
+
+def test_examples_give_the_numbers_of_minitape(page):
+    found = run_in_browser(page, EXAMPLES)
+    differences = [
+        (program, list_differences(snapshot, run_in_minitape(program, given)))
+        for (program, given), snapshot in zip(EXAMPLES, found, strict=True)
+    ]
+    assert [one for one in differences if one[1]] == []
+
+
+def test_random_programs_give_the_numbers_of_minitape(page, request):
+    count = 300 if request.config.getoption("--long") else 40
+    programs: list[tuple[str, dict[str, Any]]] = [(program, {}) for program in write_programs(7, count)]
+    found = run_in_browser(page, programs)
+    differences = [
+        (program, list_differences(snapshot, run_in_minitape(program, given)))
+        for (program, given), snapshot in zip(programs, found, strict=True)
+    ]
+    assert [one for one in differences if one[1]] == []
+
+
+@pytest.mark.parametrize(
+    "program, reason",
+    [
+        ("y = np.sin(x)", "line 1: .sin is left to Python"),
+        ("x = 1.0\ny = x *", "line 2: something is missing here"),
+        ("y = foo(x)", "line 1: this is not a function"),
+        ("x = tf.Variable(2)\nwith tf.GradientTape() as t:\n    y = x * 2\nt.gradient(y, x)", "line 1: whole numbers"),
+        ("import numpy as np\ny = x", "line 1: import numpy is left to Python"),
+        ("y = [1.0, 2.0] * x + [1.0, 2.0, 3.0]", "line 1: the shapes (2), (3) do not fit +"),
+        ("while x > 0:\n    x = x - 1", "line 1: while is left to Python"),
+        ("x = [1.0, 2.0]\ny = x[5]", "line 2: this index does not fit the shape (2)"),
+        ("y = 3", "line 1: nothing is computed from a variable"),
+        ("x = 1.0\ny = sum(x, axis=3)", "line 2: an array of 0 axes has no such axis"),
+        ("y = sum(stack([x]) * zeros([100]))", "line 1: an array has at most 64 elements here"),
+        ("x = tf.Variable(1.0)\nwith tf.GradientTape() as t:\n    x.assign(2.0)", "line 3: an assignment on a tape"),
+        ("y = x // 0 + 1 / 0", "line 1: division by zero"),
+        ("y = x.numpy() * 2.0", "line 1: what left by .numpy() is left to Python"),
+        ("y = stack([x, x])\nd = grad(sum(y * y), x)", "line 2: a second derivative of stack is left to Python"),
+    ],
+)
+def test_what_is_not_known_is_refused_with_its_reason(page, program, reason):
+    (found,) = run_in_browser(page, [(program, {})])
+    assert found.get("error", "").startswith(reason)
+
+
+def test_the_picture_follows_each_key_and_is_stale_while_the_program_is_wrong(page):
+    open_page(page, '<mini-tape at="x=3">y = x * sin(x)</mini-tape>')
+    picture = page.locator("mini-tape")
+    assert picture.evaluate("one => [one.number('y'), one.number('dy/dx')]") == ["0.42336", "-2.8288574"]
+    type_over(page, "y = x * cos(x")
+    assert page.locator("mini-tape .error").inner_text() == "line 1: “)” is expected here"
+    assert page.locator("mini-tape .stale").count() == 1
+    type_over(page, "y = x * cos(x)")
+    assert page.locator("mini-tape .stale").count() == 0
+    assert "cos" in page.locator("mini-tape .mt-scene").text_content()
+    assert picture.evaluate("one => one.number('dy/dx')") == "-1.4133525"
+
+
+def test_a_number_of_the_program_is_pulled_and_can_be_brought_back(page):
+    open_page(page, "<mini-tape>x = 1.5\ny = x * x</mini-tape>")
+    box = page.locator("mini-tape pre .number").first.bounding_box()
+    page.mouse.move(box["x"] + 4, box["y"] + 8)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 44, box["y"] + 8, steps=5)
+    page.mouse.up()
+    assert page.locator("mini-tape").evaluate("one => [one.value, one.number('dy/dx')]") == [
+        "x = 2.5\ny = x * x",
+        "5.0",
+    ]
+    page.locator("mini-tape textarea").press("Control+z")
+    assert page.locator("mini-tape").evaluate("one => one.value") == "x = 1.5\ny = x * x"
+
+
+def test_a_leaf_of_the_picture_is_pulled_and_the_program_changes(page):
+    open_page(page, "<mini-tape>x = 1.5\ny = x * x</mini-tape>")
+    box = page.locator("mini-tape .mt-node[data-id]").first.bounding_box()
+    page.mouse.move(box["x"] + 20, box["y"] + 20)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 60, box["y"] + 20, steps=4)
+    page.mouse.up()
+    assert page.locator("mini-tape").evaluate("one => one.value") == "x = 2.5\ny = x * x"
+
+
+def test_attributes_and_methods_lead_the_picture(page):
+    open_page(page, '<mini-tape step="back:2" mode="slopes" wrt="x" of="a">a = x * w\nb = a * 2.0</mini-tape>')
+    picture = page.locator("mini-tape")
+    assert page.locator("mini-tape .mt-count").inner_text() == "backward 1 / 1"
+    assert page.locator("mini-tape .mt-sloping").count() == 1
+    assert "∂a" in page.locator("mini-tape .mt-results").inner_text()
+    picture.evaluate("one => one.goto('start')")
+    assert page.locator("mini-tape .mt-count").inner_text().startswith("forward 0")
+    picture.evaluate("one => one.setAttribute('of', 'b')")
+    assert picture.evaluate("one => one.number('db/dx')") == "2.0"
+    picture.evaluate("one => one.set('x', 4)")
+    assert picture.evaluate("one => [one.number('b'), one.snapshot.rows.length]") == ["8.0", 5]
+    for call in ("one.goto('nowhere')", "one.set('q', 1)"):
+        with pytest.raises(Exception, match=r"mini-tape has no step|the program has no number"):
+            picture.evaluate(f"one => {call}")
+
+
+def test_prose_follows_and_leads_a_picture(page):
+    open_page(
+        page,
+        '<mini-tape id="a" at="x=3">y = x * x</mini-tape><p><mini-tape-value for="a" of="dy/dx"></mini-tape-value></p>'
+        '<mini-tape-step for="a" step="end">the end</mini-tape-step><mini-tape-step for="a" step="start">the start'
+        "</mini-tape-step>",
+    )
+    assert page.locator("mini-tape-value").inner_text() == "6"
+    page.locator("mini-tape").evaluate("one => one.set('x', 0.25)")
+    assert page.locator("mini-tape-value").inner_text() == "0.5"
+    page.get_by_text("the end").click()
+    assert page.locator("mini-tape .mt-count").inner_text() == "backward 1 / 1"
+    page.get_by_text("the start").click()
+    assert page.locator("mini-tape .mt-count").inner_text().startswith("forward 0")
+    assert page.locator("mini-tape-step[current]").inner_text() == "the start"
+
+
+def test_events_tell_a_page_what_happens(page):
+    open_page(page, "<mini-tape>y = x * x</mini-tape>")
+    page.evaluate(
+        "() => { window.heard = []; for (const name of ['change', 'step', 'error', 'ready'])"
+        " addEventListener(`minitape-${name}`, event => heard.push([name, event.detail])); }"
+    )
+    type_over(page, "y = x * x * x")
+    page.locator("mini-tape").evaluate("one => one.goto('back:1')")
+    type_over(page, "y = x *")
+    heard = page.evaluate("heard.map(([name, detail]) => [name, detail.program ?? detail.step ?? detail.message])")
+    assert heard == [
+        ["change", "y = x * x * x"],
+        ["step", "back:1"],
+        ["error", "line 1: something is missing here"],
+    ]
+
+
+def test_nodes_stay_what_they_are_when_the_program_grows(page):
+    page.emulate_media(reduced_motion="no-preference")
+    open_page(page, '<mini-tape at="x=3">y = x * sin(x)</mini-tape>')
+    page.evaluate(
+        "() => { window.places = []; const root = document.querySelector('mini-tape').shadowRoot;"
+        " new MutationObserver(() => places.push(root.querySelector('[data-id] .mt-title').parentNode"
+        ".getAttribute('transform'))).observe(root.querySelector('.mt-scene'), {subtree: true, attributes: true,"
+        " attributeFilter: ['transform']}); }"
+    )
+    type_over(page, "y = x * sin(x) + cos(x) * 2.0 + exp(x)")
+    page.wait_for_function("!document.querySelector('mini-tape').shadowRoot.querySelector('.mt-gliding')")
+    assert len(set(page.evaluate("places"))) > 2  # the node of x went there in several frames
+
+
+def test_a_strict_policy_is_no_hindrance(page_with_policy, tmp_path):
+    page, said = page_with_policy, []
+    page.on("console", lambda message: said.append(message.text))
+    policy = "default-src 'none'; script-src https://site.test; style-src 'none'"
+    html = (
+        f'<!doctype html><meta http-equiv="Content-Security-Policy" content="{policy}">'
+        '<script src="https://site.test/m.js" defer></script>'
+        '<mini-tape step="end" mode="cell">x = [[1.0, 2.0], [3.0, 4.0]]\ny = sum(x @ x)</mini-tape>'
+    )
+    page.route("https://site.test/**", lambda route: route.fulfill(
+        body=SCRIPT.read_text("utf-8") if route.request.url.endswith("m.js") else html,
+        content_type="text/javascript" if route.request.url.endswith("m.js") else "text/html",
+    ))  # fmt: skip
+    page.goto("https://site.test/")
+    page.locator("mini-tape .mt-node").first.wait_for()
+    assert said == []
+    assert page.locator("mini-tape .frame").evaluate("one => getComputedStyle(one).borderTopWidth") == "1px"
+
+
+def test_a_picture_in_a_shadow_tree_keeps_its_keys(page):
+    open_page(page, '<mini-tape step="start">y = x * x * x</mini-tape>')
+    page.locator("mini-tape .mt-view").focus()
+    page.keyboard.press("End")
+    assert page.locator("mini-tape .mt-count").inner_text() == "backward 2 / 2"
+    page.locator("mini-tape textarea").focus()
+    page.keyboard.press("Home")
+    assert page.locator("mini-tape .mt-count").inner_text() == "backward 2 / 2"  # the key was for the program
+    page.keyboard.press("Escape")
+    page.keyboard.press("Home")
+    assert page.locator("mini-tape .mt-count").inner_text().startswith("forward 0")
+
+
+def test_pointing_links_the_program_and_the_picture(page):
+    open_page(page, '<mini-tape at="x=3">y = x * sin(x)</mini-tape>')
+    page.locator("mini-tape .mt-node", has_text="sin").hover()
+    assert page.locator("mini-tape pre .on").all_inner_texts() == ["sin", "(", "x", ")"]
+    box = page.locator("mini-tape pre span", has_text="sin").bounding_box()
+    page.mouse.move(box["x"] + 3, box["y"] + 5)
+    assert "sin" in page.locator("mini-tape .mt-hover").text_content()
+
+
+def test_its_words_are_those_of_the_page(page):
+    texts = json.dumps({"line {0}: {1}": "第 {0} 行：{1}", "something is missing here": "这里缺少内容"})
+    script = f'<script type="application/json" data-minitape-texts>{texts}</script>'
+    open_page(page, f"{script}<mini-tape>y = x *</mini-tape>")
+    assert page.locator("mini-tape .error").inner_text() == "第 1 行：这里缺少内容"

@@ -1,0 +1,110 @@
+// Puts views into pages: with their style, in the page's colours, and in step with those that they
+// are compared with.
+import type { ViewOptions } from "./options";
+import { startFrom } from "./planner";
+import type { ViewParts } from "./parts";
+import type { Store } from "./store";
+import css from "./theme.css";
+import { View } from "./view";
+
+const groups = new Map<string, Set<View>>(); // views that are compared
+let leads: View | null = null; // the one that the others follow just now
+
+/** Takes a view out of its comparison. */
+export function leaveGroup(view: View): void {
+  groups.get(view.store.linked)?.delete(view);
+}
+
+function together(view: View): void {
+  if (leads) return;
+  leads = view;
+  const { position, forward } = view.timeline;
+  for (const other of groups.get(view.store.linked) ?? [])
+    if (other !== view && other.el.isConnected) other.follow(position, forward);
+  leads = null;
+}
+
+/** Puts a view of a store into an element. */
+export function attach(
+  el: HTMLElement,
+  store: Store,
+  options: ViewOptions,
+  parts: ViewParts,
+): View {
+  addStyle(el, css);
+  startFrom(options.bundle);
+  const view = new View(
+    store,
+    {
+      ...options,
+      moved: (one) => {
+        together(one as View);
+        options.moved?.(one);
+      },
+    },
+    parts,
+  );
+  if (store.linked) {
+    groups.set(store.linked, (groups.get(store.linked) ?? new Set()).add(view));
+    view.el.classList.add("mt-no-table", "mt-compared");
+  }
+  view.theme(isDark());
+  el.append(view.el);
+  if (store.differs) view.go(store.differs.row + 1);
+  return view;
+}
+
+/** Lets a view be light or dark as its page is; returns what ends that. */
+export function followTheme(view: View): () => void {
+  const dark = new MutationObserver(() => view.theme(isDark()));
+  dark.observe(document.body, {
+    attributes: true,
+    attributeFilter: ["data-jp-theme-light", "class", "data-theme"],
+  });
+  dark.observe(document.documentElement, {
+    attributes: true,
+    attributeFilter: ["class", "data-theme", "theme"],
+  });
+  return () => dark.disconnect();
+}
+
+const sheets = new Map<string, CSSStyleSheet>();
+
+/**
+ * Adds a style to the document or the shadow tree of an element. In a shadow tree it is a sheet
+ * that no content security policy forbids.
+ */
+export function addStyle(el: HTMLElement, text: string): void {
+  const root = el.getRootNode();
+  if (root instanceof ShadowRoot) {
+    const sheet = sheets.get(text) ?? new CSSStyleSheet();
+    if (!sheets.has(text)) sheet.replaceSync(text);
+    sheets.set(text, sheet);
+    if (!root.adoptedStyleSheets.includes(sheet)) root.adoptedStyleSheets.push(sheet);
+    return;
+  }
+  const old = document.head.querySelector("style[data-minitape]");
+  if (old?.textContent === text) return;
+  old?.remove();
+  const tag = document.createElement("style");
+  tag.setAttribute("data-minitape", "");
+  tag.textContent = text;
+  document.head.append(tag);
+}
+
+/**
+ * Is the page dark? JupyterLab, VS Code and Colab each say so differently; else the system does.
+ */
+export function isDark(): boolean {
+  const lab = document.body.dataset.jpThemeLight;
+  if (lab !== undefined) return lab === "false";
+  const names = `${document.body.className} ${document.documentElement.className}`;
+  if (/vscode-(dark|high-contrast)/.test(names)) return !/vscode-high-contrast-light/.test(names);
+  if (/vscode-light/.test(names)) return false;
+  const theme =
+    document.documentElement.getAttribute("theme") ??
+    document.documentElement.dataset.theme ??
+    document.body.dataset.theme;
+  if (theme) return theme === "dark";
+  return globalThis.matchMedia?.("(prefers-color-scheme: dark)").matches ?? false;
+}
