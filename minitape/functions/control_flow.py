@@ -1,10 +1,9 @@
 """Branch and loop on tensors with ``tf.cond`` and ``tf.while_loop``.
 
-In eager mode Python runs the branch or the loop. In a traced function each call is one row. The row holds a recording
-for each branch, or for the condition and the body of the loop.
-
-Only computations are recorded in this way. A function that prints, draws random numbers, assigns, or fails with the
-values of this run is run by Python. Guards then record Python's decisions.
+In eager mode, Python runs the branch or loop. In a traced function, each call is one row. The row contains a recording
+of each branch, or of the condition and body of the loop. Only pure computations are recorded in this way. If a function
+prints, draws random numbers, assigns, or fails with the values of this run, Python runs it. Guards then record Python's
+decisions.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ class TracedBody(NamedTuple):
     Attributes:
         recording: Its recording.
         shape_dtypes: The shape and dtype of each result.
-        pack: Puts result tensors into the structure that the function returned.
+        pack: A function that packs result tensors into the structure that the function returned.
     """
 
     recording: FunctionRecording
@@ -43,15 +42,15 @@ class TracedBody(NamedTuple):
 def cond(pred: Any, true_fn: Any = None, false_fn: Any = None, name: str | None = None) -> Any:
     """Call ``true_fn`` if ``pred`` is true, otherwise ``false_fn``, and return the result.
 
-    In a traced function Python runs both functions once, and later calls compute only one of them. For this, both must
-    return tensors of equal shapes and dtypes. Otherwise the traced function has a separate recording for each branch.
+    In a traced function, Python runs both functions once, and later calls compute only one of them. For this, both must
+    return tensors of equal shapes and dtypes. Otherwise, the traced function has a separate recording for each branch.
     Gradients flow through the branch that was taken. See https://www.tensorflow.org/api_docs/python/tf/cond.
 
     Args:
         pred: A boolean tensor of shape ().
         true_fn: A function without arguments.
         false_fn: A function without arguments.
-        name: The name of the operation in a graph of TensorFlow 1.
+        name: The name of the operation in a TensorFlow 1 graph.
 
     Returns:
         The result of the function that was called.
@@ -92,7 +91,7 @@ def while_loop(
 ) -> Any:
     """Repeat ``loop_vars = body(*loop_vars)`` while ``cond(*loop_vars)`` is true, and return the last values.
 
-    Gradients flow through all iterations. In a traced function Python runs ``cond`` and ``body`` once.
+    Gradients flow through all iterations. In a traced function, Python runs ``cond`` and ``body`` only once.
     ``shape_invariants``, ``parallel_iterations``, ``back_prop`` and ``swap_memory`` are hints for graphs and have no
     effect. See https://www.tensorflow.org/api_docs/python/tf/while_loop.
 
@@ -105,13 +104,13 @@ def while_loop(
         back_prop: Ignored.
         swap_memory: Ignored.
         maximum_iterations: The largest number of iterations, or None for no limit.
-        name: The name of the operation in a graph of TensorFlow 1.
+        name: The name of the operation in a TensorFlow 1 graph.
 
     Returns:
         The loop variables after the last iteration, as tensors in the structure of ``loop_vars``.
 
     Raises:
-        ValueError: If ``body`` returns another number of tensors.
+        ValueError: If ``body`` returns a different number of tensors.
 
     >>> import minitape as tf
     >>> i, x = tf.while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, x * 2.0), [tf.constant(0), tf.constant(1.0)])
@@ -147,17 +146,16 @@ def while_loop(
 
 
 def _record_or_run_python(record_row: Callable, run_in_python: Callable) -> Any:
-    """Record a branch or a loop as one row, or let Python run it.
+    """Record a branch or loop as one row, or run it in Python.
 
-    Python runs it in eager mode, and if it cannot be recorded, for example because it has effects.
+    Python runs it in eager mode, and also if it cannot be recorded, for example because it has effects.
 
     Args:
-        record_row: Records the row and returns its results.
-        run_in_python: Runs the branch or the loop and returns its results.
+        record_row: A function that records the row and returns its results.
+        run_in_python: A function that runs the branch or loop and returns its results.
 
     Raises:
-        NotRecordableError: If it cannot be recorded, and the current trace is tentative, so that Python must not run
-            it.
+        NotRecordableError: If it cannot be recorded, and Python must not run it because the current trace is tentative.
     """
     trace = find_current_trace()
     if trace is None:
@@ -179,7 +177,7 @@ def _record_body(name: str, function: Callable, tensors: Sequence = ()) -> Trace
     try:
         recording, pack, _ = record_function(FirstRun(name), function, tensors)
     except Exception as error:
-        # Python raises the error again if it really runs the function.
+        # If Python really runs the function, it raises the error again.
         raise NotRecordableError from error
     return TracedBody(recording, [recording.table.shape_dtypes[row] for row in recording.results], pack)
 
@@ -187,12 +185,12 @@ def _record_body(name: str, function: Callable, tensors: Sequence = ()) -> Trace
 def _write_control_flow_row(
     row: PythonRow, replay: Callable, leading_inputs: Sequence, bodies: Sequence[FunctionRecording]
 ) -> list:
-    """Write the row of a branch or loop and return its results.
+    """Write the row of a branch or loop, and return its results.
 
     Args:
         row: The operation.
-        replay: Computes the results as recorded operations.
-        leading_inputs: The first inputs of the row. The tensors that the bodies capture follow.
+        replay: A function that computes the results as recorded operations.
+        leading_inputs: The first inputs of the row. The tensors that the bodies capture come after them.
         bodies: The recordings of the branches, or of the condition and the body.
     """
     first_inputs: list[int] = []
@@ -206,12 +204,12 @@ def _write_control_flow_row(
 
 
 def _open_scope(name: str) -> AbstractContextManager:
-    """Return a block whose rows have this name as their innermost scope, for a picture of the inside."""
+    """Return a block whose rows have this name as their innermost scope. Pictures of the inside show the name."""
     return TemporaryAttributes(state, scope=(*state.scope, name))
 
 
 def _write_cond_row(pred: Tensor, false_fn: Callable, true_fn: Callable) -> Any:
-    """Write the row of a ``tf.cond`` and return its results in the structure of the branches.
+    """Write the row of a ``tf.cond``, and return its results in the structure of the branches.
 
     Raises:
         NotRecordableError: If a branch cannot be recorded, or the branches return different shapes or dtypes.
@@ -223,7 +221,7 @@ def _write_cond_row(pred: Tensor, false_fn: Callable, true_fn: Callable) -> Any:
         raise NotRecordableError
 
     def select_branch(inputs: Sequence) -> tuple[FunctionRecording, int, Sequence]:
-        """Return the recording of the branch that is taken, the position of its first input, and its inputs."""
+        """Return the recording of the selected branch, the position of its first input, and its inputs."""
         is_true = bool(getattr(inputs[0], "_value", inputs[0]))
         recording, first_input = row.bodies[is_true], row.first_inputs[is_true]
         return recording, first_input, inputs[first_input : first_input + len(recording.feeds)]
@@ -249,7 +247,7 @@ def _write_cond_row(pred: Tensor, false_fn: Callable, true_fn: Callable) -> Any:
             recording, first_input = row.bodies[1], row.first_inputs[1]
         for _ in range(1, order):
             recording = recording.gradient.pure_recording
-        gradient = recording.gradient  # Its error, if it has one, is raised by the sweep.
+        gradient = recording.gradient  # If it has an error, the sweep raises the error.
         return gradient.error is None and gradient.gradient_rows[position - first_input] is None
 
     row = PythonRow("cond", run_branch, sweep_branch, op="If", has_notes=True)
@@ -259,7 +257,7 @@ def _write_cond_row(pred: Tensor, false_fn: Callable, true_fn: Callable) -> Any:
 
 
 def _write_while_row(condition_function: Callable, body_function: Callable, variables: list) -> list:
-    """Write the row of a ``tf.while_loop`` and return its results.
+    """Write the row of a ``tf.while_loop``, and return its results.
 
     Raises:
         NotRecordableError: If the condition or the body cannot be recorded, or the shapes or dtypes of the loop
@@ -293,8 +291,8 @@ def _write_while_row(condition_function: Callable, body_function: Callable, vari
     def sweep_loop(positions: Sequence, inputs: Sequence, output_adjoints: Sequence, saved_turns: Sequence) -> list:
         """Sweep through the iterations in reverse order.
 
-        The adjoints of the loop variables pass from each iteration to the one before it. The shares of captured tensors
-        are added up.
+        The adjoints of the loop variables are passed from each iteration to the previous iteration. The shares of
+        captured tensors are added up.
         """
         values, _, body_inputs = split_loop_inputs(inputs)
         is_recorded = isinstance(output_adjoints[0], Tensor)
@@ -304,7 +302,7 @@ def _write_while_row(condition_function: Callable, body_function: Callable, vari
             if not is_recorded:
                 visited_turns.append((turn_values, saved))
                 continue
-            # Recorded operations compute the loop variables again, so that the gradient can be differentiated.
+            # Recorded operations recompute the loop variables, because the gradient must be differentiable.
             visited_turns.append((values, saved))
             values = body_recording.replay_rows([*values, *body_inputs])
         adjoints = output_adjoints

@@ -1,7 +1,7 @@
 """Write single rows for calls that a trace cannot record operation by operation.
 
-These calls are ``tf.print``, random numbers, ``tf.py_function``, functions that read values, and the guards for
-Python's branches.
+These are ``tf.print``, random numbers, ``tf.py_function``, functions that read values, and guards for Python's
+branches.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ if TYPE_CHECKING:
 
 
 class EffectLog:
-    """The effects of one call and their results.
+    """The effects of one call, and their results.
 
-    Python may run again during a call, or another recording may be tried. The effects so far are then not repeated,
+    During a call, Python may run again, or another recording may be tried. The previous effects are then not repeated,
     because the log returns their results.
 
     Attributes:
-        results: The results of the effects, in the order of execution.
+        results: The results of the effects, in order of execution.
         position: The index of the next effect.
     """
 
@@ -55,7 +55,7 @@ class EffectLog:
         self.position = 0
 
     def run_or_recall_effect(self, function: Callable, *arguments: Any) -> Any:
-        """Run an effect, or recall its result if the call has already run it.
+        """Run an effect, or return its stored result if it has already run in this call.
 
         Args:
             function: The effect.
@@ -75,7 +75,7 @@ class ThreadEffects(threading.local):
     """The effect log of this thread.
 
     Attributes:
-        log: The log of the call that is running, or None.
+        log: The log of the running call, or None.
     """
 
     log: EffectLog | None = None
@@ -85,23 +85,24 @@ thread_effects = ThreadEffects()
 
 
 class PythonRow(Primitive):
-    """The operation of a row that calls Python in each run.
+    """The operation of a row that calls Python in every run.
 
     Attributes:
-        run: ``run(arrays, with_notes)`` returns the output arrays. If the row has notes, they are the last item. They
-            may be empty or missing if `with_notes` is false.
-        sweep: ``sweep(positions, inputs, adjoints, notes)`` returns the shares of the inputs at `positions`. It
-            receives arrays or tensors and returns the same kind. None if the operation has no gradient.
-        has_notes: Whether the row has a last output that holds the notes, which the gradient reads.
-        stateful: Whether a call runs the row even if no result depends on it.
-        is_guard: Whether the row raises `GuardError` if a call differs from the recorded one.
-        blocked_inputs: The positions of inputs that receive no gradient.
-        is_linear: Whether a gradient of the row depends on the adjoints alone, so that it has no second gradient.
-        has_tuple_output: True, because the row returns a tuple even for one result.
-        bodies: The recordings of a branch or loop.
+        run: ``run(arrays, with_notes)`` returns the output arrays. If the row has notes, they are the last item. If
+            `with_notes` is false, the notes may be empty or missing.
+        sweep: ``sweep(positions, inputs, adjoints, notes)`` returns the shares of the inputs at `positions`. It takes
+            arrays or tensors, and returns the same kind. None if the operation has no gradient.
+        has_notes: Whether the last output of the row contains notes for the gradient.
+        stateful: Whether every call runs the row, even if no result depends on it.
+        is_guard: Whether the row raises `GuardError` if a call differs from the recorded run.
+        blocked_inputs: The positions of inputs that do not receive a gradient.
+        is_linear: Whether the gradient of the row depends only on the adjoints, so that there is no second gradient.
+        has_tuple_output: True, because the row returns a tuple even for a single result.
+        bodies: The recordings inside a branch or loop.
         first_inputs: For each body, the position of the first input that the body captures.
         last_run: A weak reference to the last run of a py_function.
-        replay: Computes the results as recorded operations, for a picture of the inside. None if the row has no inside.
+        replay: A function that computes the results as recorded operations, for a picture of the inside. None if there
+            is no inside.
     """
 
     has_tuple_output = True
@@ -124,12 +125,12 @@ class PythonRow(Primitive):
 
         Args:
             name: The name of the operation.
-            run: Computes the outputs, see `PythonRow`.
-            sweep: Computes the shares of the inputs, see `PythonRow`.
+            run: A function that computes the outputs, see `PythonRow`.
+            sweep: A function that computes the shares of the inputs, see `PythonRow`.
             op: TensorFlow's name for the operation.
-            has_notes: Whether the row has a last output that holds what the gradient reads.
-            stateful: Whether a call runs the row even if no result depends on it.
-            is_guard: Whether the row raises `GuardError` if a call differs from the recorded one. Guards are always
+            has_notes: Whether the last output of the row contains notes for the gradient.
+            stateful: Whether every call runs the row, even if no result depends on it.
+            is_guard: Whether the row raises `GuardError` if a call differs from the recorded run. Guards are always
                 stateful.
         """
         rule = None if sweep is None else pass_adjoints_as_list(self._compute_shares)
@@ -140,7 +141,7 @@ class PythonRow(Primitive):
         self.is_guard = is_guard
         self.blocked_inputs: set[int] = set()
         self.is_linear = False
-        # This returns whether nothing passes to the input at a position in a gradient of an order.
+        # For (position, order), this returns whether the gradient of that order passes nothing to the input.
         self.is_blocked: Callable[[int, int], bool] = lambda position, order: (
             position in self.blocked_inputs or (order > 1 and self.is_linear)
         )
@@ -163,7 +164,7 @@ class PythonRow(Primitive):
             *arrays: The inputs.
 
         Returns:
-            The outputs as arrays, then an object array of shape () that contains the notes.
+            The outputs as arrays, followed by an object array of shape () that contains the notes.
         """
         *outputs, notes = self._run_or_recall(arrays, True)
         box = np.empty((), object)
@@ -179,11 +180,11 @@ class PythonRow(Primitive):
         return outputs
 
     def _is_blocked_in_gradient(self, adjoint_count: int, position: int, order: int) -> bool:
-        """Return whether nothing passes to an operand of the row that computes this row's gradient."""
+        """Return whether no gradient passes to an operand of the row that computes this row's gradient."""
         return position >= adjoint_count and self.is_blocked(position - adjoint_count, order + 1)
 
     def _compute_shares(self, adjoints: list, z: Any, *inputs: Any) -> list:
-        """Return a share for each input; None for inputs that receive no gradient.
+        """Return a share or None for each input.
 
         If a trace records the sweep, the shares are the outputs of another row that calls Python.
         """
@@ -227,10 +228,10 @@ def _is_differentiable(value: Any) -> bool:
 
 
 def build_sweep_by_rerun(function: Callable) -> Callable:
-    """Return a sweep for a row that computes a function of tensors. The sweep reruns the function under a tape.
+    """Build the sweep of a row that computes a function of tensors, by rerunning the function under a tape.
 
     Args:
-        function: Maps a list of tensors to a list of tensors.
+        function: A function from a list of tensors to a list of tensors.
 
     Returns:
         A function for `PythonRow.sweep`.
@@ -258,13 +259,13 @@ def build_sweep_by_rerun(function: Callable) -> Callable:
 
 
 def run_and_write_row(row: PythonRow, tensors: Sequence, zero_shape_dtypes: Sequence | None = None) -> list:
-    """Run a row, add it to the trace and return its results.
+    """Run a row, add it to the trace, and return its results.
 
     Args:
         row: The operation.
         tensors: Its inputs.
-        zero_shape_dtypes: The shape and dtype of each result. If they are given, the row does not run, and its results
-            are zeros.
+        zero_shape_dtypes: None, or the shape and dtype of each result. In that case, the row does not run, and its
+            results are zeros.
 
     Returns:
         A tensor for each output, including the notes.
@@ -283,8 +284,8 @@ def run_and_write_row(row: PythonRow, tensors: Sequence, zero_shape_dtypes: Sequ
 def write_branch_guard(tensor: Tensor) -> None:
     """Write a guard for a tensor on which Python branches.
 
-    If the tensor's truth value differs in a later call, the guard raises `GuardError`, and that call needs another
-    recording.
+    If the truth value of the tensor is different in a later call, the guard raises `GuardError`. That call needs
+    another recording.
 
     Args:
         tensor: The tensor, of shape ().
@@ -303,13 +304,13 @@ def write_branch_guard(tensor: Tensor) -> None:
 
 
 class _ReplayableCall:
-    """A call of a function that can be repeated with other tensors.
+    """A function call that can be repeated with other tensors.
 
     Attributes:
         function: The function.
         arguments: The positional arguments and the keyword arguments.
         result: The result of the latest repetition.
-        leaves: The flat arguments. The current states replace variables.
+        leaves: The flat arguments, with variables replaced by their current states.
         tensors: The tensors among `leaves`.
     """
 
@@ -324,7 +325,7 @@ class _ReplayableCall:
         self.tensors = [leaf for leaf in self.leaves if isinstance(leaf, Tensor)]
 
     def __call__(self, tensors: Sequence) -> list:
-        """Call the function for these tensors and return the tensors of the result."""
+        """Call the function with these tensors, and return the tensors in its result."""
         remaining = iter(tensors)
         leaves = [next(remaining) if isinstance(leaf, Tensor) else leaf for leaf in self.leaves]
         args, kwargs = nest.pack_sequence_as(self.arguments, leaves)
@@ -332,16 +333,16 @@ class _ReplayableCall:
         return [tensor for tensor in nest.flatten(self.result) if isinstance(tensor, Tensor)]
 
     def compute_arrays(self, arrays: Sequence, with_notes: bool) -> list:
-        """Call the function for these arrays and return the arrays of the result."""
+        """Call the function with these arrays, and return the arrays in its result."""
         with suspend_recording():
             return [tensor._value for tensor in self([*map(from_array, arrays)])] or [NO_VALUE]
 
 
 def call_or_write_guarded_row(function: Callable, *args: Any, **kwargs: Any) -> Any:
-    """Call a function that may read values of tensors.
+    """Call a function that may read tensor values.
 
-    If a value depends on the arguments of the trace, write one row. The row calls the function in each run. Results of
-    other shapes or dtypes need another recording.
+    If a value depends on the arguments of the trace, write a row that calls the function in every run. Results with
+    different shapes or dtypes need another recording.
 
     Args:
         function: A public function, such as ``tf.boolean_mask``.
@@ -372,13 +373,13 @@ def call_or_write_guarded_row(function: Callable, *args: Any, **kwargs: Any) -> 
         return outputs
 
     row = PythonRow(function.__name__, run_and_check_shapes, build_sweep_by_rerun(call), is_guard=True)
-    row.is_linear = True  # All functions that traced_calls wraps so are linear.
+    row.is_linear = True  # All functions for which traced_calls uses this writer are linear.
     remaining_results = iter(run_and_write_row(row, call.tensors))
     return nest.map_structure(lambda leaf: next(remaining_results) if isinstance(leaf, Tensor) else leaf, call.result)
 
 
 def write_effect_row(function: Callable, *args: Any, **kwargs: Any) -> None:
-    """Write a row that calls a function for its effect in each run.
+    """Write a row that calls a function for its effect in every run.
 
     Args:
         function: A public function without a result, such as ``tf.print``.
@@ -386,17 +387,17 @@ def write_effect_row(function: Callable, *args: Any, **kwargs: Any) -> None:
         **kwargs: Its keyword arguments.
 
     Raises:
-        NotRecordableError: If the call is in the body of a branch or loop, so that Python must run it.
+        NotRecordableError: If the call is in a branch or loop body, which Python must then run.
     """
     trace = _require_trace_for_effects(function, can_be_skipped=True)
     call = _ReplayableCall(function, args, kwargs)
     row = PythonRow(function.__name__, call.compute_arrays, stateful=True)
-    # A tentative trace has the row, but not the effect.
+    # In a tentative trace, the row is written, but the effect does not happen.
     run_and_write_row(row, call.tensors, [((), NO_VALUE.dtype)] if trace.is_tentative else None)
 
 
 def write_random_row(function: Callable, *args: Any, **kwargs: Any) -> Tensor:
-    """Write a row that draws new random numbers in each run.
+    """Write a row that draws new random numbers in every run.
 
     Args:
         function: A public function that returns one tensor, such as ``tf.random.normal``.
@@ -407,8 +408,8 @@ def write_random_row(function: Callable, *args: Any, **kwargs: Any) -> Tensor:
         The random numbers of this run.
 
     Raises:
-        NotRecordableError: If the run is tentative, so that it must draw no numbers.
-        OperatorNotAllowedInGraphError: If a gradient is being recorded, in which no numbers are drawn.
+        NotRecordableError: If the run is tentative, because it must not draw numbers.
+        OperatorNotAllowedInGraphError: If a gradient is being recorded, because it must not draw numbers.
     """
     _require_trace_for_effects(function)
     call = _ReplayableCall(function, args, kwargs)
@@ -419,7 +420,7 @@ def write_random_row(function: Callable, *args: Any, **kwargs: Any) -> Tensor:
 def write_py_function_row(function: Callable, func: Callable, inp: Any, Tout: Any, *_: Any, **__: Any) -> Any:
     """Write the row of a ``tf.py_function`` or ``tf.numpy_function``.
 
-    The notes of the row are its run, whose tape computes the gradient of a py_function.
+    The notes of the row contain its run. The tape of the run computes the gradient of a py_function.
 
     Args:
         function: The public function: py_function, numpy_function or py_func.
@@ -433,21 +434,21 @@ def write_py_function_row(function: Callable, func: Callable, inp: Any, Tout: An
         A tensor, or a list of tensors if `Tout` is a list.
 
     Raises:
-        NotRecordableError: If the run is tentative, so that it must not call `func`.
-        OperatorNotAllowedInGraphError: If a gradient is being recorded, in which `func` has no values to read.
+        NotRecordableError: If the run is tentative, because it must not call `func`.
+        OperatorNotAllowedInGraphError: If a gradient is being recorded, because `func` would have no values to read.
     """
     trace = _require_trace_for_effects(function)
     dtypes, has_several = parse_result_types(Tout)
     inputs = [*map(convert_to_tensor, inp)]
     input_count = len(inputs)
     differentiate = function.__name__ == "py_function"
-    # The user's function may read variables, so the row also depends on the states that the trace has assigned.
+    # The user's function may read variables, so the row also depends on states that the trace has assigned.
     changed_variables = [(variable, trace.variable_states[key]) for key, variable in trace.assigned_variables.items()]
 
     def call_with_numpy_arrays(*tensors: EagerTensor) -> list:
         results = func(*map(np.array, tensors))
         if not isinstance(results, (list, tuple)):
-            # A single result keeps its dtype, which must be the promised one.
+            # A single result keeps its dtype, which must be the declared dtype.
             return [convert_to_tensor(np.asarray(results))]
         return [convert_to_tensor(result, dtype) for result, dtype in zip(results, dtypes, strict=True)]
 
@@ -476,23 +477,23 @@ def write_py_function_row(function: Callable, func: Callable, inp: Any, Tout: An
     row = PythonRow(
         function.__name__, run_function, sweep_function if differentiate else None, op, has_notes=True, stateful=True
     )
-    row.is_linear = True  # Tapes outside do not see how the run computes its gradient.
+    row.is_linear = True  # Outer tapes do not see how the run computes its gradient.
     row.blocked_inputs = set(range(input_count, input_count + len(changed_variables)))
     outputs = run_and_write_row(row, [*inputs, *(tensor for _, tensor in changed_variables)])[:-1]
     return outputs if has_several else outputs[0]
 
 
 def _require_trace_for_effects(function: Callable, can_be_skipped: bool = False) -> FirstRun:
-    """Return the trace for the row of an effect, or raise an error if the effect must not happen now.
+    """Return the current trace, or raise an error if an effect must not happen now.
 
     Args:
         function: The public function with the effect.
-        can_be_skipped: Whether the effect has no result, so that a tentative trace may leave it out.
+        can_be_skipped: Whether a tentative trace may skip the effect, because it has no result.
 
     Raises:
-        NotRecordableError: If the trace is tentative and cannot leave the effect out. In the body of a branch or loop
-            no effect can be left out.
-        OperatorNotAllowedInGraphError: If the trace computes with zeros, for which the effect has no result.
+        NotRecordableError: If the trace is tentative and the effect cannot be skipped. Inside a branch or loop body, no
+            effect can be skipped.
+        OperatorNotAllowedInGraphError: If the trace computes with zeros and the effect needs values.
     """
     trace = find_current_trace()
     assert trace is not None

@@ -1,8 +1,7 @@
 """Record the first run of a function.
 
-A first run is an ordinary eager run whose operations become rows of a separate record. Its tensors have values, but
-Python may not read a value that depends on the arguments. A decision by such a value would be wrong for other
-arguments.
+A first run is an ordinary eager run whose operations become rows of a separate record. Its tensors have values. Python
+may not read values that depend on the arguments, because decisions based on them would be wrong for other arguments.
 """
 
 from __future__ import annotations
@@ -32,36 +31,36 @@ if TYPE_CHECKING:
 
 
 class GuardError(Exception):
-    """Raised when a guard shows that a recording does not fit a call, so that Python runs again."""
+    """Raised when a guard finds that a recording does not fit a call. Python then runs again."""
 
 
 class NotRecordableError(Exception):
-    """Raised when a branch or a loop cannot be one row, so that Python runs it instead.
+    """Raised when a branch or loop cannot be recorded as a single row.
 
-    A branch or loop body that is only being recorded must not have effects.
+    Python then runs it instead. This happens, for example, if a branch or loop body has effects.
     """
 
 
 class OperatorNotAllowedInGraphError(TypeError):
-    """Raised when Python reads the value of a tensor in a traced function, as in TensorFlow."""
+    """Raised, as in TensorFlow, when Python reads the value of a tensor in a traced function."""
 
 
 class InaccessibleTensorError(TypeError, ValueError):
-    """Raised when a tensor of a traced function is used after its first run, as in TensorFlow."""
+    """Raised, as in TensorFlow, when a tensor of a traced function is used after the first run."""
 
 
-# The result of an operation that computes no value.
+# The result of an operation that does not compute a value.
 NO_VALUE = np.bool_(True)
 
 
 class OutOfScopeValue(ArraySpec, NDArrayOperatorsMixin):
-    """The replacement for a tensor's value after the function that computed it has ended.
+    """The replacement for a tensor's value after the end of the function that computed it.
 
     It has a shape and a dtype. Any other use raises `InaccessibleTensorError`.
 
     Attributes:
         name: The name of the traced function.
-        value: The value if it is the same in each call; otherwise None.
+        value: The value if it is the same in every call, otherwise None.
     """
 
     def __init__(self, name: str = "", value: Any = NO_VALUE, is_constant: bool = False) -> None:
@@ -69,8 +68,8 @@ class OutOfScopeValue(ArraySpec, NDArrayOperatorsMixin):
 
         Args:
             name: The name of the traced function.
-            value: The value that is replaced, an array or a NumPy number.
-            is_constant: Whether the value is the same in each call, so that it is kept.
+            value: The value to replace, an array or a NumPy scalar.
+            is_constant: Whether the value is the same in every call, so that it can be kept.
         """
         super().__init__(value.shape, value.dtype)
         self.name = name
@@ -95,23 +94,22 @@ class OutOfScopeValue(ArraySpec, NDArrayOperatorsMixin):
     __getattr__ = raise_out_of_scope
 
     def get_value_or_zeros(self) -> Any:
-        """Return the value if it is the same in each call; otherwise return zeros of its shape.
+        """Return the value if it is the same in every call, otherwise zeros of the same shape.
 
-        The sweep that records a gradient computes with these values.
+        The recorded sweep of a gradient computes with these values.
         """
         return get_array_spec(self.shape, self.dtype).zeros[()] if self.value is None else self.value
 
 
 class Feed(NamedTuple):
-    """A row whose value a call provides: an argument, the state of a variable, or a captured tensor.
+    """A row whose value each call provides: an argument, the state of a variable, or a captured tensor.
 
     Attributes:
-        row: The row.
+        row: The row number.
         variable: The variable, if the row is its state.
-        captured_ref: Returns the captured tensor, or None if the tensor no longer exists. None for arguments and
-            variables.
-        is_varying: Whether the value can differ between calls. A tensor from outside all traced functions stays the
-            same.
+        captured_ref: A function that returns the captured tensor, or None if the tensor no longer exists. None for
+            arguments and variables.
+        is_varying: Whether the value can differ between calls. False for tensors from outside all traced functions.
     """
 
     row: int
@@ -120,13 +118,13 @@ class Feed(NamedTuple):
     is_varying: bool = True
 
 
-# These operations compute the state that an assignment gives a variable. No gradient passes through them.
+# These operations compute the new state of an assigned variable. No gradient passes through them.
 ASSIGN_PRIMITIVES = {
     "assign": Primitive("assign", lambda new: new, None, op="AssignVariableOp", keep=""),
     "assign_add": Primitive("assign_add", lambda old, new: old + new, None, op="AssignAddVariableOp", keep=""),
     "assign_sub": Primitive("assign_sub", lambda old, new: old - new, None, op="AssignSubVariableOp", keep=""),
 }
-# These operations read only shapes, which are the same in each call.
+# These operations read only shapes, which are the same in every call.
 SHAPE_PRIMITIVES = {"shape", "size", "rank", "zeros_like", "ones_like"}
 
 
@@ -141,30 +139,30 @@ class FirstRun:
 
     Attributes:
         name: The name of the function.
-        outer_trace: The first run during which this one began, or None.
-        argument_names: The name of the parameter that each argument tensor belongs to.
-        note_branch: Writes a guard for a tensor on which Python branches. None for a tentative run, which only tries
-            whether the function can be recorded and must have no effects.
+        outer_trace: The first run during which this run began, or None.
+        argument_names: For each argument tensor, the name of its parameter.
+        note_branch: A function that writes a guard for a tensor on which Python branches. None for a tentative run,
+            which only finds out whether the function can be recorded, and must not have effects.
         record: The rows of the run.
         has_values: Whether tensors have the values of the first run. While a gradient is recorded, zeros replace the
             released values.
-        feeds: The feeds by row. The arguments come first.
+        feeds: The feeds, by row. Arguments come first.
         variable_states: The current state of each variable, by the variable's id.
-        assigned_variables: The variables that the run has assigned, by id.
-        new_variables: The variables that the run has created.
+        assigned_variables: The variables that have been assigned during the run, by id.
+        new_variables: The variables that were created during the run.
         tensor_refs: Weak references to the tensors of the run.
-        lock: Held while the rows of a gradient are added.
+        lock: A lock that is held while the rows of a gradient are added.
     """
 
     def __init__(
         self, name: str, note_branch: Callable[[Tensor], None] | None = None, argument_names: Sequence[str] = ()
     ) -> None:
-        """Create an empty trace inside the current one, if there is one.
+        """Create an empty trace. If another trace is current, it becomes the outer trace.
 
         Args:
-            name: The name of the function, for messages.
-            note_branch: Writes a guard for a tensor on which Python branches; None for a tentative run.
-            argument_names: The name of the parameter that each argument tensor belongs to.
+            name: The name of the function, used in messages.
+            note_branch: A function that writes a guard for a tensor on which Python branches. None for a tentative run.
+            argument_names: For each argument tensor, the name of its parameter.
         """
         self.name = name
         self.outer_trace = find_current_trace()
@@ -179,20 +177,20 @@ class FirstRun:
         self.new_variables: list[ResourceVariable] = []
         self.tensor_refs: list[weakref.ref[EagerTensor]] = []
         self.lock = threading.RLock()
-        # `is_varying` appends a flag for each row when it is first needed.
+        # `is_varying` appends the flags of new rows when it needs them.
         self._varying_flags = bytearray()
 
     @property
     def is_tentative(self) -> bool:
-        """Whether the run must have no effects, because it is a trial or computes with zeros."""
+        """Whether the run must not have effects, because it is a trial or computes with zeros."""
         return self.note_branch is None or not self.has_values
 
     @make_interrupt_safe
     def record_operations(self) -> Iterator[None]:
-        """Open a block whose operations become rows of the trace and of no tape outside.
+        """Open a block whose operations become rows of the trace. Tapes outside the function do not record them.
 
-        Tensors that an earlier block invalidated have values in the new block: their own if these never change,
-        otherwise zeros. After the block, all tensors of the trace are out of scope.
+        In the block, tensors that an earlier block invalidated have values again: constants have their own values, and
+        all others are zeros. After the block, all tensors of the trace are out of scope.
         """
         outside_tensors = [
             feed.captured_ref() for feed in self.feeds.values() if feed.captured_ref is not None and feed.is_varying
@@ -212,9 +210,9 @@ class FirstRun:
 
     @make_interrupt_safe
     def leave_scope(self) -> Iterator[None]:
-        """Open a block outside the traced function, in which its tensors are out of scope.
+        """Open a block outside the traced function, in which the function's tensors are out of scope.
 
-        The tensors receive their values again after the block.
+        After the block, the tensors have their values again.
         """
         inner_values = [(tensor, tensor._value) for tensor in self._list_live_tensors()]
         self._invalidate_tensors()
@@ -225,21 +223,21 @@ class FirstRun:
                 tensor._value = value
 
     def _invalidate_tensors(self) -> None:
-        """Replace the value of each tensor of the run with an `OutOfScopeValue`."""
+        """Replace the values of all tensors of the run with `OutOfScopeValue` objects."""
         for tensor in self._list_live_tensors():
             if type(tensor._value) is not OutOfScopeValue:
                 tensor._value = OutOfScopeValue(self.name, tensor._value, not self.is_varying(tensor._row))
 
     def _list_live_tensors(self) -> list[EagerTensor]:
-        """List the tensors of the run that still exist, and forget the others."""
+        """List those tensors of the run that still exist, and forget all others."""
         tensors = [tensor for tensor_ref in self.tensor_refs if (tensor := tensor_ref()) is not None]
         self.tensor_refs = [*map(weakref.ref, tensors)]
         return tensors
 
     def build_tape_watching_all(self) -> GradientTape:
-        """Return a tape on the rows so far that watches all feeds and all states of variables.
+        """Return a tape that contains all rows so far and watches all feeds and variable states.
 
-        Rows of integers and booleans are not watched, because they have no gradient.
+        Integer and boolean rows are not watched, because they have no gradients.
         """
         tape = GradientTape(persistent=True)
         tape._record, tape.irregular, tape.spans = self.record, True, [(0, len(self.record))]
@@ -256,8 +254,8 @@ class FirstRun:
         """Add a feed and return its tensor.
 
         Args:
-            value: The array or NumPy number that the tensor has in the first run.
-            variable: The variable whose state the feed is; None for an argument.
+            value: The array or NumPy scalar that the tensor has in the first run.
+            variable: The variable, if the feed is its state. None for an argument.
 
         Returns:
             A new tensor of the trace.
@@ -271,9 +269,9 @@ class FirstRun:
         return tensor
 
     def _write_leaf(self, tensor: Tensor, leaf: Leaf, site: int, old_record: Any = None) -> int:
-        """Write the row of a leaf and return it.
+        """Write the row of a leaf, and return its number.
 
-        The tensor moves to this record only if `old_record` is the record that it belongs to.
+        The tensor moves to this record only if it belongs to `old_record`.
         """
         record = self.record
         row = record.append_leaf(leaf, site, tensor._value)
@@ -282,14 +280,14 @@ class FirstRun:
         return row
 
     def enter_outside_tensor(self, tensor: Tensor, site: int | None) -> int:
-        """Write the row of a tensor that was created outside the trace, as a feed.
+        """Add a feed for a tensor that was created outside the trace.
 
         Args:
-            tensor: The tensor, which stays in the record that it belongs to.
-            site: The bytecode offset of the statement that uses it; None for the statement that runs now.
+            tensor: The tensor. It continues to belong to its own record.
+            site: The bytecode offset of the statement that uses the tensor. None stands for the current statement.
 
         Returns:
-            The new row.
+            The number of the new row.
 
         Raises:
             InaccessibleTensorError: If the tensor belongs to a first run that has ended.
@@ -298,7 +296,7 @@ class FirstRun:
             tensor._value.raise_out_of_scope()
         leaf = Leaf(weakref.ref(tensor), origin=tensor._origin)
         site = self.record.note_current_site() if site is None else site
-        # A tensor from elsewhere does not belong to this record, so it stays in its record.
+        # The tensor does not belong to this record, so it does not move.
         row = self._write_leaf(tensor, leaf, site, self.record)
         self.record.leaf_rows[id(tensor)] = row
         is_traced = tensor._record is not None and tensor._record.trace is not None
@@ -310,11 +308,11 @@ class FirstRun:
     def refuse_or_guard_value(self, tensor: Tensor, access: str = "array") -> None:
         """Allow Python to read a tensor's value, write a guard for a branch, or raise an error.
 
-        Python may read values that are the same in each call.
+        Python may read values that are the same in every call.
 
         Args:
             tensor: A tensor of this trace.
-            access: "bool" for a branch; otherwise the name of the method or conversion that reads the value.
+            access: "bool" for a branch, otherwise the name of the method or conversion that reads the value.
 
         Raises:
             OperatorNotAllowedInGraphError: If the value can differ between calls, and no guard can be written for this
@@ -348,8 +346,8 @@ class FirstRun:
     def is_varying(self, row: int) -> bool:
         """Return whether the value of a row can differ between calls.
 
-        It can if the row depends on a feed that varies, or on an operation that runs in each call, such as a random
-        number. Operations that read only shapes have the same result in each call.
+        This is true if the row depends on a varying feed, or on an operation that runs again in every call, such as a
+        random number. Operations that read only shapes have the same results in every call.
 
         Args:
             row: A row of the trace.
@@ -372,14 +370,14 @@ class FirstRun:
         return bool(self._varying_flags[row])
 
     def find_symbolic_name(self, row: int) -> str | None:
-        """Return the name that a tensor shows instead of its value.
+        """Return the name that replaces a tensor's value in its repr.
 
         Args:
             row: The row of the tensor.
 
         Returns:
-            The name of its argument or operation followed by ":0". None if the value is the same in each call and is
-            shown.
+            The name of its argument or operation, followed by ":0". None if the value may be shown, because it is the
+            same in every call.
         """
         if not self.is_varying(row):
             return None
@@ -390,14 +388,14 @@ class FirstRun:
     # -- variables ---------------------------------------------------------------------------------
 
     def initialize_variable(self, variable: ResourceVariable, *arguments: Any) -> None:
-        """Initialize a variable that the function creates. The variable outlives the first run.
+        """Initialize a variable that the function has created. The variable outlives the first run.
 
         Args:
             variable: The variable.
             *arguments: The arguments of `ResourceVariable._initialize`.
 
         Raises:
-            ValueError: If the run is tentative. TensorFlow allows new variables only in a first call.
+            ValueError: If the run is tentative, because TensorFlow allows new variables only in a first call.
         """
         if self.is_tentative:
             raise ValueError(
@@ -411,8 +409,8 @@ class FirstRun:
     def find_or_add_state(self, variable: ResourceVariable) -> EagerTensor:
         """Return the current state of a variable as a tensor of this trace.
 
-        The first read of a variable adds a feed. In a nested trace the feed starts with the state in the outer trace.
-        After an assignment the state is the tensor that was assigned.
+        The first read of a variable adds a feed. In a nested trace, the feed starts with the variable's state in the
+        outer trace. After an assignment, the state is the assigned tensor.
 
         Args:
             variable: The variable.
@@ -427,23 +425,24 @@ class FirstRun:
         return tensor
 
     def add_equal_state(self, variable: ResourceVariable) -> None:
-        """Write a row for an equal state of a variable, which is its state from now on; nothing is assigned."""
+        """Give a variable an equal state with a new row, without assigning to the variable."""
         old_state = self.find_or_add_state(variable)
         new_state = apply(ASSIGN_PRIMITIVES["assign"], (old_state,), {})
         self.variable_states[id(variable)] = new_state
         self.record.variables[id(variable)][1].append(new_state._row)
 
     def assign_variable(self, variable: ResourceVariable, change: Tensor, method: str) -> None:
-        """Write the row of a variable's new state, which is its current state from then on.
+        """Write the row of a variable's new state, and make it the current state.
 
         Args:
             variable: The variable.
-            change: The tensor that is assigned, added or subtracted.
+            change: The tensor to assign, add or subtract.
             method: "assign", "assign_add" or "assign_sub".
 
         Raises:
-            NotRecordableError: If the trace is the body of a branch or loop, which must not assign.
-            InvalidArgumentError: If `change` has another shape than the variable, and the method is not "assign".
+            NotRecordableError: If the trace is the body of a branch or loop, where assignments are not allowed.
+            InvalidArgumentError: If the shape of `change` differs from the shape of the variable, and the method is not
+                "assign".
         """
         if self.note_branch is None and self.outer_trace is not None:
             raise NotRecordableError

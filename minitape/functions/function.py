@@ -1,4 +1,4 @@
-"""Choose the recording for each call of a ``tf.function``, or trace a new one."""
+"""Choose the recording for each call of a ``tf.function``, or trace the function again."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from .row_program import RowProgram
 from .settings import EAGER_FUNCTIONS
 from .tensor_spec import TensorSpec, build_argument_key
 
-# The limit for calls of one kind. Each recording is another path through Python's branches.
+# The limit for calls of one kind. Each recording is a different path through Python's branches.
 MAX_RECORDINGS = 32
 
 
@@ -40,9 +40,9 @@ class BoundCall(NamedTuple):
 
     Attributes:
         names: The names of the keyword arguments.
-        values: The positional arguments, then the keyword arguments in the order of `names`. NumPy arrays are converted
-            to tensors, and all values to the input signature if there is one.
-        pack: Returns (args, kwargs) for new values in the same order.
+        values: The positional arguments, followed by the keyword arguments in the order of `names`. NumPy arrays have
+            been converted to tensors, and all values to the input signature if there is one.
+        pack: A function that returns (args, kwargs) for new values in the same order.
     """
 
     names: list[str]
@@ -51,13 +51,13 @@ class BoundCall(NamedTuple):
 
 
 class BranchRecordings:
-    """The recordings for calls of one kind, with one recording for each path through Python's branches.
+    """The recordings for calls of one kind. There is one recording for each path through Python's branches.
 
     Attributes:
-        recordings: (recording, pack) pairs. `pack` puts result tensors into the structure that the Python function
-            returned.
-        sole_recording: The newest recording if it has no guards, so that it fits every call; otherwise None.
-        sole_program: The program of `sole_recording` if a call needs nothing else; otherwise None.
+        recordings: (recording, pack) pairs. `pack` is a function that packs result tensors into the structure that the
+            Python function returned.
+        sole_recording: The newest recording if it has no guards and therefore fits every call. Otherwise None.
+        sole_program: The program of `sole_recording` if that is all that a call needs. Otherwise None.
         pack_results: The `pack` of the newest recording.
     """
 
@@ -73,7 +73,7 @@ class BranchRecordings:
 
         Args:
             recording: The new recording.
-            pack: Puts its results into the structure that the Python function returned.
+            pack: A function that packs its results into the structure that the Python function returned.
         """
         self.recordings.append((recording, pack))
         has_guards = any(call.primitive.is_guard for call in recording.effects)
@@ -85,7 +85,7 @@ class BranchRecordings:
         """Raise an error if there are already `MAX_RECORDINGS` recordings.
 
         Args:
-            function_name: The name of the Python function, for the message.
+            function_name: The name of the Python function, used in the message.
 
         Raises:
             RuntimeError: If the limit is reached. The message names the line that decides between the paths.
@@ -125,7 +125,7 @@ class Function(Generic[Params, Returned]):
         Args:
             python_function: The Python function.
             input_signature: A ``tf.TensorSpec`` for each positional argument, nested like the argument, or None.
-            owner: A weak reference to the instance if the function is a bound method; otherwise None.
+            owner: A weak reference to the instance if the function is a bound method. Otherwise None.
         """
         functools.update_wrapper(self, python_function, updated=())
         self.python_function = python_function
@@ -137,15 +137,15 @@ class Function(Generic[Params, Returned]):
             parameters = list(self._signature.parameters.values())
             self._signature = self._signature.replace(parameters=parameters[1:])
         self._recordings_by_key: dict[Any, BranchRecordings] = {}
-        # Calls whose arguments are all eager tensors find their recordings by dtypes and shapes alone.
+        # If all arguments of a call are eager tensors, dtypes and shapes alone determine its recordings.
         self._recordings_by_types: dict[tuple, BranchRecordings] = {}
         self._bound_functions: Any = weakref.WeakKeyDictionary()
-        # While one thread traces, the others wait and then find its recording.
+        # While one thread traces the function, other threads wait and then find its recording.
         self._lock = threading.RLock()
         self._trace_count = 0
 
     def experimental_get_tracing_count(self) -> int:
-        """Return how often the Python function was traced, as in TensorFlow."""
+        """Return how often the Python function has been traced, as in TensorFlow."""
         return self._trace_count
 
     def __get__(self, instance: Any, cls: Any = None) -> Function[..., Returned]:
@@ -159,23 +159,23 @@ class Function(Generic[Params, Returned]):
         return function
 
     def __call__(self, *args: Params.args, **kwargs: Params.kwargs) -> Returned:
-        """Compute a recording for these arguments, or trace a new one if none fits.
+        """Compute a recording that fits these arguments, or trace the function if there is none.
 
-        A call in another traced function runs the Python function instead. Calls with only eager tensors take a
-        shortcut that compares nothing except dtypes and shapes.
+        Inside another traced function, a call runs the Python function instead. If all arguments are eager tensors, a
+        shortcut compares only dtypes and shapes.
         """
         if EAGER_FUNCTIONS[0]:
             return self._run_python(args, kwargs)
         record = state.record
         if record is not None and record.trace is not None:
-            # The rows of an inner function become rows of the outer one.
+            # The rows of an inner function become rows of the outer function.
             call = self._bind_arguments(args, kwargs)
             first_row = record.next
             returned = nest.map_structure(
                 functools.partial(convert_function_result, self._name), self._run_python(*call.pack(call.values))
             )
             arguments = [leaf for leaf in nest.flatten(call.values) if isinstance(leaf, Tensor)]
-            trace = cast(FirstRun, record.trace)  # The engine knows only the protocol.
+            trace = cast(FirstRun, record.trace)  # The engine's type for it is only a protocol.
             return join_call_outputs(trace, first_row, arguments, returned)
         tensor_types: tuple = ()
         arrays, arguments_record = [], record
@@ -219,14 +219,14 @@ class Function(Generic[Params, Returned]):
         return BoundCall(names, values, pack_arguments)
 
     def _call_or_trace_recording(self, args: tuple, kwargs: dict, tensor_types: tuple | None = None) -> Any:
-        """Call the first recording whose guards hold, or trace a new one, and return the packed results.
+        """Call the first recording whose guards hold, or trace the function, and return the packed results.
 
-        An `EffectLog` remembers effects that ran while a recording was tried, so that no effect happens twice.
+        An `EffectLog` stores the effects that ran while recordings were tried, so that no effect happens twice.
 
         Args:
             args: The positional arguments.
             kwargs: The keyword arguments.
-            tensor_types: The dtype and the shape of each argument in turn, if all arguments are eager tensors. The
+            tensor_types: The alternating dtypes and shapes of the arguments, if all arguments are eager tensors. The
                 recordings are then also stored for the shortcut in `__call__`. None for other calls.
 
         Returns:
@@ -239,7 +239,7 @@ class Function(Generic[Params, Returned]):
         tried_count = 0
         log = EffectLog()
         with TemporaryAttributes(thread_effects, log=log):
-            # The recordings are tried again under the lock, because another thread may have traced in the meantime.
+            # The lock is then acquired, and new recordings are tried, because another thread may have traced meanwhile.
             for lock in (nullcontext(), self._lock):
                 with lock:
                     for recording, pack_results in recordings.recordings[tried_count:]:
@@ -256,7 +256,7 @@ class Function(Generic[Params, Returned]):
                             self._recordings_by_types[tensor_types] = recordings
             if state.record is None:
                 return pack_results(recording.build_outputs_and_assign(recording.collect_feed_tensors(tensors), arrays))
-            # The second pass keeps the values that a gradient reads. Its effects come from the log.
+            # This second pass keeps the values that a gradient reads. The log returns the results of its effects.
             log.position = 0
             return pack_results(recording.call_recording(tensors))
 
@@ -267,7 +267,7 @@ class Function(Generic[Params, Returned]):
 
         Args:
             values: The bound arguments.
-            pack_arguments: Returns (args, kwargs) for values.
+            pack_arguments: A function that returns (args, kwargs) for values.
             tensors: The tensors among the arguments, in the order of ``tf.nest.flatten``.
 
         Returns:
@@ -303,7 +303,7 @@ def _cast_argument(spec: Any, value: Any) -> Any:
     """Convert an argument to its spec in the input signature.
 
     Raises:
-        TypeError: If the dtype or the shape does not fit.
+        TypeError: If the dtype or shape does not match.
     """
     if isinstance(spec, (list, tuple)):
         return type(spec)(map(_cast_argument, spec, value))
@@ -339,19 +339,19 @@ def function(
     jit_compile: bool | None = None,
     reduce_retracing: bool = False,
 ) -> Any:
-    """Turn a Python function into one whose later calls compute what its first call recorded.
+    """Turn a Python function into a function that records its first call and replays the recording in later calls.
 
-    Python runs once for each kind of arguments. Tensors are distinguished by dtype and shape, Python values by
+    Python runs once for each kind of arguments. Tensors are distinguished by dtype and shape, and Python values by
     equality. Effects of Python itself, such as print, therefore happen only in a first run. If Python branches on a
-    tensor, each path through the branches has its recording. ``tf.cond`` and ``tf.while_loop`` need only one recording.
-    Gradients of any order flow through calls.
+    tensor, each path through the branches has a separate recording. ``tf.cond`` and ``tf.while_loop`` need only one
+    recording. Gradients of any order flow through calls.
 
     ``autograph``, ``jit_compile`` and ``reduce_retracing`` have no effect. See
     https://www.tensorflow.org/api_docs/python/tf/function.
 
     Args:
         func: The Python function. If it is None, the result is a decorator.
-        input_signature: A list of ``tf.TensorSpec`` that checks the dtypes and shapes of the arguments.
+        input_signature: A list of ``tf.TensorSpec`` objects, which the dtypes and shapes of the arguments must match.
         autograph: Ignored.
         jit_compile: Ignored.
         reduce_retracing: Ignored.
@@ -360,8 +360,9 @@ def function(
         A callable object, or a decorator that returns one.
 
     Raises:
-        TypeError: If ``func`` is not callable. A call raises it if an argument does not fit ``input_signature``.
-        RuntimeError: If a call raises it after Python has taken 32 paths for arguments of one kind.
+        TypeError: If ``func`` is not callable. A call raises this error if an argument does not match
+            ``input_signature``.
+        RuntimeError: If Python has taken more than 32 paths for arguments of one kind. The call raises this error.
 
     >>> import minitape as tf
     >>> @tf.function

@@ -1,7 +1,8 @@
-"""Keep what remains of a first run: its feeds, results, assignments, effects and gradient.
+"""Store the result of a first run: its feeds, results, assignments, effects and gradient.
 
-The gradient of a recording consists of further rows of the same trace. One recorded sweep writes them, with zeros for
-the values that the trace has released. The gradient of a call is therefore a recording that has a gradient itself.
+The gradient of a recording consists of further rows of the same trace. A recorded sweep writes these rows once, with
+zeros in place of the values that the trace has released. The gradient of a recording is therefore a recording, too, and
+has a gradient itself.
 """
 
 from __future__ import annotations
@@ -41,8 +42,8 @@ class Assignment(NamedTuple):
 
     Attributes:
         variable: The variable.
-        row: The row of the state.
-        site: The code object and the bytecode offset of the user's assignment; () if they are unknown.
+        row: The row number of the state.
+        site: (code, bytecode offset) of the user's assignment. Empty if they are unknown.
     """
 
     variable: ResourceVariable
@@ -51,12 +52,12 @@ class Assignment(NamedTuple):
 
 
 class TracedFunction(NamedTuple):
-    """The outcome of a first run.
+    """The result of a first run.
 
     Attributes:
         recording: The recording.
-        pack: Puts result tensors into the structure that the Python function returned.
-        values: The results of this run as arrays, then the new states of variables.
+        pack: A function that packs result tensors into the structure that the Python function returned.
+        values: The arrays of this run's results, followed by the new variable states.
     """
 
     recording: FunctionRecording
@@ -65,21 +66,21 @@ class TracedFunction(NamedTuple):
 
 
 class FunctionRecording:
-    """Some rows of a trace as a function of others.
+    """A function from some rows of a trace to other rows.
 
     Attributes:
         table: The rows of the trace.
         trace: The first run that wrote the rows.
         name: The name of the traced function.
-        feeds: The rows that a call provides. The arguments come first.
+        feeds: The rows whose values each call provides. Arguments come first.
         results: The rows that a call returns.
         assignments: The new states of the variables that a call assigns.
-        effects: The calls that run in any case: effects and guards.
-        fetches: The rows that a call computes: the results, then the new states.
+        effects: The calls that always run: effects and guards.
+        fetches: The rows that a call computes: the results, followed by the new states.
         argument_count: The number of feeds that are arguments.
-        varying_rows: The rows of the feeds whose values can differ between calls.
-        is_plain: Whether a call only computes its program: it has no effects or assignments and reads no variables.
-        per_run_rows: Rows that differ in each run, such as random numbers and results of Python functions.
+        varying_rows: The rows of those feeds whose values can differ between calls.
+        is_plain: Whether a call only computes its program, without effects, assignments or variables.
+        per_run_rows: The rows that differ between runs, such as random numbers and results of Python functions.
     """
 
     def __init__(
@@ -90,14 +91,14 @@ class FunctionRecording:
         assignments: Sequence[Assignment] = (),
         effects: Sequence = (),
     ) -> None:
-        """Describe a recording. Its programs and its gradient are built when they are first used.
+        """Describe a recording. Its programs and its gradient are built on first use.
 
         Args:
             table: The rows of the trace.
-            feeds: The rows that a call provides. The arguments come first.
+            feeds: The rows whose values each call provides. Arguments come first.
             results: The rows that a call returns.
             assignments: The new states of the variables that a call assigns.
-            effects: The calls that run in any case: effects and guards.
+            effects: The calls that always run: effects and guards.
         """
         self.table, self.trace, self.name = table, table.trace, table.trace.name
         self.feeds, self.results = feeds, results
@@ -114,12 +115,12 @@ class FunctionRecording:
 
     @cached_property
     def program(self) -> RowProgram:
-        """The program that computes results and new states from the feeds that vary."""
+        """The program that computes results and new states from the varying feeds."""
         return RowProgram(self.table, self.fetches, self.varying_rows, self.effects)
 
     @property
     def gradient(self) -> GradientRecording:
-        """The recording of the backward sweep, written when it is first used."""
+        """The recording of the backward sweep, which is written on first use."""
         with self.trace.lock:
             if self._gradient is None:
                 self._gradient = GradientRecording(self)
@@ -128,13 +129,13 @@ class FunctionRecording:
     # -- calls -------------------------------------------------------------------------------------
 
     def build_array_function(self, with_notes: bool) -> Callable:
-        """Return the function that computes the recording for arrays of all feeds.
+        """Return the function that computes the recording from the arrays of all feeds.
 
         Args:
             with_notes: Whether it also returns the values that the gradient reads, after the results and new states.
 
         Returns:
-            A function from the arrays of the feeds, one argument each, to a tuple of arrays.
+            A function that takes the array of each feed as an argument, and returns a tuple of arrays.
         """
         program = self.gradient.forward if with_notes else self.program
         function = program.count_run_and_get_function()
@@ -149,8 +150,8 @@ class FunctionRecording:
             arguments: The tensors for the feeds that are arguments.
 
         Returns:
-            The arguments, then the current states of variables and the captured tensors, in the order of `feeds`. A
-            captured tensor that no longer exists is replaced with a tensor of the same value.
+            The arguments, followed by the current variable states and the captured tensors, in the order of `feeds`. If
+            a captured tensor no longer exists, a tensor with the same value replaces it.
         """
         tensors: list = [*arguments]
         for feed in self.feeds[self.argument_count :]:
@@ -162,10 +163,10 @@ class FunctionRecording:
         return tensors
 
     def call_recording(self, arguments: Sequence) -> list:
-        """Call the recording: return its results, and assign the new states to its variables.
+        """Call the recording: return its results, and assign the new states to the variables.
 
-        If a record is open, the call becomes one row. If an input is watched, that row keeps the values for its
-        gradient.
+        If a record is open, the call becomes one row. If an input is watched, the row keeps the values that its
+        gradient reads.
 
         Args:
             arguments: The tensors for the feeds that are arguments.
@@ -188,7 +189,7 @@ class FunctionRecording:
         results = program.compute_fetches(arrays)
         outputs = self.build_outputs_and_assign(inputs, results)
         if outputs:
-            # An unwatched call receives no adjoint, but `explain` reads its row.
+            # An unwatched call does not receive an adjoint, but `explain` reads its row.
             record_operation(
                 FUNCTION_PRIMITIVE,
                 tuple(inputs),
@@ -198,7 +199,7 @@ class FunctionRecording:
         return outputs
 
     def select_varying_values(self, feed_values: Sequence) -> Sequence:
-        """Return the values of the feeds that vary.
+        """Return the values of the varying feeds.
 
         Args:
             feed_values: A value for each feed.
@@ -208,7 +209,7 @@ class FunctionRecording:
         return [feed_values[position] for position in self._varying_positions]
 
     def replay_rows(self, inputs: Sequence, saved: Sequence = ()) -> list[EagerTensor]:
-        """Run the rows again as operations that are recorded now, see :mod:`.inner_rows`.
+        """Run the rows again as operations that are recorded now (:mod:`.inner_rows`).
 
         Args:
             inputs: A tensor for each feed.
@@ -220,13 +221,13 @@ class FunctionRecording:
         return inner_rows.replay_recording(self, inputs, saved)
 
     def build_outputs_and_assign(self, inputs: Sequence, arrays: Sequence) -> list:
-        """Return the results of a call as tensors, and assign the new states to its variables.
+        """Return the results of a call as tensors, and assign the new states to the variables.
 
         Each tensor stores its origin for ``explain``.
 
         Args:
             inputs: A tensor for each feed.
-            arrays: The arrays of the results, then of the new states.
+            arrays: The arrays of the results, followed by the arrays of the new states.
 
         Returns:
             The results as tensors.
@@ -249,15 +250,15 @@ class GradientRecording:
 
     Attributes:
         recording: The recording of the forward pass.
-        error: The LookupError of an operation without a registered gradient, or None.
-        gradient_rows: For each feed the row of its gradient, or None if it has no gradient.
-        saved_rows: The rows of the forward pass that a call keeps for the sweep. The rows that differ in each run are
-            among them.
-        forward: The program of the forward pass: it computes the fetches of `recording`, then `saved_rows`.
-        backward: The program of the sweep: it computes the gradients from the varying feeds, `saved_rows` and the
+        error: The LookupError for an operation without a registered gradient, or None.
+        gradient_rows: For each feed, the row of its gradient, or None if it has no gradient.
+        saved_rows: The rows of the forward pass that a call keeps for the sweep, including the rows that differ between
+            runs.
+        forward: The program of the forward pass. It computes the fetches of `recording`, followed by `saved_rows`.
+        backward: The program of the sweep. It computes the gradients from the varying feeds, `saved_rows` and the
             adjoints.
-        pure_recording: The gradients as a recording that depends on nothing else, so that they can be differentiated.
-            Its feeds are the feeds of `recording`, the rows that differ in each run, and the adjoints.
+        pure_recording: The gradients as a recording without variables or captured tensors, which can be differentiated.
+            Its feeds are the feeds of `recording`, the rows that differ between runs, and the adjoints.
     """
 
     def __init__(self, recording: FunctionRecording) -> None:
@@ -274,14 +275,14 @@ class GradientRecording:
         trace.has_values = False
         with trace.record_operations():
             targets = [_build_stand_in_tensor(table, row) for row in recording.results]
-            # A variable stands for its fed state, because its gradient must include all its states.
+            # The source is the variable rather than its fed state, because its gradient must include all of its states.
             variables = {rows[0]: variable for variable, rows in table.record.variables.values()}
             sources = [variables.get(feed.row, _build_stand_in_tensor(table, feed.row)) for feed in feeds]
             seeds = [trace.add_feed(np.ones(target._value.shape, target._value.dtype)) for target in targets]
             try:
                 gradients = compute_gradients(trace.build_tape_watching_all(), targets, sources, list(seeds))
             except LookupError as error:
-                # `compute_shares` raises the error, so that calls without a gradient work.
+                # `compute_shares` raises the error, because calls without a gradient must work.
                 self.error = error
                 gradients = [None] * len(feeds)
             self.gradient_rows = [
@@ -316,8 +317,8 @@ class GradientRecording:
             saved: The values of `saved_rows`.
 
         Returns:
-            A share for each feed, or None if it has no gradient. The shares are tensors if an adjoint is a tensor;
-            otherwise they are arrays.
+            A share for each feed, or None if the feed has no gradient. Shares are tensors if an adjoint is a tensor,
+            otherwise arrays.
 
         Raises:
             LookupError: If an operation of the recording has no registered gradient.
@@ -343,7 +344,7 @@ class GradientRecording:
 
 
 def _build_stand_in_tensor(table: TraceTable, row: int) -> EagerTensor:
-    """Return a tensor for a row: its constant, or zeros of its shape if its value can differ between calls."""
+    """Return a tensor for a row. Its value is the row's constant, or zeros if the row can differ between calls."""
     tensor = from_array(table.constants.get(row, get_array_spec(*table.shape_dtypes[row]).zeros))
     tensor._record, tensor._row = table.record, row
     return tensor
@@ -359,7 +360,8 @@ FUNCTION_PRIMITIVE = Primitive(
 )
 
 
-# The outputs of a function that is called in another one. A sweep that reaches one of them has zeros for the others.
+# This joins the outputs of a function that another function calls. If a sweep reaches one output, the other outputs
+# have zeros as their adjoints.
 CALL_OUTPUTS_PRIMITIVE = Primitive(
     "call_outputs",
     lambda *arrays: arrays,
@@ -371,16 +373,17 @@ CALL_OUTPUTS_PRIMITIVE = Primitive(
 
 
 def join_call_outputs(trace: FirstRun, first_row: int, arguments: Sequence, returned: Any) -> Any:
-    """Return what an inner function returned, behind one row if its outputs depend on different inputs.
+    """Join the outputs of an inner function in a single row if they depend on different inputs.
 
-    The rows of an inner function belong to the outer one, but TensorFlow differentiates its call as a whole: an
-    input on which another output depends has the gradient zero, and not None.
+    The rows of an inner function belong to the outer function, but TensorFlow differentiates the call as a whole. If
+    the target depends only on one output, the gradient of an input behind another output is therefore zero instead of
+    None.
 
     Args:
         trace: The first run of the outer function.
         first_row: The first row of the call.
         arguments: The tensors among the arguments.
-        returned: What the function returned, with tensors in it.
+        returned: The value that the function returned, with its tensors.
     """
     record = trace.record
     outputs = {id(leaf): leaf for leaf in nest.flatten(returned) if isinstance(leaf, Tensor)}
@@ -410,10 +413,10 @@ def join_call_outputs(trace: FirstRun, first_row: int, arguments: Sequence, retu
 
 
 def record_function(trace: FirstRun, function: Callable, tensors: Sequence) -> TracedFunction:
-    """Run a function for the first time and return its recording.
+    """Run a function for the first time, and return its recording.
 
     Args:
-        trace: The empty first run, which receives the rows.
+        trace: An empty first run. The rows are added to it.
         function: The function. It is called with copies of `tensors` that belong to the trace.
         tensors: The tensors among the arguments.
 
@@ -443,16 +446,19 @@ def record_function(trace: FirstRun, function: Callable, tensors: Sequence) -> T
 
 
 def _is_live_capture_to_watch(feed: Feed) -> bool:
-    """Return whether a captured tensor still exists and can be watched, so that a gradient may reach it."""
+    """Return whether a captured tensor still exists and can be watched.
+
+    Only such a tensor needs a feed for its gradient.
+    """
     tensor = feed.captured_ref and feed.captured_ref()
     return tensor is not None and (feed.is_varying or tensor.dtype.differentiable)
 
 
 def convert_function_result(function_name: str, value: Any) -> Any:
-    """Convert one result of a traced function to a tensor. None stays None.
+    """Convert a result of a traced function to a tensor, or return None unchanged.
 
     Args:
-        function_name: The name of the function, for the message.
+        function_name: The name of the function, used in the message.
         value: The result.
 
     Returns:
@@ -473,11 +479,11 @@ def convert_function_result(function_name: str, value: Any) -> Any:
 
 
 def _build_result_packer(returned: Any, presence_flags: Sequence) -> Callable:
-    """Return the function that puts tensors into the structure that the Python function returned.
+    """Return a function that packs tensors into the structure that the Python function returned.
 
     Args:
         returned: The structure.
-        presence_flags: For each leaf of the structure, whether it is a tensor and not None.
+        presence_flags: For each leaf of the structure, whether it is a tensor. Other leaves are None.
     """
     if isinstance(returned, Tensor):
         return itemgetter(0)

@@ -1,4 +1,4 @@
-"""Replay a recording as recorded operations, for pictures and ``explain``."""
+"""Replay a recording as operations that are recorded, for pictures and ``explain``."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 def replay_recording(recording: FunctionRecording, inputs: Sequence, saved: Sequence = ()) -> list[EagerTensor]:
     """Run the rows of a recording again as operations that are recorded now.
 
-    No effect is repeated. A row that differs in each run has its value in `saved`.
+    Effects are not repeated. For rows that differ between runs, `saved` contains the values.
 
     Args:
         recording: The recording.
         inputs: A tensor for each feed.
-        saved: The values of the rows `recording.gradient.saved_rows`; may be empty.
+        saved: The values of the rows in `recording.gradient.saved_rows`. May be empty.
 
     Returns:
-        The results, then the new states of the assigned variables, as tensors.
+        The results, followed by the new states of the assigned variables, as tensors.
     """
     saved_values = dict(zip(recording.gradient.saved_rows, saved, strict=False))
     values: dict = dict(zip((feed.row for feed in recording.feeds), inputs, strict=True))

@@ -1,6 +1,6 @@
-"""Compute rows of a trace for other arrays.
+"""Compute the rows of a trace for other arrays.
 
-This is the plain form, which applies one primitive after the other. ``speed/`` compiles the same rows to one function.
+This is the plain form. It applies one primitive after another. ``speed/`` compiles the same rows to a single function.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from ..engine.tensor.tensor import EagerTensor, from_array
 from ..recording.sites import describe_line_of_row
 from .first_run import FirstRun, InaccessibleTensorError, OutOfScopeValue
 
-# A program is fused after this many runs if numba is already loaded. The first run, in Python, is not counted.
+# A program is fused after this many runs if numba is already loaded. The first run, in Python, does not count.
 FUSE_AFTER_RUNS = 63
-# A program that runs this often is worth the time to load numba.
+# After this many runs, it pays to load numba.
 LOAD_NUMBA_AFTER_RUNS = 512
 
 
@@ -33,21 +33,21 @@ class TraceTable:
         record: The record of its rows.
         calls: The call that computed each row, by row.
         shape_dtypes: The shape and dtype of each row, by row.
-        constants: The values of the rows that are the same in each call, by row.
+        constants: The values that are the same in every call, by row.
     """
 
     def __init__(self, trace: FirstRun) -> None:
-        """Create an empty table, which `read_and_release_new_rows` fills."""
+        """Create an empty table. `read_and_release_new_rows` fills it."""
         self.trace, self.record = trace, trace.record
         self.calls: dict[int, Call] = {}
         self.shape_dtypes: dict[int, tuple] = {}
         self.constants: dict[int, Any] = {}
 
     def read_and_release_new_rows(self) -> None:
-        """Read the rows that were written since the last time, and release their arrays.
+        """Read the rows that were written since the last call of this method, and release their arrays.
 
-        The table keeps the values that are the same in each call. Of other arrays the record keeps only shape and
-        dtype.
+        The table keeps the values that are the same in every call. For all other arrays, the record keeps only the
+        shape and dtype.
         """
         record, first_row = self.record, len(self.shape_dtypes)
         ops, first_inputs, second_inputs, calls, _, values = record.read_columns(first_row)
@@ -57,14 +57,14 @@ class TraceTable:
             self.shape_dtypes[row] = value.shape, value.dtype
             if op != LEAF:
                 self.calls[row] = call or build_elementwise_call(row, op, a, b)
-            # A constant that the record did not keep is computed in each call.
+            # A constant that the record did not keep is computed in every call.
             if not self.trace.is_varying(row) and type(value) is not ArraySpec:
                 self.constants[row] = value
             elif value.ndim:
                 record.store_value(row, get_array_spec(value.shape, value.dtype))
 
     def list_effects_from(self, first_row: int = 0) -> list:
-        """List the calls that every call of the function runs: effects and guards.
+        """List the effects and guards, which run in every call of the function.
 
         Args:
             first_row: The row at which the list begins.
@@ -85,7 +85,7 @@ class TraceTable:
             effects: Calls that are needed even if no fetched row depends on them.
 
         Returns:
-            The needed calls in the order of their rows, and the needed constants by row.
+            The needed calls in row order, and the needed constants by row.
         """
         visited_rows, stack = set(feeds), [*fetches, *(call.row for call in effects)]
         calls: dict[int, Call] = {}
@@ -116,13 +116,14 @@ def has_tuple_output(call: Call) -> bool:
 
 @fast.replace_rows
 class Rows:
-    """The plain form of a row program, which applies the needed primitives one after the other.
+    """The plain form of a row program, which applies the needed primitives one after another.
 
     ``speed/`` replaces this class with :class:`minitape.speed.compiled_rows.CompiledRows`.
 
     Attributes:
-        may_warn: Whether a run can cause warnings of NumPy.
-        steps: For each needed call: the call, its function on arrays, and whether that function returns a tuple.
+        may_warn: Whether a run can cause NumPy warnings.
+        steps: For each needed call, a tuple of the call, its function on arrays, and whether that function returns a
+            tuple.
         constants: The needed constants by row.
         fetches: The rows to compute.
         feeds: The rows whose arrays are provided.
@@ -139,15 +140,16 @@ class Rows:
         feeds: Sequence,
         build_call_function: Callable,
     ) -> None:
-        """Build the function on arrays of each call.
+        """Build the array function of each call.
 
         Args:
             table: The rows of the trace.
-            calls: The needed calls in the order of their rows.
+            calls: The needed calls in row order.
             constants: The needed constants by row.
             fetches: The rows to compute.
             feeds: The rows whose arrays are provided.
-            build_call_function: Returns the function on arrays for a call, see `build_call_function` in this module.
+            build_call_function: A function that returns the array function of a call, see `build_call_function` in this
+                module.
         """
         read_rows = {*fetches, *(row for call in calls for row in call.inputs)}
         self.steps = [
@@ -172,31 +174,31 @@ class Rows:
         return tuple([values[row] for row in self.fetches])
 
     def fuse_loops_if_faster(self, run_count: int) -> bool:
-        """Fuse the program into compiled loops if that pays after so many runs.
+        """Fuse the program into compiled loops if that pays after this number of runs.
 
         Args:
             run_count: How often the program has run.
 
         Returns:
-            Whether more runs would change nothing. The plain form is never fused, so this is True.
+            Whether the decision is final. True in the plain form, which is never fused.
         """
         return True
 
 
 class RowProgram:
-    """A function from the arrays of some rows to the arrays of others.
+    """A function from the arrays of some rows to the arrays of other rows.
 
     Attributes:
         table: The rows of the trace.
         fetches: The rows to compute.
         feeds: The rows whose arrays are provided.
         effects: Calls that run even if no fetched row depends on them.
-        run_count: How often the program has run. It is counted only while `next_fuse` is not 0.
-        next_fuse: The run count at which fusing is tried next; 0 if fusing can change nothing.
+        run_count: The number of runs so far, counted only while `next_fuse` is not 0.
+        next_fuse: The run count at which to try fusing next. 0 if the decision is final.
     """
 
     def __init__(self, table: TraceTable, fetches: Sequence, feeds: Sequence, effects: Sequence[Call] = ()) -> None:
-        """Describe a program, which is built when it first runs.
+        """Describe a program. It is built when it first runs.
 
         Args:
             table: The rows of the trace.
@@ -220,7 +222,7 @@ class RowProgram:
         """Count a run, fuse the program if it runs often, and return the function that computes the fetched rows.
 
         Returns:
-            A function from the arrays of the fed rows, one argument each, to a tuple of the arrays of the fetched rows.
+            A function that takes the array of each fed row as an argument, and returns a tuple of the fetched arrays.
         """
         if self.next_fuse:
             self.run_count += 1
@@ -229,7 +231,7 @@ class RowProgram:
         return self.rows.compute_fetches
 
     def compute_fetches(self, arrays: Sequence) -> tuple:
-        """Compute the fetched rows without NumPy's floating point warnings.
+        """Compute the fetched rows without NumPy's floating-point warnings.
 
         Args:
             arrays: The arrays of the fed rows.
@@ -253,17 +255,17 @@ class RowProgram:
 
 
 def build_call_function(record: Record, call: Call, with_notes: bool = True) -> Callable:
-    """Return the function on arrays that computes one call.
+    """Return the array function that computes a call.
 
-    An eager operation checks its operands. If the check depends on their values, the returned function repeats it.
+    Eager operations check their operands. If the check depends on their values, the returned function repeats it.
 
     Args:
-        record: The record of the trace, which supplies the line for an error message.
+        record: The record of the trace, which provides the line for error messages.
         call: A call in the trace.
-        with_notes: Whether the last output of the call is read, see :class:`.effect_rows.PythonRow`.
+        with_notes: Whether the last output of the call is read (:class:`.effect_rows.PythonRow`).
 
     Returns:
-        A function from the arrays of the inputs to the result, or to the tuple of results.
+        A function that takes the arrays of the inputs and returns the result, or a tuple of results.
     """
     primitive: Any = call.primitive
     if with_notes and getattr(primitive, "has_notes", False):
@@ -287,7 +289,7 @@ def build_call_function(record: Record, call: Call, with_notes: bool = True) -> 
     try:
         check(primitive, *operands, **call.attrs)
     except InaccessibleTensorError:
-        # The check reads values, so each call repeats it.
+        # The check reads values, so every call repeats it.
         return check_operands_and_run
     # The check reads only shapes and dtypes, which have passed it in the first run.
     return forward

@@ -1,4 +1,4 @@
-"""Switch the tracing of functions off, leave it for a block, and report whether a function is being traced."""
+"""Switch tracing off, suspend it for a block, and return whether a function is being traced."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from ..engine.record.interrupt_safe import ThreadContext, make_interrupt_safe
 from .first_run import find_current_trace
 
-# Whether every tf.function runs as plain Python. The list makes a change visible to modules that import the name.
+# Whether every tf.function runs as plain Python. It is a list, because modules that import the name must see changes.
 EAGER_FUNCTIONS = [False]
 
 
@@ -17,7 +17,8 @@ EAGER_FUNCTIONS = [False]
 def init_scope() -> Iterator[None]:
     """Run a block outside all functions that are being traced.
 
-    The operations of the block run once and are on no tape. Tensors of the traced functions cannot be used in it.
+    The operations in the block run once, and no tape records them. Tensors of traced functions cannot be used in the
+    block.
 
     See https://www.tensorflow.org/api_docs/python/tf/init_scope.
 
@@ -40,7 +41,7 @@ def executing_eagerly() -> bool:
     See https://www.tensorflow.org/api_docs/python/tf/executing_eagerly.
 
     Returns:
-        False while a function is being traced; otherwise True.
+        False while a function is being traced, otherwise True.
 
     >>> import minitape as tf
     >>> tf.executing_eagerly(), bool(tf.function(lambda: tf.executing_eagerly())())
@@ -52,12 +53,12 @@ def executing_eagerly() -> bool:
 def run_functions_eagerly(run_eagerly: bool) -> None:
     """Run every ``tf.function`` as the plain Python function that it wraps.
 
-    A debugger can then stop inside the function. The setting holds for all functions until it is switched off.
+    A debugger can then stop inside the function. The setting applies to all functions until it is switched off.
 
     See https://www.tensorflow.org/api_docs/python/tf/config/run_functions_eagerly.
 
     Args:
-        run_eagerly: True to run plain Python; False to record functions again.
+        run_eagerly: True to run plain Python, False to record functions again.
 
     >>> import minitape as tf
     >>> tf.config.run_functions_eagerly(True)
@@ -71,7 +72,7 @@ def run_functions_eagerly(run_eagerly: bool) -> None:
 def get_logger() -> logging.Logger:
     """Return the logger that receives minitape's warnings.
 
-    Its name is TensorFlow's, so that programs can configure both in the same way.
+    It has the name of TensorFlow's logger, so that programs can configure both in the same way.
 
     See https://www.tensorflow.org/api_docs/python/tf/get_logger.
 

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TensorSpec:
-    """The dtype and static shape of a tensor, for signatures.
+    """The dtype and static shape of a tensor, for input signatures.
 
     See https://www.tensorflow.org/api_docs/python/tf/TensorSpec.
 
     Attributes:
-        shape: A `TensorShape`. A size of None allows any size.
+        shape: A `TensorShape`, in which None allows any size.
         dtype: A `DType`.
         name: A name for the tensor, or None.
 
@@ -45,9 +45,9 @@ class TensorSpec:
 
 
 class IdentityKey:
-    """A dictionary key for an object that is equal only to itself.
+    """A dictionary key that compares objects by identity.
 
-    It does not keep the object alive, unless Python cannot refer to the object weakly.
+    It does not keep its object alive, unless the object does not support weak references.
     """
 
     __slots__ = ("_ref", "_id")
@@ -72,8 +72,8 @@ class IdentityKey:
 def build_argument_key(value: Value) -> Any:
     """Return the part of a call's key that describes one argument.
 
-    Tensors differ by dtype and shape, plain Python values by type and value, collections by their items, and other
-    objects by identity.
+    Tensors are compared by dtype and shape, plain Python values by type and value, collections by their items, and
+    other objects by identity.
 
     Args:
         value: The argument.
@@ -84,7 +84,7 @@ def build_argument_key(value: Value) -> Any:
     if isinstance(value, Tensor):
         return value.dtype, value.shape._dims
     if value is None or isinstance(value, (int, float, str, bytes, complex)):
-        # All nans share a key, because a nan is not equal to itself.
+        # All NaNs share a key, because NaN is not equal to itself.
         return value if value == value else repr(value)
     if isinstance(value, (list, tuple, range)):
         return type(value), *[build_argument_key(item) for item in value]

@@ -1,7 +1,7 @@
-"""Emulate the graphs and sessions of TensorFlow 1, to the extent that its documentation shows them.
+"""Emulate the graphs and sessions of TensorFlow 1, as far as its documentation shows them.
 
-In a graph nothing is computed. A call of a function returns a :class:`Deferred`, which holds the function and its
-arguments. ``Session.run`` makes the call when the placeholders have values. A tape records it, so that it has
+A graph does not compute anything. Calling a function returns a :class:`Deferred`, which stores the function and its
+arguments. ``Session.run`` makes the call when the placeholders have values. A tape records the call and computes its
 gradients.
 """
 
@@ -27,7 +27,7 @@ from ..engine.values.shape import TensorShape
 from ..recording.graph_nodes import find_operation_and_inputs
 from .traced_calls import wrap_for_traces
 
-# The registered gradient functions (op, *upstream) by name.
+# The registered gradient functions (op, *upstream), by name.
 REGISTERED_GRADIENTS: dict[str, Callable | None] = {}
 
 
@@ -36,12 +36,12 @@ class _GraphState(threading.local):
 
     Attributes:
         graph: The graph that is being built, or None.
-        default_graph: The graph for use outside a ``with`` block, created when it is first needed.
-        sessions: The open sessions, the innermost last.
+        default_graph: The graph that is used outside ``with`` blocks, created on first use.
+        sessions: The open sessions. The innermost session is last.
     """
 
     def __init__(self) -> None:
-        """Begin without graphs and sessions."""
+        """Create a state without graphs and sessions."""
         self.graph: Graph | None = None
         self.default_graph: Graph | None = None
         self.sessions: list[Session] = []
@@ -51,13 +51,13 @@ _graph_state = _GraphState()
 
 
 class Graph:
-    """A graph of TensorFlow 1. Calls in ``with graph.as_default():`` wait for a session.
+    """A TensorFlow 1 graph. Calls in ``with graph.as_default():`` wait for a session.
 
     See https://www.tensorflow.org/api_docs/python/tf/Graph.
 
     Attributes:
         name_counts: How often each name has been used.
-        overrides: The name of a registered gradient for each operation type that has one.
+        overrides: For operation types with a registered gradient, the name of that gradient.
 
     >>> import minitape as tf
     >>> with tf.Graph().as_default() as graph:
@@ -68,7 +68,7 @@ class Graph:
     """
 
     def __init__(self) -> None:
-        """Create an empty graph, and wrap the public functions so that their calls can wait."""
+        """Create an empty graph, and wrap the public functions so that their calls can be deferred."""
         hooks.wrap_functions(_wrap_for_graphs)
         self.name_counts: dict[str, int] = {}
         self.overrides: dict = {}
@@ -78,7 +78,7 @@ class Graph:
         return TemporaryAttributes(_graph_state, self, graph=self)
 
     def gradient_override_map(self, overrides: dict) -> AbstractContextManager:
-        """Return a block in which operations have registered gradients.
+        """Return a block in which operations use registered gradients.
 
         Args:
             overrides: For each operation type, the name under which `RegisterGradient` registered its gradient.
@@ -89,7 +89,7 @@ class Graph:
         """Return a name that no other operation of the graph has.
 
         Args:
-            name: The name, to which a number is added if it was used before.
+            name: The name. If it is already in use, a number is appended.
         """
         count = self.name_counts[name] = self.name_counts.get(name, -1) + 1
         return f"{name}_{count}" if count else name
@@ -120,7 +120,7 @@ def get_default_graph() -> Graph:
 class Deferred(Tensor):
     """A call that waits for a session.
 
-    In TensorFlow 1 it is both a tensor of a graph and the operation that computes the tensor.
+    It takes the place of both a TensorFlow 1 graph tensor and the operation that computes this tensor.
 
     Attributes:
         graph: The graph that the call belongs to.
@@ -140,7 +140,7 @@ class Deferred(Tensor):
             function: The function to call.
             args: The positional arguments.
             kwargs: The keyword arguments, or None.
-            name: The name of the operation. Without a name, its type is used.
+            name: The name of the operation. If None, the type of the operation is used.
         """
         graph = get_default_graph()
         self.graph, self.overrides = graph, graph.overrides
@@ -157,7 +157,7 @@ class Deferred(Tensor):
 
         Args:
             feed_dict: Values for placeholders and other tensors, or None.
-            session: The session that runs the call; None for the default session.
+            session: The session that runs the call. None stands for the default session.
 
         Returns:
             A NumPy array, or a structure of them.
@@ -177,7 +177,7 @@ class Deferred(Tensor):
         raise AttributeError(f"{self!r} waits for a session: it has no {name} yet", name=name)
 
     def __getitem__(self, key: Any) -> Deferred:
-        """Return a deferred index or slice."""
+        """Return a deferred index or slice operation."""
         return Deferred(operator.getitem, (self, key), name="strided_slice")
 
     def __bool__(self) -> bool:
@@ -189,7 +189,7 @@ class Deferred(Tensor):
         raise TypeError("A tensor of a graph has no elements before a session runs it")
 
     def __hash__(self) -> int:
-        """Return the hash of the object, so that it can be a key of ``feed_dict``."""
+        """Return the hash of the object's identity, so that it can be a key in ``feed_dict``."""
         return id(self)
 
     def __eq__(self, other: object) -> bool:
@@ -197,7 +197,7 @@ class Deferred(Tensor):
         return self is other
 
     def __repr__(self) -> str:
-        """Return the name of the tensor as TensorFlow shows it."""
+        """Return the name of the tensor in TensorFlow's format."""
         return f'Tensor("{self.name}")'
 
 
@@ -222,21 +222,21 @@ _install_deferred_operators()
 
 
 class Placeholder(Deferred):
-    """A tensor of a graph whose value is provided when a session runs."""
+    """A graph tensor whose value is provided when a session runs."""
 
     def __init__(self, dtype: Any, shape: Any, name: str | None) -> None:
         """Add a placeholder to the graph that is being built.
 
         Args:
             dtype: The type of the elements.
-            shape: The shape; None for any shape.
-            name: The name; None for "Placeholder".
+            shape: The shape. None allows any shape.
+            name: The name. None stands for "Placeholder".
         """
         super().__init__(self._raise_missing_feed, name=name or "Placeholder")
         self._shape, self._dtype = TensorShape(shape), dtypes.as_dtype(dtype)
 
     dtype = property(lambda self: self._dtype, doc="The type of the elements.")
-    shape = property(lambda self: self._shape, doc="The shape, with None for open sizes.")
+    shape = property(lambda self: self._shape, doc="The shape, with None for unknown sizes.")
 
     def __repr__(self) -> str:
         """Return the text that TensorFlow shows."""
@@ -257,11 +257,11 @@ def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Place
 
     Args:
         dtype: The type of the elements.
-        shape: The shape, with None for open sizes. None allows any shape.
+        shape: The shape, with None for unknown sizes. None allows any shape.
         name: The name in the graph.
 
     Returns:
-        A tensor of the graph.
+        A graph tensor.
 
     Raises:
         RuntimeError: If no graph is being built.
@@ -304,12 +304,12 @@ _IMMEDIATE_NAMES = set(
 )
 
 
-# Functions of pictures are not deferred, because they look up the names in their caller.
+# Picture functions are not deferred, because they look up names in their caller.
 _DEFERRED_MODULES = ("minitape.tf.", "minitape.engine.", "minitape.functions.")
 
 
 def _wrap_for_graphs(name: str, value: Any) -> Any:
-    """Return the object that a namespace offers under a name. In a graph, calls of the object wait."""
+    """Return the object that a namespace provides under a name. In a graph, calls of the object are deferred."""
     value = wrap_for_traces(name, value)
     if name in _IMMEDIATE_NAMES or not inspect.isfunction(value) or not value.__module__.startswith(_DEFERRED_MODULES):
         return value
@@ -324,7 +324,7 @@ def _wrap_for_graphs(name: str, value: Any) -> Any:
 
 
 def _defer_call(function: Callable, args: Any, kwargs: Any) -> Any:
-    """Return a call that waits, or a list with a deferred call for each of its results.
+    """Return a deferred call, or a list with a deferred call for each result.
 
     ``convert_to_tensor`` returns a deferred call unchanged.
     """
@@ -347,9 +347,9 @@ def _select_result(results: Any, index: int) -> Any:
 
 
 class Session:
-    """A session that computes calls of a graph.
+    """A session that computes the calls of a graph.
 
-    In ``with Session():`` it is the default session. ``target`` and ``config`` have no effect.
+    In ``with Session():``, it is the default session. ``target`` and ``config`` have no effect.
 
     See https://www.tensorflow.org/api_docs/python/tf/compat/v1/Session.
 
@@ -369,7 +369,7 @@ class Session:
 
         Args:
             target: Ignored.
-            graph: The graph; None for the default graph.
+            graph: The graph. None stands for the default graph.
             config: Ignored.
         """
         self.graph = graph or get_default_graph()
@@ -383,12 +383,12 @@ class Session:
         return self
 
     def __exit__(self, *error: Any) -> None:
-        """Restore the session and the graph that were current before."""
+        """Restore the previous session and graph."""
         _graph_state.sessions.remove(self)
         type(self._block).__exit__(self._block, *error)
 
     def close(self) -> None:
-        """Close the session. This has no effect, because a session holds no resources."""
+        """Close the session. This has no effect, because a session does not hold any resources."""
 
     def run(self, fetches: Any, feed_dict: Any = None) -> Any:
         """Compute tensors of the graph.
@@ -417,7 +417,7 @@ class SessionRun:
     Attributes:
         feed_values: Values for placeholders and other tensors.
         tape: A persistent tape that records all calls.
-        computed_values: The results so far by call.
+        computed_values: The results so far, by call.
     """
 
     def __init__(self, feed_values: dict) -> None:
@@ -437,7 +437,7 @@ class SessionRun:
             fetches: A nested structure of deferred calls and other values.
 
         Returns:
-            The same structure, with the result of each call.
+            The same structure, with each call replaced by its result.
         """
         with TemporaryAttributes(_graph_state, graph=None), suspend_recording(), self.tape:
             for feed, value in self.feed_values.items():
@@ -457,7 +457,7 @@ class SessionRun:
         return value
 
     def _compute_call(self, call: Deferred) -> Any:
-        """Make a call with computed arguments and return its result."""
+        """Compute the arguments of a call, make the call, and return its result."""
         args = [self._evaluate_structure(argument) for argument in call.args]
         kwargs = {key: self._evaluate_structure(argument) for key, argument in call.kwargs.items()}
         if call.function is gradients:
@@ -476,7 +476,7 @@ class SessionRun:
         return nest.map_structure(self._watch_if_untracked, result)
 
     def _watch_if_untracked(self, value: Any) -> Any:
-        """Return a value. The tape watches the value if it is a tensor that the tape did not compute."""
+        """Return a value unchanged, but watch it if it is a tensor that the tape has not computed."""
         record: Any = self.tape._record
         if type(value) is EagerTensor and value.dtype.differentiable and record.find_row(value) is None:
             self.tape.watch(value)
@@ -484,7 +484,7 @@ class SessionRun:
 
 
 class _Operation:
-    """The operation that a registered gradient function receives.
+    """The operation object that a registered gradient function receives.
 
     Attributes:
         type: TensorFlow's name for the kind of operation.
@@ -499,12 +499,12 @@ class _Operation:
 
 
 def _run_with_registered_gradient(call: Deferred, gradient_function: Callable | None, args: list, kwargs: dict) -> Any:
-    """Make a call whose gradient is a registered function.
+    """Make a call with a registered gradient.
 
     Args:
         call: The call.
-        gradient_function: A function (operation, *upstream) that returns the gradients of the inputs; None for no
-            gradient.
+        gradient_function: A function (operation, *upstream) that returns the gradients of the inputs. None if there is
+            no gradient.
         args: The computed positional arguments.
         kwargs: The computed keyword arguments.
 
@@ -533,14 +533,14 @@ def _run_with_registered_gradient(call: Deferred, gradient_function: Callable | 
 
 
 def gradients(ys: Any, xs: Any, grad_ys: Any = None, name: str = "gradients") -> list:
-    """Return the gradients of the sum of ``ys`` with respect to each of ``xs``, as tensors of a graph.
+    """Return the gradients of the sum of ``ys`` with respect to each of ``xs``, as graph tensors.
 
     See https://www.tensorflow.org/api_docs/python/tf/compat/v1/gradients.
 
     Args:
         ys: A tensor, or a nested structure of tensors.
         xs: A tensor or variable, or a nested structure of them.
-        grad_ys: The adjoints with which the backward sweep begins, one for each of ``ys``. None stands for ones.
+        grad_ys: The adjoint that each of ``ys`` starts with. None stands for ones.
         name: The name of the operations.
 
     Returns:
@@ -597,10 +597,10 @@ class RegisterGradient:
         self._op_type = op_type
 
     def __call__(self, f: Callable | None) -> Callable | None:
-        """Register a gradient function and return it.
+        """Register a gradient function, and return it.
 
         Args:
-            f: The function; None for operations without a gradient.
+            f: The function. None stands for operations without a gradient.
 
         Raises:
             KeyError: If the name is already registered.

@@ -1,7 +1,7 @@
 """Select the public functions whose calls write a single row while a ``tf.function`` is traced.
 
-Other functions need no wrapper, because the operations that they consist of are recorded. Namespaces consult this table
-when a name is first used.
+Other functions need no wrapper, because their operations are recorded. A namespace uses this table when one of its
+names is first read.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 from ..engine.record.thread_state import state
 
-# Each public name is mapped to the function of :mod:`.effect_rows` that writes its row.
+# For each public name, the function in :mod:`.effect_rows` that writes its row.
 _ROW_WRITERS = {
     name: writer
     for writer, names in {
@@ -27,15 +27,15 @@ _ROW_WRITERS = {
 
 
 def wrap_for_traces(name: str, public_object: Any) -> Any:
-    """Return the object that a namespace offers under a name.
+    """Return the object that a namespace provides under a name.
 
     Args:
         name: The public name, such as "print".
         public_object: The function, class or value with that name.
 
     Returns:
-        If the table has the name, a function that writes one row when it is called in a trace, and calls
-        `public_object` elsewhere. Otherwise `public_object`.
+        If the table contains the name, a function that writes one row when it is called in a trace, and calls
+        `public_object` elsewhere. Otherwise, `public_object` itself.
 
     >>> wrap_for_traces("cos", abs) is abs
     True

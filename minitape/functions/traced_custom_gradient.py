@@ -1,4 +1,4 @@
-"""Record functions with ``tf.custom_gradient`` while a ``tf.function`` is traced."""
+"""Record functions with custom gradients while a ``tf.function`` is traced."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ..engine.tensor.tensor import Tensor, from_array
 
 @pass_adjoints_as_list
 def _compute_custom_shares(adjoints: Any, z: Any, *inputs: Any, call: CustomCall, results: int) -> list:
-    """Return None for each result of the function, then the user's gradients of its arguments."""
+    """Return None for each result of the function, followed by the user's gradients of the arguments."""
     shares = [None] * results + call.compute_shares([*map(convert_adjoint_to_tensor, adjoints)])
     if any(isinstance(adjoint, Tensor) for adjoint in adjoints):
         return shares
@@ -27,12 +27,12 @@ def _compute_custom_shares(adjoints: Any, z: Any, *inputs: Any, call: CustomCall
 
 
 class CustomGradientPrimitive(Primitive):
-    """The operation of a function with a user-defined gradient.
+    """The operation of a function with a custom gradient.
 
-    Its inputs are the results that the function computed and then its arguments. Its outputs are the results.
+    Its inputs are the results that the function computed, followed by the arguments. Its outputs are the results.
 
     Attributes:
-        has_tuple_output: True, because `forward` returns a tuple even for one result.
+        has_tuple_output: True, because `forward` returns a tuple even for a single result.
     """
 
     has_tuple_output = True
@@ -48,7 +48,7 @@ CUSTOM_GRADIENT = CustomGradientPrimitive(
 
 
 def write_custom_gradient_row(f: Callable, args: Sequence, kwargs: dict) -> Any:
-    """Call a function with a user-defined gradient in a trace, and record the call as one row.
+    """Call a function with a custom gradient in a trace, and record the call as one row.
 
     Args:
         f: The user's function, which returns its result and a gradient function.
@@ -56,7 +56,7 @@ def write_custom_gradient_row(f: Callable, args: Sequence, kwargs: dict) -> Any:
         kwargs: The keyword arguments.
 
     Returns:
-        The result, whose tensors are the outputs of the row.
+        The result. Its tensors are the outputs of the row.
     """
 
     def record_results_row(call: CustomCall, results: list, inputs: list) -> list:

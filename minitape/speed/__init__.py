@@ -1,26 +1,26 @@
-"""Faster forms of parts of the engine; if this folder is deleted, minitape returns the same results more slowly.
+"""Faster forms of parts of the engine. Without this folder, minitape returns the same results more slowly.
 
 Recording operations:
 
-* ``operators`` generates the operators and functions of the table of derivatives.
+* ``operators`` generates operators and functions from the table of derivatives.
 * ``operation`` runs all other operations.
-* ``packed_rows`` stores the rows of long recordings in little memory.
+* ``packed_rows`` stores the rows of long recordings compactly.
 
 Backward sweeps:
 
-* ``fast_sweeps`` sweeps over numbers, arrays and calls.
-* ``nested_number_sweep`` sweeps over numbers while an outer tape records.
-* ``long_sweep`` sweeps over long tapes of numbers with compiled ``kernels``. ``kernel_source`` writes the source that
+* ``fast_sweeps`` sweeps over scalars, arrays and calls.
+* ``nested_number_sweep`` sweeps over scalars while an outer tape records.
+* ``long_sweep`` sweeps over long tapes of scalars with compiled ``kernels``. ``kernel_source`` writes the source that
   numba compiles.
-* ``array_blocks`` computes functions of large arrays block by block and reuses memory.
+* ``array_blocks`` computes functions of large arrays block by block, and reuses memory.
 
 Rows of a ``tf.function``:
 
 * ``compiled_rows`` compiles them to one Python function.
-* ``fusion`` and ``loop_detection`` compile the rows that run often to loops, with numba.
-* ``blockwise`` computes runs of operations on large arrays together, with NumPy and compiled loops.
+* ``fusion`` and ``loop_detection`` compile rows that run often to loops, with numba.
+* ``blockwise`` computes several operations on large arrays together, with NumPy and compiled loops.
 
-Compiling: ``compilation``, ``machine_code`` and ``code_cache`` compile each function once and store its machine code.
+Compiling: ``compilation``, ``machine_code`` and ``code_cache`` compile each function once, and store its machine code.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from typing import Any, NamedTuple
 from ..engine.table.accelerator import Accelerator
 from . import array_blocks
 
-# Each key is a plain function or class. Its module has a function of the same name that builds the fast form.
+# For each plain function or class, the module that contains a function of the same name, which builds the fast form.
 _FAST_MODULES = {"Record": "packed_rows", "apply": "operation", "run_sweep": "fast_sweeps", "Rows": "compiled_rows"}
 
 
 class FormPair(NamedTuple):
-    """A function or class of the engine and its replacement.
+    """A function or class of the engine, and its replacement.
 
     Attributes:
         plain: The function or class of the engine.
@@ -49,10 +49,10 @@ class FormPair(NamedTuple):
 
 
 class FastFunction(NamedTuple):
-    """An operator or function of the table of derivatives in both forms.
+    """The plain and fast forms of an operator or function from the table of derivatives.
 
     Attributes:
-        primitive: The line of the table that the function computes.
+        primitive: The primitive that the function computes.
         plain: The function of the engine.
         fast: The generated function.
         options: The keyword arguments of :func:`minitape.speed.operators.build_operation_function`.
@@ -68,7 +68,7 @@ class Speed(Accelerator):
     """The accelerator that installs the fast forms in the engine.
 
     Attributes:
-        large_size: The number of elements from which an array is large.
+        large_size: Arrays with at least this many elements count as large.
         create_buffer: See :func:`minitape.speed.array_blocks.create_buffer`.
         accumulate_adjoint: See :func:`minitape.speed.array_blocks.accumulate_adjoint`.
         compile_formula: See :func:`minitape.speed.array_blocks.compile_formula`.
@@ -89,13 +89,13 @@ class Speed(Accelerator):
     def _build_fast_form(self, plain: Any) -> Any:
         """Build the fast form of a function or class of the engine.
 
-        The function with the same name in one of this package's modules builds it.
+        The function that builds it has the same name, in a module of this package.
 
         Args:
-            plain: The function or class to replace; its name must be in ``_FAST_MODULES``.
+            plain: The function or class to replace. Its name must be in ``_FAST_MODULES``.
 
         Returns:
-            The fast form. The pair of both is stored in ``pairs``.
+            The fast form. Both forms are also stored in ``pairs``.
         """
         name = plain.__name__
         fast_form = getattr(_import_speed_module(_FAST_MODULES[name]), name)(plain)
@@ -114,19 +114,19 @@ class Speed(Accelerator):
         reads: bool = False,
         inside: bool = False,
     ) -> Any:
-        """Generate the fast form of an operator or function of the table of derivatives.
+        """Generate the fast form of an operator or function from the table of derivatives.
 
         Args:
-            plain: The function of the engine, which runs for all unusual operands.
-            primitive: The line of the table.
+            plain: The function of the engine, which handles all unusual operands.
+            primitive: The primitive that the function computes.
             name: The name of the generated function.
-            reflected: Whether the operands are exchanged, as in ``__rsub__``.
+            reflected: Whether the operands are swapped, as in ``__rsub__``.
             signature: The parameters of the generated function, such as "x, y, name=None".
             reads: Whether the first operand is a variable.
-            inside: Whether rules of a recorded sweep call the function.
+            inside: Whether the rules of a recorded sweep call the function.
 
         Returns:
-            The generated function. :func:`minitape.speed.operators.build_operation_function` describes it.
+            The generated function (:func:`minitape.speed.operators.build_operation_function`).
         """
         options = {"reflected": reflected, "signature": signature, "reads": reads, "inside": inside}
         fast_function = _import_speed_module("operators").build_operation_function(plain, primitive, name, **options)
@@ -136,5 +136,5 @@ class Speed(Accelerator):
 
 @functools.cache
 def _import_speed_module(module_name: str) -> Any:
-    """Import a module of this package when it is first needed."""
+    """Import a module of this package on first use."""
     return import_module(f"{__name__}.{module_name}")

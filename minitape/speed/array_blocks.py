@@ -1,11 +1,10 @@
 """Compute elementwise functions of large arrays block by block, and reuse memory.
 
-NumPy computes ``g * (1 - z * z)`` in three passes over main memory. Each pass creates a new array, whose pages the
-operating system first fills with zeros. For a million numbers that costs five times as much as the arithmetic.
-
-Here the function runs on one block after the other. The intermediate results of a block stay in the cache, and only
-the final result is written to memory. That memory comes from a pool. A buffer is free again when only the pool refers
-to it.
+NumPy computes ``g * (1 - z * z)`` in three passes over main memory. Each pass creates a new array, and the operating
+system first fills its pages with zeros. For a million elements, that costs five times as much as the arithmetic. This
+module runs the function on one block after another. The intermediate results of a block stay in the cache, and only the
+final result is written to memory. That memory comes from a pool. A buffer is free again when only the pool refers to
+it.
 """
 
 from __future__ import annotations
@@ -23,8 +22,8 @@ import numpy as np
 
 from ..engine.table.generated_code import OPERATORS, compile_expression, find_names, parse_expression
 
-LARGE = 65_536  # An array with at least this many elements is computed in blocks.
-# The number of elements of a block. Its inputs and results fit in the cache, and there are few calls of NumPy.
+LARGE = 65_536  # Arrays with at least this many elements are computed in blocks.
+# The number of elements per block. At this size, inputs and results fit in the cache, and few NumPy calls are needed.
 BLOCK_SIZE = 32_768
 POOL_BYTES = 2**28  # The pool keeps at most this much memory.
 
@@ -33,22 +32,22 @@ _pool: list[np.ndarray] = []
 
 
 def _count_references_of_first(pool: list[np.ndarray]) -> int:
-    """Return how many references this interpreter counts for a buffer that only the pool holds."""
+    """Return the reference count of a buffer to which only the pool refers."""
     for memory in pool:
         return sys.getrefcount(memory)
     raise IndexError
 
 
-# A debugger that looks at these variables holds additional references, hence the limit.
+# A debugger that inspects these variables adds references, hence the limit.
 _FREE_REFERENCES = min(_count_references_of_first([np.empty(1)]), 3)
 _COUNTS_VARIABLES = sys.version_info < (3, 14)  # Newer versions do not count every variable that refers to an object.
-# find_reusable_array counts six references to an adjoint that nothing else holds. One is the sweep's, three are
-# variables of the calling functions, and two are its own.
+# find_reusable_array counts six references to an adjoint if nothing else refers to it: one in the sweep, three in
+# variables of the calling functions, and two in the function itself.
 _SWEEP_REFERENCES = 6
 
 
 def create_buffer(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
-    """Return an uninitialized array, in memory of the pool if a buffer of this size is free.
+    """Return an uninitialized array. If the pool has a free buffer of this size, the array uses it.
 
     Args:
         shape: The shape of the array.
@@ -68,10 +67,10 @@ def create_buffer(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
 
 
 def find_reusable_array(array: Any) -> Any:
-    """Return an array if a step of a sweep may overwrite it, else None.
+    """Return an array if a step of a sweep may overwrite it, otherwise None.
 
-    A step may overwrite an array of the pool's memory to which only the sweep refers. The references of the calling
-    functions are counted, so this function must be called as it is in this module.
+    A step may overwrite an array in the pool if only the sweep refers to it. The references from the calling functions
+    are counted, so this function must be called exactly as in this module.
 
     Args:
         array: The adjoint that the step no longer needs.
@@ -87,11 +86,11 @@ def find_reusable_array(array: Any) -> Any:
 
 
 def accumulate_adjoint(total: np.ndarray, share: Any) -> np.ndarray:
-    """Add a share to a large adjoint in memory of the pool.
+    """Add a share to a large adjoint, using memory from the pool.
 
     Args:
         total: The sum so far. It is overwritten if nothing else refers to it.
-        share: The array or number to add.
+        share: The array or scalar to add.
 
     Returns:
         The sum, as an array with the shape of ``total``.
@@ -106,11 +105,11 @@ def accumulate_adjoint(total: np.ndarray, share: Any) -> np.ndarray:
 def list_block_slices(element_count: int, block_size: int = BLOCK_SIZE) -> list[slice]:
     """Return slices that split elements into blocks of nearly equal size.
 
-    The sizes are nearly equal because NumPy may compute a function of a much smaller block differently.
+    The sizes are nearly equal, because NumPy may compute much smaller blocks differently.
 
     Args:
         element_count: The number of elements to split.
-        block_size: The largest size of a block.
+        block_size: The maximum size of a block.
     """
     block_count = -(-element_count // block_size)
     ends = [element_count * k // block_count for k in range(block_count + 1)]
@@ -123,11 +122,12 @@ def compile_formula(text: str, names: str, plain: Callable) -> Callable:
     Args:
         text: The formula, such as "g * (1 - z * z)".
         names: The names of the formula's arguments, one letter each, such as "gzxy".
-        plain: The function that computes the formula of any arguments.
+        plain: The function that computes the formula for any arguments.
 
     Returns:
-        A function with the arguments of ``plain`` and ``over``, an array whose memory the result may reuse. It calls
-        ``plain`` unless the arguments are contiguous float arrays of one shape and dtype, or numbers.
+        A function with the arguments of ``plain`` and an additional argument ``over``, an array whose memory the result
+        may reuse. Unless all arguments are scalars or contiguous float arrays of the same shape and dtype, the function
+        calls ``plain``.
     """
     read_names = find_names(text)
     if read_names <= {text}:  # The formula is one of its arguments, so there is nothing to compute.
@@ -165,7 +165,7 @@ def compile_formula(text: str, names: str, plain: Callable) -> Callable:
 
 
 def _flatten_or_read_once(value: Any) -> Any:
-    """Return a large array with one axis, the repeated element of an array without strides, or any other value."""
+    """Flatten a large array, reduce a broadcast scalar to its only element, and return any other value unchanged."""
     if type(value) is not np.ndarray:
         return value
     return value.reshape(-1) if any(value.strides) else value.flat[0]
@@ -173,9 +173,9 @@ def _flatten_or_read_once(value: Any) -> Any:
 
 @functools.cache
 def _build_in_place_function(text: str, names: str) -> tuple[Callable | None, int]:
-    """Return a function that writes the result of a formula into an array, and the number of the formula's steps.
+    """Return a function that writes the result of a formula into an array, and the number of steps in the formula.
 
-    The function takes the array and then the formula's arguments. It is None if no NumPy function computes the last
+    The function takes the array, followed by the formula's arguments. It is None if no NumPy function computes the last
     step of the formula.
     """
     from ..engine.table.primitives.formula import ARRAY, LIBRARY
@@ -189,7 +189,7 @@ def _build_in_place_function(text: str, names: str) -> tuple[Callable | None, in
         name, operands = "negative", [node.operand]
     else:
         name, operands = "", []
-    # NumPy's own function is needed, because ARRAY wraps some functions, and the wrappers do not accept `out`.
+    # NumPy's own function is needed, because ARRAY wraps some functions and the wrappers do not accept `out`.
     last_function = _compute_power if name == "pow" else LIBRARY.get(name) or getattr(np, name, None) or ARRAY.get(name)
     if not isinstance(last_function, np.ufunc) and last_function is not _compute_power:
         return None, 2

@@ -1,8 +1,8 @@
-"""Compile runs of elementwise calls on large arrays, which are computed together block by block.
+"""Compile runs of elementwise calls on large arrays, and compute each run block by block.
 
-Each operation alone would pass over main memory. Here a block of every array stays in the cache while all calls of the
-run pass over it. Only the results that other calls read are written to memory. NumPy computes sin, exp and tanh of a
-block because it has vector code for them. If the program is fused, the calls between them become compiled loops.
+On its own, each operation would pass over main memory. In a run, one block of each array remains in the cache while all
+calls process it. Only results that other calls read are written to memory. NumPy computes sin, exp and tanh of a block,
+because it has vector code for these functions. If the program is fused, the calls between them become compiled loops.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from .fusion import (
 if TYPE_CHECKING:
     from .fusion import ProgramTable
 
-MIN_CALLS = 3  # A run of fewer calls does not pay.
-BLOCK_SIZE = LARGE - 1  # The number of elements of a block, which must not count as a large array itself.
+MIN_CALLS = 3  # Shorter runs do not pay.
+BLOCK_SIZE = LARGE - 1  # The elements in a block. A block itself must not count as large.
 
 
 class BlockTable(NamedTuple):
     """The table of a program that computes one block.
 
     Attributes:
-        shape_dtypes: The shape and dtype of each row; arrays have the shape (BLOCK_SIZE,).
-        constants: The constant numbers by row.
+        shape_dtypes: The shape and dtype of each row. Arrays have the shape (BLOCK_SIZE,).
+        constants: The constant scalars, by row.
         calls: Always empty, because the program of a block receives its calls separately.
     """
 
@@ -46,14 +46,14 @@ class BlockTable(NamedTuple):
 
 
 def find_blockwise_kind(table: ProgramTable, call: Call) -> tuple[tuple[int, ...], type] | None:
-    """Return the shape and float type of a call on large arrays that can be part of a run.
+    """Return the shape and float type of a call on large arrays, if it can be part of a run.
 
     Args:
         table: The rows of the function.
         call: An elementwise call, or a sum or mean of all elements.
 
     Returns:
-        (shape, float type), which all calls of a run have in common. None for all other calls.
+        (shape, float type), which are the same for all calls in a run. None for all other calls.
     """
     is_reduction = call.primitive.name in TOTAL_PRIMITIVES
     shape = table.shape_dtypes[call.inputs[0] if is_reduction else call.row][0]
@@ -67,10 +67,10 @@ def find_blockwise_kind(table: ProgramTable, call: Call) -> tuple[tuple[int, ...
 
 
 def find_broadcast_number_row(table: ProgramTable, row: int) -> int | None:
-    """Return the row of the number that fills a large array.
+    """Return the row of the scalar that a large array repeats.
 
-    That is the row itself if it is a constant whose elements are equal. If a number was broadcast to the array, it is
-    the row of the number. None for all other arrays.
+    This is the row itself if it is a constant with equal elements, or the row of a scalar that was broadcast to the
+    array. None for all other arrays.
     """
     if row in table.constants:
         return row if find_uniform_number(table.constants[row]) is not None else None
@@ -88,19 +88,20 @@ def compile_blockwise_run(
     consumers: dict[int, list[int]],
     build_writer: Callable,
 ) -> tuple[Callable, list[int], list[int]]:
-    """Compile a run of calls to one function that computes block by block.
+    """Compile a run of calls to a single function that computes block by block.
 
     Args:
         table: The rows of the function.
         calls: The calls of the run, in order.
-        kind: The shape and float type of the run's arrays, see :func:`find_blockwise_kind`.
-        find_alias: Returns, for a row, the row that holds its value.
+        kind: The shape and float type of the run's arrays (:func:`find_blockwise_kind`).
+        find_alias: A function that returns, for a row, the row that contains its value.
         consumers: For each row, the rows that read it.
-        build_writer: Builds the ``ProgramWriter`` of one block from (table, calls, constants, fetches, feeds).
+        build_writer: A function that builds the ``ProgramWriter`` of one block from (table, calls, constants, fetches,
+            feeds).
 
     Returns:
-        (function, inputs, outputs). The function takes the values of the rows ``inputs`` and returns a tuple with the
-        values of the rows ``outputs``.
+        (function, inputs, outputs). The function takes the values of the rows in ``inputs``, and returns a tuple with
+        the values of the rows in ``outputs``.
     """
     (shape, float_type), rows = kind, {c.row for c in calls}
     outputs = [c.row for c in calls if any(consumer not in rows for consumer in consumers.get(c.row, ()))]

@@ -1,6 +1,6 @@
-"""Store generated code on disk, next to its machine code (:mod:`minitape.speed.machine_code`).
+"""Store generated code on disk, together with its machine code (:mod:`minitape.speed.machine_code`).
 
-Each folder keeps only the modules that were used most recently.
+Each folder keeps only the most recently used modules.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MAX_MODULES = 128  # A folder keeps at most this many modules.
 
 
 def load_generated_module(text: str, label: str) -> ModuleType:
-    """Run a generated source and return its module.
+    """Run generated source code, and return its module.
 
     The source is also written to the first cache folder that accepts it, so that tracebacks can show its lines.
 
@@ -31,7 +31,7 @@ def load_generated_module(text: str, label: str) -> ModuleType:
         label: A word that becomes part of the module's name.
 
     Returns:
-        The module, whose name is unique for the source and the version of Python.
+        The module. Its name is unique for the source and the Python version.
     """
     name = f"minitape_kernels_{label}_{hashlib.sha256((text + sys.version).encode()).hexdigest()[:16]}"
     module = sys.modules[name] = ModuleType(name)
@@ -40,15 +40,15 @@ def load_generated_module(text: str, label: str) -> ModuleType:
         with contextlib.suppress(OSError):
             module.__file__ = str(write_source_if_changed(folder, name, text))
             break
-    execute_definitions(text, module.__file__, module.__dict__)  # The file is not read, as others may have changed it.
+    execute_definitions(text, module.__file__, module.__dict__)  # Others may have changed the file.
     return module
 
 
 def write_source_if_changed(folder: Path, module_name: str, text: str) -> Path:
-    """Write a module's source to a folder, unless the file has this source already.
+    """Write the source of a module to a folder, unless the file already contains it.
 
     Args:
-        folder: The cache folder, which is created if it does not exist.
+        folder: The cache folder. It is created if it does not exist.
         module_name: The name of the module.
         text: The source.
 
@@ -65,10 +65,10 @@ def write_source_if_changed(folder: Path, module_name: str, text: str) -> Path:
         directory.mkdir(mode=0o755, exist_ok=True)
     path = folder / f"{module_name}.py"
     if _read_bytes(path) == text.encode():
-        with contextlib.suppress(OSError):  # The folder may be one that this user can only read.
+        with contextlib.suppress(OSError):  # This user may only have permission to read the folder.
             os.utime(path)
         return path
-    write_file(path, text)  # It replaces the file at once, because two processes may write it at the same time.
+    write_file(path, text)  # This replaces the file atomically, because two processes may write it at the same time.
     _remove_least_used_modules(folder)
     return path
 
@@ -90,16 +90,16 @@ def _remove_least_used_modules(folder: Path) -> None:
 
 
 def iter_cache_folders() -> Iterator[Path]:
-    """Yield the folders in which code may be stored, the best first.
+    """Yield the folders in which code may be stored, in order of preference.
 
-    If the environment variable ``MINITAPE_CACHE`` is set, it names the only folder. Otherwise these are the shared
-    folder, if it exists, the user's cache folder and a temporary folder.
+    If the environment variable ``MINITAPE_CACHE`` is set, it names the only folder. Otherwise, the folders are the
+    shared folder, if it exists, the user's cache folder and a temporary folder.
 
-    Code is never stored in the package. Pip does not remove files that it did not install, and a folder that remains
-    can be imported.
+    Code is never stored in the package itself. Pip does not remove files that it did not install, and Python could
+    import the remaining folder.
 
-    Numba stores machine code as a pickle, and a pickle can run any code in the process that reads it. Therefore
-    callers must not read or write in a folder that is not :func:`is_private_folder`.
+    Numba stores machine code as a pickle, and a pickle can run any code in the process that reads it. Therefore,
+    callers must only use folders for which :func:`is_private_folder` is true.
     """
     chosen_folder = os.environ.get("MINITAPE_CACHE")
     if chosen_folder:
@@ -108,30 +108,30 @@ def iter_cache_folders() -> Iterator[Path]:
     if (shared_folder := get_shared_cache_folder()).is_dir():
         yield shared_folder
     user_cache = Path(os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache"))
-    if user_cache.is_absolute():  # The path is relative if the user has no home folder.
+    if user_cache.is_absolute():  # The path is relative if the user does not have a home folder.
         yield user_cache / "minitape"
     yield from _iter_temporary_folders()
 
 
 def get_shared_cache_folder() -> Path:
-    """Return the folder for all users of this Python, which ``minitape warmup --shared`` creates."""
+    """Return the folder for all users of this Python installation. ``minitape warmup --shared`` creates it."""
     return Path(sys.prefix, "var", "cache", "minitape")
 
 
 def collect_trusted_owner_ids() -> set[int]:
-    """Return the ids of the users whose folders are trusted: the user, root and the owner of this package's files."""
+    """Return the ids of trusted folder owners: the current user, root and the owner of this package's files."""
     return {os.getuid(), 0, Path(__file__).stat().st_uid}
 
 
 def is_private_folder(folder: Path) -> bool:
-    """Return whether only trusted users can put files into a folder or replace it by another one.
+    """Return whether only trusted users can add files to a folder or replace the folder.
 
-    Trusted users are listed by :func:`collect_trusted_owner_ids`. They must own the folder, its parents and the links
-    on its path. No group, and no other user, may be able to write to the folder. They may write to a parent only if it
-    is sticky, like the system's temporary folder, because then users cannot rename each other's files.
+    :func:`collect_trusted_owner_ids` returns the trusted users. They must own the folder, its parents and all links on
+    its path. Groups and other users must not be able to write to the folder. They may be able to write to a parent only
+    if its sticky bit is set, as for the system's temporary folder. Users cannot rename each other's files there.
 
     Args:
-        folder: The folder, which need not exist. On systems without user ids, such as Windows, all folders count as
+        folder: The folder. It need not exist. On systems without user ids, such as Windows, all folders count as
             private.
     """
     if not hasattr(os, "getuid"):

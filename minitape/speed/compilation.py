@@ -1,7 +1,8 @@
 """Compile generated functions to machine code with numba.
 
-Each function is also called for the first time here. Numba is imported and runs in a separate thread. An interrupt
-inside numba, or during its import, would leave its tables incomplete, and it would fail for the rest of the process.
+This module also makes the first call of each function. Numba is imported and runs in a separate thread. An interrupt
+inside numba, or during its import, would leave numba's tables incomplete. Numba would then fail for the rest of the
+process.
 """
 
 from __future__ import annotations
@@ -17,14 +18,14 @@ from ..common.threads import start_thread
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": False, "boundscheck": False}
 
 _lock = Lock()  # Only one function is compiled at a time.
-_functions: dict[tuple[str, str], Any] = {}  # The keys are (source, name of the function).
+_functions: dict[tuple[str, str], Any] = {}  # The keys are (source, function name).
 
 
 def compile_function(text: str, label: str, function_name: str, trial_arguments: Sequence) -> Any:
     """Compile a function of a generated module, and call it once with trial arguments.
 
-    The function is compiled once in a process. Ctrl-C interrupts the caller, but the compilation continues in its
-    thread. Whatever numba raises is raised here, and the next call tries again.
+    Each function is compiled only once per process. Ctrl-C interrupts the caller, but the compilation continues in its
+    thread. If numba raises an error, so does this function, and the next call tries again.
 
     Args:
         text: The source of the module.
@@ -33,12 +34,12 @@ def compile_function(text: str, label: str, function_name: str, trial_arguments:
         trial_arguments: Arguments of the types for which the function is compiled.
 
     Returns:
-        The compiled function, which also compiles itself for arguments of other types.
+        The compiled function. It compiles itself again for arguments of other types.
     """
     function = _functions.get((text, function_name)) or _run_in_thread(
         lambda: _compile_if_needed(text, label, function_name, trial_arguments)
     )
-    function(*trial_arguments)  # Their types may differ from those of an earlier compilation.
+    function(*trial_arguments)  # Their types may differ from the types in an earlier compilation.
     return function
 
 
@@ -70,10 +71,10 @@ def _compile_if_needed(text: str, label: str, function_name: str, trial_argument
 
 
 def _run_in_thread(work: Callable[[], Any]) -> Any:
-    """Run ``work`` in a new thread, and return its result or raise its exception.
+    """Run a function in a new thread, and return its result or raise its exception.
 
-    Python raises KeyboardInterrupt only in the main thread. The main thread then stops waiting at once, but the work
-    continues to its end. A later call waits for the lock and finds the work done.
+    Python raises KeyboardInterrupt only in the main thread. The main thread then stops waiting at once, but the new
+    thread finishes its work. A later call waits for the lock and finds the work done.
     """
     outcome: list[tuple[Any, BaseException | None]] = []
 
@@ -88,7 +89,7 @@ def _run_in_thread(work: Callable[[], Any]) -> Any:
     if thread is None:
         run_work()
     while not outcome and thread is not None:
-        thread.join(0.1)  # Windows cannot interrupt a join without a time limit.
+        thread.join(0.1)  # Windows cannot interrupt a join without a timeout.
     value, error = outcome.pop()
     if error is not None:
         raise error

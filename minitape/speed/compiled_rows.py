@@ -1,10 +1,9 @@
-"""Compile the rows of a recording to one Python function over arrays.
+"""Compile the rows of a recording to a single Python function on arrays.
 
 This is the fast form of :class:`minitape.functions.row_program.Rows`. The generated function has one line for each
-call, which is the call's formula if it has one.
-
-If the function runs often, operations on arrays are fused into loops that numba compiles. So are repeats of the same
-operations on single numbers. In a compiled chain of a thousand numbers, each operation takes a few nanoseconds.
+call. If the call has a formula, the line contains it. If the function runs often, array operations are fused into loops
+that numba compiles. So are repeated scalar operations. In a compiled chain of a thousand scalars, each operation takes
+a few nanoseconds.
 """
 
 from __future__ import annotations
@@ -27,11 +26,11 @@ if TYPE_CHECKING:
     from ..engine.record.row_parts import Call
     from .fusion import ProgramTable
 
-LOAD_NUMBA_AFTER_RUNS = 512  # Numba is loaded to fuse a program after this many runs.
+LOAD_NUMBA_AFTER_RUNS = 512  # After this many runs, numba is loaded to fuse the program.
 
-MIN_PIECES = 256  # Numba is loaded sooner for this many calls, if each piece of an array counts as one.
-PIECE_SIZE = 4096  # A piece has this many elements. An array of at least one piece is dropped after its last use.
-MIN_SCALAR_CALLS = 48  # A compiled loop pays from this many calls on numbers.
+MIN_PIECES = 256  # Numba is loaded earlier for this many calls. Each piece of an array counts as a call.
+PIECE_SIZE = 4096  # The elements in a piece. Arrays with at least one piece are dropped after their last use.
+MIN_SCALAR_CALLS = 48  # A compiled loop pays for at least this many scalar calls.
 MAX_LOOP_CALLS = 16  # A loop over a block has at most this many calls. More would not fit in the cache.
 
 _ALIASES = {"identity", "stop_gradient"}
@@ -39,32 +38,33 @@ _ANY_DTYPE_PRIMITIVES = {"add", "subtract", "multiply"}  # Their formulas are va
 
 
 class ProgramWriter:
-    """Writes the program that computes some calls in order.
+    """A writer for the program that computes some calls in order.
 
-    Calls that are computed together wait in runs. One run has large arrays, computed block by block. If the program is
-    fused, another has single numbers and a third has arrays for one loop. A run is written when a call that cannot
-    join it reads a row of the run.
+    Calls that are computed together wait in runs. One run is for large arrays, which are computed block by block. If
+    the program is fused, a second run is for scalars, and a third run is for arrays in a common loop. A run is written
+    when a call that cannot join it reads one of its rows.
 
     Attributes:
         table: The rows of the function: shapes, dtypes, constants and calls.
-        calls: The calls to write, without those whose result is an alias.
+        calls: The calls to write, except calls whose result is an alias.
         constants: The values of constant rows.
         fetches: The rows that the program returns.
         feeds: The rows that the program receives.
-        build_call_function: Builds the function of one call from (call, whether its last output is read).
+        build_call_function: A function that builds the function of a call from (call, whether its last output is read).
         can_fuse: Whether numba may compile loops.
-        block_size: The number of elements of a block if the program computes blocks of larger arrays, else 0. The
-            blocks of an array may be slightly smaller.
-        aliases: The rows whose value another row already holds, and that row.
-        scope: The names that the program uses, and their values.
+        block_size: The number of elements per block if the program computes blocks of larger arrays, otherwise 0.
+            Actual blocks may be slightly smaller.
+        aliases: For each row whose value is the same as the value of an earlier row, that earlier row.
+        scope: The names that the program uses, with their values.
         lines: The lines of the program.
-        may_warn: Whether NumPy computes a part of the program, so that it may warn of infinities.
+        may_warn: Whether NumPy computes a part of the program and may therefore warn about infinities.
         function_count: The number of compiled functions that the program calls.
-        consumers: For each row, the rows of the calls that read it, in order; -1 if it is fetched.
-        unread_counts: For each row, how many calls that read it are not written yet.
+        consumers: For each row, the rows of the calls that read it, in order. -1 stands for the caller, who fetches the
+            row.
+        unread_counts: For each row, how many of its readers have not been written yet.
         runs: The runs that pay in this program, in the order in which calls may join them.
-        slow_kinds: The kinds of large arrays on which functions such as sin are computed. NumPy computes them faster
-            than compiled loops.
+        slow_kinds: The kinds of large arrays on which functions such as sin are computed. For these functions, NumPy is
+            faster than compiled loops.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class ProgramWriter:
         can_fuse: bool = False,
         block_size: int = 0,
     ) -> None:
-        """Find the aliases, consumers and runs of the calls; the class describes the arguments."""
+        """Find the aliases, consumers and runs of the calls. The class docstring describes the arguments."""
         self.can_fuse, self.build_call_function = can_fuse, build_call_function
         self.block_size = block_size
         self.table, self.fetches, self.feeds = table, fetches, feeds
@@ -86,7 +86,8 @@ class ProgramWriter:
         self.calls = [call for call in calls if call.row not in self.aliases]
         self.constants = constants
         self.scope: dict[str, Any] = {f"v{row}": array for row, array in constants.items()}
-        # ARRAY treats small arrays specially. A block is not small, so LIBRARY's functions of the same names are used.
+        # The functions in ARRAY treat small arrays specially. A block is not small, so functions from LIBRARY replace
+        # them.
         self.scope |= ARRAY | LIBRARY if block_size else ARRAY
         self.lines: list[str] = []
         self.may_warn = False
@@ -97,7 +98,7 @@ class ProgramWriter:
 
     def _create_candidate_runs(self) -> list[_CallRun]:
         """Return an empty run of each kind that pays here, in the order in which calls may join them."""
-        # Compiled loops have no vector code for the functions of these calls, unlike NumPy.
+        # Unlike NumPy, compiled loops do not have vector code for the functions of these calls.
         self.slow_kinds = {
             blockwise.find_blockwise_kind(self.table, c)
             for c in self.calls
@@ -118,11 +119,11 @@ class ProgramWriter:
         return runs
 
     def write_program(self) -> Callable[..., tuple]:
-        """Write all calls and compile the program.
+        """Write all calls, and compile the program.
 
         Returns:
-            A function that takes the arrays of the rows ``feeds`` and returns a tuple of the arrays of the rows
-            ``fetches``.
+            A function that takes the arrays of the rows in ``feeds``, and returns a tuple with the arrays of the rows
+            in ``fetches``.
         """
         for call in self.calls:
             sources = self._list_unaliased_inputs(call)
@@ -142,7 +143,7 @@ class ProgramWriter:
     # -- runs --------------------------------------------------------------------------------------
 
     def _try_joining_run(self, run: _CallRun, call: Call, sources: list[int]) -> bool:
-        """Add a call to a run if it is of the run's kind, and return whether it was added."""
+        """Add a call to a run if it has the run's kind, and return whether it was added."""
         if self.block_size and len(run.calls) == MAX_LOOP_CALLS:
             self._write_and_clear_run(run)
         kind = run.find_kind(run, call)
@@ -165,9 +166,9 @@ class ProgramWriter:
                 self._write_single_call(call)
 
     def _find_blockwise_kind_in_run(self, run: _CallRun, call: Call) -> Any:
-        """Return the shape and float type of a call on large arrays that may join a run.
+        """Return the shape and float type of a call on large arrays, if it may join a run.
 
-        None for all other calls. They include a sum of rows outside the run, and calls that read a sum of the run.
+        Return None for all other calls, including sums of rows outside the run and calls that read a sum in the run.
         """
         kind = blockwise.find_blockwise_kind(self.table, call)
         if kind is None or (self.can_fuse and kind not in self.slow_kinds):
@@ -181,7 +182,7 @@ class ProgramWriter:
         """Write calls on large arrays as one function that runs block by block.
 
         Returns:
-            False, with nothing written, if there are too few calls.
+            Whether the calls were written. False if there are too few calls.
         """
         if len(calls) < blockwise.MIN_CALLS:
             return False
@@ -203,12 +204,13 @@ class ProgramWriter:
         """Write calls as one fused function.
 
         Returns:
-            False, with nothing written, if there are too few calls or if numba cannot compile them.
+            Whether the calls were written. False if there are too few calls, or if numba cannot compile them.
         """
         shapes = {row: shape for row, (shape, _) in self.table.shape_dtypes.items()}
         if sum(shapes[call.row] != () for call in calls) < (2 if self.block_size else fusion.MIN_CALLS):
             return False
-        # In blocks, numbers are arguments, so that loops that differ only in a number share their machine code.
+        # In blocks, scalars are arguments, because loops that differ only in a scalar can then share their machine
+        # code.
         constants = {} if self.block_size else self.constants
         writer = fusion.FusedLoopWriter(self.table, calls, constants, self._find_alias, self.consumers)
         text = writer.write_source()
@@ -230,23 +232,23 @@ class ProgramWriter:
     def _write_run_function_call(
         self, calls: Sequence[Call], function: Any, inputs: list[int], outputs: list[int]
     ) -> None:
-        """Write the line that calls the function of a run, and drop the arrays that are no longer read."""
+        """Write the line that calls the function of a run, and drop arrays that are no longer read."""
         name, arguments = self._add_function_to_scope(function), ", ".join(f"v{row}" for row in inputs)
         results = "".join(f"v{row}, " for row in outputs)
         self.lines.append(f"    {results + '= ' if results else ''}{name}({arguments})\n")
         self._drop_values_unread_after(inputs, calls)
 
     def _add_function_to_scope(self, function: Any) -> str:
-        """Add a run's function to the scope under a new name, and return the name."""
+        """Add the function of a run to the scope under a new name, and return the name."""
         name, self.function_count = f"k{self.function_count}", self.function_count + 1
         self.scope[name] = function
         return name
 
     def _write_repeated_scalar_calls(self, calls: list[Call], float_type: Any) -> bool:
-        """Write calls on single numbers as loops, if they repeat the same operations.
+        """Write scalar calls as loops, if they repeat the same operations.
 
         Returns:
-            False, with nothing written, if loops do not pay.
+            Whether the calls were written. False if loops do not pay.
         """
         if len(calls) < MIN_SCALAR_CALLS:
             return False
@@ -275,18 +277,21 @@ class ProgramWriter:
     # -- rows --------------------------------------------------------------------------------------
 
     def _find_alias(self, row: int) -> int:
-        """Return the row that holds a row's value: the row itself, or an earlier row with the same value."""
+        """Return the row that contains a row's value: the row itself, or an earlier row with the same value."""
         return self.aliases.get(row, row)
 
     def _format_value_name(self, row: int) -> str:
         return f"v{self._find_alias(row)}"
 
     def _list_unaliased_inputs(self, call: Call) -> list[int]:
-        """Return the rows that a call reads, with aliases replaced by the rows that hold their values."""
+        """Return the rows that a call reads, with aliases replaced by the rows that contain their values."""
         return [self._find_alias(row) for row in call.inputs]
 
     def _find_consumers(self) -> dict[int, list[int]]:
-        """Return, for each row, the first row of each call that reads it, in order; -1 if it is fetched."""
+        """Return, for each row, the first row of each call that reads it, in order.
+
+        -1 stands for the caller, who fetches the row.
+        """
         consumers: dict[int, list[int]] = {}
         for call in self.calls:
             for row in self._list_unaliased_inputs(call):
@@ -316,7 +321,7 @@ class ProgramWriter:
         self._drop_values_unread_after(call.inputs, [call])
 
     def _drop_values_unread_after(self, rows: Sequence[int], calls: Sequence[Call]) -> None:
-        """Write a line that drops large arrays which no later call reads.
+        """Write a line that drops large arrays if no later call reads them.
 
         Args:
             rows: The rows whose arrays may be dropped.
@@ -339,14 +344,15 @@ class ProgramWriter:
 
 
 class _CallRun:
-    """Calls of one kind that wait to be written together.
+    """Calls of the same kind that wait to be written together.
 
     Attributes:
-        find_kind: Returns the kind of a call, such as its float type, from (run, call); None if it cannot join.
-        write_calls: Writes the calls of a kind together, from (calls, kind). It returns False if that does not pay.
+        find_kind: A function of (run, call) that returns the kind of a call, such as its float type, or None if the
+            call cannot join.
+        write_calls: A function of (calls, kind) that writes calls together, or returns False if that does not pay.
         calls: The waiting calls.
         rows: The rows of these calls.
-        kind: The kind of these calls; None if the run is empty.
+        kind: The kind of these calls. None if the run is empty.
     """
 
     def __init__(
@@ -360,18 +366,18 @@ class _CallRun:
 
 
 def find_scalar_float_type(table: ProgramTable, call: Call) -> Any:
-    """Return the float type of an elementwise call on single numbers; None for all other calls."""
+    """Return the float type of an elementwise call on scalars, or None for all other calls."""
     is_scalar = call.primitive.code and all(table.shape_dtypes[row][0] == () for row in (*call.inputs, call.row))
     return fusion.find_common_float_type(table, call) if is_scalar and call.outputs == 1 else None
 
 
 def _find_aliases(table: ProgramTable, calls: Sequence[Call]) -> dict[int, int]:
-    """Return the rows that have the value of an earlier row, and that earlier row.
+    """Return, for each row with the same value as an earlier row, that earlier row.
 
     These are identities, first powers and repeated slices.
     """
     aliases: dict[int, int] = {}
-    slices: dict[tuple[int, str], int] = {}  # The keys are (source, slice); the values are the rows of the slices.
+    slices: dict[tuple[int, str], int] = {}  # The keys are (source, slice), and the values are the rows of the slices.
     for call in calls:
         source = aliases.get(call.inputs[0], call.inputs[0]) if call.inputs else -1
         if call.primitive.name == "slice":
@@ -388,7 +394,7 @@ def _find_aliases(table: ProgramTable, calls: Sequence[Call]) -> dict[int, int]:
 
 
 def _find_call_formula(table: ProgramTable, call: Call, arguments: list[str]) -> str | None:
-    """Return the formula of a call on its arguments; None if the primitive has no formula for these dtypes."""
+    """Return the formula of a call with its arguments, or None if the primitive has no formula for these dtypes."""
     primitive, kinds = call.primitive, {table.shape_dtypes[row][1].kind for row in call.inputs}
     if not primitive.code or call.attrs or (kinds != {"f"} and primitive.name not in _ANY_DTYPE_PRIMITIVES):
         return None
@@ -398,20 +404,21 @@ def _find_call_formula(table: ProgramTable, call: Call, arguments: list[str]) ->
 
 @cache
 def _build_formula_template(text: str) -> str:
-    """Return a formula as a template for ``str.format``, with placeholders for its operands."""
+    """Convert a formula to a template for ``str.format``, with placeholders for the operands."""
     return replace_operands(text, ["{0}", "{1}"])
 
 
 class CompiledRows:
-    """The rows that a call of a function needs, as one compiled function.
+    """The rows that a call of a function needs, as a single compiled function.
 
     :class:`minitape.functions.row_program.Rows` is the plain form.
 
     Attributes:
         table: The rows of the function: shapes, dtypes, constants and calls.
         calls: The calls that compute the needed rows, in order.
-        build_writer: Builds the ``ProgramWriter`` of these rows.
-        compute_fetches: The compiled function. It takes the arrays of the feeds and returns the arrays of the fetches.
+        build_writer: A function that builds the ``ProgramWriter`` for these rows.
+        compute_fetches: The compiled function, which takes the arrays of the feeds and returns the arrays of the
+            fetches.
         may_warn: Whether NumPy computes a part of the program, so that it may warn of infinities.
     """
 
@@ -432,7 +439,8 @@ class CompiledRows:
             constants: The values of constant rows.
             fetches: The rows whose values are returned.
             feeds: The rows whose values are passed.
-            build_call_function: Builds the function of one call from (call, whether its last output is read).
+            build_call_function: A function that builds the function of a call from (call, whether its last output is
+                read).
         """
         self.table, self.calls = table, calls
         self.build_writer = partial(ProgramWriter, table, calls, constants, fetches, feeds, build_call_function)
@@ -443,15 +451,15 @@ class CompiledRows:
         self.compute_fetches, self.may_warn = writer.write_program(), writer.may_warn
 
     def fuse_loops_if_faster(self, run_count: int) -> bool:
-        """Compile loops with numba, if that pays after so many runs.
+        """Compile loops with numba, if that pays after this number of runs.
 
         Numba is imported only after many runs, or for large programs.
 
         Args:
-            run_count: How many times the rows have been computed.
+            run_count: How often the rows have been computed.
 
         Returns:
-            Whether the decision is final, so that this method need not be called again.
+            Whether the decision is final. If so, there is no need to call this method again.
         """
         sizes = [
             math.prod(self.table.shape_dtypes[call.row][0])

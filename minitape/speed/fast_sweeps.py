@@ -1,7 +1,7 @@
-"""Fast backward sweeps over numbers, over arrays and calls, and over long tapes.
+"""Fast backward sweeps over scalars, over arrays and calls, and over long tapes.
 
-Each sweep computes the same adjoints as :class:`minitape.engine.backward.sweep.Sweep`. Calls with several outputs, or
-with one rule for all inputs, are passed to that class.
+Each sweep computes the same adjoints as :class:`minitape.engine.backward.sweep.Sweep`. That class still handles calls
+with several outputs, or with one rule for all inputs.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from ..engine.types import Adjoint, Function, Object
     from .packed_rows import PackedRecord
 
-MIN_NUMBER_ROWS, MIN_MIXED_ROWS = 24, 512  # A compiled loop may pay from this many rows of numbers, or of any kind.
+MIN_NUMBER_ROWS, MIN_MIXED_ROWS = 24, 512  # A compiled loop may pay for at least this many rows.
 
 
 def run_sweep(plain: Function) -> Function:
@@ -64,14 +64,14 @@ def run_fast_sweep(
 ) -> Function:
     """Run a backward sweep, and return the function that looks up the adjoint of a row.
 
-    The loop below is for a tape of numbers; it computes the shares of all inputs of an operation at once. Long tapes,
-    recorded sweeps, arrays and calls have separate sweeps, which this function selects.
+    The loop in this function handles tapes of scalars. It computes the shares of all inputs of an operation at once.
+    For long tapes, recorded sweeps, arrays and calls, this function selects other sweeps.
 
     Args:
         record: The recording to sweep over.
-        adjoints: The seeds, by row of a target. The sweep changes this dictionary.
-        sources: The rows whose adjoints are kept.
-        reachable: For each row, whether a source can be reached through it. None if each row matters.
+        adjoints: The seeds, by target row. The sweep changes this dictionary.
+        sources: The source rows, whose adjoints are kept.
+        reachable: For each row, whether a source is reachable through it. None if all rows matter.
         is_recorded: Whether an outer tape records the sweep. The adjoints are then tensors.
 
     Returns:
@@ -121,16 +121,16 @@ def _sweep_mixed_rows(
     last_row: int,
     first_row: int,
 ) -> None:
-    """Sweep over numbers, arrays and calls, also while an outer tape records.
+    """Sweep over scalars, arrays and calls, even while an outer tape records.
 
-    A recorded sweep creates a tensor for a value only if a rule reads its elements. Other rules receive the array, or
-    its spec, as the recording holds it.
+    A recorded sweep creates a tensor for a value only if a rule reads its elements. Otherwise, rules receive the array
+    or spec from the recording.
 
     Args:
         record: The recording to sweep over.
-        adjoints: The adjoints by row. They are seeds at the start and the sources' adjoints at the end.
-        sources: The rows whose adjoints are kept.
-        reachable: For each row, whether a source can be reached through it. None if each row matters.
+        adjoints: The adjoints by row: at the start the seeds, at the end the adjoints of the sources.
+        sources: The source rows, whose adjoints are kept.
+        reachable: For each row, whether a source is reachable through it. None if all rows matter.
         is_recorded: Whether an outer tape records the sweep.
         last_row: The row at which the sweep begins.
         first_row: The row at which the sweep ends.
@@ -148,7 +148,7 @@ def _sweep_mixed_rows(
             if (g is None and (op > CALL or call.outputs == 1)) or (ends_early and matters[row] == ENDS_HERE):
                 continue
             if op > CALL:
-                if row not in sources:  # The adjoint is dropped before the step, whose last share may reuse its memory.
+                if row not in sources:  # It is dropped before the step, because the last share may reuse its memory.
                     del adjoints[row]
                 if is_recorded:
                     primitive = BY_CODE[op - FIRST_CODE]
@@ -184,7 +184,7 @@ def _sweep_mixed_rows(
 
 
 def _iter_cells_backward(record: Record, first_row: int, last_row: int) -> Iterable[Cells]:
-    """Iterate like :func:`iter_operations_backward`, but slice whole columns of an unpacked recording."""
+    """Iterate like :func:`iter_operations_backward`, but slice whole columns if the recording is not packed."""
     if record.base:
         return iter_operations_backward(record, first_row, last_row)
     cells = record.rows[WIDTH * first_row : WIDTH * (last_row + 1)]
@@ -207,9 +207,9 @@ def send_call_shares(
     Args:
         call: A call whose primitive has one rule for each input.
         g: The adjoint of the output.
-        matters: For each row, whether its adjoint is wanted.
-        read_value: Returns the value of a row, as a tensor in a recorded sweep.
-        read_held: Returns the array or spec that the recording holds for a row.
+        matters: For each row, whether its adjoint is needed.
+        read_value: A function that returns the value of a row, which is a tensor in a recorded sweep.
+        read_held: A function that returns the array or spec of a row in the recording.
         adjoints: The adjoints by row, which this function changes.
     """
     primitive: Object = call.primitive
@@ -236,22 +236,20 @@ def send_call_shares(
 
 
 class _StepFunctions(dict["Object", "Function"]):
-    """The step functions of a sweep for the lines of the table, generated when they are first needed.
+    """The step functions of a sweep for the lines of the table, generated on first use.
 
-    A key is (kind of value, code, mark of the row ``a``, mark of the row ``b``). The kind is a NumPy type of numbers,
+    Each key is (kind of value, code, mark of row ``a``, mark of row ``b``). The kind is a NumPy scalar type,
     ``ndarray``, ``EagerTensor`` for a recorded sweep, or None for large arrays. A mark of 0 means that the input does
-    not matter.
-
-    A value is a function ``step(g, z, x, y, a, b, adjoints)``. It adds the shares of an adjoint ``g`` to the adjoints
-    of the rows ``a`` and ``b``. In a recorded sweep, ``x`` and ``y`` are tensors if a rule reads them.
+    not matter. Each value is a function ``step(g, z, x, y, a, b, adjoints)``. It adds the shares of the adjoint ``g``
+    to the adjoints of rows ``a`` and ``b``. In a recorded sweep, ``x`` and ``y`` are tensors if a rule reads them.
     """
 
     def __missing__(self, key: tuple[type[object] | None, int, int, int]) -> Function:
-        """Generate and store the step function of a key."""
+        """Generate and store the step function for a key."""
         value_type, code, *inputs_matter = key
         primitive, is_recorded = BY_CODE[code - FIRST_CODE], value_type is EagerTensor
         text = "def step(g, z, x, y, a, b, adjoints):\n    pass\n"
-        # No rule needs g after the rule of this row, so that rule may overwrite it.
+        # The rule for this row is the last rule that reads g, so it may overwrite g.
         last_row = "b" if inputs_matter[1] and len(primitive.texts) == 3 else "a"
         for rule, x, row, matters in zip(primitive.texts[1:], "xy", "ab", inputs_matter, strict=False):
             if rule == "-" or not matters:
@@ -317,14 +315,14 @@ STEPS = _StepFunctions()
 
 
 class _ShareFunctions(dict["Object", "list[Any]"]):
-    """The functions that compute all shares of an operation on numbers, by type of number and then by code.
+    """The functions that compute all shares of a scalar operation, by scalar type and then by code.
 
-    Each function takes g, z, x and y. It returns a tuple with the share of each input, or None for an input without a
-    rule. The functions of a type are compiled when they are first needed.
+    Each function takes g, z, x and y. It returns a tuple with the share of each input, or with None for an input
+    without a rule. The functions for a type are compiled on first use.
     """
 
     def __missing__(self, number_type: Object) -> list[Any]:
-        """Compile and store the functions for a type of number."""
+        """Compile and store the functions for a scalar type."""
         texts = [", ".join("None" if t == "-" else t for t in primitive.texts[1:]) for primitive in BY_CODE]
         self[number_type] = functions = [
             *[None] * FIRST_CODE,

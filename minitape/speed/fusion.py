@@ -1,8 +1,8 @@
 """Fuse runs of elementwise calls into one compiled loop.
 
-NumPy passes over the arrays once for each operation. The generated function passes over them once for all operations.
-It covers elementwise calls on arrays of one shape, and calls that are common between them: slices and their adjoints,
-sums and means of all elements, and operations on single numbers. On long arrays, NumPy computes the functions for which
+NumPy passes over the arrays once per operation. The generated function passes over them once for all operations. It
+covers elementwise calls on arrays of the same shape, and calls that often occur between them: slices and their
+adjoints, sums and means of all elements, and scalar operations. On long arrays, NumPy computes the functions for which
 it has vector code, such as sin and exp.
 """
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from ..engine.record.row_parts import Call
 
     class ProgramTable(Protocol):
-        """The part of ``minitape.functions.row_program.TraceTable`` that the writers of programs use.
+        """The part of ``minitape.functions.row_program.TraceTable`` that the program writers use.
 
-        A protocol, because that class is in a package that imports this one.
+        This is a protocol, because the package of that class imports this package.
         """
 
         @property
@@ -36,19 +36,19 @@ if TYPE_CHECKING:
 
         @property
         def constants(self) -> dict[int, Any]:
-            """The values of the rows that are the same in each run."""
+            """The values that are the same in every run, by row."""
             ...
 
         @property
         def calls(self) -> dict[int, Call]:
-            """The call that computes each row, except leaves."""
+            """The call that computes each row, by row. Leaves are missing."""
             ...
 
 
-MIN_CALLS = 6  # A separate loop pays from this many array operations.
+MIN_CALLS = 6  # A separate loop pays for at least this many array operations.
 INDEX_NAMES = "ijk"
-_ROW_NUMBER = re.compile(r"(?<=\b[vts])\d+")  # It matches the number of a row in a name.
-SHORT_SIZE = 256  # Up to this many elements, a fused loop is faster than NumPy's vector functions.
+_ROW_NUMBER = re.compile(r"(?<=\b[vts])\d+")  # This matches the row number in a name.
+SHORT_SIZE = 256  # For arrays up to this size, a fused loop is faster than NumPy's vector functions.
 TOTAL_PRIMITIVES = ("reduce_sum", "reduce_mean")
 CHEAP_PRIMITIVES = set(
     "add subtract multiply divide negative square maximum minimum squared_difference abs relu relu_gate "
@@ -65,21 +65,21 @@ def find_common_float_type(table: ProgramTable, call: Call) -> Any:
         call: The call.
 
     Returns:
-        np.float32 or np.float64. None if there are several types or other types.
+        np.float32 or np.float64, or None if there are several types or other types.
     """
     kinds = {table.shape_dtypes[row][1].type for row in (*call.inputs, call.row)}
     return kinds.pop() if kinds in ({np.float32}, {np.float64}) else None
 
 
 def find_fusable_float_type(table: ProgramTable, call: Call) -> Any:
-    """Return the float type of a call that can be part of a fused loop.
+    """Return the float type of a call, if the call can be part of a fused loop.
 
     Args:
         table: The rows of the function.
         call: The call.
 
     Returns:
-        np.float32 or np.float64. None if the call cannot be fused.
+        np.float32 or np.float64, or None if the call cannot be fused.
     """
     primitive, name = call.primitive, call.primitive.name
     if call.outputs > 1 or not (primitive.code or name in ("slice", "unslice", *TOTAL_PRIMITIVES)):
@@ -100,21 +100,21 @@ def find_fusable_float_type(table: ProgramTable, call: Call) -> Any:
 
 
 def find_constant_exponent(table: ProgramTable, call: Call) -> Any:
-    """Return the exponent of a power if it is a constant number.
+    """Return the exponent of a power if it is a constant scalar.
 
     Args:
         table: The rows of the function.
         call: Any call.
 
     Returns:
-        The number. None if the call is not a power or if its exponent is not a constant number.
+        The scalar, or None if the call is not a power or its exponent is not a constant scalar.
     """
     value: Any = table.constants.get(call.inputs[1]) if call.primitive.name == "pow" else None
     return None if np.ndim(value) else value
 
 
 def is_total_of_all_elements(call: Call, rank: int) -> bool:
-    """Return whether a call is the sum or mean of all elements of an array that has at least one axis.
+    """Return whether a call is the sum or mean of all elements of an array with at least one axis.
 
     Args:
         call: Any call.
@@ -130,10 +130,10 @@ def is_total_of_all_elements(call: Call, rank: int) -> bool:
 
 
 def format_sum_or_mean_result(sum_name: str, call: Call, shape: tuple[int, ...]) -> str:
-    """Return the expression of a sum or mean.
+    """Return the expression for a sum or mean.
 
     Args:
-        sum_name: The name of the variable that holds the sum in double precision.
+        sum_name: The name of the variable that contains the sum in double precision.
         call: A call of ``reduce_sum`` or ``reduce_mean``.
         shape: The shape of the array.
     """
@@ -141,38 +141,38 @@ def format_sum_or_mean_result(sum_name: str, call: Call, shape: tuple[int, ...])
 
 
 def find_uniform_number(value: Any) -> float | None:
-    """Return the number that all elements of an array equal.
+    """Return the common value of all elements of an array.
 
     Args:
         value: An array or a number.
 
     Returns:
-        The number as a float. None if the elements differ or if the array is empty.
+        The value as a float, or None if the elements differ or the array is empty.
     """
     flat = np.reshape(value, -1)
     return float(flat[0]) if flat.size and (flat == flat[0]).all() else None
 
 
 class FusedLoopWriter:
-    """Writes the source of a fused function for some calls.
+    """A writer for the source of a fused function that computes some calls.
 
     Attributes:
         table: The rows of the function: shapes, dtypes, constants and calls.
         calls: The calls to write, in order.
-        constants: The values of constant rows that are written into the source.
-        find_alias: Returns, for a row, the row that holds its value.
-        consumers: For each row, the rows of the calls that read it. The value of a row is returned if a call outside
-            the function reads it.
+        constants: The values of constant rows, which become part of the source.
+        find_alias: A function that returns, for a row, the row that contains its value.
+        consumers: For each row, the rows of the calls that read it. The function returns the value of a row if a call
+            outside the function reads it.
         rows: The rows of the calls.
-        array_outputs: The rows whose arrays the caller passes, to be filled in.
-        outputs: The rows whose values the function returns: numbers and slices.
+        array_outputs: The rows whose arrays the caller passes and the function fills.
+        outputs: The rows whose values the function returns: scalars and slices.
         inputs: The rows whose values the function takes, in the order of its parameters.
-        lines: The lines that are written.
-        loop_shape: The shape of the open loop; None if no loop is open.
+        lines: The lines written so far.
+        loop_shape: The shape of the open loop. None if no loop is open.
         loop_body: The assignments of the open loop, as (target, expression).
         loop_rows: The rows whose elements the open loop computes.
         sum_calls: The sums and means that the open loop computes.
-        rows_after_loop: The rows that are complete only after the open loop.
+        rows_after_loop: The rows that are not complete before the end of the open loop.
     """
 
     def __init__(
@@ -183,7 +183,7 @@ class FusedLoopWriter:
         find_alias: Any,
         consumers: dict[int, list[int]],
     ) -> None:
-        """Find the outputs of the function; the class describes the arguments."""
+        """Find the outputs of the function. The class docstring describes the arguments."""
         self.table, self.calls, self.constants = table, calls, constants
         self.find_alias, self.consumers = find_alias, consumers
         self.rows = {call.row for call in calls}
@@ -203,10 +203,10 @@ class FusedLoopWriter:
         self.rows_after_loop: set[int] = set()
 
     def write_source(self) -> str:
-        """Write all calls and return the source of the function ``fused``.
+        """Write all calls, and return the source of the function ``fused``.
 
-        The function takes the values of the rows ``inputs``, then an array for each of the rows ``array_outputs``. It
-        returns a tuple of the values of the rows ``outputs``.
+        The function takes the values of the rows in ``inputs``, followed by an array for each row in ``array_outputs``.
+        It returns a tuple with the values of the rows in ``outputs``.
         """
         for call in self.calls:
             self._write_call(call)
@@ -263,7 +263,7 @@ class FusedLoopWriter:
     def _write_allocation(self, row: int, shape: tuple[int, ...]) -> None:
         """Write the line that creates the array of a row.
 
-        The caller passes the array of an output instead, because numba allocates slowly.
+        For an output, the caller passes the array, because numba allocates memory slowly.
         """
         if row not in self.array_outputs:
             self.lines.append(f"    v{row} = np.empty({shape!r}, T)\n")
@@ -276,21 +276,21 @@ class FusedLoopWriter:
     # -- operands ----------------------------------------------------------------------------------
 
     def _format_constant(self, row: int) -> str | None:
-        """Return the text of the finite number that all elements of a constant equal; None for other rows."""
+        """Return the text of a constant whose elements all equal the same finite number. Return None for other rows."""
         number = find_uniform_number(self.constants[row]) if row in self.constants else None
         return None if number is None or not np.isfinite(number) else f"T({number!r})"
 
     def _name_array_or_input(self, row: int) -> str:
         """Return the name of a value that exists before the open loop.
 
-        A row that no call of this function computes becomes an input.
+        If no call of this function computes the row, it becomes an input.
         """
         if row not in self.rows and row not in self.inputs:
             self.inputs.append(row)
         return f"v{row}"
 
     def _open_loop_and_name_element(self, row: int, shape: tuple[int, ...] | None = None) -> str:
-        """Return the expression of a row's element in the loop over its shape, and open that loop if necessary."""
+        """Return the expression for an element of a row in the loop over its shape, and open that loop if necessary."""
         shape = self.table.shape_dtypes[row][0] if shape is None else shape
         if self.loop_shape is not None and self.loop_shape != shape:
             self._write_and_close_loop()
@@ -305,10 +305,7 @@ class FusedLoopWriter:
     # -- loops -------------------------------------------------------------------------------------
 
     def _write_and_close_loop(self) -> None:
-        """Write the open loop and close it.
-
-        The rows that other statements read are stored in arrays.
-        """
+        """Write the open loop, and close it. Rows that other statements read are stored in arrays."""
         if self.loop_shape is None:
             return
         stored_rows = [
@@ -357,19 +354,19 @@ def compile_fused_function(text: str, float_type: Any, shapes: Sequence[tuple[in
 
     Args:
         text: The source of the function.
-        float_type: The type ``T`` of its numbers, np.float32 or np.float64.
-        shapes: The shapes of its arguments; () for a number. The function is called once with zeros of these shapes.
+        float_type: The type ``T`` of its scalars, np.float32 or np.float64.
+        shapes: The shapes of its arguments, () for scalars. The function is called once with zeros of these shapes.
 
     Returns:
-        The compiled function. None if numba cannot compile it.
+        The compiled function, or None if numba cannot compile it.
     """
-    # Rows are numbered from 0 on, so that equal loops at different rows have the same source and machine code.
+    # Rows are renumbered from 0 on, so that equal loops at different rows have the same source and machine code.
     numbers_by_name: dict[str, int] = {}
     text = _ROW_NUMBER.sub(lambda row: str(numbers_by_name.setdefault(row[0], len(numbers_by_name))), text)
     name = np.dtype(float_type).name
     trial_arguments = [np.zeros(shape, float_type) if shape else float_type(0) for shape in shapes]
     try:
         return compile_function(f"{format_module_header(name)}\n{text}", f"fused_{name}", "fused", trial_arguments)
-    except Exception as error:  # Numba may raise any error. NumPy then computes the calls, as before.
+    except Exception as error:  # Numba may raise any error. NumPy then continues to compute the calls.
         logging.getLogger(__name__).debug("not fused: %s", error)
         return None

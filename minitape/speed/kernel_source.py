@@ -1,6 +1,6 @@
 """Generate the source of the compiled kernels from the table of derivatives.
 
-A kernel is a loop that sweeps adjoints backward over rows of numbers. The table is in
+A kernel is a loop that propagates adjoints backward over scalar rows. The table is in
 :mod:`minitape.engine.table.primitives.elementwise`.
 """
 
@@ -51,8 +51,8 @@ def backward(rows, first, high, low, values, adjoints, reach):
     return low - 1
 '''
 
-# The functions of the formulas are computed in double precision and rounded once, as in the plain Python sweep. They
-# are substituted where they are called, because one large function compiles in half the time of many small ones.
+# As in the plain Python sweep, the functions are computed in double precision and rounded once. They are inlined,
+# because one large function compiles in half the time of many small functions.
 _MATH = {
     "sqrt": "np.sqrt",
     "exp": "np.exp",
@@ -92,7 +92,7 @@ _OTHER = {
 
 
 def format_module_header(float_name: str) -> str:
-    """Return the head of a generated module, with its imports and the float type ``T``.
+    """Return the header of a generated module, with its imports and the float type ``T``.
 
     Args:
         float_name: "float32" or "float64".
@@ -102,7 +102,7 @@ def format_module_header(float_name: str) -> str:
 
 @cache
 def _parse_kernel_functions() -> dict[str, tuple[list[str], ast.AST]]:
-    """Return the parameters and the expression of each function of the formulas, by name."""
+    """Return the parameters and the expression of each function that formulas may call, by name."""
     texts = {f"{name}(x)": f"T({function}(np.float64(x)))" for name, function in _MATH.items()} | _OTHER
     functions: dict[str, tuple[list[str], ast.AST]] = {}
     for head, text in texts.items():
@@ -112,17 +112,17 @@ def _parse_kernel_functions() -> dict[str, tuple[list[str], ast.AST]]:
 
 
 class _KernelTransformer(ast.NodeTransformer):
-    """Converts numbers to the type T of the sweep, and replaces calls by the expressions of their functions."""
+    """A transformer that converts numbers to the sweep's type T and inlines function calls."""
 
     def visit_Constant(self, node: ast.Constant) -> ast.AST:
         """Convert a number to the type T."""
         return parse_expression(f"T({node.value!r})")
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
-        """Replace a call by the expression of its function.
+        """Replace a call with the expression of its function.
 
         Raises:
-            KeyError: If the function has no line in ``_MATH`` or ``_OTHER``.
+            KeyError: If the function does not have a line in ``_MATH`` or ``_OTHER``.
         """
         self.generic_visit(node)
         name, args = ast.unparse(node.func), node.args
@@ -139,7 +139,7 @@ class _KernelTransformer(ast.NodeTransformer):
 
 
 def to_kernel_formula(text: str) -> str:
-    """Return a formula of the table as it appears in generated kernels.
+    """Convert a formula from the table to the form in generated kernels.
 
     Args:
         text: The formula, such as "g * cos(x)".
@@ -154,7 +154,7 @@ def to_kernel_formula(text: str) -> str:
 
 
 def build_kernel_source(float_name: str) -> str:
-    """Return the source of the module that has the function ``backward`` for one float type.
+    """Return the source of the module with the function ``backward`` for one float type.
 
     Args:
         float_name: "float32" or "float64".
@@ -166,7 +166,7 @@ def build_kernel_source(float_name: str) -> str:
 
 
 def _write_decision_tree(indent: str, bodies: list[str]) -> str:
-    """Return a binary decision over the codes that runs one of ``bodies``, with few comparisons for each row."""
+    """Return a binary decision tree that selects one of ``bodies`` by its code, with few comparisons per row."""
 
     def iter_tree_lines(low: int, high: int, indent: str) -> Iterator[str]:
         if high - low == 1:
@@ -182,12 +182,12 @@ def _write_decision_tree(indent: str, bodies: list[str]) -> str:
 
 
 def _write_share_lines(texts: Sequence[str]) -> str:
-    """Return the lines that compute the shares of an operation's inputs from the formulas of its rules."""
+    """Return the lines that compute the shares of an operation's inputs, from the formulas of its rules."""
     lines = []
     for text, wanted, share in zip([*texts, "-"], ("wants_a", "wants_b"), ("share_a", "share_b"), strict=False):
         if text == "-":
             lines.append(f"{wanted} = False")
-        elif "(" in text or "/" in text:  # An expensive share is computed only if it is wanted.
+        elif "(" in text or "/" in text:  # An expensive share is computed only if it is needed.
             lines += [f"if {wanted}:", f"    {share} = {to_kernel_formula(text)}"]
         else:
             lines.append(f"{share} = {to_kernel_formula(text)}")

@@ -1,7 +1,7 @@
-"""Compile the kernels of long sweeps, and decide when they pay.
+"""Compile the kernels for long sweeps, and decide when they pay.
 
-There is one kernel for each type of numbers. :mod:`minitape.speed.kernel_source` writes the source that numba compiles.
-Python sweeps instead if numba is missing, disabled by ``NUMBA_DISABLE_JIT=1``, or fails.
+There is one kernel for each scalar type. :mod:`minitape.speed.kernel_source` writes the source that numba compiles. If
+numba is missing, fails, or is disabled by ``NUMBA_DISABLE_JIT=1``, sweeps run in Python.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ import numpy as np
 if TYPE_CHECKING:
     from .packed_rows import PackedRecord
 
-_kernels: dict[Any, Any] = {}  # The keys are NumPy's classes, np.float32 and np.float64.
-_failures: list[Exception] = []  # Once numba has raised an error, it is not used again in this process.
+_kernels: dict[Any, Any] = {}  # The keys are np.float32 and np.float64.
+_failures: list[Exception] = []  # Once numba has raised an error, this process does not use it again.
 
 
 def can_compile_kernels() -> bool:
@@ -40,14 +40,14 @@ def is_kernel_loaded() -> bool:
 
 
 def find_or_compile_kernel(number_type: Any) -> Any:
-    """Return the kernel for a type of numbers, and compile it if necessary.
+    """Return the kernel for a scalar type, and compile it if necessary.
 
     Args:
-        number_type: NumPy's class of the numbers, np.float32 or np.float64.
+        number_type: The scalar type, np.float32 or np.float64.
 
     Returns:
-        The compiled function ``backward`` of :mod:`minitape.speed.kernel_source`. None if numba is not available or
-        cannot compile it.
+        The compiled function ``backward`` from :mod:`minitape.speed.kernel_source`, or None if numba is not available
+        or cannot compile it.
     """
     if number_type not in _kernels and can_compile_kernels():
         # Only long tapes need these modules, and importing them takes a while.
@@ -55,7 +55,7 @@ def find_or_compile_kernel(number_type: Any) -> Any:
         from .kernel_source import build_kernel_source
 
         label = np.dtype(number_type).name
-        # The trial arguments contain only a leaf, so the kernel does nothing. Numba compiles it for their types.
+        # The trial arguments contain only a leaf, so the kernel has nothing to do. Numba compiles it for their types.
         rows, values, flags = np.zeros((1, 4), np.int32), np.zeros(1, number_type), np.zeros(1, np.uint8)
         try:
             _kernels[number_type] = compile_function(
@@ -80,13 +80,13 @@ def _note_failure(error: Exception) -> None:
 
 
 def warm_up(progress: Callable[[str, int, int], None] | None = None) -> str:
-    """Compile every kernel and store its machine code for later processes.
+    """Compile all kernels, and store their machine code for later processes.
 
     Args:
-        progress: Called as ``progress(name, done, total)`` before each kernel and at the end.
+        progress: A function that is called as ``progress(name, done, total)`` before each kernel and at the end.
 
     Returns:
-        A description of what went wrong. It is "" if the next process will find all kernels.
+        A description of the problem, or "" if the next process will find all kernels.
     """
     from .compilation import is_machine_code_kept
 
@@ -104,25 +104,25 @@ def warm_up(progress: Callable[[str, int, int], None] | None = None) -> str:
 
 # -- when they pay ---------------------------------------------------------------------------------
 
-MIN_NUMBERS = 24  # A loaded kernel is faster than Python if a recording has at least this many numbers.
-# Loading numba takes half a second. A process that has swept this many rows in Python will probably sweep more.
+MIN_NUMBERS = 24  # A loaded kernel is faster than Python for recordings with at least this many scalars.
+# Loading numba takes half a second. A process that has swept this many rows in Python will probably sweep many more.
 ROWS_TO_LOAD_NUMBA = 100_000
-ROWS_TO_LOAD_KERNELS = 10_000  # Loading the kernels alone takes less time, if the program has loaded numba itself.
-# A wide sweep is probably one of many equal sweeps, so its rows count EXPECTED_REPEATS times.
+ROWS_TO_LOAD_KERNELS = 10_000  # If the program itself has loaded numba, loading the kernels takes less time.
+# A wide sweep is probably one of many similar sweeps, so its rows count EXPECTED_REPEATS times.
 WIDE_SWEEP, EXPECTED_REPEATS = 512, 20
-COUNTED_ROWS = 4096  # Numbers are counted in this many of the last rows.
-_swept_rows = [0]  # It counts the rows that this process swept without kernels.
+COUNTED_ROWS = 4096  # Scalars are counted in this many of the last rows.
+_swept_rows = [0]  # The number of rows that this process has swept without kernels.
 
 
 def find_kernel_and_pack_rows(record: PackedRecord, row_count: int) -> Any:
-    """Return the kernel for a sweep and pack the recording, if a compiled sweep is faster.
+    """If a compiled sweep is faster, pack the recording and return the kernel.
 
     Args:
         record: The recording to sweep over.
         row_count: The number of rows that the sweep visits.
 
     Returns:
-        The kernel. None if the sweep in Python is faster, or if the recording cannot be packed.
+        The kernel, or None if a sweep in Python is faster or the recording cannot be packed.
     """
     number_type = record.number_type
     if number_type is None or not _does_kernel_pay(record, number_type, row_count):
@@ -132,7 +132,7 @@ def find_kernel_and_pack_rows(record: PackedRecord, row_count: int) -> Any:
 
 
 def _does_kernel_pay(record: PackedRecord, number_type: Any, row_count: int) -> bool:
-    """Return whether a sweep over so many rows should use a kernel, and count the rows until numba is loaded."""
+    """Return whether a sweep over this many rows should use a kernel, and count the rows until numba is loaded."""
     if np.ndarray in record.kinds and _count_number_operations(record, number_type) < MIN_NUMBERS:
         return False
     if is_kernel_loaded():
@@ -142,12 +142,12 @@ def _does_kernel_pay(record: PackedRecord, number_type: Any, row_count: int) -> 
 
 
 def _count_number_operations(record: PackedRecord, number_type: Any) -> int:
-    """Count how many of the last rows are operations on numbers."""
+    """Count the scalar operations among the last rows."""
     from ..engine.record.row_parts import CALL
 
     ops, _, _, _, _, values = record.read_columns(max(len(record) - COUNTED_ROWS, 0))
     numbers = [*map(type, values)].count(number_type)
-    # This count includes the results of calls, but it is quick, and mostly too small already.
+    # This count includes results of calls, but it is quick, and usually it is already too small.
     if numbers < MIN_NUMBERS:
         return numbers
     return sum(op > CALL and type(value) is number_type for op, value in zip(ops, values, strict=True))

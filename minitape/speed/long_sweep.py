@@ -1,6 +1,6 @@
-"""Sweep backward over a long recording of numbers with a compiled loop.
+"""Sweep backward over a long recording of scalars with a compiled loop.
 
-The loop reads the packed rows and adds the shares to one column of adjoints.
+The loop reads the packed rows, and adds the shares to a column of adjoints.
 """
 
 from __future__ import annotations
@@ -22,40 +22,41 @@ def build_long_sweep(record: PackedRecord, seeds: Any, sources: set[int], reacha
     """Build a sweep with a compiled loop, if that is faster than a sweep in Python.
 
     Args:
-        record: The recording to sweep over, which is packed if the compiled loop is used.
-        seeds: The targets' adjoints by row.
+        record: The recording to sweep over. It is packed if the compiled loop is used.
+        seeds: The adjoints of the targets, by row.
         sources: The rows whose adjoints are kept.
-        reachable: For each row, whether a source can be reached through it. None if each row matters.
+        reachable: For each row, whether a source is reachable through it. None if all rows matter.
 
     Returns:
-        The sweep, which has not run yet. None if the sweep in Python is faster.
+        The sweep, before its run. None if a sweep in Python is faster.
     """
     kernel = find_kernel_and_pack_rows(record, max(seeds) - min(sources) + 1)
     return None if kernel is None else LongSweep(kernel, record, seeds, sources, reachable)
 
 
 class LongSweep(Sweep):
-    """A sweep whose adjoints of numbers are in one array, which a compiled kernel fills.
+    """A sweep that stores the adjoints of scalars in one array, for a compiled kernel to fill.
 
-    The adjoints of other rows are in ``adjoints``, as in every sweep.
+    The adjoints of all other rows are in ``adjoints``, as in every sweep.
 
     Attributes:
         record: The packed recording.
         kernel: The compiled function ``backward`` of :mod:`minitape.speed.kernel_source`.
-        number_type: The one type of the recording's numbers, np.float32 or np.float64.
-        number_column: The values of all rows, of this dtype and shape (rows,). Rows without a number hold NaN.
+        number_type: The type of all scalars in the recording, np.float32 or np.float64.
+        number_column: The values of all rows, in this dtype and of shape (rows,). NaN for rows without a scalar.
         adjoint_column: The adjoints of all rows, of the same dtype and shape.
-        reach_flags: For each row, as uint8: bit 0 is set if the row matters, bit 1 if an adjoint has arrived there.
+        reach_flags: For each row, a uint8. Bit 0 is set if the row matters, and bit 1 if the row has received an
+            adjoint.
     """
 
     record: PackedRecord
 
     def __init__(self, kernel: Any, record: PackedRecord, seeds: Any, sources: set[int], reachable: Any) -> None:
-        """Create the columns and enter the seeds; see :func:`build_long_sweep` for the arguments."""
+        """Create the columns, and enter the seeds. The arguments are the same as for :func:`build_long_sweep`."""
         super().__init__(record, seeds, sources, reachable)
         self.kernel, self.number_type = kernel, record.number_type
         self.number_column = record.build_number_column(self.number_type)
-        # The column starts with -0.0 because -0.0 + share has the sign of the share even if that is zero.
+        # The column starts with -0.0, because -0.0 + share has the sign of the share even if the share is zero.
         self.adjoint_column = create_filled_array(self.number_column.shape, self.number_column.dtype, -0.0)
         self.reach_flags = (
             np.ones(len(record), np.uint8) if reachable is None else np.frombuffer(reachable, np.uint8).copy()
@@ -65,9 +66,9 @@ class LongSweep(Sweep):
                 del self.adjoints[row]
 
     def iter_cells_backward(self) -> Iterator:
-        """Run the kernel, and yield the cells of the rows that it cannot handle, calls and arrays.
+        """Run the kernel, and yield the cells of the rows that it cannot handle: calls and arrays.
 
-        The kernel continues below each of these rows when the iteration does.
+        When the iteration continues, the kernel resumes after the yielded row.
         """
         record, first_row = self.record, self.first_row
         for block_start, block, _, calls in reversed(record.blocks):
@@ -82,7 +83,10 @@ class LongSweep(Sweep):
                 row -= 1
 
     def _try_adding_to_column(self, row: int, share: Any) -> bool:
-        """Add a share to the column of adjoints, and return whether the row holds a number of the column's type."""
+        """Add a share to the column of adjoints, and return whether this was possible.
+
+        It requires a scalar of the column's type.
+        """
         self.reach_flags[row] |= 2
         if type(self.record.get_value_or_spec(row)) is not self.number_type:
             return False
@@ -90,7 +94,7 @@ class LongSweep(Sweep):
         return True
 
     def add_share(self, row: int, share: Any) -> Any:
-        """Add a share to the adjoint of a row, in the column of adjoints if the row is a number.
+        """Add a share to the adjoint of a row. For scalars, the adjoint is in the column.
 
         Args:
             row: The row that receives the share.
@@ -108,7 +112,7 @@ class LongSweep(Sweep):
             row: The number of the row.
 
         Returns:
-            The number or array. None if no share has arrived at the row.
+            The scalar or array, or None if the row has not received a share.
         """
         if type(self.record.get_value_or_spec(row)) is self.number_type:
             return self.number_type(self.adjoint_column[row]) if self.reach_flags[row] & 2 else None

@@ -1,10 +1,9 @@
-"""Find loops in long runs of operations on numbers, and compile them.
+"""Find loops in long runs of scalar operations, and compile them.
 
-A loop in Python records the same operations in each turn, and so does its gradient. Here repeating operations are
-found and compiled to a loop again. A *stretch* is a run of rows whose operations repeat after a *period*. Each
-operation must read the same row in each turn, or rows that are a fixed step apart.
-
-The compiled loop computes the rows in the same order by the same formulas, so the numbers are identical.
+A Python loop records the same operations in every turn, and so does its gradient. This module finds such repetitions
+and compiles them to loops again. A *stretch* is a run of rows whose operations repeat after a *period*. In every turn,
+an operation must read the same row, or rows that are a fixed step apart. The compiled loop computes the same formulas
+in the same order, so the results are identical.
 """
 
 from __future__ import annotations
@@ -18,9 +17,9 @@ from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
 from .fusion import compile_fused_function
 from .kernel_source import to_kernel_formula
 
-MAX_PERIOD = 64  # A loop has at most this many operations in each turn.
-MIN_TURNS = 4  # A loop is written only for at least this many turns.
-MAX_OPERATIONS = 128  # The source has at most this many operations, because the time to compile grows with them.
+MAX_PERIOD = 64  # A loop has at most this many operations per turn.
+MIN_TURNS = 4  # A loop is only written for at least this many turns.
+MAX_OPERATIONS = 128  # The source has at most this many operations, because the compilation time grows with them.
 
 
 class Stretch(NamedTuple):
@@ -38,16 +37,16 @@ class Stretch(NamedTuple):
 
 
 def compile_repeated_rows(rows: np.ndarray, leaf_count: int, float_type: Any) -> Any:
-    """Compile a function that computes rows of numbers, if they repeat enough.
+    """Compile a function that computes scalar rows, if their operations repeat often enough.
 
     Args:
-        rows: An integer array with a row (code, input, input, ...) for each number.
+        rows: An integer array with a row (code, input, input, ...) for each scalar.
         leaf_count: The number of leaves, which are the first rows.
-        float_type: The type of the numbers, np.float32 or np.float64.
+        float_type: The scalar type, np.float32 or np.float64.
 
     Returns:
-        A function that takes an array of shape (rows,) with the values of the leaves, and fills in the other values.
-        None if the rows repeat too little or if numba cannot compile the function.
+        A function that takes an array of shape (rows,) with the values of the leaves, and fills in all other values.
+        None if there are too few repetitions, or if numba cannot compile the function.
     """
     stretches = _split_into_stretches(rows, leaf_count)
     if stretches is None:
@@ -62,7 +61,7 @@ def compile_repeated_rows(rows: np.ndarray, leaf_count: int, float_type: Any) ->
 
 
 def _split_into_stretches(rows: np.ndarray, first_row: int) -> list[Stretch] | None:
-    """Split the rows from ``first_row`` on into loops and single rows; return None if too many operations remain."""
+    """Split the rows from ``first_row`` on into loops and single rows. Return None if too many operations remain."""
     repeats = _RepeatFinder(rows)
     stretches, operation_count, row = [], 0, first_row
     while row < len(rows) and operation_count <= MAX_OPERATIONS:
@@ -77,17 +76,18 @@ def _split_into_stretches(rows: np.ndarray, first_row: int) -> list[Stretch] | N
 
 
 class _RepeatFinder:
-    """Finds the end of a repetition: a different operation, or a different step between the inputs of two turns.
+    """A search for the end of a repetition: a different operation, or a different step between the inputs of two turns.
 
     Attributes:
         row_count: The number of rows.
-        operation_breaks: For each period from 1 on, the rows whose operation differs from the row one period before.
+        operation_breaks: For each period from 1 on, the rows whose operation differs from the operation one period
+            before.
         step_breaks: For each period from 1 on, the rows whose inputs have moved by a different step than in the turn
             before.
     """
 
     def __init__(self, rows: np.ndarray) -> None:
-        """Find the breaks of all periods in an array of rows (code, input, input, ...)."""
+        """Find the breaks for all periods, in an array of rows (code, input, input, ...)."""
         self.row_count, self.operation_breaks, self.step_breaks = len(rows), [], []
         for period in range(1, MAX_PERIOD + 1):
             steps = rows[period:, 1:3] - rows[:-period, 1:3]
@@ -95,7 +95,7 @@ class _RepeatFinder:
             self.step_breaks.append(np.flatnonzero((steps[period:] != steps[:-period]).any(axis=1)) + 2 * period)
 
     def find_stretch(self, first_row: int, period: int) -> Stretch:
-        """Return the longest stretch of this period that begins at a row."""
+        """Return the longest stretch with this period that begins at a row."""
         end = self.row_count
         for breaks, start in (
             (self.operation_breaks[period - 1], first_row + period),
@@ -113,7 +113,7 @@ def _write_row_source(rows: np.ndarray, row: int) -> str:
 def _write_loop_source(rows: np.ndarray, stretch: Stretch) -> list[str]:
     """Return the lines of a loop.
 
-    A turn passes values to the next turn in variables. All other operations read the values from the array.
+    Each turn passes values to the next turn in variables. All other values are read from the array.
     """
     first_row, period, turns = stretch
     initial_values: dict[str, str] = {}
@@ -143,13 +143,13 @@ def _write_loop_source(rows: np.ndarray, stretch: Stretch) -> list[str]:
 def _format_loop_operand(stretch: Stretch, start: int, step: int) -> str:
     """Return the expression that reads an input inside a loop.
 
-    It is a variable of this turn ("t3") or of the previous turn ("p3"), a constant ("c3"), or an element of the array
-    of values.
+    It is a variable from this turn ("t3") or from the previous turn ("p3"), a constant ("c3"), or an element of the
+    value array.
 
     Args:
         stretch: The stretch that becomes the loop.
         start: The row of the input in the first turn.
-        step: The distance to the row of the input in the next turn.
+        step: The distance to the input's row in the next turn.
     """
     first_row, period, _ = stretch
     if step == period and start >= first_row - period:

@@ -1,8 +1,8 @@
-"""Store numba's machine code in files, and keep every problem with these files away from the user's gradient.
+"""Store numba's machine code in files, without letting a problem with these files break a gradient.
 
-By itself numba raises any error of opening or unpickling such a file, and runs machine code that has been damaged. Here
-each file ends with a checksum. A file that cannot be read is removed and counts as missing. Code that cannot be written
-is kept only in memory. The first problem of a process is logged.
+Numba itself raises every error that occurs while it opens or unpickles such a file, and it runs damaged machine code.
+This module adds a checksum to the end of each file. A file that cannot be read is removed and counts as missing. Code
+that cannot be written is kept only in memory. The first problem in a process is logged.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ from . import code_cache
 
 
 class MachineCodeCache:
-    """The stored machine code of one generated function, with the interface that numba's dispatchers use.
+    """The stored machine code of a generated function, with the interface that numba's dispatchers use.
 
     Attributes:
         cache_path: None. Numba's statistics read this attribute.
         module: The name of the generated module.
         text: The source of the module.
         function_name: The name of the function in the module.
-        options: The options of the compilation, as text; code for other options is not used.
-        is_on_disk: Whether the code was read from a file or written to one.
+        options: The compilation options, as text. Code that was compiled with other options is not used.
+        is_on_disk: Whether the code was read from a file or written to a file.
     """
 
     cache_path = None
 
     def __init__(self, module: str, text: str, function_name: str, options: str) -> None:
-        """Create the cache of a function, which neither reads nor writes files yet."""
+        """Create the cache of a function, without reading or writing files."""
         self.module, self.text, self.function_name, self.options = module, text, function_name, options
         self.is_on_disk = False
 
@@ -47,11 +47,11 @@ class MachineCodeCache:
         """Return the stored code for a signature.
 
         Args:
-            signature: Numba's signature, the types of the arguments.
+            signature: Numba's signature, which contains the types of the arguments.
             target: Numba's target context, for which the code is rebuilt.
 
         Returns:
-            Numba's ``CompileResult``. None if the code is missing or cannot be used.
+            Numba's ``CompileResult``, or None if the code is missing or cannot be used.
         """
         target.refresh()
         for folder in filter(_is_trusted_folder, code_cache.iter_cache_folders()):
@@ -71,7 +71,7 @@ class MachineCodeCache:
         return None
 
     def save_overload(self, signature: Any, result: Any) -> None:
-        """Store compiled code in the first folder that accepts it, or log why no folder does.
+        """Store compiled code in the first folder that accepts it, or log why there is no such folder.
 
         Args:
             signature: Numba's signature, the types of the arguments.
@@ -93,9 +93,9 @@ class MachineCodeCache:
 
 
 class _ChecksummedFiles(IndexDataCacheFile):
-    """Numba's files of a function, the index and the code, each with a checksum.
+    """Numba's files for a function, which are the index and the code, each with a checksum.
 
-    The checksum follows the pickles in a file, where unpickling does not read it.
+    The checksum follows the pickles in a file, where unpickling ignores it.
     """
 
     def load(self, key: Any) -> Any:
@@ -114,7 +114,7 @@ class _ChecksummedFiles(IndexDataCacheFile):
             file.write(content.getvalue() + hashlib.sha256(content.getvalue()).digest())
 
     def remove_files(self) -> None:
-        """Remove the index and the code, and ignore files that cannot be removed."""
+        """Remove the index and the code, ignoring files that cannot be removed."""
         index = Path(self._index_path)
         for path in (index, *index.parent.glob(f"{index.stem}.*.nbc")):
             with contextlib.suppress(OSError):

@@ -1,7 +1,7 @@
-"""Sweep over numbers while an outer tape records.
+"""Sweep over scalars while an outer tape records.
 
-Rules of the table write row after row of the shared recording and create no tensors in between. During the sweep, the
-adjoint of a row is represented by the number of the row that holds its value.
+The rules write one row after another in the shared recording, without creating tensors for them. During the sweep, an
+adjoint is represented by the number of the row that contains its value.
 """
 
 from __future__ import annotations
@@ -22,26 +22,27 @@ if TYPE_CHECKING:
     from ..engine.record.record import Record
     from ..engine.table.primitives import Primitive
 
-# The functions that rules call, by name. Each takes (record, *input rows), writes a row and returns its number.
+# The functions that rules call, by name. Each function takes (record, *input rows), writes a row, and returns its
+# number.
 ROW_WRITERS: dict[str, Any] = {}
 
 
 def try_recorded_sweep_of_numbers(
     record: Record, adjoint_tensors: dict, sources: set[int], reachable: Any, last_row: int, first_row: int
 ) -> bool:
-    """Sweep over a tape of numbers and record the sweep, if this form can do it.
+    """Sweep over a tape of scalars and record the sweep, if this form supports the recording.
 
     Args:
         record: The recording to sweep over.
-        adjoint_tensors: The seeds as tensors, by row of a target. After the sweep it holds the adjoints of the sources.
-        sources: The rows whose adjoints are kept.
-        reachable: For each row, whether a source can be reached through it. None if each row matters.
+        adjoint_tensors: The seeds as tensors, by target row. The sweep replaces them with the adjoints of the sources.
+        sources: The source rows, whose adjoints are kept.
+        reachable: For each row, whether a source is reachable through it. None if all rows matter.
         last_row: The row at which the sweep begins.
         first_row: The row at which the sweep ends.
 
     Returns:
-        Whether the sweep was run. If it is False, nothing has changed. The sweep needs a recording that is open in this
-        thread and has no calls. It must not be the trace of a function, and must not be packed during the sweep.
+        Whether the sweep was run. If not, nothing has changed. The recording must be open in this thread, must not
+        contain calls, and must not be the trace of a function. It must also not be packed during the sweep.
     """
     open_record = state.record
     if open_record is not record or record.fixed_site is None or record.has_calls or record.trace is not None:
@@ -77,11 +78,12 @@ def _list_share_writers(code: int, *inputs_matter: bool) -> list[tuple[int, Any]
 
     Args:
         code: The code of the operation.
-        inputs_matter: For each input, whether its share is wanted.
+        inputs_matter: For each input, whether its share is needed.
 
     Returns:
-        A pair for each input that matters and has a rule. The first element is 0 for input ``a`` and 1 for ``b``. The
-        second is a function of (record, rows of g, z, x, y) that writes the share's rows and returns the last one.
+        A pair for each input that matters and has a rule. Its first element is 0 for input ``a`` and 1 for ``b``. The
+        second element is a function of (record, rows of g, z, x, y). It writes the rows of the share, and returns the
+        last row.
     """
     if not ROW_WRITERS:
         for primitive in BY_CODE:
@@ -98,14 +100,14 @@ def _list_share_writers(code: int, *inputs_matter: bool) -> list[tuple[int, Any]
             call_text, rule = to_recorded_formula(text, "w"), compile_recorded_rules(code)[i]
             if find_names(call_text) <= {*ROW_WRITERS, *"wgzxy"}:
                 rule = compile_expression(call_text, ROW_WRITERS, "w, g, z, x, y")
-            else:  # The rule calls other functions than lines of the table, so it runs on tensors.
+            else:  # The rule calls functions that are not in the table, so it runs on tensors.
                 rule = lambda w, *rows, f=rule: w.find_or_add_row(f(*[_build_row_tensor(w, row) for row in rows]))  # noqa: E731
             rules.append((i, rule))
     return rules
 
 
 def _build_row_writer(primitive: Primitive) -> Any:
-    """Return the function (record, *input rows) that computes an operation, writes its row and returns the row."""
+    """Build the function (record, *input rows) that computes an operation, writes its row and returns the number."""
     code, sign, forward = primitive.code, PYTHON_OPERATORS.get(primitive.name), ForwardFunctions(primitive.code)
 
     def write_unary(record: Record, a: int) -> int:
@@ -130,9 +132,9 @@ def _build_row_writer(primitive: Primitive) -> Any:
 
 
 def _find_or_add_number_row(record: Record, number: float, like_row: int) -> Any:
-    """Return the row of a Python number, and write it first if the recording does not have it.
+    """Return the row of a Python number, and write this row if necessary.
 
-    The number gets the type of the value in ``like_row``.
+    The number is converted to the type of the value in ``like_row``.
     """
     number_type = type(record.rows[WIDTH * like_row + 5])
     tensor = record.numbers.get((number, number_type)) if number else None

@@ -1,4 +1,4 @@
-"""Run and record an operation in one pass over its inputs.
+"""Run and record an operation in a single pass over its inputs.
 
 This is the fast form of :func:`minitape.engine.tensor.operation.apply`.
 """
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 def apply(plain: Function) -> Function:
     """Build the fast form of :func:`minitape.engine.tensor.operation.apply`.
 
-    The fast form has the same parameters and returns the same results. It passes over the inputs once, and creates the
-    tensor of a single result in place.
+    The fast form has the same parameters and returns the same results. It passes over the inputs only once, and creates
+    the tensor of a single result without a call.
 
     Args:
         plain: The plain form, which runs if an input is not an ``EagerTensor``.

@@ -1,8 +1,9 @@
-"""Generate the operators and functions of the table of derivatives on tensors, such as ``x * y`` and ``tf.sin(x)``.
+"""Generate tensor operators and functions from the table of derivatives, such as ``x * y`` and ``tf.sin(x)``.
 
-All of them are generated from one text. It covers the usual operands: floats of one dtype whose shapes broadcast. A
-generated function computes the value, creates a tensor and writes a row. If nothing records, the tensor gets a note for
-`explain` instead. The plain function, ``general``, runs for all other operands and makes TensorFlow's checks.
+All of them are generated from a single text. It covers the usual operands: floats of the same dtype whose shapes
+broadcast. A generated function computes the value, creates a tensor and writes a row. If no recording is open, the
+tensor gets a note for `explain` instead of a row. The plain function, ``general``, handles all other operands and makes
+TensorFlow's checks.
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ if TYPE_CHECKING:
     from ..engine.tensor.tensor import Tensor
     from ..engine.types import Array, Function, Object
 
-# In the text, ``a`` and ``b`` are the arguments. ``x`` and ``y`` are the operands' arrays in the order of the formula.
-# These are its placeholders, in order:
+# In the text, ``a`` and ``b`` are the arguments. ``x`` and ``y`` are the operands' arrays, in the order of the formula.
+# The placeholders are, in order:
 #
 # first_operand   reads an operator's first operand if it is a variable; ``general`` handles all but tensors
 # site            the site of the row; None if this recording is not open or ``record.write_rows`` must find the frame
@@ -96,7 +97,7 @@ _RECORDED_OTHER = """
                 b = other = b._read_state() if hasattr(b, "_read_state") else b
             {y} = other._value if type(other) is EagerTensor else None
 """.lstrip("\n")
-# This text does what minitape.engine.record.provenance.build_origin does, without a call.
+# This text repeats minitape.engine.record.provenance.build_origin without the call.
 _NOTE_INPUT = """
         {origin} = {t}._origin
         if {t}._record is not None:
@@ -141,7 +142,7 @@ _ANY_OTHER = """
         {y} = other._value
 """.lstrip("\n")
 
-# NumPy's functions may return integers for a Python number, so the number is converted first.
+# NumPy functions may return integers for a Python number, so the number is converted first.
 _CONVERT_OTHER = "    if other is None:\n        {y} = {first}.dtype.type(b)\n"
 
 _UNARY_TEXTS = {
@@ -160,12 +161,12 @@ _UNARY_TEXTS = {
 
 
 def _build_binary_texts(first_name: str, second_name: str, reflected: bool) -> dict[str, str]:
-    """Return the parts of the text that differ for two operands, by placeholder.
+    """Return the parts of the text that are different for two operands, by placeholder.
 
     Args:
         first_name: The name of the array of ``a``, "x" or "y".
         second_name: The name of the array of ``b``.
-        reflected: Whether the operands are exchanged.
+        reflected: Whether the operands are swapped.
     """
 
     def format_condition(condition: str, bound: str) -> str:
@@ -207,20 +208,20 @@ def build_operation_function(
     reads: bool = False,
     inside: bool = False,
 ) -> Function:
-    """Generate the function of one or two tensors for a line of the table of derivatives.
+    """Generate a function of one or two tensors from a line in the table of derivatives.
 
     Args:
-        general: The plain function, which runs for all operands that the generated function does not cover.
-        primitive: The line of the table.
+        general: The plain function, which handles all operands that the generated function does not cover.
+        primitive: The primitive of the line.
         name: The name of the generated function.
-        reflected: Whether the operands are exchanged, as in ``__rsub__``.
-        signature: The parameters of a function, the operands first, such as "x, y, name=None". If it is "", the
-            function is an operator, whose first operand is a tensor.
-        reads: Whether it is an operator of variables. The variable's current state is then the first operand.
-        inside: Whether rules of a recorded sweep call the function. The site of their rows is fixed.
+        reflected: Whether the operands are swapped, as in ``__rsub__``.
+        signature: The parameters of a function, beginning with the operands, such as "x, y, name=None". If empty, the
+            function is an operator. The first operand of an operator is a tensor.
+        reads: Whether the function is a variable operator. Its first operand is then the variable's current state.
+        inside: Whether the rules of a recorded sweep call the function. Their rows have a fixed site.
 
     Returns:
-        The generated function. It returns an ``EagerTensor``, or what ``general`` returns.
+        The generated function. It returns an ``EagerTensor``, or the result of ``general``.
     """
     is_binary = len(primitive.texts) == 3
     arguments = "a, b" if is_binary else "a"
@@ -236,7 +237,7 @@ def build_operation_function(
         first_operand = f"    {unpack}\n    if type(a) is not EagerTensor:\n        return general({arguments})\n"
     sign_function = PYTHON_OPERATORS.get(primitive.name)
     type_expression = "ndarray if type(y) is ndarray else type(x)" if is_binary else "kind"
-    # All functions other than Python's operators differ by the kind of value.
+    # Except for Python's operators, there is a different function for each kind of value.
     function = f"forward[{type_expression}]" if sign_function is None else "compute"
     formula = f"ignore_fp_errors().run({function}, x{', y' if is_binary else ''})"
     first_name, second_name = ("y", "x") if reflected else ("x", "y")
@@ -297,17 +298,17 @@ def build_operation_function(
 
 
 class ForwardFunctions(dict[type, "Function"]):
-    """The forward functions of a line of the table, compiled when they are first needed.
+    """The forward functions of a line in the table, compiled on first use.
 
-    The keys are the types of the operands: ``np.float32`` and ``np.float64`` for numbers, ``np.ndarray`` for arrays.
-    The functions compute a result from operands whose dtypes are equal and whose shapes broadcast.
+    The keys are the types of the operands: ``np.float32`` and ``np.float64`` for scalars, and ``np.ndarray`` for
+    arrays. The functions take operands with equal dtypes and with shapes that broadcast.
 
     Attributes:
-        code: The code of the line of the table.
+        code: The code of the primitive.
     """
 
     def __init__(self, code: int) -> None:
-        """Create an empty table for the line with this code."""
+        """Create an empty dictionary for the primitive with this code."""
         self.code = code
 
     def __missing__(self, value_type: type) -> Function:
@@ -319,15 +320,15 @@ class ForwardFunctions(dict[type, "Function"]):
 
 
 def find_site_of_user_frame(record: Record, frame: FrameType) -> int | None:
-    """Return the site of an operation in a frame that did not write the last row.
+    """Return the site of an operation whose frame did not write the last row.
 
     Args:
         record: The recording of the first operand.
         frame: The frame that called the generated function.
 
     Returns:
-        The site. None if this recording is not open in this thread or if the frame is not the user's. Then
-        ``record.write_rows`` finds the site.
+        The site. None if this recording is not open in this thread, or if the frame does not belong to the user. In
+        these cases, ``record.write_rows`` finds the site.
     """
     if state.record is not record or not record.is_open:
         return None
@@ -337,24 +338,25 @@ def find_site_of_user_frame(record: Record, frame: FrameType) -> int | None:
 
 
 def try_entering_operand(record: Record, tensor: Tensor, site: int) -> bool:
-    """Add a leaf for an operand that has no row in this recording.
+    """Add a leaf for an operand without a row in this recording.
 
     Returns:
-        Whether the operand now belongs to this recording. A result of another recording that is in use stays there.
+        Whether the operand now belongs to this recording. A result in another recording that is still in use does not
+        move.
     """
     record.find_or_add_row(tensor, None, site)
     return tensor._record is record
 
 
 def are_small_broadcastable_floats(x: Array, y: Array, bound: float) -> bool:
-    """Return whether two operands are small floats of one dtype whose shapes broadcast in a usual way.
+    """Return whether two operands are small floats of the same dtype, with shapes that broadcast in a simple way.
 
-    That is the case if one shape is empty, or if the shape of ``y`` is the end of the shape of ``x``.
+    The shapes do so if one of them is empty, or if the shape of ``x`` ends with the shape of ``y``.
 
     Args:
-        x: The array or number of the first operand.
-        y: The array or number of the second operand.
-        bound: The number of elements that each operand must stay below.
+        x: The array or scalar of the first operand.
+        y: The array or scalar of the second operand.
+        bound: Each operand must have fewer elements than this.
     """
     if x.dtype is not y.dtype or x.dtype.char not in "fd" or x.size >= bound or y.size >= bound:
         return False

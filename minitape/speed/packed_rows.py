@@ -1,6 +1,6 @@
-"""Recordings that store their complete rows in packed blocks.
+"""Recordings that store their rows in packed blocks.
 
-A block has 32-bit integers and an array of values. Each row takes 16 bytes and its value.
+A block contains 32-bit integers and an array of values. Each row takes 16 bytes, and the memory of its value.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
     from ..engine.record.record import Record as PlainRecord
 
     class PackedRecord(PlainRecord):
-        """The fast form of a recording, for type checkers; see ``Packed``."""
+        """The fast form of a recording, for type checkers (see ``Packed``)."""
 
         @property
         def number_type(self) -> Any:
-            """The one type of the numbers on this recording, or None."""
+            """The type of all scalars in this recording, or None."""
 
         def build_number_column(self, number_type: Any) -> np.ndarray:
-            """Return the packed column of values as an array."""
+            """Return the packed values as an array."""
 
 
-ARRAY_ROW = 256  # It is added to the op of a packed elementwise row whose value is not a number. Kernels stop there.
+ARRAY_ROW = 256  # This is added to the op of a packed elementwise row whose value is not a scalar. Kernels stop there.
 
 
 def Record(plain: type[PlainRecord]) -> type[PlainRecord]:  # noqa: N802
@@ -41,17 +41,17 @@ def Record(plain: type[PlainRecord]) -> type[PlainRecord]:  # noqa: N802
         plain: The class to extend.
 
     Returns:
-        A subclass whose rows are packed into a block whenever ``CHUNK`` rows have been written.
+        A subclass that packs its rows into a block whenever ``CHUNK`` rows have been written.
     """
     from ..engine.record.row_table import find_span
 
     class Packed(plain):  # type: ignore[valid-type, misc]
-        """A recording that packs all but its last rows.
+        """A recording that packs all rows except the last ones.
 
         Attributes:
-            blocks: The packed blocks in order. Each is (first row, cells, values, calls). ``cells`` is an int32 array
-                of shape (rows, 4) with the columns op, a, b and site. ``values`` is a list, or an array if all values
-                are numbers of one type. ``calls`` maps rows to their ``Call``.
+            blocks: The packed blocks, in order. Each block is (first row, cells, values, calls). ``cells`` is an int32
+                array of shape (rows, 4) with the columns op, a, b and site. ``values`` is a list, or an array if all
+                values are scalars of the same type. ``calls`` maps row numbers to ``Call`` objects.
         """
 
         blocks: Sequence[tuple[int, np.ndarray, Any, dict[int, Any]]]
@@ -60,7 +60,7 @@ def Record(plain: type[PlainRecord]) -> type[PlainRecord]:  # noqa: N802
             """Move the rows since the last block into a new block.
 
             Returns:
-                True after packing. False, with nothing moved, if another thread may be writing rows.
+                Whether rows were packed. False if another thread may be writing rows.
             """
             if self.is_open and get_ident() != self.thread:
                 return False
@@ -80,28 +80,28 @@ def Record(plain: type[PlainRecord]) -> type[PlainRecord]:  # noqa: N802
                 arrays = [type(value) not in REALS for value in values]
                 block[arrays & (block[:, 0] >= FIRST_CODE), 0] += ARRAY_ROW
             self.blocks = append_to_list_or_tuple(self.blocks, (self.base, block, values, calls))
-            self.rows.clear()  # The order matters. A picture that reads from another thread must not see a row twice.
+            self.rows.clear()  # The order matters, so that a picture in another thread never sees a row twice.
             self.base += len(block)
             self.pack_limit = self.next + CHUNK
             return True
 
         @property
         def number_type(self) -> Any:
-            """The one type of the numbers in the column of values; None if there are two types or no numbers.
+            """The type of all scalars in the recording, or None if there are two types or no scalars.
 
-            A compiled sweep needs numbers of one type.
+            A compiled sweep needs scalars of a single type.
             """
             number_types = self.kinds & REALS
             return next(iter(number_types)) if len(number_types) == 1 else None
 
         def build_number_column(self, number_type: Any) -> np.ndarray:
-            """Return the packed column of values as an array.
+            """Return the packed values as an array.
 
             Args:
                 number_type: The dtype of the array.
 
             Returns:
-                An array of shape (packed rows,). Rows whose values are not numbers of this type hold NaN.
+                An array of shape (packed rows,), with NaN for values that are not scalars of this type.
             """
             columns = [
                 values
@@ -115,7 +115,7 @@ def Record(plain: type[PlainRecord]) -> type[PlainRecord]:  # noqa: N802
             """Read the six cells of a row.
 
             Args:
-                row: The number of the row, packed or not.
+                row: The row number. The row may be packed.
 
             Returns:
                 (op, a, b, call, site, value).
@@ -127,10 +127,10 @@ def Record(plain: type[PlainRecord]) -> type[PlainRecord]:  # noqa: N802
             return op & (ARRAY_ROW - 1), a, b, calls.get(row), site, values[row - block_start]
 
         def get_value_or_spec(self, row: int) -> Any:
-            """Return the value of a row: a number, an array, or the spec of an array that no rule reads.
+            """Return the value of a row: a scalar, an array, or the spec of an array that no rule reads.
 
             Args:
-                row: The number of the row, packed or not.
+                row: The row number. The row may be packed.
             """
             if row >= self.base:
                 return self.rows[WIDTH * (row - self.base) + 5]
@@ -138,10 +138,10 @@ def Record(plain: type[PlainRecord]) -> type[PlainRecord]:  # noqa: N802
             return values[row - block_start]
 
         def store_value(self, row: int, value: Any) -> None:
-            """Store a value for a row.
+            """Replace the value of a row.
 
             Args:
-                row: The number of the row, packed or not.
+                row: The row number. The row may be packed.
                 value: An array that a rule will read, or the spec of an array that no rule reads.
             """
             if row >= self.base:
@@ -151,13 +151,13 @@ def Record(plain: type[PlainRecord]) -> type[PlainRecord]:  # noqa: N802
                 values[row - block_start] = value
 
         def read_columns(self, low: int = 0, high: int | None = None) -> Any:
-            """Read the columns of a range of rows.
+            """Read the columns for a range of rows.
 
-            The columns are right even while another thread appends or packs rows.
+            The result is consistent even while another thread appends or packs rows.
 
             Args:
                 low: The first row.
-                high: The row after the last one. None for the end of the recording.
+                high: The row after the last one. None selects all rows from `low` on.
 
             Returns:
                 Six lists: op, a, b, call, site and value.

@@ -187,7 +187,9 @@ def replace_operators_with_calls(text: str, *leading_arguments: str) -> str:
 
     Args:
         text: The formula. It may contain ``+ - * /``, unary minus and function calls.
-        *leading_arguments: Expressions that each call receives before its operands. Returns:
+        *leading_arguments: Expressions that each call receives before its operands.
+
+    Returns:
         The text of the new formula.
 
     Raises:

@@ -124,7 +124,10 @@ def build_number_tensor(number: float, float_type: type, record: Record | None =
         site: The statement that uses the number, as ``Record.note_current_site`` returns it.
 
     Returns:
-        A scalar tensor. Raises: ValueError: If the number is an int that is too large for the type.
+        A scalar tensor.
+
+    Raises:
+        ValueError: If the number is an int that is too large for the type.
     """
     try:
         # 0.0 and -0.0 are equal as cache keys, so zeros bypass the cache.
