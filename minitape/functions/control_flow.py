@@ -148,7 +148,7 @@ def while_loop(
 def _record_or_run_python(record_row: Callable, run_in_python: Callable) -> Any:
     """Record a branch or loop as one row, or run it in Python.
 
-    Python runs it in eager mode, and also if it cannot be recorded, for example because it has effects.
+    Python runs it in eager mode, or if it cannot be recorded, for example because it has effects.
 
     Args:
         record_row: A function that records the row and returns its results.

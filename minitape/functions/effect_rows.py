@@ -96,13 +96,13 @@ class PythonRow(Primitive):
         stateful: Whether every call runs the row, even if no result depends on it.
         is_guard: Whether the row raises `GuardError` if a call differs from the recorded run.
         blocked_inputs: The positions of inputs that do not receive a gradient.
-        is_linear: Whether the gradient of the row depends only on the adjoints, so that there is no second gradient.
+        is_linear: Whether the gradient of the row depends only on the adjoints, so that its second gradient is None.
         has_tuple_output: True, because the row returns a tuple even for a single result.
         bodies: The recordings inside a branch or loop.
         first_inputs: For each body, the position of the first input that the body captures.
         last_run: A weak reference to the last run of a py_function.
-        replay: A function that computes the results as recorded operations, for a picture of the inside. None if there
-            is no inside.
+        replay: A function that computes the results as recorded operations, for a picture of the inside. None if the
+            row contains no recording.
     """
 
     has_tuple_output = True

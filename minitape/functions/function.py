@@ -56,8 +56,8 @@ class BranchRecordings:
     Attributes:
         recordings: (recording, pack) pairs. `pack` is a function that packs result tensors into the structure that the
             Python function returned.
-        sole_recording: The newest recording if it has no guards and therefore fits every call. Otherwise None.
-        sole_program: The program of `sole_recording` if that is all that a call needs. Otherwise None.
+        sole_recording: The newest recording if it has no guards and therefore fits every call, otherwise None.
+        sole_program: The program of `sole_recording` if that is all that a call needs, otherwise None.
         pack_results: The `pack` of the newest recording.
     """
 
@@ -125,7 +125,7 @@ class Function(Generic[Params, Returned]):
         Args:
             python_function: The Python function.
             input_signature: A ``tf.TensorSpec`` for each positional argument, nested like the argument, or None.
-            owner: A weak reference to the instance if the function is a bound method. Otherwise None.
+            owner: A weak reference to the instance if the function is a bound method, otherwise None.
         """
         functools.update_wrapper(self, python_function, updated=())
         self.python_function = python_function
@@ -159,7 +159,7 @@ class Function(Generic[Params, Returned]):
         return function
 
     def __call__(self, *args: Params.args, **kwargs: Params.kwargs) -> Returned:
-        """Compute a recording that fits these arguments, or trace the function if there is none.
+        """Compute a recording that fits these arguments, or trace the function.
 
         Inside another traced function, a call runs the Python function instead. If all arguments are eager tensors, a
         shortcut compares only dtypes and shapes.

@@ -1,8 +1,8 @@
 """Store the result of a first run: its feeds, results, assignments, effects and gradient.
 
 The gradient of a recording consists of further rows of the same trace. A recorded sweep writes these rows once, with
-zeros in place of the values that the trace has released. The gradient of a recording is therefore a recording, too, and
-has a gradient itself.
+zeros in place of the values that the trace has released. The gradient of a recording is therefore itself a recording
+with a gradient.
 """
 
 from __future__ import annotations
@@ -292,11 +292,9 @@ class GradientRecording:
         table.read_and_release_new_rows()
         rows = [row for row in self.gradient_rows if row is not None]
         seed_rows = [target._row for target in seeds]
-        calls, _ = table.find_needed_calls_and_constants(rows, [*seed_rows, *(feed.row for feed in feeds)])
-        read_rows = {*rows, *(row for call in calls if call.row >= first_gradient_row for row in call.inputs)}
-        feed_rows = {feed.row for feed in feeds}
-        forward_rows = {row for row in read_rows if row < first_gradient_row and row not in table.constants}
-        self.saved_rows = sorted((forward_rows - feed_rows) | set(recording.per_run_rows))
+        self.saved_rows = sorted(
+            self._find_read_forward_rows(rows, seed_rows, first_gradient_row) | set(recording.per_run_rows)
+        )
         self.forward = RowProgram(
             table, [*recording.fetches, *self.saved_rows], recording.varying_rows, recording.effects
         )
@@ -307,6 +305,21 @@ class GradientRecording:
             *map(Feed, (*recording.per_run_rows, *seed_rows)),
         ]
         self.pure_recording = FunctionRecording(table, pure_feeds, rows, (), effects)
+
+    def _find_read_forward_rows(
+        self, gradient_rows: Sequence[int], seed_rows: Sequence[int], first_gradient_row: int
+    ) -> set[int]:
+        """Find the rows of the forward pass that the sweep reads, except feeds and constants.
+
+        Args:
+            gradient_rows: The rows of the gradients.
+            seed_rows: The rows of the adjoints that the results start with.
+            first_gradient_row: The first row of the sweep. All earlier rows belong to the forward pass.
+        """
+        table, feed_rows = self.recording.table, {feed.row for feed in self.recording.feeds}
+        calls, _ = table.find_needed_calls_and_constants(gradient_rows, [*seed_rows, *feed_rows])
+        read_rows = {*gradient_rows, *(row for call in calls if call.row >= first_gradient_row for row in call.inputs)}
+        return {row for row in read_rows - feed_rows if row < first_gradient_row and row not in table.constants}
 
     def compute_shares(self, adjoints: Sequence, inputs: Sequence, saved: Sequence) -> list:
         """Compute the share of each input of a call.

@@ -137,18 +137,9 @@ def compile_formula(text: str, names: str, plain: Callable) -> Callable:
         out = find_reusable_array(over)
         read_values = [value if name in read_names else None for value, name in zip(values, names, strict=False)]
         arrays = [v for v in read_values if type(v) is np.ndarray and any(v.strides)]
-        first_array = arrays[0] if arrays else None
-        if (
-            first_array is None
-            or first_array.size < LARGE
-            or first_array.dtype.kind != "f"
-            or first_array.dtype.itemsize < 4
-        ):
+        if not arrays or not _can_split_into_blocks(arrays, read_values):
             return plain(*values, **attrs)
-        if any(array.shape != first_array.shape or not array.flags.c_contiguous for array in arrays):
-            return plain(*values, **attrs)
-        if any(getattr(v, "dtype", first_array.dtype) != first_array.dtype for v in read_values):
-            return plain(*values, **attrs)
+        first_array = arrays[0]
         flat_values = [_flatten_or_read_once(value) for value in read_values]
         if out is None or out.shape != first_array.shape:
             out = create_buffer(first_array.shape, first_array.dtype)
@@ -164,6 +155,22 @@ def compile_formula(text: str, names: str, plain: Callable) -> Callable:
     return run_in_blocks
 
 
+def _can_split_into_blocks(arrays: list[np.ndarray], read_values: list[Any]) -> bool:
+    """Return whether arrays are large, contiguous and of the same shape, and all values have the same float dtype.
+
+    Args:
+        arrays: The arrays that a formula reads, except broadcast scalars. There is at least one.
+        read_values: All values that the formula reads.
+    """
+    first_array = arrays[0]
+    dtype = first_array.dtype
+    if first_array.size < LARGE or dtype.kind != "f" or dtype.itemsize < 4:
+        return False
+    if any(array.shape != first_array.shape or not array.flags.c_contiguous for array in arrays):
+        return False
+    return all(getattr(value, "dtype", dtype) == dtype for value in read_values)
+
+
 def _flatten_or_read_once(value: Any) -> Any:
     """Flatten a large array, reduce a broadcast scalar to its only element, and return any other value unchanged."""
     if type(value) is not np.ndarray:
@@ -175,8 +182,8 @@ def _flatten_or_read_once(value: Any) -> Any:
 def _build_in_place_function(text: str, names: str) -> tuple[Callable | None, int]:
     """Return a function that writes the result of a formula into an array, and the number of steps in the formula.
 
-    The function takes the array, followed by the formula's arguments. It is None if no NumPy function computes the last
-    step of the formula.
+    The function takes the array, followed by the formula's arguments. None takes its place if no NumPy function
+    computes the last step of the formula.
     """
     from ..engine.table.primitives.formula import ARRAY, LIBRARY
 

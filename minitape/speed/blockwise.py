@@ -130,18 +130,50 @@ def compile_blockwise_run(
     block_table = BlockTable(shapes, fixed_numbers, {})
     computed_rows = [*dict.fromkeys([*arrays, *(row for _, row in totals.values())])]
     program = build_writer(block_table, steps, fixed_numbers, computed_rows, inputs).write_program()
-    program_arguments = [f"f{row}[part]" if row in large_inputs else f"v{row}" for row in inputs]
-    text = [
-        f"def blockwise({', '.join(f'v{row}' for row in inputs)}):",
-        *[f"    f{row} = np.ascontiguousarray(v{row}).reshape(-1)" for row in large_inputs],
-        *[f"    v{row} = buffer({shape!r}, T)\n    f{row} = v{row}.reshape(-1)" for row in arrays],
-        *[f"    s{row} = 0.0" for row in totals],
-        f"    for part in slices({math.prod(shape)}, {BLOCK_SIZE}):",
-        f"        {''.join(f'b{row}, ' for row in computed_rows)} = program({', '.join(program_arguments)})",
-        *[f"        f{row}[part] = b{row}" for row in arrays],
-        *[f"        s{row} += float(np.add.reduce(b{source}))" for row, (_, source) in totals.items()],
-        *[f"    v{row} = {format_sum_or_mean_result(f's{row}', call, shape)}" for row, (call, _) in totals.items()],
-        f"    return ({''.join(f'v{row}, ' for row in outputs)})\n",
-    ]
+    run = _BlockwiseRun(shape, inputs, large_inputs, arrays, totals, computed_rows, outputs)
     scope = {"buffer": create_buffer, "slices": list_block_slices, "np": np, "T": float_type, "program": program}
-    return execute_definitions("\n".join(text), "<formula blockwise>", scope)["blockwise"], inputs, outputs
+    return execute_definitions(_write_run_source(run), "<formula blockwise>", scope)["blockwise"], inputs, outputs
+
+
+class _BlockwiseRun(NamedTuple):
+    """The rows of a run, by their part in the generated function.
+
+    Attributes:
+        shape: The shape of the run's large arrays.
+        inputs: The rows whose values the function takes.
+        large_inputs: Those inputs that are large arrays. The other inputs are scalars.
+        arrays: The large arrays that the function returns.
+        totals: For each sum or mean: its call, and the row of the array that it adds up.
+        computed_rows: The rows that the program of one block returns.
+        outputs: The rows whose values the function returns: arrays and totals.
+    """
+
+    shape: tuple[int, ...]
+    inputs: list[int]
+    large_inputs: list[int]
+    arrays: list[int]
+    totals: dict[int, tuple[Call, int]]
+    computed_rows: list[int]
+    outputs: list[int]
+
+
+def _write_run_source(run: _BlockwiseRun) -> str:
+    """Return the source of the function that computes a run block by block.
+
+    In the source, ``v`` is the value of a row, ``f`` its flat array, ``b`` one block of it, and ``s`` a running sum.
+    """
+    program_arguments = [f"f{row}[part]" if row in run.large_inputs else f"v{row}" for row in run.inputs]
+    lines = [
+        f"def blockwise({', '.join(f'v{row}' for row in run.inputs)}):",
+        *[f"    f{row} = np.ascontiguousarray(v{row}).reshape(-1)" for row in run.large_inputs],
+        *[f"    v{row} = buffer({run.shape!r}, T)\n    f{row} = v{row}.reshape(-1)" for row in run.arrays],
+        *[f"    s{row} = 0.0" for row in run.totals],
+        f"    for part in slices({math.prod(run.shape)}, {BLOCK_SIZE}):",
+        f"        {''.join(f'b{row}, ' for row in run.computed_rows)} = program({', '.join(program_arguments)})",
+        *[f"        f{row}[part] = b{row}" for row in run.arrays],
+        *[f"        s{row} += float(np.add.reduce(b{source}))" for row, (_, source) in run.totals.items()],
+    ]
+    for row, (call, _) in run.totals.items():
+        lines.append(f"    v{row} = {format_sum_or_mean_result(f's{row}', call, run.shape)}")
+    lines.append(f"    return ({''.join(f'v{row}, ' for row in run.outputs)})\n")
+    return "\n".join(lines)

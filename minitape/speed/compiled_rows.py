@@ -59,8 +59,7 @@ class ProgramWriter:
         lines: The lines of the program.
         may_warn: Whether NumPy computes a part of the program and may therefore warn about infinities.
         function_count: The number of compiled functions that the program calls.
-        consumers: For each row, the rows of the calls that read it, in order. -1 stands for the caller, who fetches the
-            row.
+        consumers: For each row, the rows of the calls that read it, in order. -1 stands for a fetch by the caller.
         unread_counts: For each row, how many of its readers have not been written yet.
         runs: The runs that pay in this program, in the order in which calls may join them.
         slow_kinds: The kinds of large arrays on which functions such as sin are computed. For these functions, NumPy is
@@ -290,7 +289,7 @@ class ProgramWriter:
     def _find_consumers(self) -> dict[int, list[int]]:
         """Return, for each row, the first row of each call that reads it, in order.
 
-        -1 stands for the caller, who fetches the row.
+        -1 stands for a fetch by the caller.
         """
         consumers: dict[int, list[int]] = {}
         for call in self.calls:
@@ -419,7 +418,7 @@ class CompiledRows:
         build_writer: A function that builds the ``ProgramWriter`` for these rows.
         compute_fetches: The compiled function, which takes the arrays of the feeds and returns the arrays of the
             fetches.
-        may_warn: Whether NumPy computes a part of the program, so that it may warn of infinities.
+        may_warn: Whether NumPy computes a part of the program and may therefore warn about infinities.
     """
 
     def __init__(
@@ -459,7 +458,7 @@ class CompiledRows:
             run_count: How often the rows have been computed.
 
         Returns:
-            Whether the decision is final. If so, there is no need to call this method again.
+            Whether the decision is final. If so, this method need not be called again.
         """
         sizes = [
             math.prod(self.table.shape_dtypes[call.row][0])

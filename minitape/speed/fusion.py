@@ -94,9 +94,13 @@ def find_fusable_float_type(table: ProgramTable, call: Call) -> Any:
     elif name in TOTAL_PRIMITIVES:
         is_fusable = is_total_of_all_elements(call, len(inputs[0]))
     else:
-        spec = call.attrs["spec"]
-        is_fusable = isinstance(spec, tuple) and all(isinstance(part, slice) and (part.step or 1) > 0 for part in spec)
+        is_fusable = _has_only_forward_slices(call.attrs["spec"])
     return find_common_float_type(table, call) if is_fusable else None
+
+
+def _has_only_forward_slices(spec: Any) -> bool:
+    """Return whether an index consists of slices with positive steps."""
+    return isinstance(spec, tuple) and all(isinstance(part, slice) and (part.step or 1) > 0 for part in spec)
 
 
 def find_constant_exponent(table: ProgramTable, call: Call) -> Any:

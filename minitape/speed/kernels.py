@@ -147,7 +147,7 @@ def _count_number_operations(record: PackedRecord, number_type: Any) -> int:
 
     ops, _, _, _, _, values = record.read_columns(max(len(record) - COUNTED_ROWS, 0))
     numbers = [*map(type, values)].count(number_type)
-    # This count includes results of calls, but it is quick, and usually it is already too small.
+    # This quick count also includes results of calls. It is usually too small already.
     if numbers < MIN_NUMBERS:
         return numbers
     return sum(op > CALL and type(value) is number_type for op, value in zip(ops, values, strict=True))

@@ -71,7 +71,7 @@ class MachineCodeCache:
         return None
 
     def save_overload(self, signature: Any, result: Any) -> None:
-        """Store compiled code in the first folder that accepts it, or log why there is no such folder.
+        """Store compiled code in the first folder that accepts it, or log why every folder refuses it.
 
         Args:
             signature: Numba's signature, the types of the arguments.

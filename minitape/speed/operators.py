@@ -76,6 +76,11 @@ def {name}({signature}):
         record.write_rows(primitive, ({operands}), NO_ATTRS, (made,), frame)
     return made
 """
+_READ_FIRST = """
+    {unpack}
+    if type(a) is not EagerTensor:
+        return general({arguments})
+""".lstrip("\n")
 _ROW = """
             value = {formula}
             cells, row = record.rows, record.next
@@ -227,14 +232,11 @@ def build_operation_function(
     arguments = "a, b" if is_binary else "a"
     operands = signature.split(", ")[: 1 + is_binary] if signature else []
     first_operand = ""  # The first operand of an operator is a tensor, so there is nothing to read.
-    if operands or reads:
-        if reads:
-            unpack = "a = a._read_state()"
-        elif signature == arguments:
-            unpack = ""
-        else:
-            unpack = f"{arguments} = {', '.join(operands)}"
-        first_operand = f"    {unpack}\n    if type(a) is not EagerTensor:\n        return general({arguments})\n"
+    if reads:
+        first_operand = _READ_FIRST.format(unpack="a = a._read_state()", arguments=arguments)
+    elif operands:
+        unpack = "" if signature == arguments else f"{arguments} = {', '.join(operands)}"
+        first_operand = _READ_FIRST.format(unpack=unpack, arguments=arguments)
     sign_function = PYTHON_OPERATORS.get(primitive.name)
     type_expression = "ndarray if type(y) is ndarray else type(x)" if is_binary else "kind"
     # Except for Python's operators, there is a different function for each kind of value.

@@ -211,7 +211,7 @@ def _collect_gradient(
 ) -> Result:
     """Return the sum of the adjoints of a source's rows as a tensor.
 
-    If no row has an adjoint, a source that is also a target gets its seed, and any other source gets None.
+    If no row has an adjoint, the result is the seed of a source that is also a target, and None for any other source.
     """
     adjoints = [adjoint for row in rows if (adjoint := adjoint_of(row)) is not None]
     if adjoints:

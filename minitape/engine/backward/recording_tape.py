@@ -47,13 +47,13 @@ class RecordingTape:
     Args:
         persistent: Whether the tape can compute several gradients. Otherwise, it computes one gradient or one Jacobian.
         watch_accessed_variables: Whether the tape watches trainable variables when they are read. If False, it watches
-            only what is passed to ``watch``.
+            only values that are passed to ``watch``.
 
     Attributes:
         irregular: Whether the tape has several spans, or watches a value that existed before the watch.
-        last_request: The last gradient call that returned; None before the first one.
+        last_request: The last gradient call that returned, or None before the first such call.
         listeners: Functions without arguments that refresh live pictures. The recording calls them when it grows.
-        member: The tape's position in ``Record.members``; None before its first block.
+        member: The tape's position in ``Record.members``, or None before its first block.
         notes: The tape's history, as (event, row, clock or weak reference, user frames).
         requests: The gradient calls of a persistent tape, up to ``MAX_REQUESTS``.
         spans: The closed spans of rows, as (first row, row after the last). The open span starts at ``span_start``.
@@ -318,7 +318,7 @@ class RecordingTape:
 
     @property
     def record(self) -> Record | None:
-        """The recording that contains the tape's rows. None before its first block."""
+        """The recording that contains the tape's rows, or None before the first block."""
         return self._record
 
     @property

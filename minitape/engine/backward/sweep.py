@@ -1,7 +1,7 @@
 """The backward sweep: visit the rows from the last target back, and send shares of each adjoint to the row's inputs.
 
 A single loop, :meth:`Sweep.iter_steps`, handles scalars, arrays and calls, and also sweeps that an outer tape records.
-The stepper of the picture advances the same loop row by row.
+The picture's stepper advances the same loop row by row.
 """
 
 from __future__ import annotations

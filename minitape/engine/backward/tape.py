@@ -52,7 +52,7 @@ class GradientTape(RecordingTape):
     Args:
         persistent: Whether the tape can compute several gradients. Otherwise, it computes one gradient or one Jacobian.
         watch_accessed_variables: Whether the tape watches trainable variables when they are read. If False, it watches
-            only what is passed to ``watch``.
+            only values that are passed to ``watch``.
 
     >>> import minitape as tf
     >>> x = tf.constant(3.0)

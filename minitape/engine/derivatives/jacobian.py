@@ -193,8 +193,13 @@ def _sweep_stacked_seeds(
         return [None] * len(sources)
     sweep = StackedSweep(record, {target_rows[0]: stacked_seeds}, source_rows, reachable)
     sweep.run_to_end()
-    adjoints_by_source = [[g for row in rows if (g := sweep.get_adjoint(row)) is not None] for rows in rows_by_source]
-    return [from_array(sum(adjoints[1:], adjoints[0])) if adjoints else None for adjoints in adjoints_by_source]
+    return [_add_up_adjoints(sweep, rows) for rows in rows_by_source]
+
+
+def _add_up_adjoints(sweep: StackedSweep, rows: Sequence[int]) -> Result:
+    """Return the sum of the stacked adjoints of a source's rows as a tensor, or None if no row has an adjoint."""
+    adjoints = [g for row in rows if (g := sweep.get_adjoint(row)) is not None]
+    return from_array(sum(adjoints[1:], adjoints[0])) if adjoints else None
 
 
 class StackedSweep(Sweep):

@@ -220,7 +220,7 @@ def py_function(
     Args:
         func: A function that takes the tensors in ``inp`` and returns a value for each dtype in ``Tout``.
         inp: A list of tensors, variables and other values that can be converted to tensors.
-        Tout: The dtype of the result. A list of dtypes if there are several results, or an empty list if there is none.
+        Tout: The dtype of the result. A list of dtypes for several results, or an empty list for no results.
         name: Ignored in eager execution.
 
     Returns:

@@ -84,7 +84,7 @@ class Record(RowTable):
         pack_limit: The row number at which `pack_rows` is called next.
         max_small_size: Arrays with up to this many elements are kept even if no rule reads them.
         kinds: The types of all values in the recording. Some sweeps accept only scalars.
-        fixed_site: The offset from ``state.fixed_site`` once its code is in `segments`. Otherwise None.
+        fixed_site: The offset from ``state.fixed_site`` once its code is in `segments`, otherwise None.
         frame: The user frame that wrote the last row. None if the next row must search for its frame.
         has_large_arrays: Whether a value has been larger than `max_small_size`.
         thread: The id of the thread that created the recording.
@@ -176,7 +176,7 @@ class Record(RowTable):
 
         Args:
             tensor: The tensor.
-            variable: The variable, if the tensor is its state. Otherwise None.
+            variable: The variable, if the tensor is its state, otherwise None.
             site: The bytecode offset of the user's statement. None finds the statement that is running.
 
         Returns:
@@ -206,7 +206,8 @@ class Record(RowTable):
         self.next = self.untracked_end = row + 1
         self.leaves[row], self.leaf_rows[id(tensor)] = leaf, row
         self.untracked.add(row)
-        # Python switches threads only at calls. There is no call here, so only one of two threads moves the tensor.
+        # Python switches threads only at calls. The next lines do not call anything, so only one of two threads moves
+        # the tensor.
         if tensor._record is old_record and not keeps_old_record:
             tensor._record, tensor._row = self, row
         return row

@@ -56,7 +56,7 @@ class Leaf(NamedTuple):
 
     Attributes:
         tensor_ref: A weak reference to the tensor. None for a Python number.
-        variable_ref: A weak reference to the variable, if the tensor is its state. Otherwise None.
+        variable_ref: A weak reference to the variable, if the tensor is its state, otherwise None.
         version: The number of assignments to the variable before this state.
         number: The Python number. None for all other leaves.
         origin: The note on where the tensor came from (:mod:`minitape.engine.record.provenance`).
@@ -90,7 +90,7 @@ def get_number_leaf(number: float) -> Leaf:
 
 
 class Event(NamedTuple):
-    """An assignment, an escape or a pause, none of which has a row.
+    """An assignment, an escape or a pause. Events do not have rows.
 
     Attributes:
         kind: The kind of event, such as "assign", "numpy" or "pause".

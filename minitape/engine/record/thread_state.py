@@ -44,7 +44,7 @@ class ThreadState(threading.local):
     Attributes:
         record: The recording to which operations append rows. None if no tape is open.
         fixed_site: During a recorded sweep or a replay of a function, (code, bytecode offset) of the statement to which
-            all rows belong. Otherwise None.
+            all rows belong, otherwise None.
         tapes: The tapes that are recording. The innermost tape is last.
         read_variables: For each open block that collects variables, a dictionary of the variables that were read in it,
             by id.

@@ -128,7 +128,7 @@ class Substitution(ast.NodeTransformer):
     """
 
     def __init__(self, replacements: dict[str, str | ast.expr]) -> None:
-        """Store the replacements, each of which may be text or a tree."""
+        """Store the replacements, given as text or as trees."""
         self.replacements = {
             name: parse_expression(value) if isinstance(value, str) else value for name, value in replacements.items()
         }

@@ -84,10 +84,11 @@ class ResourceVariable(VariableOperators, TensorOperators):
 
         Args:
             initial_value: The first value, or a function without arguments that returns it.
-            trainable: Whether tapes watch the variable automatically. None means True.
-            name: The name; "Variable" by default.
-            dtype: The dtype; None means that the value determines it.
-            shape: The shape that all values must fit, with None for any size. The default is the shape of the value.
+            trainable: Whether tapes watch the variable automatically. None stands for True.
+            name: The name, by default "Variable".
+            dtype: The dtype. If None, the value determines it.
+            shape: The shape with which all values must be compatible. A size of None allows any size. The default is
+                the shape of the initial value.
 
         Raises:
             ValueError: If the initial value is missing, or does not match ``dtype`` or ``shape``.
@@ -114,9 +115,9 @@ class ResourceVariable(VariableOperators, TensorOperators):
         Args:
             initial_value: The first value, or a function without arguments that returns it.
             trainable: Whether tapes watch the variable automatically.
-            name: The name; None means "Variable".
-            dtype: The dtype; None means that the value determines it.
-            shape: The shape that all values must fit; None means the shape of the value.
+            name: The name. None stands for "Variable".
+            dtype: The dtype. If None, the value determines it.
+            shape: The shape with which all values must be compatible. None stands for the shape of the initial value.
 
         Raises:
             ValueError: If the value does not match ``dtype`` or ``shape``.
@@ -347,7 +348,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
             The variable, or None without ``read_value``.
 
         Raises:
-            InvalidArgumentError: If the shape of ``delta`` does not fit, or the variable holds bools or strings.
+            InvalidArgumentError: If the shape of ``delta`` does not match, or the variable contains bools or strings.
 
         >>> import minitape as tf
         >>> tf.Variable([1.0, 2.0]).assign_add([1.0, 1.0]).numpy()
@@ -369,7 +370,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
             The variable, or None without ``read_value``.
 
         Raises:
-            InvalidArgumentError: If the shape of ``delta`` does not fit, or the variable holds bools or strings.
+            InvalidArgumentError: If the shape of ``delta`` does not match, or the variable contains bools or strings.
 
         >>> import minitape as tf
         >>> w, step = tf.Variable(1.0), 0.1

@@ -72,10 +72,10 @@ def build_complex_rules(primitive: Primitive, rules: Sequence[Rule | None]) -> l
 
     Args:
         primitive: A line of the table of derivatives.
-        rules: Its rules for real numbers; None if no gradient passes.
+        rules: For each input, the rule for real numbers, or None if no gradient passes.
 
     Returns:
-        One rule for each input; None if no gradient passes.
+        For each input, a rule, or None if no gradient passes.
     """
 
     def build_conjugate_rule(rule: Rule) -> Rule:
