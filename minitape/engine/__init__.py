@@ -12,12 +12,23 @@ the same calls and quotes the lines that run.
 7. ``backward/sweep``: a loop visits the rows from ``y`` back to ``x`` and applies the rules.
 
 **Nested tapes.** All open tapes of a thread write into the same recording. If an outer tape is open while an inner tape
-computes a gradient, the same sweep computes with tensors instead of arrays (``backward/nested_sweep``). Each operation
-in a rule then appends a row, and the outer tape can differentiate these rows.
+computes a gradient, ``gradient.compute_gradients`` sets ``is_recorded``, and the same sweep runs on tensors instead of
+arrays (``backward/nested_sweep``, ``row_values.TensorValues``). Each operation in a rule then appends a row
+(``tensor/rule_functions``). The gradient is a row of the recording like any other, so the outer tape can differentiate
+it.
 
-**``tf.function``.** The first run of a function fills a separate recording, whose ``trace`` is that run. Later calls
-compute its rows for other arrays (``minitape/functions``, ``docs/functions.md``). A call under a tape is one row of the
-tape, and the rule of that row runs the gradient of the function.
+**``tf.function``.** The first run of a function is an ordinary run that fills a separate recording. ``Record.trace`` is
+that run, and :class:`~minitape.engine.types.TracedRun` lists what the engine asks of it:
+
+* A tensor from outside, such as an argument, gets a row whose value later calls replace
+  (``Record.find_or_add_row`` calls ``enter_outside_tensor``). So does the state of a variable (``find_or_add_state``).
+* An assignment to a variable becomes a row (``assign_variable``).
+* If Python reads a value that may differ in later calls, the run raises an error. If Python only branches on the value,
+  the run writes a guard instead (``refuse_or_guard_value``).
+
+Later calls compute the rows of this recording for other arrays, without Python (``minitape/functions``). A call under a
+tape is a single row of that tape. The rule of this row runs the gradient of the function, which is also a recording.
+``docs/functions.md`` explains this with examples.
 
 Each folder imports only the folders before it in this list. Three modules of ``table/primitives`` are exceptions,
 because their rules create tensors or ask about the first run of a function. The engine imports no package above it.

@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from .values.dtypes import DType
     from .values.shape import TensorShape
 
-    # Each alias names an idea that Python's types cannot express, and its comment gives the reason. Other modules
-    # rarely need ``Any``.
+    # Each alias names an idea that Python's types cannot express. Its comment gives the reason.
 
     # An array, a NumPy scalar or a Python number; in rules also a tensor. The same formula computes with all of them.
     Array: TypeAlias = Any
@@ -40,14 +39,11 @@ if TYPE_CHECKING:
     AdjointLookup: TypeAlias = Callable[[int], Adjoint]
     # A tensor or a tuple of tensors, depending on the number of outputs of the primitive.
     Result: TypeAlias = Any
-    # Anything that can be converted to a tensor: a tensor, a variable, an array, a number, text, a list of these, or an
-    # object with a conversion method.
+    # Anything that converts to a tensor: tensors, variables, arrays, numbers, text, and lists of these.
     Value: TypeAlias = Any
-    # A tensor, a variable, or a wrapper of a variable from a higher package. Type checkers could not know from a union
-    # that all of them have a shape.
+    # A tensor, a variable, or a wrapper around a variable. With a union, type checkers would not find `shape`.
     TargetOrSource: TypeAlias = Any
-    # A variable, or None after ``read_value=False``. With a union, type checkers would require every caller to check
-    # for None.
+    # A variable, or None after ``read_value=False``. With a union, every caller would have to check for None.
     VariableOrNone: TypeAlias = Any
     # A tensor or another leaf, or nested lists, tuples, dictionaries and named tuples of leaves.
     Structure: TypeAlias = Any

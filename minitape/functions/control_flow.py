@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from ..engine.values import nest
 from .effect_rows import PythonRow, run_and_write_row
 from .first_run import FirstRun, GuardError, NotRecordableError, find_current_trace
 from .function_recording import FunctionRecording, record_function
+
+if TYPE_CHECKING:
+    from ..engine.types import Function, Structure, Value
 
 
 class TracedBody(NamedTuple):
@@ -39,7 +42,9 @@ class TracedBody(NamedTuple):
     pack: Callable[[Sequence], Any]
 
 
-def cond(pred: Any, true_fn: Any = None, false_fn: Any = None, name: str | None = None) -> Any:
+def cond(
+    pred: Value, true_fn: Function | None = None, false_fn: Function | None = None, name: str | None = None
+) -> Structure:
     """Call ``true_fn`` if ``pred`` is true, otherwise ``false_fn``, and return the result.
 
     In a traced function, Python runs both functions once, and later calls compute only one of them. For this, both must
@@ -63,14 +68,15 @@ def cond(pred: Any, true_fn: Any = None, false_fn: Any = None, name: str | None 
     >>> print(tf.cond(x > 2.0, lambda: x * x, lambda: -x).numpy())
     9.0
     """
+    if true_fn is None or false_fn is None:
+        missing_name = "true_fn" if true_fn is None else "false_fn"
+        raise TypeError(f"cond(): '{missing_name}' argument required")
     for label, function in (("true_fn", true_fn), ("false_fn", false_fn)):
-        if function is None:
-            raise TypeError(f"cond(): '{label}' argument required")
         if not callable(function):
             raise TypeError(f"'{label}' must be callable.")
     is_python_bool, pred = isinstance(pred, bool), convert_to_tensor(pred)
 
-    def run_in_python() -> Any:
+    def run_in_python() -> Structure:
         return true_fn() if bool(pred) else false_fn()
 
     if is_python_bool:
@@ -79,16 +85,16 @@ def cond(pred: Any, true_fn: Any = None, false_fn: Any = None, name: str | None 
 
 
 def while_loop(
-    cond: Any,
-    body: Any,
-    loop_vars: Any,
-    shape_invariants: Any = None,
+    cond: Function,
+    body: Function,
+    loop_vars: Structure,
+    shape_invariants: object = None,
     parallel_iterations: int = 10,
     back_prop: bool = True,
     swap_memory: bool = False,
-    maximum_iterations: Any = None,
+    maximum_iterations: Value = None,
     name: str | None = None,
-) -> Any:
+) -> Structure:
     """Repeat ``loop_vars = body(*loop_vars)`` while ``cond(*loop_vars)`` is true, and return the last values.
 
     Gradients flow through all iterations. In a traced function, Python runs ``cond`` and ``body`` only once.
@@ -129,7 +135,7 @@ def while_loop(
             raise ValueError(f"The body of a loop with {count} variables returns {len(results)}")
         return [*map(convert_to_tensor, results), *(iterations_left - 1 for iterations_left in values[count:])]
 
-    def run_condition(*values: Tensor) -> Any:
+    def run_condition(*values: Tensor) -> Value:
         continues = cond(*nest.pack_sequence_as(tensors, values[:count]))
         if not iteration_limit:
             return continues
@@ -145,7 +151,7 @@ def while_loop(
     return nest.pack_sequence_as(tensors, results[:count])
 
 
-def _record_or_run_python(record_row: Callable, run_in_python: Callable) -> Any:
+def _record_or_run_python(record_row: Callable, run_in_python: Callable) -> Structure:
     """Record a branch or loop as one row, or run it in Python.
 
     Python runs it in eager mode, or if it cannot be recorded, for example because it has effects.
@@ -208,7 +214,7 @@ def _open_scope(name: str) -> AbstractContextManager:
     return TemporaryAttributes(state, scope=(*state.scope, name))
 
 
-def _write_cond_row(pred: Tensor, false_fn: Callable, true_fn: Callable) -> Any:
+def _write_cond_row(pred: Tensor, false_fn: Callable, true_fn: Callable) -> Structure:
     """Write the row of a ``tf.cond``, and return its results in the structure of the branches.
 
     Raises:
@@ -231,7 +237,7 @@ def _write_cond_row(pred: Tensor, false_fn: Callable, true_fn: Callable) -> Any:
         outputs = recording.build_array_function(with_notes)(*branch_inputs)
         return [*outputs[: len(shape_dtypes)], outputs[len(shape_dtypes) :]]
 
-    def sweep_branch(positions: Sequence, inputs: Sequence, adjoints: Sequence, saved: Any) -> list:
+    def sweep_branch(positions: Sequence, inputs: Sequence, adjoints: Sequence, saved: Sequence) -> list:
         recording, first_input, branch_inputs = select_branch(inputs)
         shares = dict(enumerate(recording.gradient.compute_shares(adjoints, branch_inputs, saved), first_input))
         return [shares.get(position) for position in positions]

@@ -35,6 +35,7 @@ from .first_run import (
 
 if TYPE_CHECKING:
     from ..engine.derivatives.py_function import PythonCall
+    from ..engine.types import Adjoint, Array, Object, Structure, Value
     from .function_recording import FunctionRecording
 
 
@@ -54,7 +55,7 @@ class EffectLog:
         self.results: list = []
         self.position = 0
 
-    def run_or_recall_effect(self, function: Callable, *arguments: Any) -> Any:
+    def run_or_recall_effect(self, function: Callable, *arguments: Object) -> Object:
         """Run an effect, or return its stored result if it has already run in this call.
 
         Args:
@@ -146,7 +147,7 @@ class PythonRow(Primitive):
             position in self.blocked_inputs or (order > 1 and self.is_linear)
         )
 
-    def compute_outputs(self, *arrays: Any) -> tuple:
+    def compute_outputs(self, *arrays: Array) -> tuple:
         """Run the row without notes.
 
         Args:
@@ -157,7 +158,7 @@ class PythonRow(Primitive):
         """
         return tuple(self._run_or_recall(arrays, False))
 
-    def compute_with_notes(self, *arrays: Any) -> tuple:
+    def compute_with_notes(self, *arrays: Array) -> tuple:
         """Run the row with notes.
 
         Args:
@@ -183,7 +184,7 @@ class PythonRow(Primitive):
         """Return whether no gradient passes to an operand of the row that computes this row's gradient."""
         return position >= adjoint_count and self.is_blocked(position - adjoint_count, order + 1)
 
-    def _compute_shares(self, adjoints: list, z: Any, *inputs: Any) -> list:
+    def _compute_shares(self, adjoints: list, z: Adjoint, *inputs: Adjoint) -> list:
         """Return a share or None for each input.
 
         If a trace records the sweep, the shares are the outputs of another row that calls Python.
@@ -223,7 +224,7 @@ class PythonRow(Primitive):
         return [shares.get(i) for i in range(len(inputs))]
 
 
-def _is_differentiable(value: Any) -> bool:
+def _is_differentiable(value: Array) -> bool:
     return value.dtype.differentiable if isinstance(value, Tensor) else value.dtype.kind in "fc"
 
 
@@ -237,7 +238,7 @@ def build_sweep_by_rerun(function: Callable) -> Callable:
         A function for `PythonRow.sweep`.
     """
 
-    def rerun_under_tape(positions: Sequence, inputs: Sequence, output_adjoints: Sequence, notes: Any) -> list:
+    def rerun_under_tape(positions: Sequence, inputs: Sequence, output_adjoints: Sequence, notes: Object) -> list:
         as_arrays = not isinstance(output_adjoints[0], Tensor)
         with suspend_recording() if as_arrays else nullcontext():
             tensors, adjoints = (
@@ -338,7 +339,7 @@ class _ReplayableCall:
             return [tensor._value for tensor in self([*map(from_array, arrays)])] or [NO_VALUE]
 
 
-def call_or_write_guarded_row(function: Callable, *args: Any, **kwargs: Any) -> Any:
+def call_or_write_guarded_row(function: Callable, *args: Object, **kwargs: Object) -> Structure:
     """Call a function that may read tensor values.
 
     If a value depends on the arguments of the trace, write a row that calls the function in every run. Results with
@@ -378,7 +379,7 @@ def call_or_write_guarded_row(function: Callable, *args: Any, **kwargs: Any) -> 
     return nest.map_structure(lambda leaf: next(remaining_results) if isinstance(leaf, Tensor) else leaf, call.result)
 
 
-def write_effect_row(function: Callable, *args: Any, **kwargs: Any) -> None:
+def write_effect_row(function: Callable, *args: Object, **kwargs: Object) -> None:
     """Write a row that calls a function for its effect in every run.
 
     Args:
@@ -396,7 +397,7 @@ def write_effect_row(function: Callable, *args: Any, **kwargs: Any) -> None:
     run_and_write_row(row, call.tensors, [((), NO_VALUE.dtype)] if trace.is_tentative else None)
 
 
-def write_random_row(function: Callable, *args: Any, **kwargs: Any) -> Tensor:
+def write_random_row(function: Callable, *args: Object, **kwargs: Object) -> Tensor:
     """Write a row that draws new random numbers in every run.
 
     Args:
@@ -417,7 +418,9 @@ def write_random_row(function: Callable, *args: Any, **kwargs: Any) -> Tensor:
     return run_and_write_row(row, call.tensors)[0]
 
 
-def write_py_function_row(function: Callable, func: Callable, inp: Any, Tout: Any, *_: Any, **__: Any) -> Any:
+def write_py_function_row(
+    function: Callable, func: Callable, inp: Sequence[Value], Tout: Object, *_: object, **__: object
+) -> Structure:
     """Write the row of a ``tf.py_function`` or ``tf.numpy_function``.
 
     The notes of the row contain its run. The tape of the run computes the gradient of a py_function.

@@ -28,6 +28,7 @@ from ..recording.graph_nodes import find_operation_and_inputs
 
 if TYPE_CHECKING:
     from ..engine.tensor.variable import ResourceVariable
+    from ..engine.types import Array, Object
 
 
 class GuardError(Exception):
@@ -63,7 +64,7 @@ class OutOfScopeValue(ArraySpec, NDArrayOperatorsMixin):
         value: The value if it is the same in every call, otherwise None.
     """
 
-    def __init__(self, name: str = "", value: Any = NO_VALUE, is_constant: bool = False) -> None:
+    def __init__(self, name: str = "", value: Array = NO_VALUE, is_constant: bool = False) -> None:
         """Create the replacement for a value.
 
         Args:
@@ -93,7 +94,7 @@ class OutOfScopeValue(ArraySpec, NDArrayOperatorsMixin):
     __array__ = __array_ufunc__ = __array_function__ = raise_out_of_scope
     __getattr__ = raise_out_of_scope
 
-    def get_value_or_zeros(self) -> Any:
+    def get_value_or_zeros(self) -> Array:
         """Return the value if it is the same in every call, otherwise zeros of the same shape.
 
         The recorded sweep of a gradient computes with these values.
@@ -250,7 +251,7 @@ class FirstRun:
 
     # -- feeds -------------------------------------------------------------------------------------
 
-    def add_feed(self, value: Any, variable: ResourceVariable | None = None) -> EagerTensor:
+    def add_feed(self, value: Array, variable: ResourceVariable | None = None) -> EagerTensor:
         """Add a feed and return its tensor.
 
         Args:
@@ -268,7 +269,7 @@ class FirstRun:
         self.tensor_refs.append(weakref.ref(tensor))
         return tensor
 
-    def _write_leaf(self, tensor: Tensor, leaf: Leaf, site: int, old_record: Any = None) -> int:
+    def _write_leaf(self, tensor: Tensor, leaf: Leaf, site: int, old_record: Record | None = None) -> int:
         """Write the row of a leaf, and return its number.
 
         The tensor moves to this record only if it belongs to `old_record`.
@@ -387,7 +388,7 @@ class FirstRun:
 
     # -- variables ---------------------------------------------------------------------------------
 
-    def initialize_variable(self, variable: ResourceVariable, *arguments: Any) -> None:
+    def initialize_variable(self, variable: ResourceVariable, *arguments: Object) -> None:
         """Initialize a variable that the function has created. The variable outlives the first run.
 
         Args:

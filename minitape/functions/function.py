@@ -8,7 +8,7 @@ import threading
 import weakref
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext, suppress
-from typing import Any, Generic, NamedTuple, cast, overload
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, cast, overload
 
 from ..engine.record.interrupt_safe import TemporaryAttributes
 from ..engine.record.thread_state import state
@@ -30,6 +30,9 @@ from .function_recording import (
 from .row_program import RowProgram
 from .settings import EAGER_FUNCTIONS
 from .tensor_spec import TensorSpec, build_argument_key
+
+if TYPE_CHECKING:
+    from ..engine.types import Object, Structure
 
 # The limit for calls of one kind. Each recording is a different path through Python's branches.
 MAX_RECORDINGS = 32
@@ -118,7 +121,10 @@ class Function(Generic[Params, Returned]):
     """
 
     def __init__(
-        self, python_function: Callable[Params, Returned], input_signature: Sequence | None = None, owner: Any = None
+        self,
+        python_function: Callable[Params, Returned],
+        input_signature: Sequence | None = None,
+        owner: weakref.ref[Object] | None = None,
     ) -> None:
         """Wrap a Python function.
 
@@ -148,7 +154,7 @@ class Function(Generic[Params, Returned]):
         """Return how often the Python function has been traced, as in TensorFlow."""
         return self._trace_count
 
-    def __get__(self, instance: Any, cls: Any = None) -> Function[..., Returned]:
+    def __get__(self, instance: Object, cls: object = None) -> Function[..., Returned]:
         """Return the function bound to an instance. Each instance has separate recordings."""
         if instance is None:
             return self
@@ -194,7 +200,7 @@ class Function(Generic[Params, Returned]):
             return recordings.pack_results([*map(from_array, recordings.sole_program.compute_fetches(arrays))])
         return recordings.pack_results(recordings.sole_recording.call_recording(args))
 
-    def _run_python(self, args: tuple, kwargs: dict) -> Any:
+    def _run_python(self, args: tuple, kwargs: dict) -> Structure:
         owner = () if self._owner is None else (self._owner(),)
         return self.python_function(*owner, *args, **kwargs)
 
@@ -218,7 +224,7 @@ class Function(Generic[Params, Returned]):
 
         return BoundCall(names, values, pack_arguments)
 
-    def _call_or_trace_recording(self, args: tuple, kwargs: dict, tensor_types: tuple | None = None) -> Any:
+    def _call_or_trace_recording(self, args: tuple, kwargs: dict, tensor_types: tuple | None = None) -> Structure:
         """Call the first recording whose guards hold, or trace the function, and return the packed results.
 
         An `EffectLog` stores the effects that ran while recordings were tried, so that no effect happens twice.
@@ -277,7 +283,7 @@ class Function(Generic[Params, Returned]):
             ValueError: If the second run creates a variable again.
         """
 
-        def run_on_copies(*copies: EagerTensor) -> Any:
+        def run_on_copies(*copies: EagerTensor) -> Structure:
             remaining = iter(copies)
             new_values = [
                 nest.map_structure(lambda leaf: next(remaining) if isinstance(leaf, Tensor) else leaf, value)
@@ -299,7 +305,7 @@ class Function(Generic[Params, Returned]):
         return traced
 
 
-def _cast_argument(spec: Any, value: Any) -> Any:
+def _cast_argument(spec: Structure, value: Structure) -> Structure:
     """Convert an argument to its spec in the input signature.
 
     Raises:
@@ -374,7 +380,7 @@ def function(
     4.0 9.0
     """
 
-    def decorate(python_function: Any) -> Function:
+    def decorate(python_function: Callable[Params, Returned]) -> Function[Params, Returned]:
         if not callable(python_function):
             raise TypeError(f"{python_function!r} is not a callable object")
         return Function(python_function, input_signature)

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from types import CodeType
 
     from ..engine.tensor.variable import ResourceVariable
+    from ..engine.types import Adjoint, Structure, Value
 
 
 class Assignment(NamedTuple):
@@ -364,7 +365,9 @@ def _build_stand_in_tensor(table: TraceTable, row: int) -> EagerTensor:
 
 
 @pass_adjoints_as_list
-def _compute_call_shares(adjoints: Any, z: Any, *inputs: Any, recording: FunctionRecording, saved: Sequence) -> list:
+def _compute_call_shares(
+    adjoints: Adjoint, z: Adjoint, *inputs: Adjoint, recording: FunctionRecording, saved: Sequence
+) -> list:
     return recording.gradient.compute_shares(adjoints, inputs, saved)
 
 
@@ -385,7 +388,7 @@ CALL_OUTPUTS_PRIMITIVE = Primitive(
 )
 
 
-def join_call_outputs(trace: FirstRun, first_row: int, arguments: Sequence, returned: Any) -> Any:
+def join_call_outputs(trace: FirstRun, first_row: int, arguments: Sequence, returned: Structure) -> Structure:
     """Join the outputs of an inner function in a single row if they depend on different inputs.
 
     The rows of an inner function belong to the outer function, but TensorFlow differentiates the call as a whole. If
@@ -467,7 +470,7 @@ def _is_live_capture_to_watch(feed: Feed) -> bool:
     return tensor is not None and (feed.is_varying or tensor.dtype.differentiable)
 
 
-def convert_function_result(function_name: str, value: Any) -> Any:
+def convert_function_result(function_name: str, value: Value) -> Tensor | None:
     """Convert a result of a traced function to a tensor, or return None unchanged.
 
     Args:
@@ -491,7 +494,7 @@ def convert_function_result(function_name: str, value: Any) -> Any:
         ) from None
 
 
-def _build_result_packer(returned: Any, presence_flags: Sequence) -> Callable:
+def _build_result_packer(returned: Structure, presence_flags: Sequence) -> Callable:
     """Return a function that packs tensors into the structure that the Python function returned.
 
     Args:
@@ -504,7 +507,7 @@ def _build_result_packer(returned: Any, presence_flags: Sequence) -> Callable:
         return type(returned)
     structure = nest.map_structure(lambda leaf: None, returned)
 
-    def pack_structure(outputs: Sequence) -> Any:
+    def pack_structure(outputs: Sequence) -> Structure:
         values = iter(outputs)
         return nest.pack_sequence_as(structure, [next(values) if is_present else None for is_present in presence_flags])
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..engine.record.array_spec import ArraySpec, get_array_spec
 from ..engine.record.record import Record
@@ -18,6 +18,9 @@ from ..engine.tensor.operation import OPERAND_CHECKS
 from ..engine.tensor.tensor import EagerTensor, from_array
 from ..recording.sites import describe_line_of_row
 from .first_run import FirstRun, InaccessibleTensorError, OutOfScopeValue
+
+if TYPE_CHECKING:
+    from ..engine.types import Array
 
 # A program is fused after this many runs if numba is already loaded. The first run, in Python, does not count.
 FUSE_AFTER_RUNS = 63
@@ -158,7 +161,7 @@ class Rows:
         ]
         self.constants, self.fetches, self.feeds = constants, fetches, feeds
 
-    def compute_fetches(self, *arrays: Any) -> tuple:
+    def compute_fetches(self, *arrays: Array) -> tuple:
         """Compute the fetched rows.
 
         Args:
@@ -275,7 +278,7 @@ def build_call_function(record: Record, call: Call, with_notes: bool = True) -> 
     if check is None or len(call.inputs) != 2:
         return forward
 
-    def check_operands_and_run(x: Any, y: Any) -> Any:
+    def check_operands_and_run(x: Array, y: Array) -> Array:
         try:
             check(primitive, from_array(x), from_array(y), **call.attrs)
         except Exception as error:

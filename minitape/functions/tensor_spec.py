@@ -11,7 +11,7 @@ from ..engine.values import dtypes
 from ..engine.values.shape import TensorShape
 
 if TYPE_CHECKING:
-    from ..engine.types import Value
+    from ..engine.types import Object, Value
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class IdentityKey:
         return self._id
 
 
-def build_argument_key(value: Value) -> Any:
+def build_argument_key(value: Value) -> Object:
     """Return the part of a call's key that describes one argument.
 
     Tensors are compared by dtype and shape, plain Python values by type and value, collections by their items, and

@@ -13,7 +13,7 @@ import operator
 import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..engine.backward.gradient import compute_gradients
 from ..engine.backward.tape import GradientTape
@@ -26,6 +26,9 @@ from ..engine.values import dtypes, errors, nest
 from ..engine.values.shape import TensorShape
 from ..recording.graph_nodes import find_operation_and_inputs
 from .traced_calls import wrap_for_traces
+
+if TYPE_CHECKING:
+    from ..engine.types import Attributes, DTypeLike, Index, Object, ShapeLike, Structure
 
 # The registered gradient functions (op, *upstream), by name.
 REGISTERED_GRADIENTS: dict[str, Callable | None] = {}
@@ -133,7 +136,9 @@ class Deferred(Tensor):
 
     _record = _origin = None
 
-    def __init__(self, function: Callable, args: Any = (), kwargs: Any = None, name: str | None = None) -> None:
+    def __init__(
+        self, function: Callable, args: Structure = (), kwargs: Attributes | None = None, name: str | None = None
+    ) -> None:
         """Add a call to the graph that is being built.
 
         Args:
@@ -152,7 +157,7 @@ class Deferred(Tensor):
     name = property(lambda self: f"{self._name}:0", doc="The unique name of the tensor in the graph.")
     op = property(lambda self: self, doc="The operation, which is the same object.")
 
-    def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
+    def eval(self, feed_dict: dict | None = None, session: Session | None = None) -> Structure:
         """Compute the tensor and return its value.
 
         Args:
@@ -176,7 +181,7 @@ class Deferred(Tensor):
         """Raise AttributeError, because a waiting call has no value."""
         raise AttributeError(f"{self!r} waits for a session: it has no {name} yet", name=name)
 
-    def __getitem__(self, key: Any) -> Deferred:
+    def __getitem__(self, key: Index) -> Deferred:
         """Return a deferred index or slice operation."""
         return Deferred(operator.getitem, (self, key), name="strided_slice")
 
@@ -224,7 +229,7 @@ _install_deferred_operators()
 class Placeholder(Deferred):
     """A graph tensor whose value is provided when a session runs."""
 
-    def __init__(self, dtype: Any, shape: Any, name: str | None) -> None:
+    def __init__(self, dtype: DTypeLike, shape: ShapeLike, name: str | None) -> None:
         """Add a placeholder to the graph that is being built.
 
         Args:
@@ -250,7 +255,7 @@ class Placeholder(Deferred):
         )
 
 
-def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Placeholder:
+def placeholder(dtype: DTypeLike, shape: ShapeLike = None, name: str | None = None) -> Placeholder:
     """Return a tensor whose value is passed to ``Session.run``.
 
     See https://www.tensorflow.org/api_docs/python/tf/compat/v1/placeholder.
@@ -308,14 +313,14 @@ _IMMEDIATE_NAMES = set(
 _DEFERRED_MODULES = ("minitape.tf.", "minitape.engine.", "minitape.functions.")
 
 
-def _wrap_for_graphs(name: str, value: Any) -> Any:
+def _wrap_for_graphs(name: str, value: Structure) -> Object:
     """Return the object that a namespace provides under a name. In a graph, calls of the object are deferred."""
     value = wrap_for_traces(name, value)
     if name in _IMMEDIATE_NAMES or not inspect.isfunction(value) or not value.__module__.startswith(_DEFERRED_MODULES):
         return value
 
     @functools.wraps(value)
-    def call_or_defer(*args: Any, **kwargs: Any) -> Any:
+    def call_or_defer(*args: Object, **kwargs: Object) -> Object:
         if _graph_state.graph is None:
             return value(*args, **kwargs)
         return _defer_call(value, args, kwargs)
@@ -323,7 +328,7 @@ def _wrap_for_graphs(name: str, value: Any) -> Any:
     return call_or_defer
 
 
-def _defer_call(function: Callable, args: Any, kwargs: Any) -> Any:
+def _defer_call(function: Callable, args: Structure, kwargs: Attributes) -> Structure:
     """Return a deferred call, or a list with a deferred call for each result.
 
     ``convert_to_tensor`` returns a deferred call unchanged.
@@ -339,7 +344,7 @@ def _defer_call(function: Callable, args: Any, kwargs: Any) -> Any:
     return [Deferred(_select_result, (deferred, index), name=deferred._name) for index in range(len(output_types))]
 
 
-def _select_result(results: Any, index: int) -> Any:
+def _select_result(results: Structure, index: int) -> Object:
     return results[index] if isinstance(results, (list, tuple)) else results
 
 
@@ -364,7 +369,7 @@ class Session:
     {'y': np.float32(6.0)}
     """
 
-    def __init__(self, target: str = "", graph: Graph | None = None, config: Any = None) -> None:
+    def __init__(self, target: str = "", graph: Graph | None = None, config: object = None) -> None:
         """Open a session.
 
         Args:
@@ -382,7 +387,7 @@ class Session:
         self._block.__enter__()
         return self
 
-    def __exit__(self, *error: Any) -> None:
+    def __exit__(self, *error: object) -> None:
         """Restore the previous session and graph."""
         _graph_state.sessions.remove(self)
         type(self._block).__exit__(self._block, *error)
@@ -390,7 +395,7 @@ class Session:
     def close(self) -> None:
         """Close the session. This has no effect, because a session does not hold any resources."""
 
-    def run(self, fetches: Any, feed_dict: Any = None) -> Any:
+    def run(self, fetches: Structure, feed_dict: dict | None = None) -> Structure:
         """Compute tensors of the graph.
 
         Args:
@@ -430,7 +435,7 @@ class SessionRun:
         self.tape = GradientTape(persistent=True)
         self.computed_values: dict[Deferred, Any] = {}
 
-    def compute_values(self, fetches: Any) -> Any:
+    def compute_values(self, fetches: Structure) -> Structure:
         """Compute the calls in a structure.
 
         Args:
@@ -446,7 +451,7 @@ class SessionRun:
                 )
             return self._evaluate_structure(fetches)
 
-    def _evaluate_structure(self, value: Any) -> Any:
+    def _evaluate_structure(self, value: Structure) -> Structure:
         """Replace each deferred call in a structure with its result."""
         if isinstance(value, Deferred):
             if value not in self.computed_values:
@@ -456,7 +461,7 @@ class SessionRun:
             return nest.map_structure(self._evaluate_structure, value)
         return value
 
-    def _compute_call(self, call: Deferred) -> Any:
+    def _compute_call(self, call: Deferred) -> Structure:
         """Compute the arguments of a call, make the call, and return its result."""
         args = [self._evaluate_structure(argument) for argument in call.args]
         kwargs = {key: self._evaluate_structure(argument) for key, argument in call.kwargs.items()}
@@ -475,7 +480,7 @@ class SessionRun:
                 result = _run_with_registered_gradient(call, gradient_function, args, kwargs)
         return nest.map_structure(self._watch_if_untracked, result)
 
-    def _watch_if_untracked(self, value: Any) -> Any:
+    def _watch_if_untracked(self, value: Structure) -> Structure:
         """Return a value unchanged, but watch it if it is a tensor that the tape has not computed."""
         record: Any = self.tape._record
         if type(value) is EagerTensor and value.dtype.differentiable and record.find_row(value) is None:
@@ -493,12 +498,14 @@ class _Operation:
         outputs: The output tensors.
     """
 
-    def __init__(self, call: Deferred, inputs: Any, outputs: Any) -> None:
+    def __init__(self, call: Deferred, inputs: Structure, outputs: Structure) -> None:
         """Describe a call with its inputs and outputs."""
         self.type, self.name, self.inputs, self.outputs = call.type, call._name, inputs, outputs
 
 
-def _run_with_registered_gradient(call: Deferred, gradient_function: Callable | None, args: list, kwargs: dict) -> Any:
+def _run_with_registered_gradient(
+    call: Deferred, gradient_function: Callable | None, args: list, kwargs: dict
+) -> Structure:
     """Make a call with a registered gradient.
 
     Args:
@@ -532,7 +539,7 @@ def _run_with_registered_gradient(call: Deferred, gradient_function: Callable | 
 # -- gradients -------------------------------------------------------------------------------------
 
 
-def gradients(ys: Any, xs: Any, grad_ys: Any = None, name: str = "gradients") -> list:
+def gradients(ys: Structure, xs: Structure, grad_ys: Structure = None, name: str = "gradients") -> list:
     """Return the gradients of the sum of ``ys`` with respect to each of ``xs``, as graph tensors.
 
     See https://www.tensorflow.org/api_docs/python/tf/compat/v1/gradients.

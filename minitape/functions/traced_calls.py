@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import functools
 import inspect
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ..engine.record.thread_state import state
+
+if TYPE_CHECKING:
+    from ..engine.types import Object
 
 # For each public name, the function in :mod:`.effect_rows` that writes its row.
 _ROW_WRITERS = {
@@ -26,7 +29,7 @@ _ROW_WRITERS = {
 }
 
 
-def wrap_for_traces(name: str, public_object: Any) -> Any:
+def wrap_for_traces(name: str, public_object: Object) -> Object:
     """Return the object that a namespace provides under a name.
 
     Args:
@@ -45,7 +48,7 @@ def wrap_for_traces(name: str, public_object: Any) -> Any:
         return public_object
 
     @functools.wraps(public_object)
-    def call_or_write_row(*args: Any, **kwargs: Any) -> Any:
+    def call_or_write_row(*args: Object, **kwargs: Object) -> Object:
         record = state.record
         if record is None or record.trace is None:
             return public_object(*args, **kwargs)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ..engine.derivatives.custom_gradient import (
     CustomCall,
@@ -16,9 +16,12 @@ from ..engine.table.primitives import Primitive
 from ..engine.tensor.operation import record_operation
 from ..engine.tensor.tensor import Tensor, from_array
 
+if TYPE_CHECKING:
+    from ..engine.types import Adjoint, Structure
+
 
 @pass_adjoints_as_list
-def _compute_custom_shares(adjoints: Any, z: Any, *inputs: Any, call: CustomCall, results: int) -> list:
+def _compute_custom_shares(adjoints: Adjoint, z: Adjoint, *inputs: Adjoint, call: CustomCall, results: int) -> list:
     """Return None for each result of the function, followed by the user's gradients of the arguments."""
     shares = [None] * results + call.compute_shares([*map(convert_adjoint_to_tensor, adjoints)])
     if any(isinstance(adjoint, Tensor) for adjoint in adjoints):
@@ -47,7 +50,7 @@ CUSTOM_GRADIENT = CustomGradientPrimitive(
 )
 
 
-def write_custom_gradient_row(f: Callable, args: Sequence, kwargs: dict) -> Any:
+def write_custom_gradient_row(f: Callable, args: Sequence, kwargs: dict) -> Structure:
     """Call a function with a custom gradient in a trace, and record the call as one row.
 
     Args:

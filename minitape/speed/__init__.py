@@ -27,10 +27,16 @@ from __future__ import annotations
 
 import functools
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..engine.table.accelerator import Accelerator
 from . import array_blocks
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from ..engine.table.primitives import Primitive
+    from ..engine.types import Function
 
 # For each plain function or class, the module that contains a function of the same name, which builds the fast form.
 _FAST_MODULES = {"Record": "packed_rows", "apply": "operation", "run_sweep": "fast_sweeps", "Rows": "compiled_rows"}
@@ -107,13 +113,13 @@ class Speed(Accelerator):
     def register_function(
         self,
         plain: Any,
-        primitive: Any,
+        primitive: Primitive,
         name: str,
         reflected: bool = False,
         signature: str = "",
         reads: bool = False,
         inside: bool = False,
-    ) -> Any:
+    ) -> Function:
         """Generate the fast form of an operator or function from the table of derivatives.
 
         Args:
@@ -135,6 +141,6 @@ class Speed(Accelerator):
 
 
 @functools.cache
-def _import_speed_module(module_name: str) -> Any:
+def _import_speed_module(module_name: str) -> ModuleType:
     """Import a module of this package on first use."""
     return import_module(f"{__name__}.{module_name}")

@@ -16,11 +16,14 @@ import sys
 import threading
 from collections.abc import Callable
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..engine.table.generated_code import OPERATORS, compile_expression, find_names, parse_expression
+
+if TYPE_CHECKING:
+    from ..engine.types import Adjoint, Array, NumPyType, Object
 
 LARGE = 65_536  # Arrays with at least this many elements are computed in blocks.
 # The number of elements per block. At this size, inputs and results fit in the cache, and few NumPy calls are needed.
@@ -46,7 +49,7 @@ _COUNTS_VARIABLES = sys.version_info < (3, 14)  # Newer versions do not count ev
 _SWEEP_REFERENCES = 6
 
 
-def create_buffer(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+def create_buffer(shape: tuple[int, ...], dtype: NumPyType | np.dtype) -> np.ndarray:
     """Return an uninitialized array. If the pool has a free buffer of this size, the array uses it.
 
     Args:
@@ -66,7 +69,7 @@ def create_buffer(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
         return memory.view(dtype).reshape(shape)
 
 
-def find_reusable_array(array: Any) -> Any:
+def find_reusable_array(array: Array) -> Array:
     """Return an array if a step of a sweep may overwrite it, otherwise None.
 
     A step may overwrite an array in the pool if only the sweep refers to it. The references from the calling functions
@@ -85,7 +88,7 @@ def find_reusable_array(array: Any) -> Any:
     return array if sys.getrefcount(memory) <= _FREE_REFERENCES + 1 else None
 
 
-def accumulate_adjoint(total: np.ndarray, share: Any) -> np.ndarray:
+def accumulate_adjoint(total: np.ndarray, share: Adjoint) -> np.ndarray:
     """Add a share to a large adjoint, using memory from the pool.
 
     Args:
@@ -133,7 +136,7 @@ def compile_formula(text: str, names: str, plain: Callable) -> Callable:
     if read_names <= {text}:  # The formula is one of its arguments, so there is nothing to compute.
         return plain
 
-    def run_in_blocks(*values: Any, over: Any = None, **attrs: Any) -> Any:
+    def run_in_blocks(*values: Array, over: Array = None, **attrs: Object) -> Array:
         out = find_reusable_array(over)
         read_values = [value if name in read_names else None for value, name in zip(values, names, strict=False)]
         arrays = [v for v in read_values if type(v) is np.ndarray and any(v.strides)]
@@ -171,7 +174,7 @@ def _can_split_into_blocks(arrays: list[np.ndarray], read_values: list[Any]) -> 
     return all(getattr(value, "dtype", dtype) == dtype for value in read_values)
 
 
-def _flatten_or_read_once(value: Any) -> Any:
+def _flatten_or_read_once(value: Array) -> Array:
     """Flatten a large array, reduce a broadcast scalar to its only element, and return any other value unchanged."""
     if type(value) is not np.ndarray:
         return value
@@ -208,5 +211,5 @@ def _build_in_place_function(text: str, names: str) -> tuple[Callable | None, in
     return in_place_function, 1 + sum(not isinstance(operand, (ast.Name, ast.Constant)) for operand in operands)
 
 
-def _compute_power(x: Any, y: Any, out: np.ndarray) -> Any:
+def _compute_power(x: Array, y: Array, out: np.ndarray) -> Array:
     return np.multiply(x, x, out=out) if type(y) is not np.ndarray and y == 2 else np.power(x, y, out=out)

@@ -11,9 +11,12 @@ from collections.abc import Callable, Sequence
 from contextvars import copy_context
 from functools import partial
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..common.threads import start_thread
+
+if TYPE_CHECKING:
+    from ..engine.types import Function
 
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": False, "boundscheck": False}
 
@@ -21,7 +24,7 @@ _lock = Lock()  # Only one function is compiled at a time.
 _functions: dict[tuple[str, str], Any] = {}  # The keys are (source, function name).
 
 
-def compile_function(text: str, label: str, function_name: str, trial_arguments: Sequence) -> Any:
+def compile_function(text: str, label: str, function_name: str, trial_arguments: Sequence) -> Function:
     """Compile a function of a generated module, and call it once with trial arguments.
 
     Each function is compiled only once per process. Ctrl-C interrupts the caller, but the compilation continues in its
@@ -43,7 +46,7 @@ def compile_function(text: str, label: str, function_name: str, trial_arguments:
     return function
 
 
-def is_machine_code_kept(function: Any) -> bool:
+def is_machine_code_kept(function: object) -> bool:
     """Return whether the machine code of a compiled function is on disk, where the next process will find it.
 
     Args:
@@ -52,7 +55,7 @@ def is_machine_code_kept(function: Any) -> bool:
     return bool(getattr(getattr(function, "_cache", None), "is_on_disk", False))
 
 
-def _compile_if_needed(text: str, label: str, function_name: str, trial_arguments: Sequence) -> Any:
+def _compile_if_needed(text: str, label: str, function_name: str, trial_arguments: Sequence) -> Function:
     function = _functions.get((text, function_name))
     if function is None:
         import numba

@@ -24,6 +24,7 @@ from .loop_detection import compile_repeated_rows
 
 if TYPE_CHECKING:
     from ..engine.record.row_parts import Call
+    from ..engine.types import Function, NumPyType
     from .fusion import ProgramTable
 
 LOAD_NUMBA_AFTER_RUNS = 512  # After this many runs, numba is loaded to fuse the program.
@@ -164,7 +165,7 @@ class ProgramWriter:
             for call in calls:
                 self._write_single_call(call)
 
-    def _find_blockwise_kind_in_run(self, run: _CallRun, call: Call) -> Any:
+    def _find_blockwise_kind_in_run(self, run: _CallRun, call: Call) -> tuple[tuple[int, ...], type] | None:
         """Return the shape and float type of a call on large arrays, if it may join a run.
 
         Return None for all other calls, including sums of rows outside the run and calls that read a sum in the run.
@@ -199,7 +200,7 @@ class ProgramWriter:
         self.may_warn = True
         return True
 
-    def _write_fused_calls(self, calls: list[Call], float_type: Any) -> bool:
+    def _write_fused_calls(self, calls: list[Call], float_type: NumPyType) -> bool:
         """Write calls as one fused function.
 
         Returns:
@@ -229,7 +230,7 @@ class ProgramWriter:
         return True
 
     def _write_run_function_call(
-        self, calls: Sequence[Call], function: Any, inputs: list[int], outputs: list[int]
+        self, calls: Sequence[Call], function: Function, inputs: list[int], outputs: list[int]
     ) -> None:
         """Write the line that calls the function of a run, and drop arrays that are no longer read."""
         name, arguments = self._add_function_to_scope(function), ", ".join(f"v{row}" for row in inputs)
@@ -237,13 +238,13 @@ class ProgramWriter:
         self.lines.append(f"    {results + '= ' if results else ''}{name}({arguments})\n")
         self._drop_values_unread_after(inputs, calls)
 
-    def _add_function_to_scope(self, function: Any) -> str:
+    def _add_function_to_scope(self, function: Function) -> str:
         """Add the function of a run to the scope under a new name, and return the name."""
         name, self.function_count = f"k{self.function_count}", self.function_count + 1
         self.scope[name] = function
         return name
 
-    def _write_repeated_scalar_calls(self, calls: list[Call], float_type: Any) -> bool:
+    def _write_repeated_scalar_calls(self, calls: list[Call], float_type: NumPyType) -> bool:
         """Write scalar calls as loops, if they repeat the same operations.
 
         Returns:
@@ -364,7 +365,7 @@ class _CallRun:
         self.kind: Any = None
 
 
-def find_scalar_float_type(table: ProgramTable, call: Call) -> Any:
+def find_scalar_float_type(table: ProgramTable, call: Call) -> NumPyType | None:
     """Return the float type of an elementwise call on scalars, or None for all other calls."""
     is_scalar = call.primitive.code and all(table.shape_dtypes[row][0] == () for row in (*call.inputs, call.row))
     return fusion.find_common_float_type(table, call) if is_scalar and call.outputs == 1 else None

@@ -22,6 +22,7 @@ from .kernel_source import format_module_header, to_kernel_formula
 
 if TYPE_CHECKING:
     from ..engine.record.row_parts import Call
+    from ..engine.types import Array, Function, NumPyType, Object
 
     class ProgramTable(Protocol):
         """The part of ``minitape.functions.row_program.TraceTable`` that the program writers use.
@@ -57,7 +58,7 @@ CHEAP_PRIMITIVES = set(
 )
 
 
-def find_common_float_type(table: ProgramTable, call: Call) -> Any:
+def find_common_float_type(table: ProgramTable, call: Call) -> NumPyType | None:
     """Return the float type that all inputs and the result of a call have in common.
 
     Args:
@@ -71,7 +72,7 @@ def find_common_float_type(table: ProgramTable, call: Call) -> Any:
     return kinds.pop() if kinds in ({np.float32}, {np.float64}) else None
 
 
-def find_fusable_float_type(table: ProgramTable, call: Call) -> Any:
+def find_fusable_float_type(table: ProgramTable, call: Call) -> NumPyType | None:
     """Return the float type of a call, if the call can be part of a fused loop.
 
     Args:
@@ -98,12 +99,12 @@ def find_fusable_float_type(table: ProgramTable, call: Call) -> Any:
     return find_common_float_type(table, call) if is_fusable else None
 
 
-def _has_only_forward_slices(spec: Any) -> bool:
+def _has_only_forward_slices(spec: Object) -> bool:
     """Return whether an index consists of slices with positive steps."""
     return isinstance(spec, tuple) and all(isinstance(part, slice) and (part.step or 1) > 0 for part in spec)
 
 
-def find_constant_exponent(table: ProgramTable, call: Call) -> Any:
+def find_constant_exponent(table: ProgramTable, call: Call) -> Array:
     """Return the exponent of a power if it is a constant scalar.
 
     Args:
@@ -144,7 +145,7 @@ def format_sum_or_mean_result(sum_name: str, call: Call, shape: tuple[int, ...])
     return f"T({sum_name})" if call.primitive.name == "reduce_sum" else f"T({sum_name}) / T({math.prod(shape)})"
 
 
-def find_uniform_number(value: Any) -> float | None:
+def find_uniform_number(value: Array) -> float | None:
     """Return the common value of all elements of an array.
 
     Args:
@@ -184,7 +185,7 @@ class FusedLoopWriter:
         table: ProgramTable,
         calls: Sequence[Call],
         constants: dict[int, Any],
-        find_alias: Any,
+        find_alias: Function,
         consumers: dict[int, list[int]],
     ) -> None:
         """Find the outputs of the function. The class docstring describes the arguments."""
@@ -343,7 +344,7 @@ def _write_loop_source(shape: tuple[int, ...], statements: Sequence[str]) -> lis
 
 
 def _format_slices(spec: tuple[slice, ...]) -> str:
-    def format_bound(value: Any) -> str:
+    def format_bound(value: Array) -> str:
         return "" if value is None else str(int(value))
 
     parts = [
@@ -353,7 +354,7 @@ def _format_slices(spec: tuple[slice, ...]) -> str:
     return f"[{', '.join(parts)}]"
 
 
-def compile_fused_function(text: str, float_type: Any, shapes: Sequence[tuple[int, ...]]) -> Any:
+def compile_fused_function(text: str, float_type: NumPyType, shapes: Sequence[tuple[int, ...]]) -> Function | None:
     """Compile the function ``fused`` of a source to machine code.
 
     Args:

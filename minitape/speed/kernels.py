@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
+    from ..engine.types import Function, NumPyType
     from .packed_rows import PackedRecord
 
 _kernels: dict[Any, Any] = {}  # The keys are np.float32 and np.float64.
@@ -39,7 +40,7 @@ def is_kernel_loaded() -> bool:
     return bool(_kernels) and not _failures
 
 
-def find_or_compile_kernel(number_type: Any) -> Any:
+def find_or_compile_kernel(number_type: NumPyType) -> Function | None:
     """Return the kernel for a scalar type, and compile it if necessary.
 
     Args:
@@ -114,7 +115,7 @@ COUNTED_ROWS = 4096  # Scalars are counted in this many of the last rows.
 _swept_rows = [0]  # The number of rows that this process has swept without kernels.
 
 
-def find_kernel_and_pack_rows(record: PackedRecord, row_count: int) -> Any:
+def find_kernel_and_pack_rows(record: PackedRecord, row_count: int) -> Function | None:
     """If a compiled sweep is faster, pack the recording and return the kernel.
 
     Args:
@@ -131,7 +132,7 @@ def find_kernel_and_pack_rows(record: PackedRecord, row_count: int) -> Any:
     return compiled_kernel if compiled_kernel is not None and record.pack_rows() else None
 
 
-def _does_kernel_pay(record: PackedRecord, number_type: Any, row_count: int) -> bool:
+def _does_kernel_pay(record: PackedRecord, number_type: NumPyType, row_count: int) -> bool:
     """Return whether a sweep over this many rows should use a kernel, and count the rows until numba is loaded."""
     if np.ndarray in record.kinds and _count_number_operations(record, number_type) < MIN_NUMBERS:
         return False
@@ -141,7 +142,7 @@ def _does_kernel_pay(record: PackedRecord, number_type: Any, row_count: int) -> 
     return _swept_rows[0] > (ROWS_TO_LOAD_KERNELS if "numba" in sys.modules else ROWS_TO_LOAD_NUMBA)
 
 
-def _count_number_operations(record: PackedRecord, number_type: Any) -> int:
+def _count_number_operations(record: PackedRecord, number_type: NumPyType) -> int:
     """Count the scalar operations among the last rows."""
     from ..engine.record.row_parts import CALL
 

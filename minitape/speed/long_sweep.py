@@ -6,7 +6,7 @@ The loop reads the packed rows, and adds the shares to a column of adjoints.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,10 +15,13 @@ from ..engine.table.accelerator import create_filled_array
 from .kernels import find_kernel_and_pack_rows
 
 if TYPE_CHECKING:
+    from ..engine.types import Adjoint, Function
     from .packed_rows import PackedRecord
 
 
-def build_long_sweep(record: PackedRecord, seeds: Any, sources: set[int], reachable: Any) -> LongSweep | None:
+def build_long_sweep(
+    record: PackedRecord, seeds: dict[int, Adjoint], sources: set[int], reachable: bytearray | None
+) -> LongSweep | None:
     """Build a sweep with a compiled loop, if that is faster than a sweep in Python.
 
     Args:
@@ -51,11 +54,20 @@ class LongSweep(Sweep):
 
     record: PackedRecord
 
-    def __init__(self, kernel: Any, record: PackedRecord, seeds: Any, sources: set[int], reachable: Any) -> None:
+    def __init__(
+        self,
+        kernel: Function,
+        record: PackedRecord,
+        seeds: dict[int, Adjoint],
+        sources: set[int],
+        reachable: bytearray | None,
+    ) -> None:
         """Create the columns, and enter the seeds. The arguments are the same as for :func:`build_long_sweep`."""
         super().__init__(record, seeds, sources, reachable)
-        self.kernel, self.number_type = kernel, record.number_type
-        self.number_column = record.build_number_column(self.number_type)
+        number_type = record.number_type
+        assert number_type is not None  # Otherwise, there would be no kernel.
+        self.kernel, self.number_type = kernel, number_type
+        self.number_column = record.build_number_column(number_type)
         # The column starts with -0.0, because -0.0 + share has the sign of the share even if the share is zero.
         self.adjoint_column = create_filled_array(self.number_column.shape, self.number_column.dtype, -0.0)
         self.reach_flags = (
@@ -82,7 +94,7 @@ class LongSweep(Sweep):
                 yield row, *record.read_integer_cells(row)[:3], calls.get(row)
                 row -= 1
 
-    def _try_adding_to_column(self, row: int, share: Any) -> bool:
+    def _try_adding_to_column(self, row: int, share: Adjoint) -> bool:
         """Add a share to the column of adjoints, and return whether this was possible.
 
         It requires a scalar of the column's type.
@@ -93,7 +105,7 @@ class LongSweep(Sweep):
         self.adjoint_column[row] += share
         return True
 
-    def add_share(self, row: int, share: Any) -> Any:
+    def add_share(self, row: int, share: Adjoint) -> Adjoint:
         """Add a share to the adjoint of a row. For scalars, the adjoint is in the column.
 
         Args:
@@ -105,7 +117,7 @@ class LongSweep(Sweep):
         """
         return self.get_adjoint(row) if self._try_adding_to_column(row, share) else super().add_share(row, share)
 
-    def get_adjoint(self, row: int) -> Any:
+    def get_adjoint(self, row: int) -> Adjoint:
         """Return the adjoint of a row.
 
         Args:

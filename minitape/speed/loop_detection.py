@@ -8,7 +8,7 @@ in the same order, so the results are identical.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from ..engine.table.generated_code import replace_operands
 from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
 from .fusion import compile_fused_function
 from .kernel_source import to_kernel_formula
+
+if TYPE_CHECKING:
+    from ..engine.types import Function, NumPyType
 
 MAX_PERIOD = 64  # A loop has at most this many operations per turn.
 MIN_TURNS = 4  # A loop is only written for at least this many turns.
@@ -36,7 +39,7 @@ class Stretch(NamedTuple):
     turns: int
 
 
-def compile_repeated_rows(rows: np.ndarray, leaf_count: int, float_type: Any) -> Any:
+def compile_repeated_rows(rows: np.ndarray, leaf_count: int, float_type: NumPyType) -> Function | None:
     """Compile a function that computes scalar rows, if their operations repeat often enough.
 
     Args:

@@ -12,13 +12,16 @@ import hashlib
 import io
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numba.core.caching import IndexDataCacheFile
 from numba.core.compiler import CompileResult
 
 from ..engine.record.log_warnings import log_warning_up_to_limit
 from . import code_cache
+
+if TYPE_CHECKING:
+    from ..engine.types import Object
 
 
 class MachineCodeCache:
@@ -43,7 +46,7 @@ class MachineCodeCache:
     def _open_files(self, folder: Path) -> _ChecksummedFiles:
         return _ChecksummedFiles(str(folder / "__pycache__"), f"{self.module}.{self.function_name}", self.options)
 
-    def load_overload(self, signature: Any, target: Any) -> Any:
+    def load_overload(self, signature: Object, target: Object) -> Any:
         """Return the stored code for a signature.
 
         Args:
@@ -70,7 +73,7 @@ class MachineCodeCache:
                 )
         return None
 
-    def save_overload(self, signature: Any, result: Any) -> None:
+    def save_overload(self, signature: Object, result: Object) -> None:
         """Store compiled code in the first folder that accepts it, or log why every folder refuses it.
 
         Args:
@@ -98,7 +101,7 @@ class _ChecksummedFiles(IndexDataCacheFile):
     The checksum follows the pickles in a file, where unpickling ignores it.
     """
 
-    def load(self, key: Any) -> Any:
+    def load(self, key: Object) -> Any:
         _check_checksum(self._index_path)
         return super().load(key)
 

@@ -21,6 +21,7 @@ from .operators import ForwardFunctions
 if TYPE_CHECKING:
     from ..engine.record.record import Record
     from ..engine.table.primitives import Primitive
+    from ..engine.types import Function
 
 # The functions that rules call, by name. Each function takes (record, *input rows), writes a row, and returns its
 # number.
@@ -28,7 +29,7 @@ ROW_WRITERS: dict[str, Any] = {}
 
 
 def try_recorded_sweep_of_numbers(
-    record: Record, adjoint_tensors: dict, sources: set[int], reachable: Any, last_row: int, first_row: int
+    record: Record, adjoint_tensors: dict, sources: set[int], reachable: bytearray | None, last_row: int, first_row: int
 ) -> bool:
     """Sweep over a tape of scalars and record the sweep, if this form supports the recording.
 
@@ -106,7 +107,7 @@ def _list_share_writers(code: int, *inputs_matter: bool) -> list[tuple[int, Any]
     return rules
 
 
-def _build_row_writer(primitive: Primitive) -> Any:
+def _build_row_writer(primitive: Primitive) -> Function:
     """Build the function (record, *input rows) that computes an operation, writes its row and returns the number."""
     code, sign, forward = primitive.code, PYTHON_OPERATORS.get(primitive.name), ForwardFunctions(primitive.code)
 
@@ -131,7 +132,7 @@ def _build_row_writer(primitive: Primitive) -> Any:
     return write_binary if len(primitive.texts) == 3 else write_unary
 
 
-def _find_or_add_number_row(record: Record, number: float, like_row: int) -> Any:
+def _find_or_add_number_row(record: Record, number: float, like_row: int) -> int:
     """Return the row of a Python number, and write this row if necessary.
 
     The number is converted to the type of the value in ``like_row``.

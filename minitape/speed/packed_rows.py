@@ -19,15 +19,16 @@ from ..engine.table.primitives.elementwise import FIRST_CODE
 
 if TYPE_CHECKING:
     from ..engine.record.record import Record as PlainRecord
+    from ..engine.types import Array, Columns, NumPyType
 
     class PackedRecord(PlainRecord):
         """The fast form of a recording, for type checkers (see ``Packed``)."""
 
         @property
-        def number_type(self) -> Any:
+        def number_type(self) -> NumPyType | None:
             """The type of all scalars in this recording, or None."""
 
-        def build_number_column(self, number_type: Any) -> np.ndarray:
+        def build_number_column(self, number_type: NumPyType) -> np.ndarray:
             """Return the packed values as an array."""
 
 
@@ -86,7 +87,7 @@ def Record(plain: type[PlainRecord]) -> type[PlainRecord]:  # noqa: N802
             return True
 
         @property
-        def number_type(self) -> Any:
+        def number_type(self) -> NumPyType | None:
             """The type of all scalars in the recording, or None if there are two types or no scalars.
 
             A compiled sweep needs scalars of a single type.
@@ -94,7 +95,7 @@ def Record(plain: type[PlainRecord]) -> type[PlainRecord]:  # noqa: N802
             number_types = self.kinds & REALS
             return next(iter(number_types)) if len(number_types) == 1 else None
 
-        def build_number_column(self, number_type: Any) -> np.ndarray:
+        def build_number_column(self, number_type: NumPyType) -> np.ndarray:
             """Return the packed values as an array.
 
             Args:
@@ -126,7 +127,7 @@ def Record(plain: type[PlainRecord]) -> type[PlainRecord]:  # noqa: N802
             op, a, b, site = block[row - block_start].tolist()
             return op & (ARRAY_ROW - 1), a, b, calls.get(row), site, values[row - block_start]
 
-        def get_value_or_spec(self, row: int) -> Any:
+        def get_value_or_spec(self, row: int) -> Array:
             """Return the value of a row: a scalar, an array, or the spec of an array that no rule reads.
 
             Args:
@@ -137,7 +138,7 @@ def Record(plain: type[PlainRecord]) -> type[PlainRecord]:  # noqa: N802
             block_start, _, values, _ = find_span(self.blocks, row)
             return values[row - block_start]
 
-        def store_value(self, row: int, value: Any) -> None:
+        def store_value(self, row: int, value: Array) -> None:
             """Replace the value of a row.
 
             Args:
@@ -150,7 +151,7 @@ def Record(plain: type[PlainRecord]) -> type[PlainRecord]:  # noqa: N802
                 block_start, _, values, _ = find_span(self.blocks, row)
                 values[row - block_start] = value
 
-        def read_columns(self, low: int = 0, high: int | None = None) -> Any:
+        def read_columns(self, low: int = 0, high: int | None = None) -> Columns:
             """Read the columns for a range of rows.
 
             The result is consistent even while another thread appends or packs rows.

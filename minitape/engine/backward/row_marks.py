@@ -12,8 +12,8 @@ from ..table.primitives.elementwise import STOP_CODE
 if TYPE_CHECKING:
     from ..record.record import Record
 
-# A row with the mark 0 does not matter, and a row with the mark 1 does. Rows with the following two marks matter, but
-# send nothing to their inputs. Bit 1 is reserved for minitape.speed.long_sweep.
+# Mark 0: the row does not matter. Mark 1: it does. Rows with one of the next two marks matter, but send nothing to
+# their inputs. Bit 1 is reserved for minitape.speed.long_sweep.
 ENDS_HERE = 0b101  # The row is a source, but its own operation is not on the tape.
 DEAD_END = 0b1000  # No gradient flows through the row's dtype, so rows computed from it do not matter.
 

@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from ..types import Adjoint, RowValues
 
 
-# A row's number, op, a, b and call. The call of an elementwise operation is None. Its type is Any, because code checks
-# `op` before it reads the call.
+# A row's number, op, a, b and call. The call is None for elementwise operations. Code checks `op` first, hence Any.
 Cells: TypeAlias = tuple[int, int, int, int, Any]
 
 

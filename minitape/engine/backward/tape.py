@@ -243,8 +243,8 @@ class GradientTape(RecordingTape):
             target: A tensor or a variable.
             sources: A tensor, a variable, or a nested structure of them.
             unconnected_gradients: "none" or "zero", as for ``gradient``.
-            parallel_iterations: Has no effect. As in TensorFlow, 1 raises an error.
-            experimental_use_pfor: Has no effect. As in TensorFlow, False requires a persistent tape.
+            parallel_iterations: Has no effect, except that 1 raises an error, as in TensorFlow.
+            experimental_use_pfor: Has no effect, except that False requires a persistent tape, as in TensorFlow.
 
         Returns:
             A tensor of shape ``target.shape + source.shape`` or None for each source, in the structure of ``sources``.
@@ -282,8 +282,8 @@ class GradientTape(RecordingTape):
             source: A tensor or a variable of rank 2 or more, with the same batch axis.
             unconnected_gradients: "none" or "zero". As in TensorFlow, both return zeros if the target does not depend
                 on the source.
-            parallel_iterations: Has no effect. As in TensorFlow, 1 raises an error.
-            experimental_use_pfor: Has no effect. As in TensorFlow, False requires a persistent tape.
+            parallel_iterations: Has no effect, except that 1 raises an error, as in TensorFlow.
+            experimental_use_pfor: Has no effect, except that False requires a persistent tape, as in TensorFlow.
 
         Returns:
             A tensor of shape ``[batch] + target.shape[1:] + source.shape[1:]``.

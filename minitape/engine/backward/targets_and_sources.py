@@ -90,7 +90,7 @@ def should_return_zeros(unconnected_gradients: object) -> bool:
         unconnected_gradients: A member of ``UnconnectedGradients`` or its value.
 
     Raises:
-        ValueError: If it is neither.
+        ValueError: If the argument is neither a member nor a value of ``UnconnectedGradients``.
     """
     try:
         return UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
@@ -159,10 +159,8 @@ def flatten_with_gradient_carriers(structure: Structure) -> tuple[list[TargetOrS
     The gradient of a Keras variable belongs to the variable that it wraps. All other values carry their own gradients.
 
     Args:
-        structure: A nested structure of tensors and variables, or one of them.
-
-    Returns:
-        A list of the values, and a list with the carrier of each value. Both are the same list if each value carries
+        structure: A tensor, a variable, or a nested structure of them. Returns: A list of the values, and a list with
+            the carrier of each value. Both are the same list if each value carries
         its own gradient.
     """
     values = nest.flatten(structure)

@@ -217,7 +217,7 @@ def custom_gradient(f: Function | None = None) -> Function:
         f: The function. If it is None, the decorator itself is returned.
 
     Returns:
-        A function with the arguments of ``f`` that returns only the result. In a class body, it becomes a method.
+        A function with the same arguments as ``f``. It returns only the result. In a class body, it becomes a method.
 
     Raises:
         TypeError: If ``f`` reads variables and ``grad_fn`` does not accept ``variables``. The call raises this error.
@@ -322,7 +322,7 @@ def recompute_grad(f: Function) -> Function:
         f: The function. Its keyword arguments have no gradient.
 
     Returns:
-        A function with the arguments and the result of ``f``.
+        A function with the same arguments and result as ``f``.
 
     >>> import minitape as tf
     >>> x = tf.Variable(3.0)
@@ -394,7 +394,7 @@ def grad_pass_through(f: Function) -> Function:
         f: The function. Its result contains one tensor for each positional argument, of the same shape.
 
     Returns:
-        A function with the arguments and the result of ``f``. The gradients of variables that ``f`` reads are None.
+        A function with the same arguments and result as ``f``. The gradients of variables that ``f`` reads are None.
 
     >>> import minitape as tf
     >>> x = tf.Variable(1.7)

@@ -187,8 +187,8 @@ class Record(RowTable):
             return row
         if self.trace is not None:
             return self.trace.enter_outside_tensor(tensor, site)
-        # While the old recording has tapes, a tensor keeps its row there if an operation computed it or if that
-        # recording belongs to another thread. A leaf may move, because the old recording still finds it in leaf_rows.
+        # A result does not move while its old recording has tapes. A leaf may move, because leaf_rows still contains
+        # it, unless the old recording belongs to another thread.
         keeps_old_record = (
             old_record is not None
             and old_record.tape_count > 0
@@ -206,8 +206,7 @@ class Record(RowTable):
         self.next = self.untracked_end = row + 1
         self.leaves[row], self.leaf_rows[id(tensor)] = leaf, row
         self.untracked.add(row)
-        # Python switches threads only at calls. The next lines do not call anything, so only one of two threads moves
-        # the tensor.
+        # Python switches threads only at calls, so only one of two threads can move the tensor here.
         if tensor._record is old_record and not keeps_old_record:
             tensor._record, tensor._row = self, row
         return row

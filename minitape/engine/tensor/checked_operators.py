@@ -74,7 +74,7 @@ def _apply_logical_or_bitwise(primitive: Primitive, a: Tensor, b: Tensor) -> Ten
     return run_binary(primitive if a.dtype.kind == "b" else TABLE[primitive.name.replace("logical", "bitwise")], a, b)
 
 
-# For some operator names in Python, a function that runs in place of `run_binary`.
+# The functions that replace `run_binary`, by Python's name for the operator.
 CHECKED_OPERATORS: dict[str, Function] = {
     "truediv": _divide_tensors,
     "matmul": _multiply_matrices,

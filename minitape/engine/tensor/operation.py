@@ -188,7 +188,7 @@ def _check_negative_power(primitive: Primitive, x: Tensor, y: Tensor) -> None:
         raise build_argument_error("Integers to negative integer powers are not allowed", primitive.op)
 
 
-# For each kernel name of TensorFlow, a check that runs before the operation. Other modules add further checks.
+# The checks that run before operations, by TensorFlow's kernel name. Other modules add further checks.
 OPERAND_CHECKS: dict[str, Callable[[Primitive, Tensor, Tensor], None]] = {
     **dict.fromkeys(["AddV2", "Sub", "Mul"], _check_numbers),
     **dict.fromkeys(["Less", "LessEqual", "Greater", "GreaterEqual"], _check_ordered),

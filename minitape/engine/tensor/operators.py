@@ -25,7 +25,7 @@ from .tensor import EagerTensor, Tensor, create_tensor
 if TYPE_CHECKING:
     from ..types import Function, Result, Value
 
-# The name of the primitive, for each operator name in Python.
+# The names of the primitives, by Python's name for the operator.
 ARITHMETIC = {
     "add": "add",
     "sub": "subtract",

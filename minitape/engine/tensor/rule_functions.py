@@ -86,8 +86,8 @@ def compile_recorded_rules(primitive_code: int) -> list[Rule | None]:
 def convert_number_operand(x: Tensor, y: float, frame: FrameType | None = None) -> Value:
     """Convert a Python number to a tensor in the dtype of the other operand.
 
-    While a recording is open, equal numbers of the same dtype share a tensor and a row. Zeros do not, because 0.0 and
-    -0.0 are equal.
+    While a recording is open, equal numbers of the same dtype share a tensor and a row. Zeros do not share a tensor,
+    because 0.0 and -0.0 are equal.
 
     Args:
         x: The other operand, a tensor.

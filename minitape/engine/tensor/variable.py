@@ -315,7 +315,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
             read_value: Whether to return the variable.
 
         Returns:
-            The variable, or None without ``read_value``.
+            The variable, or None if ``read_value`` is false.
 
         Raises:
             ValueError: If the shape of ``value`` does not match.
@@ -345,7 +345,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
             read_value: Whether to return the variable.
 
         Returns:
-            The variable, or None without ``read_value``.
+            The variable, or None if ``read_value`` is false.
 
         Raises:
             InvalidArgumentError: If the shape of ``delta`` does not match, or the variable contains bools or strings.
@@ -367,7 +367,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
             read_value: Whether to return the variable.
 
         Returns:
-            The variable, or None without ``read_value``.
+            The variable, or None if ``read_value`` is false.
 
         Raises:
             InvalidArgumentError: If the shape of ``delta`` does not match, or the variable contains bools or strings.
