@@ -142,7 +142,7 @@ class PythonRow(Primitive):
         self.is_guard = is_guard
         self.blocked_inputs: set[int] = set()
         self.is_linear = False
-        # For (position, order), this returns whether the gradient of that order passes nothing to the input.
+        # This takes an input's position and an order, and returns whether gradients of that order are blocked there.
         self.is_blocked: Callable[[int, int], bool] = lambda position, order: (
             position in self.blocked_inputs or (order > 1 and self.is_linear)
         )

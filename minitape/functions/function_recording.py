@@ -392,8 +392,8 @@ def join_call_outputs(trace: FirstRun, first_row: int, arguments: Sequence, retu
     """Join the outputs of an inner function in a single row if they depend on different inputs.
 
     The rows of an inner function belong to the outer function, but TensorFlow differentiates the call as a whole. If
-    the target depends only on one output, the gradient of an input behind another output is therefore zero instead of
-    None.
+    the target depends on only one output, the gradients of inputs that affect only other outputs are therefore zero
+    instead of None.
 
     Args:
         trace: The first run of the outer function.

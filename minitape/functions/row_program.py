@@ -73,7 +73,7 @@ class TraceTable:
             first_row: The row at which the list begins.
 
         Returns:
-            The calls in the order of their rows.
+            The calls in row order.
         """
         return [call for row, call in self.calls.items() if row == call.row >= first_row and call.primitive.stateful]
 

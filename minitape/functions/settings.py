@@ -1,4 +1,4 @@
-"""Switch tracing off, suspend it for a block, and return whether a function is being traced."""
+"""Switch tracing off, suspend it for a block, and check whether a function is being traced."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Emulate those graphs and sessions of TensorFlow 1 that its documentation shows.
+"""Emulate TensorFlow 1 graphs and sessions, to the extent that TensorFlow's documentation shows them.
 
 A graph does not compute anything. Calling a function returns a :class:`Deferred`, which stores the function and its
 arguments. ``Session.run`` makes the call when the placeholders have values. A tape records the call and computes its

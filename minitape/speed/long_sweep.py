@@ -121,7 +121,7 @@ class LongSweep(Sweep):
         """Return the adjoint of a row.
 
         Args:
-            row: The number of the row.
+            row: The row number.
 
         Returns:
             The scalar or array, or None if the row has not received a share.

@@ -50,8 +50,8 @@ def compute_gradients(
     is_recorded = outer is not None and (bool(state.tapes) or outer.trace is not None)
 
     seeds = _collect_seeds(tape, targets, output_gradients, is_recorded)
-    rows_by_source = _list_rows_by_source(tape, sources)
-    adjoint_of = sweep_to_sources(tape, seeds, set().union(*rows_by_source), is_recorded) if seeds else NO_ADJOINT
+    rows_by_source, source_rows = _list_rows_by_source(tape, sources)
+    adjoint_of = sweep_to_sources(tape, seeds, source_rows, is_recorded) if seeds else NO_ADJOINT
 
     gradients: list[Result] = []
     for source, rows in zip(sources, rows_by_source):  # noqa: B905 - A strict zip is slower.
@@ -89,16 +89,15 @@ def _collect_seeds(
     record = tape._record
     seeds: dict[int, Adjoint] = {}
     for target, output_gradient in zip(targets, output_gradients):  # noqa: B905 - A strict zip is slower.
+        seed = None
         if type(target) is EagerTensor and target._record is record:
             row = target._row
+            if output_gradient is None and not is_recorded:
+                seed = ONE_BY_TYPE.get(type(target._value))  # Scalars are the most common targets.
         elif rows := find_rows_of_value(tape, target):
             row = rows[-1]
         else:
             continue
-        if output_gradient is None and not is_recorded and type(target) is EagerTensor:
-            seed = ONE_BY_TYPE.get(type(target._value))  # Scalars are the most common targets.
-        else:
-            seed = None
         if seed is None:
             # Text has the kind "O" in NumPy, and "s" in a DType. NumPy's dtype is faster to look up.
             if (target._value if type(target) is EagerTensor else target).dtype.kind in "Os":
@@ -111,7 +110,7 @@ def _collect_seeds(
 # -- where it ends ---------------------------------------------------------------------------------
 
 
-def _list_rows_by_source(tape: GradientTape, sources: list[TargetOrSource]) -> list[Sequence[int]]:
+def _list_rows_by_source(tape: GradientTape, sources: list[TargetOrSource]) -> tuple[list[Sequence[int]], set[int]]:
     """Return the rows of each source.
 
     Args:
@@ -119,12 +118,13 @@ def _list_rows_by_source(tape: GradientTape, sources: list[TargetOrSource]) -> l
         sources: The tensors and variables to differentiate with respect to.
 
     Returns:
-        The rows of each source. A variable has a row for each of its states. A source has no rows if no gradient flows
-        through its dtype.
+        The rows of each source, and the set of all these rows. A variable has a row for each of its states. A source
+        has no rows if no gradient flows through its dtype.
     """
     record = tape._record
     assert record is not None
     rows_by_source: list[Sequence[int]] = []
+    source_rows: set[int] = set()
     rows: Sequence[int]
     for source in sources:
         if type(source) is EagerTensor and source._record is record:
@@ -136,7 +136,8 @@ def _list_rows_by_source(tape: GradientTape, sources: list[TargetOrSource]) -> l
             if rows and not source.dtype.differentiable:
                 rows = ()
         rows_by_source.append(rows)
-    return rows_by_source
+        source_rows.update(rows)
+    return rows_by_source, source_rows
 
 
 # -- the sweep between them ------------------------------------------------------------------------

@@ -142,7 +142,8 @@ class GradientTape(RecordingTape):
             self._begin_gradient()
         returns_zeros = unconnected_gradients is not NONE and should_return_zeros(unconnected_gradients)
         targets = [target] if type(target) is EagerTensor else flatten_targets(target)
-        if type(sources) in PLAIN_SOURCE_TYPES:
+        is_single = type(sources) in PLAIN_SOURCE_TYPES
+        if is_single:
             values = carriers = [sources]
         else:
             values, carriers = flatten_with_gradient_carriers(sources)
@@ -167,7 +168,7 @@ class GradientTape(RecordingTape):
         if (returns_zeros and True in nones) or carriers is not values:
             gradients = convert_gradients_for_user(gradients, carriers, values, returns_zeros)
         self._end_gradient((place[:2],) if place else ())
-        return gradients[0] if type(sources) in PLAIN_SOURCE_TYPES else pack_gradients_like(sources, values, gradients)
+        return gradients[0] if is_single else pack_gradients_like(sources, values, gradients)
 
     def _begin_gradient(self) -> None:
         """Check that the tape can compute a gradient, and stop recording unless the tape is persistent.
