@@ -175,7 +175,15 @@ def _can_split_into_blocks(arrays: list[np.ndarray], read_values: list[Any]) -> 
 
 
 def _flatten_or_read_once(value: Array) -> Array:
-    """Flatten a large array, reduce a broadcast scalar to its only element, and return any other value unchanged."""
+    """Prepare a value for the loop over blocks.
+
+    Args:
+        value: An array, a scalar or None.
+
+    Returns:
+        A large array with a single axis. A broadcast array without strides becomes its only element. All other values
+        are returned unchanged.
+    """
     if type(value) is not np.ndarray:
         return value
     return value.reshape(-1) if any(value.strides) else value.flat[0]

@@ -161,6 +161,9 @@ def _write_run_source(run: _BlockwiseRun) -> str:
     """Return the source of the function that computes a run block by block.
 
     In the source, ``v`` is the value of a row, ``f`` its flat array, ``b`` one block of it, and ``s`` a running sum.
+
+    Args:
+        run: The rows of the run.
     """
     program_arguments = [f"f{row}[part]" if row in run.large_inputs else f"v{row}" for row in run.inputs]
     lines = [

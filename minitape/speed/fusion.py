@@ -100,7 +100,11 @@ def find_fusable_float_type(table: ProgramTable, call: Call) -> NumPyType | None
 
 
 def _has_only_forward_slices(spec: Object) -> bool:
-    """Return whether an index consists of slices with positive steps."""
+    """Return whether an index consists of slices with positive steps.
+
+    Args:
+        spec: Any NumPy index.
+    """
     return isinstance(spec, tuple) and all(isinstance(part, slice) and (part.step or 1) > 0 for part in spec)
 
 

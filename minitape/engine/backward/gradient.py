@@ -187,7 +187,11 @@ def sweep_to_sources(
 
 
 def _mark_tracked_rows(record: Record) -> bytearray:
-    """Mark the rows that depend on anything that a tape watches: 0 for an untracked row, 1 for all others."""
+    """Mark the rows that depend on anything that a tape watches.
+
+    Returns:
+        A mark for each row of the recording, 0 if the row is untracked, otherwise 1.
+    """
     marks = bytearray(b"\1") * record.next
     for row in record.untracked:
         marks[row] = 0
@@ -195,7 +199,12 @@ def _mark_tracked_rows(record: Record) -> bytearray:
 
 
 def _find_mandatory_inputs(record: Record) -> set[int]:
-    """Find the input rows of the calls whose rules must run even if no source is among their ancestors."""
+    """Find the input rows of mandatory calls.
+
+    Returns:
+        The rows, which count as sources, because the rules of these calls must run even if no source is among their
+        ancestors.
+    """
     return {row for call in record.mandatory_calls for row in call.inputs if has_differentiable_dtype(record, row)}
 
 
@@ -210,9 +219,11 @@ def _collect_gradient(
     targets: list[TargetOrSource],
     output_gradients: list[Adjoint],
 ) -> Result:
-    """Return the sum of the adjoints of a source's rows as a tensor.
+    """Add up the adjoints of a source's rows.
 
-    If no row has an adjoint, the result is the seed of a source that is also a target, and None for any other source.
+    Returns:
+        The sum as a tensor. If no row has an adjoint, the seed of a source that is also a target, and None for any
+        other source.
     """
     adjoints = [adjoint for row in rows if (adjoint := adjoint_of(row)) is not None]
     if adjoints:

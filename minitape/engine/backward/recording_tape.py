@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from ..record.provenance import TapeNote
-    from ..types import ExitProperty, Structure
+    from ..types import ExitProperty, Object, Structure
     from .targets_and_sources import GradientRequest
 
 
@@ -208,12 +208,8 @@ class RecordingTape:
             if len(self.notes) < MAX_TAPE_NOTES:
                 row = 0 if record is None else record.next
                 self.notes.append(("watch", row, ref(t) if type(t) is EagerTensor else try_create_weak_ref(t), stack))
-            if type(t) is not EagerTensor:
-                if hasattr(t, "_watch_on"):  # Only variables have this method.
-                    t._watch_on(self)
-                    continue
-                if not isinstance(t, Tensor):
-                    raise tape_errors.build_not_a_tensor_error(t)
+            if type(t) is not EagerTensor and self._watch_if_variable(t):
+                continue
             is_watchable = t._value.dtype in FLOATS or t.dtype.differentiable
             if not is_watchable:
                 warn_not_watchable(t.dtype)
@@ -221,6 +217,25 @@ class RecordingTape:
             assert record is not None
             if can_watch and is_watchable:
                 self._watch_row(record.find_or_add_row(t, None, record.note_current_site(frame)))
+
+    def _watch_if_variable(self, value: Object) -> bool:
+        """Watch a variable.
+
+        Args:
+            value: Any object.
+
+        Returns:
+            Whether the object is a variable. If not, it is a tensor, which still has to be watched.
+
+        Raises:
+            ValueError: If the object is neither a tensor nor a variable.
+        """
+        if hasattr(value, "_watch_on"):  # Only variables have this method.
+            value._watch_on(self)
+            return True
+        if not isinstance(value, Tensor):
+            raise tape_errors.build_not_a_tensor_error(value)
+        return False
 
     def _can_watch(self) -> bool:
         """Return whether ``watch`` currently has an effect.
@@ -249,9 +264,12 @@ class RecordingTape:
             self.irregular = True
 
     def _has_read_row(self, row: int) -> bool:
-        """Return whether any operation since the tape's first block has read the variable state in this row.
+        """Return whether any operation since the tape's first block has read the state of a variable.
 
         Calls of a ``tf.function`` do not count, because they read the variable itself, as in TensorFlow.
+
+        Args:
+            row: The row of the state.
         """
         record: Record = self._record  # type: ignore[assignment]  # The row is in the tape's recording.
         first_row = self.spans[0][0] if self.spans else self._start

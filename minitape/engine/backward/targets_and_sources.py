@@ -255,6 +255,11 @@ def is_read_off_tape(tape: GradientTape, source: TargetOrSource, targets: list[T
 
     TensorFlow then returns None for the source, even if the source is also a target. For a variable, only calls of a
     ``tf.function`` count, because all other operations read the variable's state.
+
+    Args:
+        tape: The tape.
+        source: The source.
+        targets: The targets of the gradient call.
     """
     rows, record, foreign_rows = {*find_rows_of_value(tape, source)}, tape._record, set[int]()
     if record is None or not rows:

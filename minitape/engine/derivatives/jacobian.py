@@ -197,7 +197,15 @@ def _sweep_stacked_seeds(
 
 
 def _add_up_adjoints(sweep: StackedSweep, rows: Sequence[int]) -> Result:
-    """Return the sum of the stacked adjoints of a source's rows as a tensor, or None if no row has an adjoint."""
+    """Add up the stacked adjoints of a source's rows.
+
+    Args:
+        sweep: A sweep that has ended.
+        rows: The rows of the source.
+
+    Returns:
+        The sum as a tensor, or None if no row has an adjoint.
+    """
     adjoints = [g for row in rows if (g := sweep.get_adjoint(row)) is not None]
     return from_array(sum(adjoints[1:], adjoints[0])) if adjoints else None
 

@@ -68,7 +68,11 @@ def _multiply_matrices(primitive: Primitive, a: Tensor, b: Tensor) -> Tensor:
 
 
 def _apply_logical_or_bitwise(primitive: Primitive, a: Tensor, b: Tensor) -> Tensor:
-    """Combine bools logically or integers bit by bit, or raise InvalidArgumentError for other dtypes."""
+    """Combine bools logically, or integers bit by bit.
+
+    Raises:
+        InvalidArgumentError: If the operands have another dtype.
+    """
     if a.dtype.kind not in "biu":
         raise build_argument_error(f"&, | and ^ take bools or integers, not {a.dtype.name}: a power is written x ** 2")
     return run_binary(primitive if a.dtype.kind == "b" else TABLE[primitive.name.replace("logical", "bitwise")], a, b)

@@ -203,7 +203,11 @@ def convert_to_new_array(value: Value, dtype: DType | None = None) -> Array:
 
 
 def _build_rectangular_array(value: Value, element_type: type | None) -> ndarray:
-    """Build an array from a nested sequence, or raise ValueError if the sequence is not rectangular."""
+    """Build an array from a nested sequence.
+
+    Raises:
+        ValueError: If the sequence is not rectangular.
+    """
     try:
         return np.array(value, element_type)
     except ValueError:
@@ -290,7 +294,11 @@ def _convert_by_first_leaf(leaves: list[Object], leaf_types: set[type]) -> ndarr
 
 
 def _build_integers(leaves: list[Object]) -> ndarray:
-    """Build an int32 array if all numbers fit, otherwise an int64 array, or raise ValueError if that is too small."""
+    """Build an int32 array if all numbers fit, otherwise an int64 array.
+
+    Raises:
+        ValueError: If a number is too large for int64.
+    """
     try:
         int64_array = np.array(leaves, np.int64)
     except OverflowError:
@@ -300,7 +308,11 @@ def _build_integers(leaves: list[Object]) -> ndarray:
 
 
 def _check_no_new_infinity(array: Array, leaves: list[Object]) -> Array:
-    """Return the array, or raise ValueError if a finite Python number has become infinite as float32."""
+    """Return an array that was built from Python numbers.
+
+    Raises:
+        ValueError: If a finite number has become infinite as float32.
+    """
     if (
         array.dtype == np.float32
         and (is_infinite := np.isinf(array)).any()

@@ -269,7 +269,11 @@ VARIABLE_SLICES: dict[int, tuple[weakref.ref[Tensor], Function]] = {}
 
 
 def _assign(tensor: EagerTensor) -> Function:
-    """Return the ``assign`` function of a variable slice, or raise AttributeError for any other tensor."""
+    """Return the ``assign`` function of a variable slice.
+
+    Raises:
+        AttributeError: If the tensor is not a slice of a variable.
+    """
     tensor_ref, assign = VARIABLE_SLICES.get(id(tensor), (None, None))
     if tensor_ref is None or assign is None or tensor_ref() is not tensor:
         raise AttributeError(f"'{_OPS_MODULE}.EagerTensor' object has no attribute 'assign'", name="assign", obj=tensor)

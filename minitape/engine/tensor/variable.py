@@ -382,7 +382,11 @@ class ResourceVariable(VariableOperators, TensorOperators):
         return self._assign(self._convert_delta(delta, "AssignSubVariableOp"), "assign_sub", read_value)
 
     def _convert_delta(self, delta: Value, op: str) -> Tensor:
-        """Convert a delta to a tensor, or raise InvalidArgumentError if the dtype does not allow sums."""
+        """Convert a delta to a tensor.
+
+        Raises:
+            InvalidArgumentError: If the variable's dtype does not allow sums.
+        """
         old_state = self._state
         if type(delta) is EagerTensor is type(old_state):
             x, y = old_state._value, delta._value

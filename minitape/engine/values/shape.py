@@ -11,7 +11,12 @@ if TYPE_CHECKING:
 
 
 def _parse_size(value: Object) -> int | None:
-    """Convert a size to an int, or to None if it is unknown. Raise TypeError or ValueError for anything else."""
+    """Convert a size to an int, or to None if it is unknown.
+
+    Raises:
+        TypeError: If the size is neither an integer nor None.
+        ValueError: If the size is negative.
+    """
     if value is None:
         return None
     if not hasattr(value, "__index__"):
