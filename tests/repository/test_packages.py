@@ -56,7 +56,8 @@ def test_the_files_that_a_page_names_are_there(page, repository):
 def iter_walk_steps():
     """The steps of the walk in CONTRIBUTING.md: the files that each names, and the lines that it quotes."""
     text = (PACKAGE.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    for step in re.findall(r"^\d\. (.*(?:\n   .*)*)", text.partition("A walk through the packages")[2], re.MULTILINE):
+    walk = text.partition("A walk through the packages")[2].partition("\n## ")[0]
+    for step in re.findall(r"^\d\. (.*(?:\n   .*)*)", walk, re.MULTILINE):
         spans = re.findall(r"`([^`]+)`", " ".join(step.split()))
         files = [span for span in spans if span.endswith(".py")]
         yield (
