@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import tomllib
 from email import message_from_string
 from pathlib import Path
 from typing import Any
@@ -82,6 +81,10 @@ def _read_metadata_repository_url(project_folder: Path) -> str:
 
 def _read_configured_repository_url(project_folder: Path) -> str:
     """Read the repository's address from pyproject.toml, "" where it has none."""
+    try:
+        import tomllib
+    except ImportError:
+        return ""  # Python 3.10 builds the metadata, too, and pip then names the versions that minitape needs.
     pyproject = project_folder / "pyproject.toml"
     settings = tomllib.loads(pyproject.read_text(encoding="utf-8")) if pyproject.is_file() else {}
     return str(settings.get("tool", {}).get("minitape", {}).get("repository", ""))

@@ -1,10 +1,12 @@
 """What `deploy/` hands to teachers fits together, and fits to what reads it."""
 
 import ast
+import os
 import re
 import runpy
 import shutil
 import subprocess
+import sys
 import tomllib
 from types import SimpleNamespace
 
@@ -48,6 +50,38 @@ def iter_flat_settings(values, before=()):
             yield from iter_flat_settings(value, path)
         else:
             yield ".".join(path), value
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the guide is for Debian")
+def test_the_hubs_guide_leaves_no_passwords_and_closes_home_folders(repository, tmp_path):
+    """Its commands are run with a `useradd` and a `chpasswd` that say how they were called."""
+    guide = (repository / "deploy" / "jupyterhub" / "TEACHERS.md").read_text(encoding="utf-8")
+    [commands] = re.findall(r"```sh\n([^`]*accounts\.txt[^`]*)```", guide)
+    for name in ("useradd", "chpasswd"):
+        program = tmp_path / "bin" / name
+        program.parent.mkdir(exist_ok=True)
+        program.write_text(f'#!/bin/sh\necho {name} "$@"\nstat --format %a accounts.txt 2>/dev/null || true\n')
+        program.chmod(0o755)
+    environment = os.environ | {"PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}
+    command = ["bash", "-euc", f"umask 022\n{commands}"]
+    learners = "ann:one\nbob:two\n"
+    done = subprocess.run(
+        command, cwd=tmp_path, env=environment, input=learners, text=True, capture_output=True, check=True
+    )
+    said = done.stdout.splitlines()
+    assert set(said[1::2]) == {"600"} and said[-2:] == ["chpasswd", "600"]
+    assert [line.split()[-1] for line in said[::2]] == ["ann", "bob", "chpasswd"]
+    assert all("--key HOME_MODE=0700" in line for line in said[:4:2])
+    assert [path.name for path in tmp_path.iterdir()] == ["bin"]
+
+
+def test_on_python_3_10_the_page_is_built_so_that_pip_names_the_versions(repository, monkeypatch):
+    """It has no tomllib. pip compares the version with `requires-python` once it has the metadata."""
+    monkeypatch.setitem(sys.modules, "tomllib", None)
+    page = runpy.run_path(str(repository / "deploy" / "package_page.py"))
+    about = {}
+    page["PackagePage"](str(repository), {}).update(about)
+    assert about["readme"]["text"].startswith("# minitape")
 
 
 def test_kubernetes_is_told_what_its_chart_knows(values):
