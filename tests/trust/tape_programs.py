@@ -23,7 +23,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from hypothesis import HealthCheck, Phase, given, seed, settings, target
+from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings
 from hypothesis import strategies as st
 
 HEADER = """\
@@ -461,23 +461,96 @@ KNOWN_DIFFERENCES = (
 )
 
 
-def find_difference(text: str, ours: list, theirs: list) -> int | None:
-    """Return the first place at which two runs of a program observed something else, or None."""
+def find_difference(text: str, ours: list, theirs: list, known: collections.Counter[str]) -> int | None:
+    """Return the first place at which two runs of a program observed something else, or None.
+
+    Differences that are on purpose are counted in `known`, by their reason.
+    """
     for place, (one, other) in enumerate(zip(ours, theirs, strict=False)):
-        if any(known.is_meant(one, other) and re.search(known.pattern, text) for known in KNOWN_DIFFERENCES):
-            if isinstance(other, str):
-                return None  # What follows an error that only TensorFlow raised is not the same program.
+        if is_equal(one, other):
             continue
-        if isinstance(one, tuple) and isinstance(other, tuple):
-            (dtype, number), (other_dtype, other_number) = one, other
-            both_not_finite = not math.isfinite(number) and not math.isfinite(other_number)
-            is_close = both_not_finite or math.isclose(number, other_number, rel_tol=1e-6, abs_tol=1e-7)
-            if dtype == other_dtype and is_close:
-                continue
-        elif one == other:
-            continue
-        return place
+        meant = (item for item in KNOWN_DIFFERENCES if item.is_meant(one, other) and re.search(item.pattern, text))
+        if (difference := next(meant, None)) is None:
+            return place
+        known[difference.reason] += 1
+        if isinstance(other, str):
+            return None  # What follows an error that only TensorFlow raised is not the same program.
     return None if len(ours) == len(theirs) else min(len(ours), len(theirs))
+
+
+def is_equal(ours: Any, theirs: Any) -> bool:
+    """Return whether two observations are equal. The last digits depend on the order of sums."""
+    if not (isinstance(ours, tuple) and isinstance(theirs, tuple)):
+        return ours == theirs
+    (dtype, number), (other_dtype, other_number) = ours, theirs
+    if dtype != other_dtype:
+        return False
+    if not (math.isfinite(number) and math.isfinite(other_number)):
+        return not math.isfinite(number) and not math.isfinite(other_number)
+    return math.isclose(number, other_number, rel_tol=1e-6, abs_tol=1e-7)
+
+
+@dataclass
+class Comparison:
+    """What many programs did in both libraries.
+
+    Attributes:
+        count: How many programs ran.
+        states: How many programs reached each state of the tape machine.
+        known: How many observations differ on purpose, by reason.
+        disagreement: The shortest program found that does something else, with the two observations; "" if none did.
+    """
+
+    count: int = 0
+    states: collections.Counter[tuple[object, ...]] = field(default_factory=collections.Counter)
+    known: collections.Counter[str] = field(default_factory=collections.Counter)
+    disagreement: str = ""
+
+
+def compare_programs(count: int, seed_number: int) -> Comparison:
+    """Run random programs in minitape and in TensorFlow. At the first one that differs, look for a shorter one.
+
+    Args:
+        count: How many programs to run if all do the same.
+        seed_number: The number that the programs depend on.
+    """
+    import tensorflow
+
+    import minitape
+
+    comparison = Comparison()
+
+    @seed(seed_number)
+    @settings(
+        max_examples=count,
+        deadline=None,
+        database=None,
+        phases=[Phase.generate, Phase.shrink],
+        suppress_health_check=list(HealthCheck),
+        print_blob=False,
+        report_multiple_bugs=False,
+        verbosity=Verbosity.quiet,
+    )
+    @given(programs())
+    def check(program: Program) -> None:
+        comparison.count += 1
+        comparison.states.update(program.states)
+        ours, theirs = run_program(program.text, minitape), run_program(program.text, tensorflow)
+        place = find_difference(program.text, ours, theirs, comparison.known)
+        if place is not None:
+            observed = f"minitape {ours[place : place + 1]}, TensorFlow {theirs[place : place + 1]}"
+            raise AssertionError(f"{program.text}\n# observation {place}: {observed}")
+
+    logging.disable(logging.CRITICAL)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            check()
+    except AssertionError as error:
+        comparison.disagreement = str(error)
+    finally:
+        logging.disable(logging.NOTSET)
+    return comparison
 
 
 def main() -> None:
@@ -486,47 +559,20 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--rounds", type=int, default=1)
     options = parser.parse_args()
-    import tensorflow
-
-    import minitape
-
-    tensorflow.get_logger().setLevel(logging.CRITICAL)
-    logging.disable(logging.WARNING)
-    warnings.simplefilter("ignore")
-    states: collections.Counter = collections.Counter()
-    count = disagreements = 0
+    count, disagreements, states, known = 0, 0, set(), collections.Counter()
     for number in range(options.rounds):
-
-        @seed(options.seed + number)
-        @settings(
-            max_examples=options.programs,
-            deadline=None,
-            database=None,
-            phases=[Phase.generate, Phase.target, Phase.shrink],
-            suppress_health_check=list(HealthCheck),
-            print_blob=False,
-            report_multiple_bugs=False,
-        )
-        @given(programs())
-        def check(program: Program) -> None:
-            nonlocal count
-            count += 1
-            states.update(program.states)
-            target(float(len(program.states)))
-            ours, theirs = run_program(program.text, minitape), run_program(program.text, tensorflow)
-            place = find_difference(program.text, ours, theirs)
-            if place is not None:
-                raise AssertionError(
-                    f"{program.text}\n{place}: ours {ours[place : place + 1]}, TensorFlow {theirs[place : place + 1]}"
-                )
-
-        try:
-            check()
-        except AssertionError as error:
+        comparison = compare_programs(options.programs, options.seed + number)
+        count += comparison.count
+        states |= comparison.states.keys()
+        known += comparison.known
+        if comparison.disagreement:
             disagreements += 1
-            text = re.sub(r"(?m)^(?=\w)", "", str(error)).removeprefix(HEADER)
-            print(f"---- seed {options.seed + number}\n{text}", flush=True)
-        print(f"{count} programs, {len(states)} states, {disagreements} disagreements", flush=True)
+            print(f"---- seed {options.seed + number}\n{comparison.disagreement}")
+        print(
+            f"{count} programs, {len(states)} states, {disagreements} disagreements, {known.total()} known", flush=True
+        )
+    for reason, times in known.most_common():
+        print(f"{times}: {reason}")
 
 
 if __name__ == "__main__":
