@@ -413,7 +413,7 @@ def are_numbers(ours: Any, theirs: Any) -> bool:
 
 def is_error_of_tensorflow(ours: Any, theirs: Any) -> bool:
     """Return whether only TensorFlow raised an error."""
-    return not isinstance(ours, str) and theirs == "ValueError"
+    return not isinstance(ours, str) and theirs in ("ValueError", "SystemError")
 
 
 def is_one_for_none(ours: Any, theirs: Any) -> bool:
