@@ -427,3 +427,11 @@ def test_a_rule_of_its_own_with_a_loop_keeps_its_batch_in_its_place_under_vmap()
     theta, xs = jax.numpy.eye(4), jax.numpy.arange(16.0).reshape(4, 4)
     recording = bridge.record(loss, theta, xs, argnums=1)
     assert np.allclose(recording.gradient, jax.grad(loss, 1)(theta, xs))
+
+
+def test_a_number_that_python_read_is_blamed_before_a_branch():
+    from minitape.bridges.jax.checks import JAX_CHECKS
+    from minitape.recording.recorded_rows import Escape
+
+    branch, number = Escape(0, "__bool__", ("train.py", 3), 1), Escape(1, "__float__", ("train.py", 5), 2)
+    assert JAX_CHECKS.rank_escapes(None, [branch, number]) == [number, branch]

@@ -28,9 +28,7 @@ _FIELD_READERS: dict[str, Callable[[FaultSite, Any], str | None]] = {
     "through": lambda fault, node: format_straight_through(fault, node, find_step_operand(fault, node)),
     "soft": lambda fault, node: format_soft_comparison(fault, node),
     "small": lambda fault, node: "1e-12" if re.search("sqrt|norm", find_called_operation_name(node)) else "1e-06",
-    "below": lambda fault, node: _to_source_text(
-        node.right if isinstance(node, ast.BinOp) else (*node.args, None, None)[1]
-    ),
+    "below": lambda fault, node: _to_source_text(_find_divisor(node)),
     "code": lambda fault, node: fault.source_path or fault.question.name,
     "new": lambda fault, node: _find_converted_text(fault, node),
 }
@@ -103,6 +101,13 @@ def find_called_operation_name(node: ast.AST) -> str:
 
 def _to_source_text(node: ast.AST | None) -> str | None:
     return None if node is None else unparse(node)
+
+
+def _find_divisor(node: ast.BinOp | ast.Call) -> ast.expr | None:
+    """Return the second operand of a quotient, an operator or a call; None if a call has only one argument."""
+    if isinstance(node, ast.BinOp):
+        return node.right
+    return node.args[1] if len(node.args) > 1 else None
 
 
 def _format_maximized_value(node: ast.AST, x: ast.expr | None) -> str | None:
