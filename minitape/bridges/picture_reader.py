@@ -167,7 +167,7 @@ def build_results_of_shown_sweep(
         namespaces: The dictionaries in which to look up Python names for rows.
 
     Returns:
-        A list of one RESULT; an empty list if there is no such backward pass.
+        A list of one RESULT, or an empty list if no such backward pass ran.
     """
     sweep = recording.find_last_sweep(target)
     if sweep is None:

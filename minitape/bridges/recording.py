@@ -346,7 +346,7 @@ class Recording(PictureSource):
         return sweep.sources or [row for row in sorted(sweep.adjoints) if self.rows[row].kind != "operation"]
 
     def find_last_sweep(self, target: Any = None) -> BackwardPass | None:
-        """Return the last sweep, or the last sweep that began at ``target``; None if there is no such sweep."""
+        """Return the last sweep, or the last sweep that began at ``target``; None if no such sweep ran."""
         if target is None:
             return self.sweeps[-1] if self.sweeps else None
         return self.find_last_sweep_from_or_through(self.find_row(target))

@@ -140,7 +140,7 @@ def lab_command(
     worked on last. Files that are already in FOLDER are yours and are never overwritten. By default, the server listens
     on this machine only and requires a token.
 
-    Without --language, the language is that of the lessons in FOLDER or, in a new folder, your system's language.
+    Without --language, existing lessons in FOLDER determine the language. In a new folder, your system does.
     """
     if not copy_only:
         require_packages("jupyterlab")  # Check this before any files are copied.
@@ -347,7 +347,7 @@ def class_command(folders: tuple[Path, ...], csv: Path | None) -> None:
 def export_command(lessons: tuple[str, ...], language: str | None, nbgrader: bool, course: Path) -> None:
     """Write lessons as assignments that another tool grades.
 
-    A lesson is the number of a course lesson, such as 01, or one of your own notebooks. Each exercise keeps its given
+    A lesson is the number of a course lesson, such as 01, or one of your notebooks. Each exercise keeps its given
     part, followed by a grade cell that fails while the answer is wrong. A notebook that contains its own answers, as
     `minitape new-lesson` writes it, becomes an exam: the answers are hidden, and learners do not see whether their own
     answers are right. The answers to the course's lessons are in the installed package, where learners can find them.

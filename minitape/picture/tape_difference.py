@@ -1,7 +1,7 @@
 """Find where two recordings differ, for example a learner's and the solution's.
 
 The operations of both tapes are aligned by what they compute, not by their row numbers: a further constant or another
-order of the leaves is no difference, and neither is another name.
+order of the leaves does not count as a difference, and neither does another name.
 """
 
 from __future__ import annotations

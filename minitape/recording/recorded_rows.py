@@ -50,7 +50,7 @@ class InputEdge(NamedTuple):
 
 
 class RowDetails(Protocol):
-    """Looks up the details of rows when they are first read, for recordings in which few rows are asked for details."""
+    """Looks up the details of rows when they are first read. Few rows of a recording need them."""
 
     def find_site(self, row: RecordedRow) -> Site:
         """Return the line of the user's program that created a row."""

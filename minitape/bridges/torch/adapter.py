@@ -24,7 +24,7 @@ def build_question(recording: TorchRecording, target: Any, source: Any) -> Quest
 
     Args:
         recording: The recording of the program.
-        target: The target tensor, or the number of a row; None if there is no target.
+        target: The target tensor, the number of a row, or None without a target.
         source: The source tensor.
     """
     rows, source_rows = list(recording.rows), recording.log.list_rows(source)
