@@ -177,7 +177,7 @@ class Record(RowTable):
         Args:
             tensor: The tensor.
             variable: The variable, if the tensor is its state, otherwise None.
-            site: The bytecode offset of the user's statement. None finds the statement that is running.
+            site: The bytecode offset of the user's statement. None stands for the current statement.
 
         Returns:
             The row number.

@@ -311,7 +311,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
 
         Args:
             value: The new value, in the variable's dtype.
-            name: Ignored; TensorFlow accepts it.
+            name: Ignored. TensorFlow accepts it.
             read_value: Whether to return the variable.
 
         Returns:
@@ -341,7 +341,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
 
         Args:
             delta: The change, of the variable's shape and dtype.
-            name: Ignored; TensorFlow accepts it.
+            name: Ignored. TensorFlow accepts it.
             read_value: Whether to return the variable.
 
         Returns:
@@ -363,7 +363,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
 
         Args:
             delta: The change, of the variable's shape and dtype.
-            name: Ignored; TensorFlow accepts it.
+            name: Ignored. TensorFlow accepts it.
             read_value: Whether to return the variable.
 
         Returns:
