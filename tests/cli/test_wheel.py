@@ -1,9 +1,11 @@
 """The built wheel, installed in an environment of its own, away from the repository."""
 
 import ast
+import csv
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -12,9 +14,12 @@ import zipfile
 from pathlib import Path
 
 import nbformat
+import psutil
 import pytest
 
 from minitape.cli.lesson_files import find_lessons_folder, list_notebook_files
+
+from .talking import ServerClient, format_outputs_text
 
 pytestmark = pytest.mark.long
 SWITCHES = "etc/jupyter/jupyter_server_config.d"
@@ -132,3 +137,65 @@ def test_lessons_pass_from_an_empty_folder(installed, tmp_path):
     assert "all well" in done.stdout
     assert list(tmp_path.iterdir()) == []
     assert [path.read_bytes() for path in chosen] == before
+
+
+ANSWER = "from minitape.course import check\ncheck('01.1', {})"
+
+
+def run_lab(script: Path, home: Path) -> tuple[subprocess.Popen[str], ServerClient]:
+    """Start `minitape lab` as a learner does, and return its process and a browser on its page."""
+    environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "MINITAPE_PROGRESS")}
+    process = subprocess.Popen(
+        [script, "lab", "--no-browser"], cwd=home, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        text=True, start_new_session=True,
+    )  # fmt: skip
+    for line in process.stdout:
+        if found := re.search(r"(http://\S+?)/lab\S*token=(\w+)", line):
+            return process, ServerClient(found[1], found[2])
+    raise AssertionError("minitape lab ended without an address")
+
+
+def kill_lab(process: subprocess.Popen[str]) -> None:
+    """End the server and its kernels as a power failure does."""
+    for child in psutil.Process(process.pid).children(recursive=True):
+        child.kill()
+    process.kill()
+    process.communicate()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are killed as POSIX does")
+def test_a_learner_opens_answers_saves_is_killed_goes_on_and_hands_in(installed, tmp_path):
+    """All through the wheel: what was answered and saved is there after a kill, and the teacher sees it."""
+    ann = tmp_path / "home" / "ann"
+    ann.mkdir(parents=True)
+    first_lesson = "01_the_first_tape.ipynb"
+    process, browser = run_lab(installed, ann)
+    try:
+        session = browser.start_session(first_lesson)
+        outputs = browser.run_codes(session["kernel"]["id"], [ANSWER.format(8.0), ANSWER.format(12.0)])
+        assert ["not yet." in format_outputs_text(output) for output in outputs] == [True, False]
+        notebook = browser.fetch_notebook(first_lesson)
+        notebook["cells"][-1]["source"] = "my own words"
+        browser.fetch_json(f"api/contents/{first_lesson}", {"type": "notebook", "content": notebook}, "PUT")
+        browser.run_codes(session["kernel"]["id"], [ANSWER.replace("01.1", "01.3").format([None, 6.0, 9.0])])
+    finally:
+        kill_lab(process)
+    process, browser = run_lab(installed, ann)
+    try:
+        assert browser.fetch_notebook(first_lesson)["cells"][-1]["source"] == "my own words"
+        session = browser.start_session(first_lesson)
+        told = browser.run_codes(session["kernel"]["id"], ["from minitape.course import progress\nprogress(1)"])
+        assert "2 of" in format_outputs_text(told[0])
+    finally:
+        kill_lab(process)
+    assert not [path.name for path in (ann / "minitape-lessons").rglob("*") if path.name.endswith(".part")]
+    (tmp_path / "class").mkdir()
+    shutil.copytree(ann / "minitape-lessons", tmp_path / "class" / "ann")
+    done = run_script(installed, "class", "class", "--csv", "class.csv", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    rows = {
+        row["exercise"]: row
+        for row in csv.DictReader((tmp_path / "class.csv").read_text(encoding="utf-8").splitlines())
+    }
+    assert (rows["01.1"]["learner"], rows["01.1"]["tries"], rows["01.1"]["right_at"]) == ("ann", "2", "2")
+    assert rows["01.3"]["solved"] and rows["01.3"]["tries"] == "1"
