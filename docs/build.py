@@ -24,6 +24,7 @@ BUILD = ROOT / "build" / "docs"
 sys.path[:0] = [str(ROOT / "docs" / "site"), str(ROOT / "docs"), str(ROOT), str(ROOT / "widgets")]
 
 import api  # noqa: E402
+import explorables  # noqa: E402
 import packages  # noqa: E402
 import page_links  # noqa: E402
 import page_programs  # noqa: E402
@@ -48,9 +49,9 @@ from minitape_widgets.lesson_views import write_view_for_frame  # noqa: E402
 
 PAGES = """
     README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md deploy/TEACHERS.md deploy/jupyterhub/TEACHERS.md
-    docs/tapeview.md docs/explain.md docs/causes.md docs/explain_inside.md docs/bridges.md docs/engine.md
-    docs/engine_speed.md docs/functions.md docs/lessons.md docs/snapshot.md docs/vocabulary.md docs/names.md
-    docs/speed.md docs/elsewhere.md docs/trust.md docs/questions/index.md
+    docs/tapeview.md docs/explorables.md docs/explain.md docs/causes.md docs/explain_inside.md docs/bridges.md
+    docs/engine.md docs/engine_speed.md docs/functions.md docs/lessons.md docs/snapshot.md docs/vocabulary.md
+    docs/names.md docs/speed.md docs/elsewhere.md docs/trust.md docs/questions/index.md
 """.split()
 QUESTION_PAGES = sorted(
     path.relative_to(ROOT).as_posix()
@@ -140,6 +141,7 @@ def build_edition(language_code: str, has_lite: bool) -> Edition:
             text = (ROOT / page).with_suffix(suffix).read_text(encoding="utf-8")
             texts[page] = TWIN_LINK.sub("", text, count=1).replace(suffix, ".md")
     embed_question_pictures(edition)
+    embed_explorables(edition)
     texts |= build_lesson_pages(
         folder,
         get_extra_folder(BUILD, edition),
@@ -168,6 +170,7 @@ def build_edition(language_code: str, has_lite: bool) -> Edition:
                 "Guides",
                 "docs/questions/index",
                 "docs/tapeview",
+                "docs/explorables",
                 "docs/explain",
                 "docs/explain_inside",
                 "docs/bridges",
@@ -185,6 +188,17 @@ def build_edition(language_code: str, has_lite: bool) -> Edition:
         ]
     )
     return edition
+
+
+def embed_explorables(edition: Edition) -> None:
+    """Put the explorables of an edition's pages into the texts, and the script that they share beside the pages."""
+    extra_folder = get_extra_folder(BUILD, edition)
+    for page, text in edition.texts.items():
+        if not explorables.find_explorables(text):
+            continue
+        edition.texts[page] = explorables.embed_explorables(text, f"{'../' * page.count('/')}minitape.js")
+        extra_folder.mkdir(parents=True, exist_ok=True)
+        (extra_folder / "minitape.js").write_text(explorables.read_script(), encoding="utf-8")
 
 
 def embed_question_pictures(edition: Edition) -> None:

@@ -117,8 +117,8 @@ class Picture:
         text = {".svg": svg, ".tex": convert_to_tikz(svg), ".dot": self.source}.get(Path(path).suffix.lower())
         if text is None:
             raise ValueError(
-                "save() knows the endings .svg, .tex and .dot, and that of a TapeView also .html, but received "
-                f'{str(path)!r}. The menu "export" of a TapeView makes a .png.'
+                "save() knows the endings .svg, .tex and .dot, and that of a TapeView also .html and .json, but "
+                f'received {str(path)!r}. The menu "export" of a TapeView makes a .png.'
             )
         write_file(Path(path), text)
 

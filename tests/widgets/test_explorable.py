@@ -2,17 +2,22 @@
 
 import json
 import re
+import runpy
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import minitape as tf
+from minitape_widgets import TapeView
 from tests.explorable_programs import EXAMPLES, list_differences, run_in_minitape, write_programs
 from tests.jupyterlab_page import wait_for_frame
 
 from .test_view import hash_of
 
+find_explorables = runpy.run_path(str(Path(tf.__file__).parents[1] / "docs" / "site" / "explorables.py"))[
+    "find_explorables"
+]
 pytestmark = pytest.mark.browser
 
 SCRIPT = Path(tf.__file__).parents[1] / "widgets" / "minitape_widgets" / "static" / "minitape.js"
@@ -47,6 +52,54 @@ def test_the_script_is_that_of_the_sources():
     assert first == f"/* minitape element, source {source} */", "run `npm run build` in widgets/frontend"
     assert len(SCRIPT.read_bytes()) <= 270_000
     assert set(re.findall(r"https?://[\w./-]+", SCRIPT.read_text(encoding="utf-8"))) <= {"http://www.w3.org/2000/svg"}
+
+
+def list_page_examples() -> list[tuple[str, dict[str, Any]]]:
+    """Return the programs of the documentation, with the values of names that their `at` gives."""
+    examples = []
+    for path in sorted((Path(tf.__file__).parents[1] / "docs").rglob("*.md")):
+        for program, attributes in find_explorables(path.read_text(encoding="utf-8")):
+            given = re.search(r'\bat="([^"]*)"', attributes)
+            pairs = (part.split("=") for part in given[1].split(";")) if given else ()
+            examples.append((program, {name.strip(): json.loads(value, parse_int=float) for name, value in pairs}))
+    return examples
+
+
+def test_pages_show_what_minitape_computes(page):
+    examples = list_page_examples()
+    found = run_in_browser(page, examples)
+    refused = [program for (program, _), snapshot in zip(examples, found, strict=True) if "error" in snapshot]
+    assert refused == ["y = np.sin(x)\n"]  # which a page shows on purpose
+    assert len(examples) > len(refused) and not any(
+        list_differences(snapshot, run_in_minitape(program, given))
+        for (program, given), snapshot in zip(examples, found, strict=True)
+        if program not in refused
+    )
+
+
+def test_a_recorded_picture_is_shown_from_its_file(page, tmp_path):
+    x = tf.Variable(3.0, name="x")
+    with tf.GradientTape() as tape:
+        y = tf.sin(x) * x
+    tape.gradient(y, x)
+    TapeView(tape).save(tmp_path / "tape.json")
+    text = (tmp_path / "tape.json").read_text(encoding="utf-8")
+    page.route("https://site.test/**", lambda route: route.fulfill(
+        body=text if "json" in route.request.url else "<!doctype html><body></body>",
+        content_type="application/json" if "json" in route.request.url else "text/html",
+    ))  # fmt: skip
+    page.goto("https://site.test/")
+    page.add_script_tag(content=SCRIPT.read_text("utf-8"))
+    page.evaluate('document.body.innerHTML = \'<mini-tape src="tape.json" step="end"></mini-tape>\'')
+    page.locator("mini-tape .mt-node").first.wait_for()
+    assert page.locator("mini-tape .mt-count").inner_text() == "backward 2 / 2"
+    assert page.locator("mini-tape").evaluate("one => one.number('dy/dx')") == tape_gradient(text)
+    page.evaluate("document.body.innerHTML = '<mini-tape src=\"nothing.txt\"></mini-tape>'")
+    page.locator("mini-tape .error", has_text="nothing.txt cannot be shown").wait_for()
+
+
+def tape_gradient(text: str) -> str:
+    return json.loads(text)["results"][0]["sources"][0]["gradient"]["text"]
 
 
 def test_examples_give_the_numbers_of_minitape(page):

@@ -13,6 +13,8 @@ from minitape.course.prediction_buttons import HEAR_SCRIPT
 from minitape.course.widget_base import AnyWidget, Unicode
 
 BUNDLE = Path(__file__).parent / "static" / "tapeview.js"
+ELEMENT_SCRIPT = BUNDLE.with_name("minitape.js")
+"""The script that defines ``<mini-tape>`` in a web page."""
 
 # The script of each view. It finds the front end through the widget manager, so a page (or the frame of an output, in
 # Colab and VS Code) may load the models in any order. A page imports each version of the bundle once.

@@ -6,6 +6,7 @@ that were lost on the way.
 
 from __future__ import annotations
 
+import json
 import sys
 import threading
 import time
@@ -538,6 +539,7 @@ class TapeView(AnyWidget):
         Args:
             path: The file. Its ending chooses the format: ``.html`` is a self-contained page that steps without a
                 kernel, ``.svg`` the static picture. ``.tex`` is the static picture for LaTeX, ``.dot`` for Graphviz.
+                ``.json`` is the snapshot, which ``<mini-tape src="tape.json">`` shows in a web page.
 
         Raises:
             RuntimeError: If the view was closed.
@@ -546,6 +548,8 @@ class TapeView(AnyWidget):
         self._raise_if_closed()
         if str(path).lower().endswith((".html", ".htm")):
             write_file(path, self._build_page())
+        elif str(path).lower().endswith(".json"):
+            write_file(path, json.dumps(self.read_snapshot() | build_browser_texts(), allow_nan=False))
         else:
             Picture(self.read_snapshot(MAX_FIGURE_ROWS)).save(path)
 
