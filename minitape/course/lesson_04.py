@@ -1,4 +1,4 @@
-"""The answers of lesson 04, choosing what is watched."""
+"""The answers of lesson 04, freezing."""
 
 from __future__ import annotations
 
@@ -9,6 +9,10 @@ from .unknown_functions import UnknownFunction
 
 F = UnknownFunction("a * a * b", lambda a, b: a * a * b, lambda a, b: [2 * a * b, a * a])
 G = UnknownFunction("a * b + b * b * b", lambda a, b: a * b + b * b * b, lambda a, b: [b, a + 3 * b * b])
+BOWL = UnknownFunction(
+    "(a * b - 1) ** 2", lambda a, b: (a * b - 1) ** 2, lambda a, b: [2 * b * (a * b - 1), 2 * a * (a * b - 1)]
+)
+TILTED = UnknownFunction("a * b * b + b", lambda a, b: a * b * b + b, lambda a, b: [b * b, 2 * a * b + 1])
 
 
 def _find_hint_if_a_was_watched(answer: Answer, observed_runs: ObservedRuns) -> str:
@@ -17,6 +21,61 @@ def _find_hint_if_a_was_watched(answer: Answer, observed_runs: ObservedRuns) -> 
         return "a replaced or frozen"
     if any(call.tape_counts[0] for run in observed_runs for call in run.calls):
         return "a watched"
+    return ""
+
+
+def _run_head_descent(loss_of: UnknownFunction, a: float, b: float, steps: int) -> float:
+    """Take steps of gradient descent with `b` alone.
+
+    Args:
+        loss_of: The loss.
+        a: The trunk.
+        b: The head at the start.
+        steps: The number of steps.
+
+    Returns:
+        The head at the end.
+    """
+    assert loss_of.compute_derivatives
+    for _ in range(steps):
+        b -= 0.1 * loss_of.compute_derivatives(a, b)[1]
+    return b
+
+
+def _find_trunk_hint(value: Answer, loss_of: UnknownFunction, a: float, b: float, steps: int) -> str:
+    """Find out whether the trunk moved, or each step used the first gradient.
+
+    Args:
+        value: What the learner's function returned.
+        loss_of: The loss.
+        a: The trunk at the start.
+        b: The head at the start.
+        steps: The number of steps.
+
+    Returns:
+        The name of a sentence, or "".
+    """
+    assert loss_of.compute_derivatives
+    trunk, head = (float(part) for part in value)
+    if abs(trunk - a) > 1e-6:
+        return "trunk moved"
+    if steps > 1 and abs(head - (b - 0.1 * steps * loss_of.compute_derivatives(a, b)[1])) < 1e-5:
+        return "first gradient each time"
+    return ""
+
+
+def _find_hint_if_trunk_was_watched(answer: Answer, observed_runs: ObservedRuns) -> str:
+    """Find out whether a tape recorded a path to `a`.
+
+    Args:
+        answer: The learner's function.
+        observed_runs: What the tapes saw in each case.
+
+    Returns:
+        The name of a sentence, or "" if the tapes watched `b` alone.
+    """
+    if any(call.tape_counts[0] for run in observed_runs for call in run.calls):
+        return "trunk watched"
     return ""
 
 
@@ -38,6 +97,13 @@ with tf.GradientTape(persistent=True) as tape:
             expect=lambda f, a, b: [None, f.compute_derivatives(a, b)[1]],
             cases=[(F, 2.0, 5.0), (G, -3.0, 1.0), (G, 0.5, 4.0)],
             also=_find_hint_if_a_was_watched,
+        ),
+        Exercise(
+            "04.4",
+            expect=lambda loss_of, a, b, steps: [a, _run_head_descent(loss_of, a, b, steps)],
+            cases=[(BOWL, 2.0, 1.0, 1), (BOWL, 1.0, -2.0, 3), (TILTED, 0.5, 1.0, 4)],
+            also=_find_hint_if_trunk_was_watched,
+            of_wrong=_find_trunk_hint,
         ),
     ),
 )

@@ -29,6 +29,21 @@ def _find_extra_computation_hint(answer: Answer, observed_runs: ObservedRuns) ->
     return ""
 
 
+def _find_hint_if_note_was_recorded(answer: Answer, observed_runs: ObservedRuns) -> str:
+    """Find out whether a tape recorded the note.
+
+    Args:
+        answer: The learner's function.
+        observed_runs: What the tapes saw in each case.
+
+    Returns:
+        The name of a sentence, or "" if no tape recorded it.
+    """
+    if all(any(not any(call.tape_counts) for call in run.calls) for run in observed_runs):
+        return ""
+    return "note recorded"
+
+
 FACTORS = [(REST, 2.0, -1.0), (REST, -0.5, 0.1), (Polynomial(1, 3, 1), 1.5, 3.0), (REST, 2.0, 0.0)]
 
 
@@ -58,6 +73,12 @@ EXERCISES = complete_exercises(
             expect=lambda rest, value, factor: [value, factor * rest.derivative(value)],
             cases=FACTORS,
             also=_find_extra_computation_hint,
+        ),
+        Exercise(
+            "06.6",
+            expect=lambda f, note, a, b: [note._compute(a, b), *f.compute_derivatives(a, b)],
+            cases=[(SQUARE, OTHER, 3.0, 1.0), (OTHER, SQUARE, 0.5, 2.0)],
+            also=_find_hint_if_note_was_recorded,
         ),
     ),
 )

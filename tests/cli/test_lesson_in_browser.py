@@ -253,7 +253,7 @@ def test_lesson_1_runs_and_its_exercises_answer(kept):
     lesson.keyboard.press("ControlOrMeta+a")
     lesson.keyboard.type('check("01.1", 8.0)')
     lesson.keyboard.press("Control+Enter")
-    expect(exercise).to_contain_text("8 is y itself, and also 4 + 4")
+    expect(exercise).to_contain_text("8 is y itself. (It's also 4 + 4")
     exercise.locator(".cm-content").click()
     lesson.keyboard.press("ControlOrMeta+a")
     lesson.keyboard.type('check("01.1", 12.0)')

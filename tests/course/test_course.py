@@ -540,7 +540,7 @@ def test_a_wrong_choice_is_answered_with_what_it_believes(capsys, forgetful):
     assert "- **9.0**: 9.0 is y itself.\n- **3.0**: 3.0 is one factor's share.\n\nBecause." in page
     predict("01.p1", "What is y?", [3.0, 6.0, 9.0]).commit("9.0")
     reveal("01.p1", 6.0)
-    assert "\n\n9.0 is y itself, at x = 3." in capsys.readouterr().out, "the lesson's own"
+    assert "\n\n9.0 is how large `y` is." in capsys.readouterr().out, "the lesson's own"
 
 
 def test_a_kernel_that_forgot_asks_again_and_says_what_was_predicted_before(capsys, forgetful):

@@ -1,4 +1,4 @@
-"""What lessons 02 and 05 say in words and no cell computes: a run forwards by hand, and where a gradient points."""
+"""What lessons 02, 04, 05 and 06 say in words and no cell computes, or computes and does not assert."""
 
 from typing import Any
 
@@ -73,3 +73,69 @@ def test_a_row_counts_as_twenty_bytes_and_a_large_array_as_what_it_takes():
         tf.reduce_sum(x + 1.0)
     snapshot = tf.snapshot(tape)
     assert snapshot["tapes"][0]["bytes"] == 20 * len(snapshot["rows"]) + 4_000_000
+
+
+@pytest.fixture(scope="module", name="measured")
+def load_measurements() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The birds of lesson 04 in numbers, their masses in kilograms, and which of them are Adelies."""
+    penguins = load_penguins()
+    rulers = ("bill_length_mm", 44, 5), ("bill_depth_mm", 17, 2), ("flipper_length_mm", 200, 14)
+    birds = np.stack([(penguins[name] - middle) / spread for name, middle, spread in rulers], axis=1)
+    return birds.astype(float), penguins["body_mass_g"] / 1000.0, penguins["species"] == "Adelie"
+
+
+def test_somebody_who_always_says_4_2_kilograms_is_off_by_676_grams(measured):
+    _, kilograms, _ = measured
+    assert round(1000 * np.mean(np.abs(4.2 - kilograms))) == 676
+
+
+def compute_features(birds, weights, biases):
+    return np.tanh(birds @ weights + biases[:, np.newaxis])
+
+
+def train_scales(birds, kilograms, steps=3000, rate=0.2):
+    """Train 24 networks like that of lesson 04 to weigh the birds, all at once."""
+    starts = [np.random.default_rng(seed) for seed in range(24)]
+    weights, heads = (
+        np.stack(arrays)
+        for arrays in zip(*[(r.normal(0, 0.5, (3, 4)), r.normal(0, 0.5, 4)) for r in starts], strict=True)
+    )
+    biases = np.zeros((24, 4))
+    for _ in range(steps):
+        found = compute_features(birds, weights, biases)
+        error = 2 * (4.2 + np.einsum("nbf,nf->nb", found, heads) - kilograms) / len(kilograms)
+        to_features = error[..., np.newaxis] * heads[:, np.newaxis] * (1 - found**2)
+        heads = heads - rate * np.einsum("nbf,nb->nf", found, error)
+        weights = weights - rate * birds.T @ to_features
+        biases = biases - rate * to_features.sum(axis=1)
+    return weights, biases, heads
+
+
+def train_species_heads(birds, adelie, weights, biases, trunk_rate):
+    """Take the 300 steps of lesson 04; return the trunks, and how many birds each network then names right."""
+    ten, new = slice(0, None, 37), np.zeros((24, 4))
+    for _ in range(300):
+        found = compute_features(birds[ten], weights, biases)
+        score = 1 / (1 + np.exp(-np.einsum("nbf,nf->nb", found, new)))
+        error = 2 * (score - adelie[ten]) * score * (1 - score) / 10
+        to_features = error[..., np.newaxis] * new[:, np.newaxis] * (1 - found**2)
+        new = new - np.einsum("nbf,nb->nf", found, error)
+        weights = weights - trunk_rate * birds[ten].T @ to_features
+        biases = biases - trunk_rate * to_features.sum(axis=1)
+    named = np.einsum("nbf,nf->nb", compute_features(birds, weights, biases), new) > 0
+    return weights, biases, np.sum(named == adelie, axis=1)
+
+
+def test_24_other_networks_forget_14_to_539_grams_and_frozen_half_of_them_name_fewer_birds(measured):
+    birds, kilograms, adelie = measured
+    weights, biases, heads = train_scales(birds, kilograms)
+
+    def measure_grams_off(weights, biases):
+        said = 4.2 + np.einsum("nbf,nf->nb", compute_features(birds, weights, biases), heads)
+        return 1000 * np.mean(np.abs(said - kilograms), axis=1)
+
+    moved_weights, moved_biases, named_right = train_species_heads(birds, adelie, weights, biases, trunk_rate=1.0)
+    forgotten = measure_grams_off(moved_weights, moved_biases) - measure_grams_off(weights, biases)
+    assert (round(forgotten.min()), round(forgotten.max())) == (14, 539)
+    *_, named_right_by_frozen = train_species_heads(birds, adelie, weights, biases, trunk_rate=0.0)
+    assert np.sum(named_right_by_frozen < named_right) == 12

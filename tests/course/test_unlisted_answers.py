@@ -90,7 +90,7 @@ def standardize(seen, measures):
 """
 )
 WRONG = [
-    ("02.1", {1: [1, 1], 2: [2, 1], 3: [3, 2]}, "Counting starts with 0"),
+    ("02.1", {1: [1, 1], 2: [2, 1], 3: [3, 2]}, "Counting starts at 0"),
     ("02.1", {1: ["x", "x"], 2: [1, 0], 3: [2, 1]}, "1, 1: A number is asked for."),
     ("10.3", {"A": 2, "B": 2, "C": 3, "D": 1}, "A: 2 is once for each call."),
     ("10.1", [5.0, 16.0, 7.0, 0.0], "Hint: C: 7 is y itself."),
@@ -100,14 +100,14 @@ WRONG = [
     ("03.5", ["D:0"], "not yet"),
     ("04.1", ["A:0", "d:0"], "not yet"),
     ("03.5", {"a": 1}, "expected: the names of variables, in a list"),
-    ("06.1", {"A": 3.0, "B": 0.0, "C": 8.0, "D": 2.0}, "B: no path is left from y"),
+    ("06.1", {"A": 3.0, "B": 0.0, "C": 8.0, "D": 2.0}, "B: 0 would mean that y"),
     ("01.1", -12.0, "The size is right, and the sign is not."),
     ("11.1", [-1.0, 2.386294], "The right results, in the reverse order."),
     ("11.5", {"A": True, "B": True, "C": False, "D": False}, "B gives a number, but is it the right one?"),
 ]
 WRONG_PROGRAMS = [
     ("appendix.3", "def ends(numbers):\n    return [0.0, *numbers[1:-1], 0.0]", "in no tensor of tf"),
-    ("08.6", solved("08.6", "x, 1.0", "x, 1e30"), "it makes infinity"),
+    ("08.6", solved("08.6", "x, 1.0", "x, 1e30"), "The results are right, but f makes infinity"),
     ("10.6", solved("10.6", "/ tape.gradient(miss, angle)", "/ abs(tape.gradient(miss, angle))"), "function is right"),
     ("02.5", SOLUTIONS["02.5"].replace("arrived =", 'if operation == "leaf": break\n        arrived ='), "not yet"),
     ("06.5",
@@ -148,7 +148,7 @@ WRONG_PROGRAMS = [
     ("05.5", SOLUTIONS["05.5"].replace("        loss = loss_of(x)", "    loss = loss_of(x)"), "with block"),
     ("05.2", SOLUTIONS["05.2"].replace("persistent=True", "Persistent=True"), "There is no argument 'Persistent'"),
     ("07.2", solved("07.2", "inner.gradient(y, x)", "inner.gradient(y, x).numpy()"), "gradient of f(x) alone"),
-    ("07.4", SOLUTIONS["07.4"].replace("/ bend(x)", "/ tf.abs(bend(x))"), "also where it is negative"),
+    ("07.4", SOLUTIONS["07.4"].replace("/ bend(x)", "/ tf.abs(bend(x))"), "Divide by the second derivative as it is,"),
     ("07.4", SOLUTIONS["07.4"].replace("/ bend(x)", "/ tf.maximum(bend(x), 0.1)"), "not yet"),
     ("11.3", SOLUTIONS["11.3"].replace("return 0.5 * upstream", "0.5 * upstream"), "returns None for what came"),
     ("11.6", SOLUTIONS["11.6"].replace("return tf.where", "tf.where"), "returns None for what came"),
@@ -304,7 +304,7 @@ COLLECTED = [
     ("03.5", ["a:0", "c:0", "d:0"], "a is read before the tape is on."),
     ("02.1", {1: [0, 0], 2: [1, None], 3: [2, 1]}, "2, 2: A number is asked for."),
     ("08.1", ["not_watched", "stop_gradient", "state", "recording_paused"], "Only one part is not right: 3."),
-    ("08.5", [5], "There is a second use of w, in line 6."),
+    ("08.5", [5], "There's a second use of w, in line 6. Does"),
     ("08.5", ["5", "6", "7"], "5 is in quotes: leave them out"),
     ("08.5", np.array([5, 6, 8]), "8 does not belong in the list."),
     ("14.1", ["hidden", "w1"], "From z to hidden the only path goes through features."),
