@@ -160,6 +160,13 @@ def list_differences(browser: dict[str, Any], reference: dict[str, Any]) -> list
     for field in ("target", "sources", "gradients"):
         if browser["sweep"][field] != reference["sweep"][field]:
             found.append(f"{field}: {browser['sweep'][field]}, not {reference['sweep'][field]}")
+    names = [[row["name"] for row in snapshot["rows"]] for snapshot in (browser, reference)]
+    found += [
+        f"row {row} is called {name}, not {expected}"
+        for row, (name, expected) in enumerate(zip(*names, strict=True))
+        if name != expected
+        and not f"{name} {expected}".startswith("∂")  # minitape writes ∂y/∂(x × x), the browser ∂y/∂①
+    ]
     steps = browser["sweep"]["steps"], reference["sweep"]["steps"]
     if [step["row"] for step in steps[0]] != [step["row"] for step in steps[1]]:
         return [*found, f"the steps are {[step['row'] for step in steps[0]]}"]

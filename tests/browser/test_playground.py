@@ -64,7 +64,12 @@ def test_the_fix_of_a_missing_gradient_is_said_by_line():
 
 def test_the_script_is_that_of_its_sources():
     digest = hashlib.sha256()
-    for file in sorted(SOURCES.iterdir(), key=lambda file: file.name):
+    files = [
+        file
+        for folder in (SOURCES.with_name("evaluator"), SOURCES)
+        for file in sorted(folder.iterdir(), key=lambda file: file.name)
+    ]
+    for file in files:
         digest.update(f"{file.name}\n".encode())
         digest.update(file.read_text(encoding="utf-8").replace("\r\n", "\n").encode())
     with (PAGE_FOLDER / "playground.js").open(encoding="utf-8") as script:

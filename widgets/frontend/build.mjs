@@ -96,7 +96,7 @@ const shipped = {
     format: "esm",
     plugins: [workers],
     banner: {
-      js: `/* minitape playground, source ${sourceHash("playground")} */\n/* With CodeMirror and Lezer:\n${editorLicence}*/`,
+      js: `/* minitape playground, source ${sourceHash("evaluator", "playground")} */\n/* With CodeMirror and Lezer:\n${editorLicence}*/`,
     },
   }),
   [view]: await bundled({

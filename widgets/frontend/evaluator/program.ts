@@ -397,6 +397,7 @@ class Interpreter extends Expressions {
       if (!isTensor(value)) continue;
       for (const row of recording.rowsOf(value)) recording.rows[row].name ??= name;
     }
+    recording.nameAdjoints();
   }
 
   private collectUses(recording: Recording): Map<number, Span[]> {

@@ -79,6 +79,7 @@ export class Recording implements Algebra<number> {
   private numbers = new Map<number, number>(); // the rows of Python numbers
   private writer: Writer | null = null;
   private place: Span = { from: 0, to: 0, line: 1 };
+  private unnamed: { adjoints: number[]; target: number }[] = []; // of nested gradients
   private pending: Tensor[] = []; // constants of rules, which receive a row when they are read
 
   constructor(private file: string) {}
@@ -313,7 +314,7 @@ export class Recording implements Algebra<number> {
       }
       for (let row = end; row >= Math.min(...sourceRows, 0); row--)
         if (row in adjoints && reachable[row]) this.recordShares(row, adjoints, reachable);
-      this.nameAdjoints(adjoints, end);
+      this.unnamed.push({ adjoints, target: end });
     } finally {
       this.writer = before;
     }
@@ -375,21 +376,19 @@ export class Recording implements Algebra<number> {
     return this.apply(name, called.startsWith("reflected_") ? inputs.reverse() : inputs);
   }
 
-  /** Names the adjoints that a nested gradient wrote, unless the program has a name for them. */
-  private nameAdjoints(adjoints: number[], target: number): void {
-    for (const [row, adjoint] of adjoints.entries()) {
-      const found = adjoint === undefined ? undefined : this.findResolved(adjoint);
-      const fields = found === undefined ? undefined : this.rows[found];
-      if (!fields || fields.by === null || fields.name) continue;
-      fields.name = `∂${this.nameRow(target)}/∂${this.nameRow(row)}`;
-    }
+  /** Names the adjoints that nested gradients wrote, unless the program has a name for them. */
+  nameAdjoints(): void {
+    for (const { adjoints, target } of this.unnamed)
+      for (const [row, adjoint] of adjoints.entries()) {
+        const found = adjoint === undefined ? undefined : this.findResolved(adjoint);
+        const fields = found === undefined ? undefined : this.rows[found];
+        if (!fields || fields.by === null || fields.name) continue;
+        fields.name = `∂${this.nameRow(target)}/∂${this.nameRow(row)}`;
+      }
   }
 
-  /** The name that a row has so far; `naming` may give it a better one at the end. */
-  naming: (row: number) => string | null = () => null;
-
   private nameRow(row: number): string {
-    const name = this.rows[row].name?.replace(/:0$/, "") ?? this.naming(row);
+    const name = this.rows[row].name?.replace(/:0$/, "");
     return name || (row > 0 && row <= 10 ? String.fromCodePoint(0x245f + row) : `⟨${row}⟩`);
   }
 

@@ -19,7 +19,10 @@ import {
 import type * as Picture from "../src/widget";
 import type { Snapshot } from "../src/schema";
 import { speak, t } from "../src/words";
+import type { View } from "../src/view";
+import { runInstantly } from "./instant";
 import { packed, unpacked } from "./link";
+import { markedLine, markLine } from "./marks";
 import worker from "worker:./../playground/pyworker.ts";
 
 interface Config {
@@ -61,7 +64,7 @@ const PATIENCE = 4000; // milliseconds in which the files of Python come, also o
 const at = <T extends HTMLElement>(id: string): T => document.getElementById(id) as T;
 const config = JSON.parse(at("config").textContent!) as Config;
 const examples = JSON.parse(at("examples-data").textContent!) as Example[];
-speak(config.texts);
+speak({ ...config.picture, ...config.texts });
 document.title = `minitape: ${t("a playground for gradients")}`;
 at("title").textContent = t("playground");
 at("run").textContent = t("Run");
@@ -125,6 +128,7 @@ const editor = new EditorView({
         ...historyKeymap,
         indentWithTab, // Escape, then Tab, leaves the editor
       ]),
+      markedLine,
       EditorView.contentAttributes.of({ "aria-label": t("Program") }),
       EditorView.updateListener.of((change) => {
         if (change.docChanged)
@@ -133,7 +137,7 @@ const editor = new EditorView({
           change.docChanged &&
           change.transactions.some((one) => one.isUserEvent("input") || one.isUserEvent("delete"))
         )
-          start();
+          queueMicrotask(follow); // an update must end before the next one begins
       }),
     ],
   }),
@@ -145,6 +149,62 @@ function program(): string {
 
 function put(source: string): void {
   editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: source } });
+}
+
+const PAUSE = 1200; // milliseconds
+let pause: ReturnType<typeof setTimeout> | undefined;
+let instant: View | null = null; // the picture that follows what one types
+
+/** Shows the picture of what was typed at once, or says that only Python can run it. */
+function follow(): void {
+  clearTimeout(pause);
+  if (running) return;
+  const found = runInstantly(program());
+  const isShown = typeof found !== "string";
+  at("picture").classList.toggle("stale", !isShown);
+  state.textContent = "";
+  if (isShown) return showInstantly(found);
+  if (found) state.textContent = t("Press Run for the picture. Without Python, line {0}", found);
+  // Half a word is not known either, so Python begins to load when one pauses.
+  pause = setTimeout(() => !python_ && start(), PAUSE);
+}
+
+function showInstantly(snapshot: Snapshot): void {
+  why.replaceChildren();
+  output.textContent = "";
+  if (instant?.el.isConnected) {
+    const { position, forward } = instant.timeline;
+    const back = Math.max(0, position - forward);
+    if (instant.store.renew(snapshot)) return;
+    instant.store.replace(snapshot);
+    const now = instant.timeline;
+    instant.go(back ? Math.min(now.forward + back, now.swept) : now.forward);
+  } else instant = mountPicture(snapshot);
+}
+
+/** Puts a picture beside the editor, which has the program and marks its line. */
+function mountPicture(snapshot: Snapshot): View {
+  clearPicture();
+  const given = { ...snapshot, texts: config.picture };
+  const view = lib.mount(at("picture"), given, async () => text, { moved: markStep });
+  view.el.classList.add("mt-no-code");
+  view.go(snapshot.sweep ? snapshot.rows.length + 1 : snapshot.rows.length);
+  takeAway = () => view.destroy();
+  return view;
+}
+
+function clearPicture(): void {
+  takeAway?.();
+  takeAway = null;
+  instant = null;
+  at("picture").replaceChildren();
+  at("picture").classList.remove("stale");
+  markLine(editor, null);
+}
+
+function markStep(moved: unknown): void {
+  const { timeline, store } = moved as View;
+  markLine(editor, store.rows[timeline.current]?.line ?? null);
 }
 
 /** The worker, which is started when it is first needed. */
@@ -250,7 +310,7 @@ function hear(message: Heard): void {
 
 /** The picture of the tape that was recorded, parked at the first backward step. */
 async function show(knobs: string, wire: Uint8Array): Promise<void> {
-  takeAway?.();
+  clearPicture();
   listeners = [];
   const given: Record<string, unknown> = {
     _wire: new DataView(wire.buffer, wire.byteOffset, wire.byteLength),
@@ -271,8 +331,8 @@ async function show(knobs: string, wire: Uint8Array): Promise<void> {
     selected: -1,
     focused: false,
   };
-  at("picture").replaceChildren();
-  takeAway = await lib.show(shared, at("picture"), async () => text);
+  takeAway = await lib.show(shared, at("picture"), async () => text, { moved: markStep });
+  at("picture").firstElementChild?.classList.add("mt-no-code");
 }
 
 function explain(answers: Answer[]): void {
@@ -308,14 +368,8 @@ function choose(number: number): void {
   put(source);
   output.textContent = "";
   why.replaceChildren();
-  takeAway?.();
-  takeAway = null;
-  at("picture").replaceChildren();
-  if (snapshot) {
-    const view = lib.mount(at("picture"), { ...snapshot, texts: config.picture }, async () => text);
-    view.go(snapshot.sweep ? snapshot.rows.length + 1 : snapshot.rows.length);
-    takeAway = () => view.destroy();
-  }
+  if (snapshot) mountPicture(snapshot);
+  else clearPicture();
 }
 
 async function share(): Promise<void> {
@@ -340,8 +394,7 @@ async function open(): Promise<void> {
       ),
     );
   put(linked);
-  takeAway?.();
-  at("picture").replaceChildren();
+  clearPicture();
   state.textContent = t("This program came with a link. Read it, then press Run.");
 }
 

@@ -7,7 +7,7 @@ import { Sliders, type Knob } from "./slider";
 import { Store } from "./store";
 import type { View } from "./view";
 import { t } from "./words";
-import type { Place } from "./options";
+import type { Place, ViewOptions } from "./options";
 import { serve } from "./worker";
 
 if ("WorkerGlobalScope" in globalThis) serve(); // started by planner.ts
@@ -50,11 +50,12 @@ export function mount(
   el: HTMLElement,
   snapshot: Snapshot,
   bundle: () => Promise<string> = async () => "",
+  options: Partial<ViewOptions> = {},
 ): View {
   try {
     const store = new Store();
     store.take(snapshot);
-    const view = attach(el, store, { bundle }, ALL_PARTS);
+    const view = attach(el, store, { ...options, bundle }, ALL_PARTS);
     followTheme(view);
     return view;
   } catch (error) {
@@ -68,6 +69,7 @@ export async function show(
   one: Shared,
   el: HTMLElement,
   bundle: () => Promise<string>,
+  options: Partial<ViewOptions> = {},
 ): Promise<() => void> {
   await one.ready;
   const sliders = new Sliders(one.knobs, one.run);
@@ -76,6 +78,7 @@ export async function show(
     el,
     one.store,
     {
+      ...options,
       bundle,
       sliders: sliders.el,
       explain: one.explain,
