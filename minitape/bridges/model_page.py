@@ -138,6 +138,8 @@ class ModelPage(ExplanationPage, dict[str, Explanation]):
             numbers_text = fill(": {numbers}", numbers=numbers) if numbers else ""
             if self.is_all_frozen:
                 yield fill("All is frozen: {which}.", which=names_text), show(first)
+            elif first.intended and first.kind == "unused":
+                yield fill("Not used in the recorded steps, as a condition chose: {which}.", which=names_text), ""
             elif first.intended and not first.connected:
                 place = "" if first.line is None else fill(", ") + format_place(first.filename, first.line)
                 yield fill("Frozen: {which}{place}.", which=names_text, place=place), ""

@@ -13,8 +13,8 @@ for step in range(4):
     g_optimizer.step()
     g_optimizer.zero_grad()
     #+ d_optimizer.zero_grad()
-    d(torch.randn(8, 2)).pow(2).mean().backward()  #!
-    d_optimizer.step()
+    d(torch.randn(8, 2)).pow(2).mean().backward()
+    d_optimizer.step()  #!
     d_optimizer.zero_grad()
 #@ micro_batches_are_discarded discarded
 net = nn.Linear(4, 1)

@@ -439,4 +439,43 @@ likely = torch.distributions.Poisson(rates(z).exp()).log_prob(x).sum(1)
 net, x = nn.Linear(3, 3), torch.randn(8, 3)
 size = net.weight.pow(2).sum().detach()  #! #- size = net.weight.pow(2).sum()
 (net(x).pow(2).mean() + 0.1 * size).backward()
+#@ broadcast_in_both_terms_of_a_maximum broadcast
+critic = nn.Linear(4, 1)
+opt = torch.optim.SGD(critic.parameters(), 0.1)
+x, returns, old = torch.randn(12, 4), torch.randn(12), torch.randn(12)
+for _ in range(3):
+    value = critic(x)  #- value = critic(x).squeeze(-1)
+    near = old + torch.clamp(value - old, -0.2, 0.2)
+    loss = torch.max((value - returns) ** 2, (near - returns) ** 2).mean()  #!
+    opt.zero_grad(); loss.backward(); opt.step()
+#@ normal_of_computed_moments sampled
+enc, dec = nn.Linear(6, 4), nn.Linear(2, 6)
+opt = torch.optim.SGD([*enc.parameters(), *dec.parameters()], 0.001)
+x = torch.randn(16, 6)
+for _ in range(3):
+    mean, spread = enc(x).chunk(2, 1)
+    std = spread.exp()
+    z = torch.normal(mean, std)  #! #- z = mean + std * torch.randn_like(std)
+    loss = (dec(z) - x).pow(2).mean() + (mean.pow(2) + std.pow(2) - 2 * spread).mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+#@ an_expert_that_no_row_chose connected
+gate, experts = nn.Linear(4, 3), nn.ModuleList(nn.Linear(4, 4) for _ in range(3))
+class Mixture(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.gate, self.experts = gate, experts
+    def forward(self, x):
+        weights, choice = self.gate(x).softmax(-1).max(-1)
+        y = torch.zeros_like(x)
+        for k, expert in enumerate(self.experts):
+            chosen = choice == k
+            if k != 1 and chosen.any():
+                y[chosen] = weights[chosen].unsqueeze(-1) * expert(x[chosen])
+        return y
+net = Mixture()
+opt = torch.optim.SGD(net.parameters(), 0.1)
+x = torch.randn(16, 4)
+for _ in range(3):
+    loss = (net(x) - x.flip(1)).pow(2).mean()
+    opt.zero_grad(); loss.backward(); opt.step()
 """

@@ -8,7 +8,7 @@ for each parameter: which backward pass added a gradient, on which line, and wha
     ``summary``    the last line of a page: how much of the run was seen
     ``report``     the page about a run
     ``anomaly_sentences``  sentences on the first number that is not finite
-    ``waiting_copies``     copies of the process that can run the program, or a part of it, again
+    ``waiting_copies``     copies of the process that can run the program again, or a part
     ``side_effects``       notices what would happen again in a second run
     ``patch_trials``       judges a patch by a run of the patched program
 

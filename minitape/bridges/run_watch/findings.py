@@ -106,11 +106,11 @@ def find_leftover_gradients(run: RunAccounts) -> Iterator[RunFinding]:
             is_sum_of_both = old_site in route.pass_sites and route.pass_sites[-1] == new_site
             if route.fate == STEPPED and occurrences.count > 1 and is_sum_of_both:
                 fields = {
-                    "step": format_bracketed_place(*route.site),
+                    "step": format_bracketed_place(*new_site),
                     "from_": format_bracketed_place(*old_site),
                     "n": occurrences.count,
                 }
-                yield RunFinding("leftover", "", new_site, fields, frozenset([key]))
+                yield RunFinding("leftover", "", route.site, fields, frozenset([key]))
 
 
 def find_cleared_gradients(run: RunAccounts) -> Iterator[RunFinding]:
@@ -130,7 +130,14 @@ def find_cleared_gradients(run: RunAccounts) -> Iterator[RunFinding]:
 
 
 def _check_cleared_route(run: RunAccounts, account: Account, route: Route, count: int) -> Iterator[RunFinding]:
-    """Find that a route, which ends in a clearing, was taken at least as often as the routes that end in a step."""
+    """Find that a route, which ends in a clearing, was taken at least as often as the routes that end in a step.
+
+    Args:
+        run: The accounts of the run.
+        account: The account.
+        route: The route.
+        count: How often it was taken.
+    """
     pass_site = route.pass_sites[0]
     used = sum(
         occurrences.count
@@ -214,7 +221,13 @@ def find_unoptimized_parameters(run: RunAccounts) -> Iterator[RunFinding]:
 
 
 def _check_unoptimized_parameter(run: RunAccounts, account: Account, stepped_lines: set[Site]) -> Iterator[RunFinding]:
-    """Find that steps used the gradients of other parameters from the same passes, but not of this one."""
+    """Find that steps used the gradients of other parameters from the same passes, but not of this one.
+
+    Args:
+        run: The accounts of the run.
+        account: The account of the parameter.
+        stepped_lines: The lines of the passes that steps used.
+    """
     lines = {site for route, _ in run.iter_routes(account) for site in route.pass_sites}
     count = max(run.count_fates(account, CLEARED, LEFT), _find_largest_sum(run, account))
     if lines.isdisjoint(stepped_lines) or count < 2 or not account.is_unchanged():
@@ -254,7 +267,12 @@ def find_optimizers_without_effect(run: RunAccounts) -> Iterator[RunFinding]:
 
 
 def _find_vanished_updates(run: RunAccounts, optimizer: OptimizerAccount) -> Iterator[RunFinding]:
-    """Find parameters that steps with a gradient did not change, or whose changes do not stay."""
+    """Find parameters that steps with a gradient did not change, or whose changes do not stay.
+
+    Args:
+        run: The accounts of the run.
+        optimizer: The optimizer.
+    """
     largest = max((account.norms[1] for account in optimizer.accounts if account.norms), default=0.0)
     for account in optimizer.accounts:
         used = [

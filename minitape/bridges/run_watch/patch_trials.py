@@ -121,7 +121,12 @@ def judge_missing_gradient(before: PassFacts, after: PassFacts, wanted: Collecti
 
 
 def _find_starved_value(before: PassFacts, after: PassFacts) -> str:
-    """Return a value that got a gradient from the patched lines and gets none with the patch; "" without one."""
+    """Return a value that got a gradient from the patched lines and gets none with the patch; "" without one.
+
+    Args:
+        before: The pass without the patch.
+        after: The pass with the patch.
+    """
     for value, size in before.shares.items():
         if _is_gradient(size) and value in after.shares and after.shares[value] < LOST * size:
             return value
@@ -129,7 +134,13 @@ def _find_starved_value(before: PassFacts, after: PassFacts) -> str:
 
 
 def _describe_gain(after: PassFacts, wanted: Collection[str], others: Mapping[str, float]) -> PatchVerdict:
-    """Return the verdict about a patch that brings what is missing: whether it also changes other gradients."""
+    """Return the verdict about a patch that brings what is missing: whether it also changes other gradients.
+
+    Args:
+        after: The pass with the patch.
+        wanted: The parameters whose gradient was missing.
+        others: The norms of the other gradients without the patch.
+    """
     gained = ", ".join(
         fill("{name} gets a gradient of norm {norm:.2g}", name=name, norm=after.norms[name])
         for name in list(wanted)[:2]

@@ -140,7 +140,9 @@ def list_frozen_sentences(page: ModelPage) -> list[str]:
         names_text = fill("{names} ({n} of {all})", names=join_parameter_names(names), n=len(names), all=len(page))
         if page.is_all_frozen or is_problem(first) or not first.intended:
             continue
-        if not first.connected:
+        if first.kind == "unused":
+            sentences.append(fill("Not used in the recorded steps, as a condition chose: {which}.", which=names_text))
+        elif not first.connected:
             place = "" if first.line is None else fill(", ") + format_place(first.filename, first.line)
             sentences.append(fill("Frozen: {which}{place}.", which=names_text, place=place))
         elif first.kind == "connected":

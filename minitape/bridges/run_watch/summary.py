@@ -82,7 +82,11 @@ def _describe_healthy_accounts(accounts: list[Account], count: int) -> str:
 
 
 def _describe_lack(account: Account) -> str:
-    """Return what a parameter lacks, as the end of a sentence; "" if it got a gradient and changed."""
+    """Return what a parameter lacks, as the end of a sentence; "" if it got a gradient and changed.
+
+    Args:
+        account: The account of the parameter.
+    """
     if account.read_facts().is_gone:
         return fill("the program has dropped it")
     if not account.read_facts().is_trainable:

@@ -299,6 +299,23 @@ def find_replaced_source(question: Question) -> Finding | None:
     return Finding("unknown", variant="before") if uses_unseen_rows else None
 
 
+def _find_rows_with_path_to_target(question: Question) -> set[int]:
+    """Return the rows from which a gradient flows to the target, or all its ancestors if none does.
+
+    A copy without such a path, such as a target network, is not what the program trains.
+
+    Args:
+        question: The question about the source.
+    """
+    rows, waiting = set[int](), [row for row in question.target_rows if question.rows[row].tracked]
+    while waiting:
+        index = waiting.pop()
+        if index not in rows:
+            rows.add(index)
+            waiting += [edge.input_row for edge in question.rows[index].edges if not edge.cause]
+    return rows or question.ancestors
+
+
 def find_use_of_deep_copy(question: Question) -> Finding | None:
     """Find a use of a deep copy of the source.
 
@@ -307,7 +324,7 @@ def find_use_of_deep_copy(question: Question) -> Finding | None:
     """
     copy_sites = (
         get_torch_adapter(question).log.history.find_deep_copy_site(question.rows[row].find_object(), question.source)
-        for row in sorted(question.ancestors)
+        for row in sorted(_find_rows_with_path_to_target(question))
     )
     site = next((site for site in copy_sites if site is not NOWHERE), None)
     return None if site is None else Finding("rebound", site, variant="copied")
@@ -348,13 +365,40 @@ def find_uncalled_layer_of_source(question: Question) -> Finding | None:
         for parameter in root.get_submodule(layer).parameters()
     ):
         return None
-    owner_path = layer
+    owner_path, is_chosen = layer, _is_one_of_several_choices(question, root, layer)
     while owner_path:
         owner_path, _, name = owner_path.rpartition(".")
         site = program_text.find_attribute_assignment_site(root.get_submodule(owner_path), name)
         if site is not NOWHERE:
-            return Finding("unused", site, detail=layer, variant="layer")
+            return Finding("unused", site, detail=layer, variant="layer", is_intended=is_chosen or None)
     return None
+
+
+def _is_one_of_several_choices(question: Question, root: torch.nn.Module, layer: str) -> bool:
+    """Return whether a layer is one of several alike, such as the experts of a mixture. A step uses some of them.
+
+    Such layers are in one list, a loop calls them on one line, and a condition on a value decides which of them run.
+
+    Args:
+        question: The question about the source.
+        root: The model.
+        layer: The path of the layer.
+    """
+    parts = layer.split(".")
+    for depth in range(len(parts), 0, -1):
+        container = root.get_submodule(".".join(parts[: depth - 1]))
+        if isinstance(container, (torch.nn.ModuleList, torch.nn.ModuleDict)):
+            break
+    else:
+        return False
+    log = get_torch_adapter(question).log
+    siblings = [[*sibling.parameters()] for sibling in container.children()]
+    used = [any(not question.ancestors.isdisjoint(log.list_rows(p)) for p in parameters) for parameters in siblings]
+    branches = {escape.site for escape in question.escapes if escape.method == "__bool__"}
+    sibling_rows = {row for parameters in siblings for parameter in parameters for row in log.list_rows(parameter)}
+    uses = {row.site for row in question.rows if not sibling_rows.isdisjoint(row.inputs)}
+    enclosing = [block.site for site in uses for block in program_text.find_statement(site).enclosing]
+    return sum(used) > 0 and len(uses) == 1 and not branches.isdisjoint(enclosing)
 
 
 # -- .grad -----------------------------------------------------------------------------------------

@@ -92,7 +92,12 @@ class CopyWindow:
         return not all(bool(gradient.isfinite().all()) for gradient in gradients)
 
     def _send_answer(self, pass_number: int, error: BaseException | None = None) -> NoReturn:
-        """Explain the recorded pass, answer, and end the copy."""
+        """Explain the recorded pass, answer, and end the copy.
+
+        Args:
+            pass_number: The pass that was recorded last.
+            error: The error that ended the program, if any.
+        """
         accounts = self.watch.accounts
         problems: list[ProblemGroup] = []
         raised = None
@@ -120,7 +125,11 @@ class CopyWindow:
         )
 
     def _measure_pass(self, recording: TorchRecording) -> dict[str, dict[str, float]]:
-        """Return the norms of the gradients of the pass in question, and of the shares of the lines in question."""
+        """Return the norms of the gradients of the pass in question, and of the shares of the lines in question.
+
+        Args:
+            recording: The recording of the pass.
+        """
         names = {id(source): name for name, source in recording.collect_trained_sources().items()}
         norms = self.watch.norms_by_pass.get(self.low, {})
         fields = self.request.fields

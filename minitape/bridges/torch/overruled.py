@@ -13,7 +13,7 @@ def remove_overruled_problems(
 ) -> list[ProblemGroup]:
     """Return the problems that are still problems after the whole run.
 
-    A gradient that is not finite is none if a gradient scaler skipped its step and scales less then. A parameter
+    A gradient that is not finite is none if a gradient scaler skipped its step. A parameter
     that the first steps did not use, or did not change, is none if later steps did.
 
     Args:
@@ -36,8 +36,7 @@ def remove_overruled_problems(
 def _is_overruled(group: ProblemGroup, account: Account, accounts: RunAccounts) -> bool:
     """Return whether the account of a parameter shows that its problem is none."""
     if group.kind == "nonfinite":
-        scalers_adapt = bool(accounts.scalers) and all(scaler.updates for scaler in accounts.scalers)
-        return accounts.count_steps()[1] > 0 and scalers_adapt and accounts.nonfinite_losses == 0
+        return accounts.count_steps()[1] > 0 and accounts.nonfinite_losses == 0
     stepped = accounts.count_fates(account, STEPPED, REUSED)
     if group.cause == "not_applied":
         return stepped > 1 or accounts.count_steps()[1] > 0

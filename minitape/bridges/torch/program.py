@@ -144,7 +144,12 @@ class WatchedProgram:
             self.watch.patches.undo_all()
 
     def _explain_first_steps(self, recording: Any, on_problem: Callable[[RunReport], object] | None) -> None:
-        """Explain the recorded steps, and keep a report for a program that runs on for long."""
+        """Explain the recorded steps, and keep a report for a program that runs on for long.
+
+        Args:
+            recording: The recorded steps.
+            on_problem: A function that is called later with the report; None if the program has ended.
+        """
         if self._pages and self._pages[0].problems:
             return
         try:
@@ -187,7 +192,11 @@ class WatchedProgram:
             self._make_copy(pass_number)
 
     def _make_copy(self, pass_number: int) -> None:
-        """Copy the running program, if it can go on in another process."""
+        """Copy the running program, if it can go on in another process.
+
+        Args:
+            pass_number: The number of backward passes that have run.
+        """
         is_alone = not self.side_effects.first and not torch.cuda.is_initialized()
         if self._start_copy is None or not is_alone or find_obstacle_to_copies():
             return
@@ -205,14 +214,22 @@ class WatchedProgram:
         self._continue_as_copy(copy)
 
     def _continue_as_copy(self, request: CopyRequest) -> None:
-        """Go on with the program in this process, in order to answer a request."""
+        """Go on with the program in this process, in order to answer a request.
+
+        Args:
+            request: The request to answer.
+        """
         self.watch.follows_all = True
         self.watch.accounts.anomaly = None
         self._copy_window = CopyWindow(request, self.watch, not self.may_repeat)
         self._copy_window.on_pass(self.watch.accounts.passes)
 
     def _run_again(self, request: CopyRequest) -> NoReturn:
-        """Run the program from its start in this process, in order to answer a request."""
+        """Run the program from its start in this process, in order to answer a request.
+
+        Args:
+            request: The request to answer.
+        """
         self.text = self.text._replace(source=request.fields.get("source"))
         self.watch = TorchRunWatch(follows_all=True, on_pass=self._on_pass)
         self._copy_window = window = CopyWindow(request, self.watch, not self.may_repeat)
@@ -223,7 +240,11 @@ class WatchedProgram:
         request.answer_and_exit(None)
 
     def _ask_about_anomaly(self, anomaly: Anomaly) -> dict[str, Any] | None:  # The answer is JSON.
-        """Let a copy record the pass in which the first number that is not finite arose."""
+        """Let a copy record the pass in which the first number that is not finite arose.
+
+        Args:
+            anomaly: The first number that is not finite.
+        """
         return self._ask_copy(
             anomaly.first_pass, {"kind": "anomaly", "low": anomaly.first_pass, "high": anomaly.pass_number}
         )
@@ -243,7 +264,12 @@ class WatchedProgram:
         return answer
 
     def _send_to_running_copy(self, copy: WaitingCopy, fields: dict[str, Any]) -> dict[str, Any] | None:
-        """Ask a copy that was made while the program ran. Request and answer are JSON."""
+        """Ask a copy that was made while the program ran. Request and answer are JSON.
+
+        Args:
+            copy: The copy.
+            fields: The request.
+        """
         answer = copy.send_request(fields | {"seconds": MAX_REPEAT_SECONDS})
         return None if not answer or answer.get("stopped_by") else {**answer, "from_pass": copy.pass_number}
 
@@ -287,7 +313,8 @@ class WatchedProgram:
         groups = remove_overruled_problems(list_problem_groups(page), accounts, self._keys_by_name)
         if isinstance(error, (Exception, KeyboardInterrupt)):
             report.raised = self._explain_error(recording, error)
-            groups = [group for group in groups if accounts.passes > 1 and group.kind not in ("error", "unused")]
+            has_gradients = len(accounts.losses) > 0
+            groups = [group for group in groups if has_gradients and group.kind not in ("error", "unused")]
         explains_anomaly = self._anomaly_was_recorded and any(group.kind == "nonfinite" for group in groups)
         if accounts.anomaly is not None and not explains_anomaly:
             self._add_anomaly(report, accounts.anomaly, recording)
@@ -299,11 +326,16 @@ class WatchedProgram:
         return report
 
     def _add_findings(self, report: RunReport, groups: list[ProblemGroup]) -> None:
-        """Add the problems of the first steps, what the accounts show, and the summary."""
+        """Add the problems of the first steps, what the accounts show, and the summary.
+
+        Args:
+            report: The report to extend.
+            groups: The problems of the first steps.
+        """
         accounts = self.watch.accounts
         blamed = find_blamed_names([*groups, *report.anomaly_problems])
         accused = {key for name, key in self._keys_by_name.items() if name in blamed}
-        report.problems = [*groups]
+        report.problems = [group for group in groups if group.kind != "nonfinite"]
         for finding in find_run_findings(accounts):
             new_keys = finding.keys - accused
             if new_keys or not finding.keys:
@@ -312,6 +344,8 @@ class WatchedProgram:
                 report.problems.append(
                     build_problem_group(finding.to_explanation("torch"), names, _format_heading(names))
                 )
+        # What a run does wrong may be why its numbers are not finite.
+        report.problems += [group for group in groups if group.kind == "nonfinite"]
         is_well = not (report.problems or report.anomaly or report.error)
         if not accounts.passes and self.watch.gradient_calls and not report.error:
             report.summary = _summarize_gradient_calls(report.page, self.watch.gradient_calls, is_well)
@@ -319,7 +353,11 @@ class WatchedProgram:
             report.summary = summarize_run(accounts, self._find_name, accused, is_well)
 
     def _try_patches(self, report: RunReport) -> None:
-        """Try the patches of the problems, each in copies that run the program from its start."""
+        """Try the patches of the problems, each in copies that run the program from its start.
+
+        Args:
+            report: The report whose patches are tried.
+        """
         pass_number = 1
         if self.anomaly_answer is not None:
             pass_number = self.anomaly_answer["pass"]
@@ -340,7 +378,11 @@ class WatchedProgram:
                 groups[index] = try_patch(group, source, number, self._send_trial, report.problems)
 
     def _send_trial(self, fields: dict[str, Any]) -> dict[str, Any] | None:  # Both are JSON.
-        """Ask a copy that runs the program from its start; return None if that is not possible."""
+        """Ask a copy that runs the program from its start; return None if that is not possible.
+
+        Args:
+            fields: The request.
+        """
         accounts = self.watch.accounts
         seconds = (time.monotonic() - self._began) * fields["high"] / max(1, accounts.passes)
         if self._start_copy is None or seconds > MAX_TRIAL_SECONDS or (self.side_effects.first and not self.may_repeat):

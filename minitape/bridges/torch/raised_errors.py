@@ -49,7 +49,11 @@ def explain_raised_error(recording: TorchRecording, error: BaseException) -> Exp
 
 
 def _explain_by_checks(recording: TorchRecording) -> Explanation | None:
-    """Explain an error by the checks for one source, with any source that the failed pass would have reached."""
+    """Explain an error by the checks for one source, with any source that the failed pass would have reached.
+
+    Args:
+        recording: The recording of the step.
+    """
     for tensor in recording.collect_trained_sources().values():
         explanation = explain_gradient(recording, recording.find_last_target_row(), tensor)
         if explanation.kind == "error" and explanation.cause not in ("no_backward", "grad_cleared", "grad_returned"):
@@ -61,7 +65,12 @@ def _explain_by_checks(recording: TorchRecording) -> Explanation | None:
 
 
 def _explain_second_backward(recording: TorchRecording, names: TensorNames) -> Explanation | None:
-    """Name the value that carries the graph of an earlier pass into this one."""
+    """Name the value that carries the graph of an earlier pass into this one.
+
+    Args:
+        recording: The recording of the step.
+        names: The names of tensors.
+    """
     rows = recording.rows
     failed = set(recording.failed_target_rows)
     complete_sweeps = [sweep for sweep in recording.sweeps if sweep is not recording.failed_sweep]
@@ -107,7 +116,12 @@ def _find_carriers(rows: list[RecordedRow], targets: set[int], freed: set[int]) 
 
 
 def _explain_unreachable_input(recording: TorchRecording, names: TensorNames) -> Explanation | None:
-    """Name the input of ``autograd.grad`` that the output was not computed from, and its nearest relative."""
+    """Name the input of ``autograd.grad`` that the output was not computed from, and its nearest relative.
+
+    Args:
+        recording: The recording of the step.
+        names: The names of tensors.
+    """
     rows = recording.rows
     outputs, inputs = recording.failed_target_rows, recording.failed_source_rows
     used = _collect_ancestors(rows, outputs)
@@ -127,7 +141,12 @@ def _explain_unreachable_input(recording: TorchRecording, names: TensorNames) ->
 
 
 def _collect_ancestors(rows: list[RecordedRow], starts: Iterable[int]) -> set[int]:
-    """Return rows and all rows that they were computed from."""
+    """Return rows and all rows that they were computed from.
+
+    Args:
+        rows: All rows.
+        starts: The numbers of the first rows.
+    """
     ancestors, waiting = set[int](), [*starts]
     while waiting:
         index = waiting.pop()
@@ -138,7 +157,12 @@ def _collect_ancestors(rows: list[RecordedRow], starts: Iterable[int]) -> set[in
 
 
 def _find_use_in_scope(source: RecordedRow, name: str) -> Site | None:
-    """Return the line that uses a relative by name, in the function that created the source."""
+    """Return the line that uses a relative by name, in the function that created the source.
+
+    Args:
+        source: The row of the source.
+        name: The name of the relative.
+    """
     start = program_text.find_statement(source.site)
     if not start or not name.replace(".", "_").isidentifier():
         return None
@@ -153,12 +177,23 @@ def _find_use_in_scope(source: RecordedRow, name: str) -> Site | None:
 
 
 def _find_first_use(rows: list[RecordedRow], relative: RecordedRow, used: set[int]) -> Site | None:
-    """Return the line of the first operation that reads a row and that the output was computed from."""
+    """Return the line of the first operation that reads a row and that the output was computed from.
+
+    Args:
+        rows: All rows.
+        relative: The row.
+        used: The rows that the output was computed from.
+    """
     return next((row.site for row in rows if relative.index in row.inputs and row.index in used), None)
 
 
 def _explain_untracked_tensor(recording: TorchRecording, names: TensorNames) -> Explanation | None:
-    """Name the tensor that has no history: an input of ``autograd.grad``, or the target of a backward pass."""
+    """Name the tensor that has no history: an input of ``autograd.grad``, or the target of a backward pass.
+
+    Args:
+        recording: The recording of the step.
+        names: The names of tensors.
+    """
     rows = recording.rows
     untracked = [row for row in recording.failed_source_rows if not rows[row].tracked]
     if untracked:
@@ -178,7 +213,13 @@ def _explain_untracked_tensor(recording: TorchRecording, names: TensorNames) -> 
 
 
 def _explain_grad_of_result(recording: TorchRecording, error: BaseException, names: TensorNames) -> Explanation | None:
-    """Explain that ``.grad`` was None, because the tensor is not a leaf, on the line that raised the error."""
+    """Explain that ``.grad`` was None, because the tensor is not a leaf, on the line that raised the error.
+
+    Args:
+        recording: The recording of the step.
+        error: The error.
+        names: The names of tensors.
+    """
     trace = error.__traceback__
     lines = set[Site]()
     while trace is not None:

@@ -52,7 +52,7 @@ class TorchRecording(FrameworkRecording):
         self.log = TorchLog(self)
 
     def _explain_gradient(self, target: Any, source: Any) -> Explanation:
-        # The error came before any backward pass, so there is no target.
+        # The error came before any backward pass, so no target is known.
         failed_early = self.error is not None and not self.sweeps and not self.failed_target_rows
         target = self.find_last_target_row() if target is None and not failed_early else target
         from .checks import explain_gradient
@@ -97,7 +97,7 @@ class TorchRecording(FrameworkRecording):
         return RowNumber(self.failed_target_rows[-1]) if self.failed_target_rows else super().find_last_target_row()
 
     def find_row(self, value: Any) -> int | None:
-        """Return the last row that stands for a tensor or has a given number; None if there is no such row."""
+        """Return the last row that stands for a tensor or has a given number; None without such a row."""
         if isinstance(value, torch.Tensor):
             rows = self.log.list_rows(value)
             return rows[-1] if rows else None

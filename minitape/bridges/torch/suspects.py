@@ -289,9 +289,12 @@ def check_samples_without_gradient(run: CheckedRun) -> Iterator[Suspicion]:
     """Find a sample that passes no gradient and reaches the target in other ways than by its probability."""
     targets = {row for sweep in run.sweeps for row in sweep.target}
     for row in run.rows:
-        is_sample = any(edge.cause == "no_grad" and run.rows[edge.input_row].tracked for edge in row.edges)
+        has_tracked_input = any(run.rows[edge.input_row].tracked for edge in row.edges)
+        is_sample = any(edge.cause == "no_grad" for edge in row.edges) and ".sample(" in read_line_at_site(row.site)
         is_float = row.kind == "operation" and row.dtype.startswith(("float", "bfloat"))
-        if not is_sample or not is_float or ".sample(" not in read_line_at_site(row.site):
+        # autograd sends zeros back through torch.normal.
+        is_normal = row.op == "normal"
+        if not (is_sample or is_normal) or not is_float or not has_tracked_input:
             continue
         uses = _split_uses_of_draw(run, row)
         if uses.other_rows.isdisjoint(targets):
@@ -301,7 +304,7 @@ def check_samples_without_gradient(run: CheckedRun) -> Iterator[Suspicion]:
         ancestors = set().union(*(run.find_connected_ancestors(input_row) for input_row in row.inputs))
         variables = [run.rows[index].find_object() for index in ancestors if run.rows[index].kind == "variable"]
         keys = {id(variable) for variable in variables if variable is not None}
-        yield Suspicion("sampled", row.site, {}, source_keys=keys)
+        yield Suspicion("sampled", row.site, {}, source_keys=keys, variant="normal" if is_normal else "")
 
 
 class DrawUses(NamedTuple):

@@ -475,7 +475,7 @@ class TorchWatcher(Watcher):
         The hundreds of small calls in a step are not recorded, but its closure is.
 
         Returns:
-            The arguments of the step with a closure that is recorded; None if there is no closure.
+            The arguments of the step with a closure that is recorded; None without a closure.
         """
         closure = args[1] if len(args) > 1 else kwargs.get("closure")
         self._begin_optimizer_step(optimizer, has_gradients=closure is None)

@@ -10,9 +10,9 @@ CAUSES = (
         "suspect",
         """
         [torch]
-        The step{step} also uses what the backward pass{from_} left in the gradient. That happened {n} times,
+        The step{line} also uses what the backward pass{from_} left in the gradient. That happened {n} times,
         and each time another optimizer had stepped on that pass already.
-        Fix: Call zero_grad() of this optimizer before the backward pass{line}.
+        Fix: Call zero_grad() of this optimizer before the backward pass{step}.
         """,
     ),
     Cause(

@@ -185,6 +185,11 @@ CAUSES = (
         The draw{line} passes no gradient, and the target uses it as if it did: only what log_prob or a divergence
         says of the distribution trains it.
         Fix: Draw with rsample(), which passes the gradient on.
+
+        [torch: normal]
+        torch.normal{line} draws a sample, and autograd sends zeros back to its mean and standard deviation. The
+        target uses the sample as if its gradient came through.
+        Fix: Draw with mean + std * torch.randn_like(std), or with torch.distributions.Normal(mean, std).rsample().
         """,
         edits=(edit.sample_with_gradient,),
     ),

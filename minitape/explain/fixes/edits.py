@@ -65,7 +65,13 @@ def unwrap_call(*names: str) -> Edit:
 
 
 def _is_straight_through(nodes: Iterable[ast.AST], call: ast.AST, operand: ast.AST) -> bool:
-    """Return whether a call is the cut in ``x + cut(y - x)``, which passes the gradient to ``x`` alone on purpose."""
+    """Return whether a call is the cut in ``x + cut(y - x)``, which passes the gradient to ``x`` alone on purpose.
+
+    Args:
+        nodes: The expressions of the statement.
+        call: The call that cuts.
+        operand: The argument of the call.
+    """
     if not isinstance(operand, ast.BinOp) or not isinstance(operand.op, ast.Sub):
         return False
     subtracted = ast.dump(operand.right)

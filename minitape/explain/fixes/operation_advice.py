@@ -287,6 +287,37 @@ OPERATION_FIXES = [
         "before the division.",
     ),
     OperationFix(
+        "nan_forward nan_backward",
+        "a?r?c?acos|a?r?c?asin|arccos|arcsin|atanh|arctanh",
+        "`{it}` has no finite slope at 1 and -1: clip its input to the open interval, as in "
+        "({x}).clamp(-1 + 1e-6, 1 - 1e-6) in PyTorch.",
+    ),
+    OperationFix(
+        "nan_forward nan_backward nonfinite_value",
+        r"\w*eigh?|\w*eigvalsh?|svd\w*|linalgsvd",
+        "The derivative of `{it}` divides by the differences between the values: it is infinite where two of them are "
+        "equal. Add different small numbers to the diagonal, or use a function of the matrix that needs no vectors.",
+    ),
+    OperationFix(
+        "nan_forward nan_backward nonfinite_value",
+        "ctcloss",
+        "A target is longer than its input allows, so that its loss is infinite: write zero_infinity=True, or leave "
+        "such samples out.",
+    ),
+    OperationFix(
+        "nan_forward nan_backward",
+        "scaleddotproductattention",
+        "A row is masked as a whole: let each row keep one element, or mask with a large finite number such as -1e4 "
+        "instead of -inf.",
+    ),
+    OperationFix(
+        "no_derivative",
+        "topk|argsort|sort|argmax|argmin",
+        "The indices that `{it}` gives have no gradient. Multiply what they select by the values themselves (the "
+        "scores), so that a gradient comes to what was scored.",
+        lambda fault, node: is_result_used_as_index(fault) or find_called_operation_name(node) in ("topk", "sort"),
+    ),
+    OperationFix(
         "not_selected",
         "minimum|maximum|gather|gathernd|take|where|subscript|indexselect|takealongaxis",
         "If the choice is intended, nothing is wrong: with other data (other indices or conditions) `{it}` takes other "

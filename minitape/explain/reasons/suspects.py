@@ -373,10 +373,30 @@ def _is_combined_with_table(run: CheckedRun, row: RecordedRow, table: set[int]) 
     others = {index for table_row in table - {row.index} for index in run.rows[table_row].inputs} - table
     for index in others:
         maker = run.find_row_before_reshapes(index)
-        is_table = tuple(maker.shape) == tuple(row.shape) and _find_operands_and_column(run, maker)[1] is None
+        is_table = tuple(maker.shape) == tuple(row.shape) and not _is_made_by_broadcast(run, maker)
         if is_table and ((values := run.find_array(index)) is None or np.ptp(values)):
             return True
     return False
+
+
+def _is_made_by_broadcast(run: CheckedRun, row: RecordedRow) -> bool:
+    """Return whether all tables that a table was computed from combine a column with a vector, as the mistake does.
+
+    Args:
+        run: The run to check.
+        row: The table.
+    """
+    waiting, seen, shape = [row.index], set[int](), tuple(row.shape)
+    while waiting:
+        current = run.rows[waiting.pop()]
+        if current.index in seen or _find_operands_and_column(run, current)[1] is not None:
+            continue
+        seen.add(current.index)
+        tables = [index for index in current.inputs if tuple(run.rows[index].shape) == shape]
+        if not tables:
+            return False
+        waiting += tables
+    return True
 
 
 # -- functions -------------------------------------------------------------------------------------

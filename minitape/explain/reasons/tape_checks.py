@@ -62,7 +62,7 @@ def _find_cause_of_missing_watch(question: TapeQuestion, first_use: RecordedRow 
 
     Args:
         question: The question about the source.
-        first_use: The first row under the tape that read the source; None if there is no such row.
+        first_use: The first row under the tape that read the source; None without such a row.
     """
     adapter, source = question.adapter, question.source
     site, row = (NOWHERE, None) if first_use is None else (first_use.site, first_use.index)

@@ -250,7 +250,13 @@ class TorchRunWatch:
             raise
 
     def _prepare_pass(self, roots: list[torch.Tensor], site: Site, frame: FrameType | None) -> None:
-        """Open accounts for the leaves that the pass reaches, and look at all gradients before it."""
+        """Open accounts for the leaves that the pass reaches, and look at all gradients before it.
+
+        Args:
+            roots: The tensors from which the pass begins.
+            site: The line of the pass.
+            frame: The frame of the program.
+        """
         for leaf in self.leaf_search.find_leaves(roots, site, frame, self.tensor_accounts.__contains__):
             self.find_account(leaf)
         for account in self._list_tensor_accounts():
@@ -258,7 +264,11 @@ class TorchRunWatch:
                 account.note_changes_by_program(self.accounts)
 
     def _add_pass_to_accounts(self, contribution: Contribution) -> None:
-        """Add a contribution to the accounts of all leaves whose ``.grad`` the pass has changed."""
+        """Add a contribution to the accounts of all leaves whose ``.grad`` the pass has changed.
+
+        Args:
+            contribution: What the pass adds.
+        """
         alone = (contribution,)
         extended: dict[int, tuple[tuple[Contribution, ...], ...]] = {}  # Accounts share their tuples.
         for account in self.tensor_accounts.values():
@@ -290,7 +300,11 @@ class TorchRunWatch:
         return [account for account in self._list_tensor_accounts() if contribution in account.pending[-1:]]
 
     def _measure_pass(self, contribution: Contribution) -> None:
-        """Keep the norms of the gradients that a pass reached."""
+        """Keep the norms of the gradients that a pass reached.
+
+        Args:
+            contribution: What the pass added.
+        """
         reached = self._list_accounts_reached_by(contribution)
         gradients = [(account, _get_gradient(account)) for account in reached]
         self.norms_by_pass[contribution.pass_number] = {
@@ -298,7 +312,13 @@ class TorchRunWatch:
         }
 
     def _note_other_loss(self, account: TensorAccount, old: Contribution, new: Contribution) -> None:
-        """Note that a pass adds to what the loss of another line left, after a step without this parameter."""
+        """Note that a pass adds to what the loss of another line left, after a step without this parameter.
+
+        Args:
+            account: The account.
+            old: What was in the gradient.
+            new: What the pass adds.
+        """
         if old.site == new.site or account.used_by:
             return
         if not account.optimizer_numbers.issuperset(self._stepped_on.get(old.pass_number, ())):
