@@ -15,7 +15,7 @@ def read_hints(name, program, count=3):
 
 def test_each_rung_speaks_of_this_program():
     what, where, line = read_hints("08.3", solved("08.3", "reduce_mean", "reduce_sum"))
-    assert what == "That is the derivative of the sum. The mean divides by how many."
+    assert what == "That's the derivative of the sum. A mean also divides by the count."
     assert where == (
         "Up to your line y = tf.reduce_sum(results) both tapes are the same. "
         "There yours has Σ = 35.0, and the solution has mean = 11.666667."
