@@ -443,6 +443,12 @@ KNOWN_DIFFERENCES = (
         is_one_for_none,
     ),
     KnownDifference(
+        "A function uses the variable that it names. TensorFlow uses the argument of each call, if the first call "
+        "passed the same variable as an argument.",
+        r"(?s)def f(\d).*?\b([wu]\d)\b.*?return.*?f\1\([^)]*\b\2\b",
+        are_numbers,
+    ),
+    KnownDifference(
         "In forward mode, a value that does not depend on the input has the tangent None, also if a function or an "
         "inner accumulator computed it.",
         r"ForwardAccumulator",
