@@ -120,17 +120,18 @@ def list_missing_output_lines(cell: SourceCell, output_text: str) -> list[str]:
         output_text: What the cell printed when it was saved.
 
     Returns:
-        The lines that do not follow each other in the output, in the order of the source.
+        The lines that no further line of the output contains, in the order of the source.
     """
     output_lines = [line.rstrip() for line in output_text.splitlines()]
     position, missing_lines = 0, []
     for line in (line.rstrip() for line in cell.quoted_output.splitlines()):
         if not line or line == "..." or LIVE_LINE.fullmatch(line):
             continue
-        if line in output_lines[position:]:
-            position = output_lines.index(line, position) + 1
-        else:
+        place = next((k for k in range(position, len(output_lines)) if line in output_lines[k]), None)
+        if place is None:
             missing_lines.append(line)
+        else:
+            position = place + 1
     return missing_lines
 
 

@@ -71,6 +71,7 @@ def synchronize_translation(english: Path, translation: Path) -> list[str]:
     for domain, texts in collect_texts_by_domain(english).items():
         file = translation / TEXTS_FOLDER / f"{domain}.po"
         catalog = update_catalog(file, texts, translation.name)
+        take_translations_from_source(catalog, read_lesson(domain).translations.get(translation.name, {}))
         _write_if_changed(file, format_po_file(catalog))
         remaining_work += [f"{file.name}: {entry}" for entry in list_remaining_texts(catalog)]
         translations[domain] = {str(text.id): str(text.string) for text in catalog if text.string and not text.fuzzy}
@@ -125,6 +126,20 @@ def update_catalog(file: Path, places_by_text: dict[str, list[str]], code: str) 
         entry.user_comments = [line for line in entry.user_comments if not line.startswith("|")]
         entry.previous_id = entry.previous_id or earlier_texts.get(entry.id, []) if entry.fuzzy else []
     return catalog
+
+
+def take_translations_from_source(catalog: Catalog, translations: dict[str, str]) -> None:
+    """Take over the translations that stand below their English paragraphs in a lesson's source.
+
+    Args:
+        catalog: The catalog of the lesson.
+        translations: The translations by their English texts.
+    """
+    for entry in catalog:
+        if entry.id in translations:
+            entry.string = translations[str(entry.id)]
+            entry.flags.discard("fuzzy")
+            entry.previous_id = []
 
 
 def _parse_previous_text(comments: list[str]) -> list[str]:

@@ -35,7 +35,12 @@ from .hints import (
     unwrap_labeled_value,
 )
 from .loop_hints import find_substitution_hint
-from .program_hints import capture_final_locals, find_tape_outside_loop_hint, find_unused_value_hint
+from .program_hints import (
+    capture_final_locals,
+    find_tape_outside_loop_hint,
+    find_uncalled_method_hint,
+    find_unused_value_hint,
+)
 from .solution_variants import iter_variants_with_hints, measure_variant_evidence
 from .tape_playback import build_solution_function, find_solution_text
 from .unknown_functions import UnknownFunction
@@ -200,7 +205,11 @@ def find_attempt_hint(attempt: Attempt) -> str:
     """Find what to say of a function that is wrong in a case; "" where only the exercise's hints are left."""
     exercise, failed_run, expected_value = attempt.exercise, attempt.failed_run, attempt.expected_value
     solution = find_solution_text(exercise.name)
-    hint = _find_reversed_question_hint(attempt) or _find_exercise_hint(attempt)
+    hint = (
+        _find_reversed_question_hint(attempt)
+        or find_uncalled_method_hint(attempt.source)
+        or _find_exercise_hint(attempt)
+    )
     questions = (question for run in attempt.runs for question in run.observed.questions)
     none_hints = (
         _select_explanation_of_unexpected_none(question.explanations, expected_value) for question in questions

@@ -11,6 +11,7 @@ import hashlib
 import linecache
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from html import escape
 from typing import NamedTuple, TypeAlias
 
@@ -53,7 +54,7 @@ def layer(x, w, b):
 
 @dataclass(frozen=True)
 class Patient:
-    """A program: what is changed in the healthy one (old -> new), its diseases, and what a doctor says of it.
+    """A program: what is changed in the healthy one (old -> new), its diseases, and what a doctor says.
 
     `equivalents` are diagnoses that are as right: a disease that begins in one line and shows in the next.
     """
@@ -126,7 +127,7 @@ PATIENT_PAIRS = (
     ("fir", "hazel"),
     ("larch", "oak"),
 )
-"""Of each pair one lies in the ward. Those of one pair look alike from afar, or are healthy."""
+"""One patient of each pair lies in the ward. The two of a pair look alike from afar, or are healthy."""
 
 
 def _apply_changes(text: str, changes: dict[str, str]) -> str:
@@ -221,9 +222,13 @@ class PatientCase:
         if part != "gradients":
             content.__dict__.pop("explain", None)
             if self._bed and self._bed not in self._ward.tried_beds:
-                words = say("First hand in a diagnosis of your own. Then explain answers for this bed.")
-                content.explain = lambda *arguments: words
+                content.explain = partial(self._refuse_explanation, part)
         return content
+
+    def _refuse_explanation(self, part: str, *_: Answer) -> str:
+        """Return why `explain` does not answer yet. A question without an answer is not an examination."""
+        self.examined_parts.discard(part)
+        return say("First hand in a diagnosis of your own. Then explain answers for this bed.")
 
     @property
     def program(self) -> str:
@@ -234,11 +239,11 @@ class PatientCase:
 
     @property
     def is_well(self) -> bool:
-        """Whether it learned as it should, all of it."""
+        """Whether the whole network learned as it should."""
         return self.accuracies[-1] >= GOOD_ACCURACY and self.gradient_count.with_gradient == self.gradient_count.total
 
     def build_chart(self) -> Plot:
-        """Build a plot of the right answers per step next to those of the healthy network.
+        """Build a plot of the right answers per step next to the curve of the healthy network.
 
         Returns:
             The plot, whose curve is green if a treatment made the patient well.
@@ -357,7 +362,7 @@ class Ward:
             shell.set_next_input(text)
 
     def treat(self, bed: int, step: Step) -> PatientCase:
-        """Train a patient anew with a changed program. Whoever was sick and is well now counts as cured."""
+        """Train a patient again with a changed program. A patient that was sick and is well now counts as cured."""
         case = PatientCase(self, _format_bed(bed), step, is_treated=True)
         if case.is_well and self.get_patient_in_bed(bed).diseases:
             self.cured = sorted({*self.cured, bed})

@@ -27,7 +27,7 @@ class Mistake:
 
     `answer` is compared as the expected answer is: a value, of several named parts those that are wrong, or for a
     function a function that makes the mistake.
-    `where`, a regular expression, must be found in the source of the learner's function, too: it tells apart mistakes
+    `where`, a regular expression, must also be found in the source of the learner's function: it distinguishes mistakes
     that all end in the same None. `error`, too, must be found in the error that the function raised.
     In the course's own lessons the hint is in the lesson's source, under the name `named`.
     """
@@ -64,7 +64,7 @@ class Exercise:
     name: "01.2" is the second exercise of lesson 01.
     expect: a number, text, None, array, tensor, or a list, tuple or dict of these. For an exercise that asks for a
         function, the right function.
-    mistakes: likely wrong answers with their hints; the first that matches is told.
+    mistakes: likely wrong answers with their hints; the first that matches is said.
     slips: likely wrong values with their hints, after the mistakes; of several parts by their keys, or by their places,
         counted from 1.
     changes: for a function, pieces of the lesson's solution with what learners write in their place, as "old => new",

@@ -24,6 +24,7 @@ EXACT_TOLERANCE = 1e-4
 NEAR_TOLERANCE = 0.01
 MIN_FACTOR = 1e-3
 MAX_SHOWN_LENGTH = 24
+MIN_ROUNDED_DIGITS = 2
 
 
 def describe_common_error(results: Sequence[Answer], expected: Sequence[Answer]) -> str:
@@ -187,6 +188,35 @@ def describe_wrong_value(answer: Answer, expected: Answer) -> str:
         if is_only_fault
         else ""
     )
+
+
+def describe_rounding(answer: Answer, expected: Answer) -> str:
+    """Say that an answer is rightly rounded, and too short.
+
+    >>> describe_rounding([2.386, -1.0], [2.3862944, -1.0]), describe_rounding([2.3, -1.0], [2.3862944, -1.0])
+    ('Rightly rounded. Give more digits.', '')
+
+    Args:
+        answer: The answer.
+        expected: The expected answer.
+
+    Returns:
+        The sentence; "" if a part is wrong in another way.
+    """
+    parts, expected_parts = map_places_to_parts(answer), map_places_to_parts(expected)
+    if parts.keys() != expected_parts.keys() or flatten_if_all_numbers([*parts.values()]) is None:
+        return ""
+    if flatten_if_all_numbers([*expected_parts.values()]) is None:
+        return ""
+    for place, part in parts.items():
+        if not isinstance(part, (int, float)) or not isinstance(expected_parts[place], (int, float)):
+            return ""
+        digits = len(f"{float(part)!r}".partition(".")[2])
+        if digits < MIN_ROUNDED_DIGITS and float(part) != float(expected_parts[place]):
+            return ""
+        if round(float(expected_parts[place]), digits) != float(part):
+            return ""
+    return say("Rightly rounded. Give more digits.")
 
 
 def quote_multiword_place(place: str) -> str:

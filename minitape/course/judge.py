@@ -45,6 +45,7 @@ from .error_hints import find_error_hint, find_error_line, find_typo_hint
 from .exercise import Answer, Case, Exercise, Program, collect_exercises
 from .hints import (
     describe_rearrangement,
+    describe_rounding,
     describe_wrong_collection,
     describe_wrong_value,
     map_places_to_parts,
@@ -89,7 +90,7 @@ class Verdict:
 
 
 def judge_answer(exercise: Exercise, answer: Answer) -> Verdict:
-    """Judge an answer to an exercise; never raises, whatever is handed in."""
+    """Judge an answer to an exercise; never raises, whatever the answer is."""
     try:
         if has_blank_part(answer):
             return Verdict(None, is_unfinished=True)
@@ -181,6 +182,7 @@ def _judge_value(exercise: Exercise, answer: Answer) -> Verdict:
             "",
         )
         or describe_rearrangement(answer, exercise.expect)
+        or describe_rounding(answer, exercise.expect)
         or _find_partial_mistake_hint(exercise, answer)
         or _find_membership_hint(exercise, answer)
         or _find_custom_hint(exercise, original)
@@ -220,7 +222,7 @@ def _find_custom_hint(exercise: Exercise, answer: Answer) -> str:
 
 
 def _find_partial_mistake_hint(exercise: Exercise, answer: Answer) -> str:
-    """Find the hint of the first mistake whose wrong parts all are in the answer, which is wrong elsewhere, too."""
+    """Find the hint of the first mistake whose wrong parts all are in the answer, and which is also wrong elsewhere."""
     parts, expected_parts = map_places_to_parts(answer), map_places_to_parts(exercise.expect)
     for mistake in exercise.mistakes:
         mistaken_parts = map_places_to_parts(mistake.answer)
@@ -393,7 +395,12 @@ def _list_further_hints(attempt: Attempt, hint: str, playback: Playback | None) 
 
 
 def _is_premise_met(general_hint: str, attempt: Attempt) -> bool:
-    """Return whether the pieces of the given program that a general hint speaks of are still in the learner's."""
+    """Return whether a general hint fits a program.
+
+    Args:
+        general_hint: The hint, in English.
+        attempt: The learner's program. Pieces of the given program that the hint names must still be in it.
+    """
     pieces = re.findall(r"\w+(?:\.\w+)+", general_hint)
     return all(piece in attempt.source for piece in pieces if piece in attempt.exercise.start)
 

@@ -55,8 +55,23 @@ def _find_tracing_hint(answer: Function, observed_runs: list[ObservedRun]) -> st
     return ""
 
 
+def has_autograph_loop(source: str) -> bool:
+    """Return whether a program has a loop that TensorFlow would record once: over `tf.range`, or with `while`.
+
+    minitape goes through such a loop while it traces. TensorFlow rewrites it, so both answers are right.
+    """
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.While):
+            return True
+        if isinstance(node, ast.For) and ast.unparse(node.iter).startswith("tf.range("):
+            return True
+    return False
+
+
 def _find_unrolled_loop_hint(answer: Function, observed_runs: list[ObservedRun]) -> str:
     """Say what is wrong with a program that was unrolled while it was traced."""
+    if has_autograph_loop(find_function_source(answer)):
+        return ""
     function_counts = [question.operations.count("function") for run in observed_runs for question in run.questions]
     if len({*function_counts}) > 1:
         return "Python loops over traces"

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from .attempt import find_function_source
 from .call_log import ObservedRuns
 from .exercise import Answer, Exercise, Mistake, NamedValues, Program, complete_exercises, raise_error, say_from_lesson
 
@@ -28,6 +29,14 @@ def _find_missing_tensor_hint(answer: Program, observed_runs: ObservedRuns) -> s
     return "" if hasattr(answer([1.0, 2.0]), "numpy") else "no tensor"
 
 
+def _find_missing_update_hint(answer: Program, observed_runs: ObservedRuns) -> str:
+    """Say that the numbers are in no tensor, or that another function made it."""
+    if not hasattr(answer([1.0, 2.0]), "numpy"):
+        return "no tensor"
+    source = find_function_source(answer)
+    return "another function" if source and "tensor_scatter_nd_update" not in source else ""
+
+
 EXERCISES = complete_exercises(
     "appendix",
     (
@@ -36,12 +45,13 @@ EXERCISES = complete_exercises(
             "appendix.2",
             expect=lambda numbers: [max(number, 0.0) for number in numbers],
             cases=[([1.0, -2.0, 3.0],), ([-0.5, 0.5, -2.0],), ([4.0, 0.0],)],
+            also=_find_missing_tensor_hint,
         ),
         Exercise(
             "appendix.3",
             expect=lambda numbers: [0.0, *numbers[1:-1], 0.0],
             cases=[([1.0, 2.0, 3.0],), ([5.0, 6.0],), ([1.0, -1.0, 2.0, -2.0],)],
-            also=_find_missing_tensor_hint,
+            also=_find_missing_update_hint,
             mistakes=[Mistake(raise_error, named="places are lists", error="InvalidArgumentError")],
         ),
         Exercise("appendix.4", expect=[50, 10, 10]),

@@ -25,6 +25,8 @@ NOTHING = "∅"
 """What stands for an empty piece of a program."""
 EVERYBODY = "and to everybody"
 
+_TRANSLATION = re.compile(r"\{([A-Za-z]{2,3}(?:-[A-Za-z0-9]+)*)\} (.*)", re.DOTALL)
+_PARAGRAPH_BREAK = re.compile(r"\n\n+(?=(?:[^`]|`(?!``)|```.*?```)*\Z)", re.DOTALL)
 _COMMENT = re.compile(r"<!-- (.+?) -->")
 _CHECK_CALL = re.compile(r"check\(\s*\"([\w.-]+)\"")
 _QUOTE_HEADING = re.compile(
@@ -136,6 +138,7 @@ class LessonSource:
         replies: The replies to the wrong choices, by prediction and choice.
         retry_questions: The questions that later lessons ask again, by prediction.
         sentences: Further sentences that Python uses, by name.
+        translations: The translations that stand below their English paragraphs, by language and English text.
     """
 
     cells: list[SourceCell] = field(default_factory=list)
@@ -145,6 +148,7 @@ class LessonSource:
     replies: dict[str, dict[str, str]] = field(default_factory=dict)
     retry_questions: dict[str, RetryQuestion] = field(default_factory=dict)
     sentences: dict[str, str] = field(default_factory=dict)
+    translations: dict[str, dict[str, str]] = field(default_factory=dict)
 
 
 class LessonSourceError(ValueError):
@@ -248,7 +252,11 @@ class _Parser:
         raise LessonSourceError(f"{self.file_name}, line {self.position + 1}: {problem}")
 
     def _take_marks(self, words: list[str]) -> bool:
-        """Take the marks of a comment above a cell. Return whether it is such a comment."""
+        """Take the marks of a comment above a cell.
+
+        Returns:
+            Whether it is such a comment.
+        """
         cell_ids = [word.removeprefix("id: ") for word in words if word.startswith("id: ")]
         marks = [word for word in words if not word.startswith("id: ")]
         if not {*marks} <= CELL_MARKS:
@@ -258,17 +266,50 @@ class _Parser:
         return True
 
     def _finish_text_cell(self) -> None:
-        text = "\n".join(self.text_lines).strip("\n")
+        text = self._take_translations("\n".join(self.text_lines).strip("\n"))
         self.text_lines = []
         if text:
             self._add_cell("markdown", text, self.text_start)
+
+    def _take_translations(self, text: str, by_paragraph: bool = True) -> str:
+        """Take the translations out of a text, note each for the English above it, and return the English text.
+
+        Args:
+            text: Paragraphs. A translation begins with its language in braces, such as "{zh} ".
+            by_paragraph: Whether each English paragraph has its own translation. Otherwise the whole text has one.
+        """
+        if "{" not in text:
+            return text
+        english: list[str] = []
+        translated: dict[tuple[str, int], list[str]] = {}
+        for paragraph in _PARAGRAPH_BREAK.split(text):
+            if match := _TRANSLATION.fullmatch(paragraph):
+                translated.setdefault((match[1], len(english) if by_paragraph else 0), []).append(match[2])
+            else:
+                english.append(paragraph)
+        for (language, count), paragraphs in translated.items():
+            original = english[count - 1] if by_paragraph and count else "\n\n".join(english)
+            self._note_translation(language, original, "\n\n".join(paragraphs))
+        return "\n\n".join(english)
+
+    def _note_translation(self, language: str, english: str, translation: str) -> None:
+        self.lesson.translations.setdefault(language, {})[english] = translation
+
+    def _note_translation_below(self, english: str, text: str) -> None:
+        """Note a paragraph that translates the English text above it."""
+        match = _TRANSLATION.fullmatch(text) or self._raise_error(f"this paragraph has no place: {text}")
+        self._note_translation(match[1], english, match[2])
 
     def _add_cell(self, kind: str, source: str, line: int) -> None:
         self.lesson.cells.append(SourceCell(kind, source, self.marks, self.cell_id, line=line))
         self.marks, self.cell_id = (), ""
 
     def _take_fence(self) -> list[str]:
-        """Take the lines of a fence, and go on behind it."""
+        """Take the lines of a fence, and continue after it.
+
+        Raises:
+            LessonSourceError: If the fence has no end.
+        """
         for end in range(self.position + 1, len(self.lines)):
             if self.lines[end] == "```":
                 taken = self.lines[self.position + 1 : end]
@@ -312,6 +353,8 @@ class _Parser:
                 continue
             if current_line.startswith(f"{ARROW} "):
                 self._get_exercise("").because = _CORRECT.sub("", current_line[2:])
+            elif _TRANSLATION.fullmatch(current_line):
+                self._note_translation_below(self._get_exercise("").because, current_line)
             else:
                 solution_lines.append(current_line)
             self.position += 1
@@ -352,16 +395,22 @@ class _Parser:
         for kind, text in items:
             choice, separator, reply = text.partition("*: ")
             if kind == "item" and text.startswith(f"{EVERYBODY}: "):
-                self.lesson.explanations[name] = text.removeprefix(f"{EVERYBODY}: ")
+                explanation = text.removeprefix(f"{EVERYBODY}: ")
+                self.lesson.explanations[name] = self._take_translations(explanation, by_paragraph=False)
             elif kind == "item" and text.startswith("*") and separator:
-                replies[choice[1:]] = reply
+                replies[choice[1:]] = self._take_translations(reply)
             else:
                 self._raise_error(f"this reply to {name} names no choice: {text}")
 
     def _add_retry_question(self, name: str, question: str, items: list[tuple[str, str]]) -> None:
-        choices = [text for kind, text in items if kind == "item"]
+        while items and items[0][0] == "text":
+            self._note_translation_below(question, items.pop(0)[1])
+        choices = [text.partition("\n\n")[0] for kind, text in items if kind == "item"]
+        for text in (text for kind, text in items if kind == "item" and "\n\n" in text):
+            choice, _, translation = text.partition("\n\n")
+            self._note_translation_below(choice.strip("*"), translation)
         truths = [choice[2:-2] for choice in choices if choice.startswith("**")]
-        reason = "\n\n".join(text for kind, text in items if kind == "text")
+        reason = self._take_translations("\n\n".join(text for kind, text in items if kind == "text"), False)
         if len(truths) != 1 or not question:
             self._raise_error(f"question {name} needs a text and one choice in bold")
         plain_choices = [choice.strip("*") if choice.startswith("**") else choice[1:-1] for choice in choices]
@@ -370,15 +419,15 @@ class _Parser:
     def _add_exercise_texts(
         self, texts: ExerciseTexts, kind: str, inline_text: str, items: list[tuple[str, str]]
     ) -> None:
-        if kind == "Asks":
-            texts.asks = inline_text
-        elif kind == "Not from the tape":
-            texts.not_from_tape = inline_text
+        if kind in ("Asks", "Not from the tape"):
+            setattr(texts, "asks" if kind == "Asks" else "not_from_tape", inline_text)
+            for _, text in items:
+                self._note_translation_below(inline_text, text)
         elif kind == "Hints":
-            texts.hints += [text for item_kind, text in items if item_kind == "item"]
+            texts.hints += [self._take_translations(text) for item_kind, text in items if item_kind == "item"]
         elif kind == "Trial":
             (_, program), *others = items
-            hints = [text for item_kind, text in others if item_kind == "item" and ARROW not in text]
+            hints = [self._take_translations(text) for kind, text in others if kind == "item" and ARROW not in text]
             answers = [item for item in others if ARROW in item[1]]
             texts.trials[program] = TrialTexts(hints, [*self._parse_wrong_answers(answers)])
         else:
@@ -386,15 +435,22 @@ class _Parser:
 
     def _parse_wrong_answers(self, items: list[tuple[str, str]]) -> Iterator[ListedMistake]:
         """Parse wrong answers and replies: items of a list, or a program that a paragraph with an arrow follows."""
-        program_kind, program = "", ""
+        program_kind, program, reply = "", "", ""
         for kind, text in items:
             if kind in ("python", "diff"):
                 program_kind, program = kind, text
             elif kind == "text" and program and text.startswith(f"{ARROW} "):
-                yield self._parse_program(program_kind, program, text[2:])
+                reply = text[2:]
+                yield self._parse_program(program_kind, program, reply)
                 program = ""
+            elif kind == "text" and reply:
+                self._note_translation_below(reply, text)
             elif kind == "item":
-                yield self._parse_item(text)
+                english, _, translation = text.partition("\n\n{")
+                answer = self._parse_item(english)
+                if translation:
+                    self._note_translation_below(answer.reply, "{" + translation)
+                yield answer
             else:
                 self._raise_error(f"no wrong answer and no reply: {text}")
 
@@ -428,13 +484,21 @@ class _Parser:
 
 
 def _cut_check(program: str) -> str:
-    """Return a program up to its call of `check`."""
+    """Cut the call of `check` off a program.
+
+    Returns:
+        The program before the call; the whole program if it has none.
+    """
     call = _CHECK_CALL.search(program)
     return program[: call.start()].rstrip("\n") if call else program
 
 
 def _parse_value(text: str) -> Any:  # A literal of any type.
-    """Parse a literal; a text without quotes stands for itself."""
+    """Parse a literal.
+
+    Returns:
+        The value. A text without quotes stands for itself.
+    """
     try:
         return ast.literal_eval(text)
     except (ValueError, SyntaxError):
@@ -459,14 +523,27 @@ def _iter_items(lines: list[str]) -> Iterator[tuple[str, str]]:
             position += 1
         elif line:
             position = _find_part_end(lines, start)
-            others = [other.removeprefix("  ") for other in lines[start + 1 : position]]
+            others = [_remove_indentation(other) for other in lines[start + 1 : position]]
             yield "item" if item else "text", _join_paragraphs([item[1] if item else line, *others])
         else:
             position += 1
 
 
+def _remove_indentation(line: str) -> str:
+    """Remove the indentation of a further line of an item.
+
+    Returns:
+        The line. A translation may be indented by three spaces.
+    """
+    return line.lstrip() if _TRANSLATION.match(line.lstrip()) else line.removeprefix("  ")
+
+
 def _find_part_end(lines: list[str], start: int) -> int:
-    """Find the line behind an item of a list or a paragraph."""
+    """Find the end of an item of a list or of a paragraph.
+
+    Returns:
+        The index of the first line after it.
+    """
     is_item = bool(_ITEM.fullmatch(lines[start]))
     for end in range(start + 1, len(lines)):
         line = lines[end]
@@ -478,7 +555,7 @@ def _find_part_end(lines: list[str], start: int) -> int:
 
 def _join_paragraphs(lines: list[str]) -> str:
     """Join the lines of each paragraph by spaces, except in lists, tables and fences."""
-    paragraphs = re.split(r"\n\n+(?=(?:[^`]|`(?!``)|```.*?```)*\Z)", "\n".join(lines).strip("\n"), flags=re.DOTALL)
+    paragraphs = _PARAGRAPH_BREAK.split("\n".join(lines).strip("\n"))
     return "\n\n".join(
         paragraph if re.search(r"^(?:[-|]|\d+\.|```| )", paragraph, re.MULTILINE) else paragraph.replace("\n", " ")
         for paragraph in paragraphs

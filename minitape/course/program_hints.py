@@ -28,8 +28,6 @@ def find_unused_value_hint(source: str, solution_source: str) -> str:
     for node in own_nodes:
         if isinstance(node, ast.Expr):
             line = ast.unparse(node)
-            if isinstance(node.value, (ast.Attribute, ast.Name)):
-                return say("{line} is there without brackets, so nothing is called.", line=line)
             if isinstance(node.value, UNUSED_RESULTS) or re.match(VALUE_CALLS, line):
                 return say("{line} computes something, and nothing keeps it. Give it a name, or return it.", line=line)
         if isinstance(node, ast.Name) and node.id not in read_names | {"_"} and source.count(f"{node.id} = "):
@@ -42,6 +40,24 @@ def find_unused_value_hint(source: str, solution_source: str) -> str:
             return say("You never use {name}. What could it be for?", name=repr(name))
     if match := re.search(r"\b(\w+)\.assign\((?!.*\b\1\b).*", re.sub(r"\w+\.gradient\([^)]*\)", "...", source)):
         return say("{line} puts a new value in the place of what {name} held.", line=match[0], name=match[1])
+    return ""
+
+
+def find_uncalled_method_hint(source: str) -> str:
+    r"""Say that a line names a function and lacks the brackets that call it.
+
+    >>> find_uncalled_method_hint("def f(x):\n    tape.watch\n    return x")
+    'tape.watch is there without brackets, so nothing is called.'
+
+    Args:
+        source: The learner's program.
+
+    Returns:
+        The sentence; "" without such a line.
+    """
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Attribute):
+            return say("{line} is there without brackets, so nothing is called.", line=ast.unparse(node))
     return ""
 
 

@@ -242,7 +242,7 @@ def note_try(exercise_name: str, is_solved: bool, answer_and_hint: tuple[str, st
 
 
 def forget_tries_unless_solved(*exercise_names: str) -> None:
-    """Count the tries at these exercises anew, where they are not solved: they ask something else by now."""
+    """Reset the tries at these exercises unless they are solved, because they ask something else now."""
     for name in exercise_names:
         if count_tries(name):
             change_progress(name, partial(_reset_tries_unless_solved, name))

@@ -197,7 +197,11 @@ def _find_line(row: RowFields | None) -> str:
 
 
 def _describe_row(row: RowFields | None) -> str:
-    """Describe a row by its operation and value, or by its name and value."""
+    """Describe a row.
+
+    Returns:
+        Its operation or name with its value; only the value of a constant.
+    """
     if row is None:
         return ""
     name = str(row["label"] or row["op"]).removesuffix(":0")

@@ -73,8 +73,8 @@ def find_first_difference(first: Snapshot, second: Snapshot, compares_sweeps: bo
     True
     """
     alignment = _Alignment(first, second)
-    for own_row, other_row in alignment.iter_pairs():
-        alignment.compare_rows(own_row, other_row)
+    for own_row, other_row, next_rows in alignment.iter_pairs():
+        alignment.compare_rows(own_row, other_row, next_rows)
     if alignment.difference is None and compares_sweeps:
         alignment.compare_sweeps()
     return alignment.difference
@@ -90,8 +90,12 @@ class _Alignment:
         self.changed_rows: tuple[list[int], list[int]] = [], []
         self.difference: TapeDifference | None = None
 
-    def iter_pairs(self) -> Iterator[RowPair]:
-        """Yield the operations of both tapes that belong together, in order, and those that only one tape has."""
+    def iter_pairs(self) -> Iterator[tuple[RowFields | None, RowFields | None, RowPair]]:
+        """Yield the operations of both tapes that belong together, in order, and those that only one tape has.
+
+        Yields:
+            The row of each tape, or None if it has none, and the rows that come next, from these on.
+        """
         own_rows, other_rows = ([row for row in snapshot["rows"] if row["inputs"]] for snapshot in self.snapshots)
         own_keys, other_keys = ([(row["op"], row["label"]) for row in rows] for rows in (own_rows, other_rows))
         start = next(
@@ -102,19 +106,25 @@ class _Alignment:
             ),
             min(len(own_keys), len(other_keys)),
         )
-        yield from zip(own_rows[:start], other_rows[:start], strict=True)
+        for pair in zip(own_rows[:start], other_rows[:start], strict=True):
+            yield *pair, pair
         own_rows, other_rows = (rows[start : start + MAX_ALIGNED_ROWS] for rows in (own_rows, other_rows))
         own_keys, other_keys = (keys[start : start + MAX_ALIGNED_ROWS] for keys in (own_keys, other_keys))
         for tag, begin, end, other_begin, other_end in SequenceMatcher(
             None, own_keys, other_keys, autojunk=False
         ).get_opcodes():
             if tag == "equal":
-                yield from zip(own_rows[begin:end], other_rows[other_begin:other_end], strict=True)
+                for pair in zip(own_rows[begin:end], other_rows[other_begin:other_end], strict=True):
+                    yield *pair, pair
             else:
-                own_row = own_rows[begin] if begin < end else None
-                yield own_row, other_rows[other_begin] if other_begin < other_end else None
+                next_rows = (
+                    own_rows[begin] if begin < len(own_rows) else None,
+                    other_rows[other_begin] if other_begin < len(other_rows) else None,
+                )
+                own_row = next_rows[0] if begin < end else None
+                yield own_row, next_rows[1] if other_begin < other_end else None, next_rows
 
-    def compare_rows(self, own_row: RowFields | None, other_row: RowFields | None) -> None:
+    def compare_rows(self, own_row: RowFields | None, other_row: RowFields | None, next_rows: RowPair) -> None:
         """Compare two operations that belong together; if one is missing, or they are not alike, note that."""
         if (
             own_row is None
@@ -125,7 +135,7 @@ class _Alignment:
                 other_row["label"],
             )
         ):
-            self.note("operation", own_row, other_row)
+            self.note("operation", own_row, other_row, next_rows)
             return
         self.partners[own_row["row"]] = other_row["row"]
         has_same_inputs = self._compare_inputs(own_row, other_row)
@@ -181,30 +191,28 @@ class _Alignment:
                 changed.append(row["row"])
         self.note(kind, own_row, other_row)
 
-    def note(self, kind: str, own_row: RowFields | None, other_row: RowFields | None) -> None:
-        """Note a difference, if it is the first one."""
+    def note(
+        self, kind: str, own_row: RowFields | None, other_row: RowFields | None, next_rows: RowPair | None = None
+    ) -> None:
+        """Note a difference, if it is the first one.
+
+        Args:
+            kind: The kind of the difference.
+            own_row: The row of the first tape; None if it has none.
+            other_row: The row of the second tape; None if it has none.
+            next_rows: The rows that come next if one is missing.
+        """
         if self.difference is not None:
             return
-        texts = tuple(
-            translate("no more rows") if row is None else _describe_row_with_value(row) for row in (own_row, other_row)
-        )
-        places = tuple(
-            self._find_place(side) if row is None else row["row"] for side, row in enumerate((own_row, other_row))
-        )
+        own_next, other_next = next_rows or (own_row, other_row)
         self.difference = TapeDifference(
             kind,
             (own_row, other_row),
-            (places[0], places[1]),
-            (texts[0], texts[1]),
+            (_get_place(own_next, self.rows[0]), _get_place(other_next, self.rows[1])),
+            (_describe_row_with_value(own_next), _describe_row_with_value(other_next)),
             self.changed_rows,
-            (self.rows[0].get(places[0]), self.rows[1].get(places[1])),
+            (own_next, other_next),
         )
-
-    def _find_place(self, side: int) -> int:
-        """Find the number of the row that comes after all rows of a tape that have a partner."""
-        paired = self.partners.values() if side else self.partners.keys()
-        later = (number for number in self.rows[side] if number > max(paired, default=-1))
-        return min(later, default=len(self.rows[side]))
 
     def compare_sweeps(self) -> None:
         """Compare the adjoints and shares of both sweeps, if they go through the same rows."""
@@ -257,7 +265,14 @@ def _format_value(value: ValueFields | None) -> str:
     return "" if value is None else " ".join(value["text"].split())
 
 
-def _describe_row_with_value(row: RowFields) -> str:
+def _get_place(row: RowFields | None, rows: dict[int, RowFields]) -> int:
+    """Return the number of a row, or the number behind all rows."""
+    return len(rows) if row is None else row["row"]
+
+
+def _describe_row_with_value(row: RowFields | None) -> str:
+    if row is None:
+        return translate("no more rows")
     value = elide_text(_format_value(row["value"]) or translate("released"), 60)
     if not row["inputs"]:
         return f"{row['label'] or row['op']} = {value}"

@@ -330,7 +330,11 @@ def test_a_program_is_shown_after_two_examinations_and_changed_after_the_diagnos
     case = fresh.admit(1)
     assert "def step" not in case.program
     assert len(case.gradients) == 4 and "def step" not in case.program
-    assert "First hand in a diagnosis" in case.tape.explain(case.loss, case.network[0]) and "def step" in case.program
+    refused = case.tape.explain(case.loss, case.network[0])
+    assert "First hand in a diagnosis" in refused
+    assert "def step" not in case.program, "a question without an answer is no examination"
+    assert case.tape is not None
+    assert "def step" in case.program
     assert fresh.healthy.tape.explain(fresh.healthy.loss, fresh.healthy.network[0]).cause == "connected"
     fresh.edit(1)
     assert "no diagnosis yet" in capsys.readouterr().out

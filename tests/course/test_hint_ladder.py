@@ -3,6 +3,8 @@
 import pytest
 from test_exercise_programs import SOLUTIONS, check_program, solved
 
+from minitape.course.checker import count_try_and_build_feedback
+
 
 @pytest.fixture(autouse=True)
 def new_learner(monkeypatch, tmp_path):
@@ -62,3 +64,52 @@ def test_a_hint_that_names_the_line_of_a_cell_is_the_same_in_its_next_run():
     assert what.startswith("outer: The tape does not watch x")
     assert "The solution's tape recorded × = 1.0 there, and yours did not." in where
     assert line.endswith("  - pass\n  + outer.watch(x)")
+
+
+@pytest.mark.parametrize(
+    ("name", "answer", "words"),
+    [
+        ("11.1", [2.386, -1.0], "Rightly rounded. Give more digits."),
+        ("11.1", [2.4, -1.0], "log"),
+    ],
+)
+def test_a_rounded_number_hears_that_it_is_right(name, answer, words):
+    assert words in count_try_and_build_feedback(name, answer)
+
+
+@pytest.mark.parametrize(
+    ("name", "program", "words"),
+    [
+        ("appendix.2", "def keep(numbers):\n    return [max(x, 0.0) for x in numbers]", "in no tensor of tf"),
+        (
+            "appendix.3",
+            "def with_zero_ends(numbers):\n    return tf.concat([[0.0], tf.constant(numbers)[1:-1], [0.0]], 0)",
+            "tf.tensor_scatter_nd_update",
+        ),
+        ("07.3", "def third(f, value):\n    x = tf.constant(value)\n    return derivative", "never call it"),
+        ("01.2", solved("01.2", "tape.watch(x)", "tape.watch"), "is there without brackets"),
+    ],
+)
+def test_a_program_hears_what_it_does(name, program, words):
+    assert words in check_program(name, program.replace("derivative", "abs"))
+
+
+def test_a_tape_before_the_loop_is_noticed():
+    program = """
+def learn(loss_of, start, steps):
+    w = tf.Variable(start)
+    with tf.GradientTape(persistent=True) as tape:
+        loss = loss_of(w)
+    for _ in range(steps):
+        w.assign_sub(0.1 * tape.gradient(loss, w))
+    return w"""
+    assert "Your tape records once, before the loop" in check_program("03.2", program)
+
+
+@pytest.mark.parametrize("loop", ["for _ in tf.range(times)", "while k < times"])
+def test_a_loop_that_tensorflow_records_once_is_accepted(loop):
+    program = SOLUTIONS["10.4"]
+    begin = program.index("k, y = tf.while_loop")
+    end = program.index("\n", begin)
+    body = f"k = 0\n        {loop}:\n            y = f(y)\n            k = k + 1"
+    assert "correct" in check_program("10.4", program[:begin] + body + program[end:])

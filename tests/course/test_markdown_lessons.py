@@ -1,15 +1,18 @@
 """A lesson has one source: the notebook agrees with it, and Python and the source know the same names."""
 
 import json
+from dataclasses import replace
 
 import nbformat
 import pytest
+from test_exercise_programs import check_program
 
 from minitape.cli.lesson_files import find_lessons_folder
 from minitape.cli.notebook_rules import format_outputs
-from minitape.course.exercise import Exercise, Mistake, complete_exercises
+from minitape.course.exercise import ADDED_EXERCISES, Exercise, Mistake, collect_exercises, complete_exercises
 from minitape.course.markdown_lessons import LessonSourceError, list_lesson_sources, parse_lesson, read_lesson
 from tests.build_lessons import build_notebook, list_missing_output_lines
+from tests.translate import list_remaining_texts, take_translations_from_source, update_catalog
 
 SOURCES = list_lesson_sources()
 FOLDER = find_lessons_folder()
@@ -104,6 +107,85 @@ def test_a_new_cell_gets_an_id_and_the_others_keep_theirs_with_their_outputs():
     assert second["cells"][2]["outputs"] == ["cell-002"]
 
 
+TRANSLATED = """\
+# Freezing
+
+{zh} # 冻结
+
+One. Two.
+
+{zh} 二。
+
+{zh} 一。
+
+> **Replies to 01.p1**
+>
+> - *9.0*: That is y.
+>
+>   {zh} 那是 y。
+>
+> - and to everybody: First.
+>
+>   Second.
+>
+>   {zh} 全部。
+
+> **Again 01.p1**: What is it?
+>
+> {zh} 是什么？
+>
+> - *none*
+>
+>   {zh} 没有
+>
+> - **6.0**
+>
+> Because.
+>
+> {zh} 因为。
+
+> **Hints to 01.1**
+>
+> 1. Why?
+>
+>    {zh} 为什么？
+
+> **Wrong answers to 01.1**
+>
+> - `8.0` → That is y.
+>
+>   {zh} 那是 y。
+"""
+
+
+def test_a_translation_stands_below_its_english_paragraph():
+    lesson = parse_lesson(TRANSLATED)
+    assert [cell.source for cell in lesson.cells] == ["# Freezing\n\nOne. Two."]
+    assert lesson.translations == {
+        "zh": {
+            "# Freezing": "# 冻结",
+            "One. Two.": "二。\n\n一。",
+            "That is y.": "那是 y。",
+            "First.\n\nSecond.": "全部。",
+            "What is it?": "是什么？",
+            "none": "没有",
+            "Because.": "因为。",
+            "Why?": "为什么？",
+        }
+    }
+    assert lesson.replies == {"01.p1": {"9.0": "That is y."}}
+    assert lesson.exercises["01.1"].hints == ["Why?"]
+    assert lesson.retry_questions["01.p1"].choices == ["none", "6.0"]
+
+
+def test_the_catalog_takes_the_translation_from_the_source(tmp_path):
+    (tmp_path / "99.po").write_text('#, fuzzy\nmsgid "One."\nmsgstr "old"\n', encoding="utf-8")
+    catalog = update_catalog(tmp_path / "99.po", {"One.": ["99.md"], "Two.": ["99.md"]}, "zh")
+    take_translations_from_source(catalog, {"One.": "一。"})
+    assert list_remaining_texts(catalog) == ["new: 'Two.'"]
+    assert catalog["One."].string == "一。"
+
+
 @pytest.fixture
 def lesson(monkeypatch):
     monkeypatch.setattr("minitape.course.exercise.read_lesson", lambda name: parse_lesson(EXERCISE))
@@ -157,3 +239,29 @@ def test_a_text_without_use_and_a_name_without_text_are_errors(lesson, exercises
 def test_a_line_that_does_not_fit_the_form_is_named(text, problem):
     with pytest.raises(LessonSourceError, match=problem):
         parse_lesson(text)
+
+
+PROGRAMS = [
+    (name, number, wrong)
+    for source in SOURCES
+    for name, texts in read_lesson(source.stem.partition("_")[0]).exercises.items()
+    for number, wrong in enumerate(texts.wrong_answers, 1)
+    if wrong.kind == "program"
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "number", "wrong"), PROGRAMS, ids=[f"{name}-{number}" for name, number, _ in PROGRAMS]
+)
+def test_a_wrong_program_hears_the_reply_that_stands_below_it(name, number, wrong, monkeypatch, tmp_path):
+    monkeypatch.setenv("MINITAPE_PROGRESS", str(tmp_path / "progress.json"))
+    assert wrong.reply in check_program(name, wrong.answer)
+
+
+def test_a_whole_wrong_program_is_known_by_what_it_does(monkeypatch, tmp_path):
+    monkeypatch.setenv("MINITAPE_PROGRESS", str(tmp_path / "progress.json"))
+    wrong = "def derivative(f, value):\n    x = tf.Variable(value)\n    return 7.0 * f(x)"
+    exercise = replace(collect_exercises("01")["01.2"], changes={wrong: "Seven times the value."})
+    monkeypatch.setitem(ADDED_EXERCISES, "01.2", exercise)
+    other = "def slope(function, point):\n    return function(tf.constant(7.0 * point - 6.0 * point)) * 7.0"
+    assert "Hint: Seven times the value." in check_program("01.2", other)

@@ -45,6 +45,33 @@ def test_tapes_and_rows_have_the_names_of_the_program():
     assert [one["rows"][-1]["name"] for one in found] == ["y", "z"] and y is not z
 
 
+def test_an_operation_between_is_named_beside_the_row_that_comes_in_its_place():
+    tapes = []
+    for stopped in (False, True):
+        x = tf.Variable(3.0, name="x")
+        with tf.GradientTape() as tape:
+            y = (tf.stop_gradient(x) if stopped else x) * x
+        tape.gradient(y, x)
+        tapes.append(tape)
+    found = TapeView.compare(*tapes)
+    assert repr(found) == "Row 1 is the first that differs: × of row 0, 0 = 9.0, but stop of row 0 = 3.0."
+    assert [view._build_snapshot()["differs"]["row"] for view in found.views] == [1, 1]
+
+
+def test_a_further_constant_and_another_order_of_factors_are_no_difference():
+    tapes = []
+    for swapped in (False, True):
+        x = tf.Variable(3.0, name="x")
+        if swapped:
+            tf.constant(7.0)
+        with tf.GradientTape() as tape:
+            y = 2.0 * x if swapped else x * 2.0
+            y = y + 1.0
+        tape.gradient(y, x)
+        tapes.append(tape)
+    assert TapeView.compare(*tapes).row is None
+
+
 def test_equal_tapes_are_alike():
     found = TapeView.compare(rate(2.0), rate(2.0))
     assert found.row is None and repr(found) == "The two tapes are alike, row by row."

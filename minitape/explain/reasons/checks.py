@@ -34,6 +34,8 @@ INTEGER_DTYPES = ("int", "uint", "bool")
 SUBTRACT_OPS = {"sub", "Sub", "subtract", "__sub__"}
 VARIABLE_MAKERS = ("Variable", "add_weight", "Parameter")
 CONTROL_METHODS = ("bool", "__bool__", "index", "int")  # A value that leaves in these ways only decides what runs.
+BRANCH_METHODS = ("bool", "__bool__", "index")
+CONVERSIONS = {"float", "int", "numpy", "item", "tolist"}
 
 
 def find_non_float_source(question: Question) -> Finding | None:
@@ -168,6 +170,42 @@ def rank_escapes_by_path(question: Question, escapes: Iterable[Escape]) -> list[
         return escape.method in CONTROL_METHODS, any(step.edge.cause for step in path)
 
     return sorted(escapes, key=rank_escape)
+
+
+def find_side_escapes(question: Question, known_findings: list[Finding]) -> list[Finding]:
+    """Find values that left the framework and came back as plain numbers, next to a path that is open.
+
+    Args:
+        question: The question about the source.
+        known_findings: The findings that are reported already.
+
+    Returns:
+        A finding for each statement in which such a value left.
+    """
+    reached_from_source = question.find_descendants(question.used_source_rows, open_only=True)
+    reported = {finding.site for finding in known_findings}
+    findings: list[Finding] = []
+    for escape in question.escapes:
+        statement = program_text.find_statement(escape.site)
+        if escape.row not in reached_from_source or escape.site in reported or escape.method in BRANCH_METHODS:
+            continue
+        if not statement or _is_comparison_only(statement):
+            continue
+        if does_escape_reach_target(question, escape, follow_branches=False):
+            reported.add(escape.site)
+            cause = question.adapter.escape_cause
+            findings.append(Finding(cause, escape.site, escape.row, escape.method, is_side_break=True))
+    return findings
+
+
+def _is_comparison_only(statement: program_text.Statement) -> bool:
+    """Return whether a statement converts values to plain numbers only to compare them."""
+    compared = {
+        node for compare in ast.walk(statement.node) if isinstance(compare, ast.Compare) for node in ast.walk(compare)
+    }
+    calls = [node for node in ast.walk(statement.node) if isinstance(node, ast.Call)]
+    conversions = [call for call in calls if program_text.find_last_name(call.func) in CONVERSIONS]
+    return bool(conversions) and all(call in compared for call in conversions)
 
 
 def find_break_before_escape(question: Question, escape: Escape) -> Finding | None:

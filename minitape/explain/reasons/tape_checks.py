@@ -335,6 +335,7 @@ def explain_existing_gradient(question: TapeQuestion) -> Explanation:
         return to_value_explanation(question, finding)
     side_breaks = checks.find_side_breaks(question, [])
     cuts = [cut for cut in side_breaks if cut.row is None or is_blocked_path_wanted(question, cut)]
+    cuts += checks.find_side_escapes(question, cuts)
     connected = to_tape_explanation(question, Finding("connected", more=cuts))
     open_descendants = question.find_descendants(question.source_rows, open_only=True)
     suspicion = next(

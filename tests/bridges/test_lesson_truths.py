@@ -1,0 +1,100 @@
+"""What the lessons say holds in TensorFlow: the answers to predictions, and the solutions of exercises.
+
+The programs of a lesson run twice, with minitape and with TensorFlow, and reveal the same answers. A cell that needs
+something that TensorFlow lacks, such as a picture, is left out.
+"""
+
+import contextlib
+import io
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minitape
+import minitape.course
+from minitape.course.answer_comparison import compare_answers
+from minitape.course.exercise import collect_exercises, list_built_in_lessons
+from minitape.course.markdown_lessons import read_lesson
+from minitape.course.unknown_functions import TracedNumber, UnknownFunction
+
+tensorflow = pytest.importorskip("tensorflow")
+
+LESSONS = sorted(list_built_in_lessons() - {"12", "13", "14"})  # these are about other tapes, and about training
+MIN_SHARE = 0.6
+"""At least this share of all predictions is revealed in TensorFlow. The others ask about minitape's rows."""
+DIFFERENT = {"10.p6"}
+"""Predictions that the lesson asks about both systems, because they differ on purpose."""
+OWN_NAMES = {
+    name: lambda *_, **__: None
+    for name in ("predict", "check", "again", "progress", "TapeView", "Exercise", "add_exercise")
+}
+
+
+def run_cells(lesson: str, tf: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Run the cells of a lesson with minitape or TensorFlow: what they reveal, and the names that they define."""
+    answers: dict[str, Any] = {}
+
+    def reveal(name: str, truth: Any, *_: Any) -> None:
+        answers[name] = truth
+
+    names = {name: getattr(minitape.course, name) for name in minitape.course.__all__}
+    names |= {**OWN_NAMES, "tf": tf, "np": np, "reveal": reveal}
+    for cell in read_lesson(lesson).cells:
+        if cell.kind == "code":
+            source = re.sub(
+                r"^(?:import minitape as tf|from minitape.* import .*)$", "", cell.source, flags=re.MULTILINE
+            )
+            with contextlib.suppress(Exception), contextlib.redirect_stdout(io.StringIO()):
+                exec(compile(source, f"<lesson {lesson}>", "exec"), names)
+    return answers, names
+
+
+@pytest.fixture(scope="module")
+def runs():
+    np.random.seed(1)
+    return {lesson: [run_cells(lesson, tf) for tf in (minitape, tensorflow)] for lesson in LESSONS}
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_predictions_have_the_same_answers(lesson, runs):
+    (own, _), (theirs, _) = runs[lesson]
+    different = {
+        name: (own[name], theirs[name])
+        for name in own.keys() & theirs.keys() - DIFFERENT
+        if not compare_answers(theirs[name], own[name], 1e-4, 1e-6).is_right
+    }
+    assert different == {}
+
+
+def test_most_predictions_are_asked_of_both(runs):
+    asked = [name for lesson in LESSONS for name in read_lesson(lesson).explanations]
+    revealed = [name for (own, _), (theirs, _) in runs.values() for name in own.keys() & theirs.keys()]
+    assert len(revealed) >= MIN_SHARE * len(asked), sorted(set(asked) - set(revealed))
+
+
+def list_exercise_cells(lesson: str) -> list[str]:
+    return [cell.source for cell in read_lesson(lesson).cells if "exercise" in cell.marks]
+
+
+def takes_unknown_function(case: tuple[Any, ...]) -> bool:
+    return any(isinstance(argument, UnknownFunction) and not isinstance(argument, TracedNumber) for argument in case)
+
+
+SOLVED = [
+    exercise
+    for lesson in LESSONS
+    for exercise in collect_exercises(lesson).values()
+    if exercise.cases and exercise.view is None and any(map(takes_unknown_function, exercise.cases))
+]
+
+
+@pytest.mark.parametrize("exercise", SOLVED, ids=[exercise.name for exercise in SOLVED])
+def test_the_solution_is_right_in_tensorflow(exercise, runs):
+    names = dict(runs[exercise.lesson][1][1])
+    exec(read_lesson(exercise.lesson).solutions[exercise.name], names)
+    calls = re.findall(rf'check\(\s*"{exercise.name}", (\w+)\)', "\n".join(list_exercise_cells(exercise.lesson)))
+    solution = names[calls[0]]
+    for case in exercise.cases:
+        assert compare_answers(solution(*case), exercise.expect(*case), 1e-4, 1e-4).is_right, case
