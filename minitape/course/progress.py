@@ -120,26 +120,29 @@ def is_progress(progress_data: JsonValue) -> bool:
     False
     """
     try:
-        entries, predictions = progress_data["exercises"].values(), progress_data["predictions"].values()
-        wrong_answers = [wrong_answer for entry in entries for wrong_answer in entry.get("wrong", {}).values()]
+        entries = progress_data["exercises"].values()
+        choices = progress_data["predictions"].values()
+        seconds_by_lesson = progress_data.get("times", {}).values()
         return (
-            all(
-                _is_count(exercise_entry["tries"]) and isinstance(exercise_entry["solved"], bool)
-                for exercise_entry in entries
-            )
-            and all(_is_count(exercise_entry.get("right_at", 1)) for exercise_entry in entries)
-            and all(
-                _is_count(wrong_answer["times"]) and isinstance(wrong_answer["hint"], str)
-                for wrong_answer in wrong_answers
-            )
-            and all(isinstance(choice, str) for choice in predictions)
-            and all(
-                isinstance(seconds, list) and all(map(_is_count, seconds))
-                for seconds in progress_data.get("times", {}).values()
-            )
+            all(map(_is_exercise_entry, entries))
+            and all(isinstance(choice, str) for choice in choices)
+            and all(isinstance(seconds, list) and all(map(_is_count, seconds)) for seconds in seconds_by_lesson)
         )
     except (AttributeError, KeyError, TypeError):
         return False
+
+
+def _is_exercise_entry(entry: JsonValue) -> bool:
+    """Return whether this is what a progress file holds about an exercise. Missing keys raise KeyError."""
+    return (
+        _is_count(entry["tries"])
+        and isinstance(entry["solved"], bool)
+        and _is_count(entry.get("right_at", 1))
+        and all(
+            _is_count(wrong_answer["times"]) and isinstance(wrong_answer["hint"], str)
+            for wrong_answer in entry.get("wrong", {}).values()
+        )
+    )
 
 
 def _is_count(value: JsonValue) -> bool:

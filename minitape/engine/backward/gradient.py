@@ -46,13 +46,43 @@ def compute_gradients(
     Returns:
         A tensor for each source, in its shape and dtype. None if no path joins the source to a target.
     """
-    outer = state.record
+    record, outer = tape._record, state.record
+    assert record is not None
     is_recorded = outer is not None and (bool(state.tapes) or outer.trace is not None)
 
-    seeds = _collect_seeds(tape, targets, output_gradients, is_recorded)
-    rows_by_source, source_rows = _list_rows_by_source(tape, sources)
+    # The sweep starts at the rows of the targets. Scalars, the most common targets, need no call.
+    row: int | None
+    seeds: dict[int, Adjoint] = {}
+    for target, output_gradient in zip(targets, output_gradients):  # noqa: B905 - A strict zip is slower.
+        seed = None
+        if type(target) is EagerTensor and target._record is record:
+            row = target._row
+            if output_gradient is None and not is_recorded:
+                seed = ONE_BY_TYPE.get(type(target._value))
+        else:
+            row = _find_last_row(tape, target)
+        if seed is None and row is not None:
+            seed = _build_seed_if_number(target, output_gradient, is_recorded)
+        if seed is not None and row is not None:
+            seeds[row] = seeds[row] + seed if row in seeds else seed
+
+    # The sweep ends at the rows of the sources. A variable has a row for each of its states.
+    rows: Sequence[int]
+    rows_by_source: list[Sequence[int]] = []
+    source_rows: set[int] = set()
+    for source in sources:
+        if type(source) is EagerTensor and source._record is record:
+            rows = (source._row,) if source._value.dtype.kind in DIFFERENTIABLE_KINDS else ()
+        elif (states := record.variables.get(id(source))) is not None and states[0] is source:
+            rows = states[1] if source._state._value.dtype.kind in DIFFERENTIABLE_KINDS else ()
+        else:
+            rows = _find_differentiable_rows(tape, source)
+        rows_by_source.append(rows)
+        source_rows.update(rows)
+
     adjoint_of = sweep_to_sources(tape, seeds, source_rows, is_recorded) if seeds else NO_ADJOINT
 
+    # The adjoints of the sources are the gradients.
     gradients: list[Result] = []
     for source, rows in zip(sources, rows_by_source):  # noqa: B905 - A strict zip is slower.
         g = adjoint_of(rows[0]) if len(rows) == 1 else None
@@ -67,77 +97,31 @@ def compute_gradients(
     return gradients
 
 
-# -- where the sweep starts ------------------------------------------------------------------------
+# -- where the sweep starts and ends ---------------------------------------------------------------
 
 
-def _collect_seeds(
-    tape: GradientTape, targets: list[TargetOrSource], output_gradients: list[Adjoint], is_recorded: bool
-) -> dict[int, Adjoint]:
-    """Build the adjoints that the sweep starts with.
+def _find_last_row(tape: GradientTape, target: TargetOrSource) -> int | None:
+    """Return the last row of a target, or None if the target is not in the tape's recording."""
+    rows = find_rows_of_value(tape, target)
+    return rows[-1] if rows else None
 
-    Args:
-        tape: The tape whose recording contains the rows.
-        targets: The tensors and variables to differentiate.
-        output_gradients: The adjoint that each target starts with. None stands for ones.
-        is_recorded: Whether the sweep is recorded.
+
+def _build_seed_if_number(target: TargetOrSource, output_gradient: Adjoint, is_recorded: bool) -> Adjoint:
+    """Build the adjoint that a target starts with.
 
     Returns:
-        The seeds by row. If a row belongs to several targets, it has the sum of their seeds. Text has no seed, and
-        neither has a target outside the recording. Integers have seeds, because the rules of their operations decide
-        whether a gradient passes.
+        The seed, or None for text. Integers have seeds, because the rules of their operations decide whether a gradient
+        passes.
     """
-    record = tape._record
-    seeds: dict[int, Adjoint] = {}
-    for target, output_gradient in zip(targets, output_gradients):  # noqa: B905 - A strict zip is slower.
-        seed = None
-        if type(target) is EagerTensor and target._record is record:
-            row = target._row
-            if output_gradient is None and not is_recorded:
-                seed = ONE_BY_TYPE.get(type(target._value))  # Scalars are the most common targets.
-        elif rows := find_rows_of_value(tape, target):
-            row = rows[-1]
-        else:
-            continue
-        if seed is None:
-            # Text has the kind "O" in NumPy, and "s" in a DType. NumPy's dtype is faster to look up.
-            if (target._value if type(target) is EagerTensor else target).dtype.kind in "Os":
-                continue
-            seed = build_seed(target, output_gradient, is_recorded)
-        seeds[row] = seeds[row] + seed if row in seeds else seed
-    return seeds
+    # Text has the kind "O" in NumPy, and "s" in a DType. NumPy's dtype is faster to look up.
+    dtype = target._value.dtype if type(target) is EagerTensor else target.dtype
+    return None if dtype.kind in "Os" else build_seed(target, output_gradient, is_recorded)
 
 
-# -- where it ends ---------------------------------------------------------------------------------
-
-
-def _list_rows_by_source(tape: GradientTape, sources: list[TargetOrSource]) -> tuple[list[Sequence[int]], set[int]]:
-    """Return the rows of each source.
-
-    Args:
-        tape: The tape whose recording contains the rows.
-        sources: The tensors and variables to differentiate with respect to.
-
-    Returns:
-        The rows of each source, and the set of all these rows. A variable has a row for each of its states. A source
-        has no rows if no gradient flows through its dtype.
-    """
-    record = tape._record
-    assert record is not None
-    rows_by_source: list[Sequence[int]] = []
-    source_rows: set[int] = set()
-    rows: Sequence[int]
-    for source in sources:
-        if type(source) is EagerTensor and source._record is record:
-            rows = (source._row,) if source._value.dtype.kind in DIFFERENTIABLE_KINDS else ()
-        elif (states := record.variables.get(id(source))) is not None and states[0] is source:
-            rows = states[1] if source._state._value.dtype.kind in DIFFERENTIABLE_KINDS else ()
-        else:
-            rows = find_rows_of_value(tape, source)
-            if rows and not source.dtype.differentiable:
-                rows = ()
-        rows_by_source.append(rows)
-        source_rows.update(rows)
-    return rows_by_source, source_rows
+def _find_differentiable_rows(tape: GradientTape, source: TargetOrSource) -> Sequence[int]:
+    """Return the rows of a source in the tape's recording. Empty if no gradient flows through the source's dtype."""
+    rows = find_rows_of_value(tape, source)
+    return rows if rows and source.dtype.differentiable else ()
 
 
 # -- the sweep between them ------------------------------------------------------------------------

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 from weakref import ref
 
 from ..record.interrupt_safe import InterruptSafeExit, leave_ended_tapes
-from ..record.kept_arrays import release_record
 from ..record.log_warnings import warn_not_watchable
 from ..record.pause import Pause
 from ..record.provenance import MAX_TAPE_NOTES, capture_stack, clock, try_create_weak_ref
@@ -154,19 +153,14 @@ class RecordingTape:
 
     __exit__: ExitProperty = InterruptSafeExit(_leave, attrgetter("_recording"))
 
-    def __del__(self, release_record: Callable = release_record) -> None:
-        """Release the recording when its last tape is deleted.
-
-        Args:
-            release_record: The function with this name. A default argument keeps it available, because Python clears
-                the names of modules at exit before it deletes the last tapes.
-        """
+    def __del__(self) -> None:
+        """Release the recording when its last tape is deleted."""
         try:
             record = self._record
             if record is not None:
                 record.tape_count -= 1
                 if record.tape_count <= 0 and record.trace is None:
-                    release_record(record)
+                    record.release()
         except KeyboardInterrupt:
             # Python ignores exceptions in __del__, so another thread interrupts the program again.
             start_new_thread(interrupt_main, ())

@@ -21,7 +21,7 @@ class ExplainMemory:
 
     Attributes:
         retained_records: Released recordings that are kept without their large arrays
-            (:func:`~.kept_arrays.release_record`).
+            (``Record.release``).
         is_explaining: Whether ``explain`` is running. Meanwhile, no retained recording is dropped, and the values that
             ``explain`` reads do not count as escapes.
         escapes: The log of values that left for NumPy or Python (:func:`~.provenance.get_thread_escapes`). None before
