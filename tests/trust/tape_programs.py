@@ -210,11 +210,16 @@ class ProgramWriter:
 
     def write_tape_block(self, tape: TapeModel, nesting: int) -> None:
         tape.status = "recording"
-        tape.recording = tape.recording or (self.open_tapes[0].recording if self.open_tapes else object())
+        tape.recording = tape.recording or self.find_open_recording() or object()
         self.open_tapes.append(tape)
         self.write_block(nesting)
         self.open_tapes.pop()
         tape.status = "left"
+
+    def find_open_recording(self) -> object:
+        """Return the recording of the open tapes, or None. A tape that answered its only question no longer records."""
+        recordings = [tape.recording for tape in self.open_tapes if tape.persistent or not tape.questions]
+        return recordings[0] if recordings else None
 
     def write_again(self, nesting: int) -> None:
         """Enter a tape again, which goes on with its recording."""
@@ -222,7 +227,7 @@ class ProgramWriter:
         tape = self.tapes[name]
         self.states.add(("again", tape.status, tape.persistent, tape.questions > 0, tape.is_reset))
         # minitape refuses to enter a tape again while another recording is open, and says so.
-        is_same = not self.open_tapes or self.open_tapes[0].recording is tape.recording
+        is_same = self.find_open_recording() in (None, tape.recording)
         if tape.status == "left" and is_same and not self.accumulator_count:
             self.write(f"with {name}:")
             self.write_tape_block(tape, nesting)
