@@ -21,7 +21,8 @@ if _find_spec("minitape.speed"):
     from .speed import Speed as _Speed
 
     _install(_Speed())
-# The engine uses the accelerator at import time, so these imports come later. The modules fill the table of primitives.
+# The engine uses the accelerator at import time, so these imports must come after it is set up. The modules
+# fill the table of primitives.
 from .engine.table.primitives import choice as _choice  # noqa: F401
 from .engine.table.primitives import elementwise as _elementwise  # noqa: F401
 from .engine.table.primitives import linear as _linear  # noqa: F401
@@ -35,7 +36,7 @@ from .tf.api import install_namespace_names as _fill
 
 __version__ = "0.1.0"
 
-# Maps modules to the hooks that they implement for lower packages, which may not import them
+# Maps modules to the hooks that they implement for lower packages, which must not import them
 # (minitape/engine/hooks.py).
 _HOOKS = {
     "tf.indexing": "getitem",

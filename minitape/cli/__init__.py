@@ -8,7 +8,7 @@ it runs, which keeps `minitape --help` fast.
 ``site``, ``site_folder``, ``lesson_pages``, ``chinese_search``
     write the lessons as a site with interactive pictures and a search that supports Chinese
 ``lite``, ``browser_python``, ``playground_page``
-    write a JupyterLite site that runs the lessons in the browser, with its Python and the playground
+    write a JupyterLite site that runs the lessons in the browser, including Python and the playground
 ``server``, ``contents_manager``
     extend Jupyter servers, including JupyterHub's, to serve minitape's notebooks correctly
 ``check_notebooks``, ``notebook_rules``, ``nbval_recorder``, ``kernel``
@@ -22,7 +22,7 @@ it runs, which keeps `minitape --help` fast.
 ``explain_program``
     runs a training program under the bridge of its framework
 ``messages``, ``optional_packages``, ``terminal_report``
-    translate messages, name the command that installs a missing package, and format output for the terminal
+    translate messages, show the command that installs a missing package, and format output for the terminal
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ CHECK_FAILED_CODE = 2
 
 
 class CommandGroup(click.Group):
-    """The group of all commands, whose help is in the user's language.
+    """The group of all commands. Their help is shown in the user's language.
 
     If a command needs a package that is not installed, the error message contains the command that installs the
     package.

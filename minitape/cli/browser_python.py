@@ -1,6 +1,6 @@
 """Assemble the Python that runs in a reader's browser: Pyodide, the lessons' packages and minitape.
 
-A lock file lists all packages, so the kernel starts with them and does not query a package index.
+A lock file lists all packages, so the kernel loads them at startup without querying a package index.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ PYTHON_FOLDER = "pyodide"
 LOCK_FILE = "pyodide-lock.json"
 CORE_FILES = ("pyodide.mjs", "pyodide.asm.wasm", "python_stdlib.zip")
 LOADER_FILES = ("pyodide.asm.js", "pyodide.asm.mjs")
-"""The file that the first core file loads. Each version of Pyodide has exactly one of these."""
+"""The file that the first core file loads. Each version of Pyodide contains exactly one of these files."""
 CDN_URL = "https://cdn.jsdelivr.net/pyodide/v{version}/full/"
 PLAYGROUND_PACKAGES = ("numpy", "ml-dtypes", "minitape")
 """The packages that the playground loads."""
 KERNEL_PACKAGES = "ipython micropip packaging traitlets typing-extensions".split()
 """The packages of Pyodide that the kernel needs."""
 UNUSED_PACKAGES = "jedi parso prompt-toolkit wcwidth".split()
-"""Dependencies of IPython for its terminal and its completion. The kernel starts faster without them."""
+"""The dependencies that IPython needs only in a terminal and for completion. The kernel starts faster without them."""
 FRONT_END_PACKAGES = "ipywidgets anywidget psygnal comm".split()
 """The packages from the package index that live pictures need."""
 EXCLUDED_FOLDERS = {"lessons", "cli"}
@@ -50,7 +50,7 @@ CACHE_FOLDERS = {"__pycache__", ".ipynb_checkpoints"}
 
 # Pyodide defines the JSON format of the lock file.
 Lock: TypeAlias = dict[str, Any]
-"""Pyodide's lock file, or its packages by name."""
+"""Pyodide's lock file, or its packages keyed by name."""
 
 
 def write_browser_python(
@@ -181,7 +181,7 @@ def _download_front_end_wheels(target_folder: Path) -> list[Path]:
 def write_minitape_wheel(target_folder: Path) -> Path:
     """Write a minitape wheel from the files that this process is running.
 
-    From the lessons, the wheel includes only the sources and the translated texts.
+    Of the lessons, the wheel includes only the source code and the translations.
 
     Args:
         target_folder: The folder to write to.
@@ -227,7 +227,7 @@ def _iter_archive_paths_and_files() -> Iterator[tuple[str, Path]]:
 def _build_named_lock_entry(wheel_path: Path) -> tuple[str, Lock]:
     """Return the name of a wheel's package and the package's lock file entry.
 
-    The entry lists no dependencies, because the site names all packages.
+    The entry lists no dependencies, because the site requests every package by name.
     """
     with zipfile.ZipFile(wheel_path) as archive:
         top_level_names = {name.split("/")[0].removesuffix(".py") for name in archive.namelist()}

@@ -76,7 +76,7 @@ class CheckResult:
 
     @property
     def exit_code(self) -> int:
-        """Exit status: 0 without findings, 1 with findings, 2 if the notebook could not be checked."""
+        """The exit status: 0 without findings, 1 with findings, 2 if the notebook could not be checked."""
         return 2 if self.failure_reason else int(bool(self.findings))
 
     @property
@@ -119,7 +119,7 @@ def resolve_notebook_paths(named_paths: Sequence[Path], language: str | None = N
 
 
 def _select_useful_variants(notebook: Notebook, variants: Sequence[str]) -> Sequence[str]:
-    """Select the variants that are worth running.
+    """Select the variants that need to be run.
 
     Notebooks without code need no runs. Notebooks without exercises need only one, because all variants are the same.
     """
@@ -276,7 +276,7 @@ def check_notebook(
 
 
 def _add_run_findings(cell_result: CellResult, notebook: Notebook, variant: str, check_result: CheckResult) -> None:
-    """Add the findings of one cell's run to `check_result`, except for those that another variant has already shown."""
+    """Add the findings of one cell to `check_result`, except those that another variant has already produced."""
     check_result.runs.add((cell_result["cell"], variant))
     known_findings = [
         replace(finding, variant=variant) for finding in check_result.findings if finding.cell == cell_result["cell"]
@@ -315,7 +315,7 @@ def _merge_with_other_variant(finding: CheckFinding, check_result: CheckResult) 
 def _run_and_iter_cell_results(
     path: Path, variant: str, cell_timeout: float, check_result: CheckResult, processes: ProcessGroup
 ) -> Iterator[CellResult]:
-    """Run a notebook under nbval in a separate process, and yield the result of each code cell once available.
+    """Run a notebook under nbval in a separate process, and yield the result of each code cell as it arrives.
 
     If pytest exits with an unexpected status, its output becomes the `failure_reason` of `check_result`.
     """

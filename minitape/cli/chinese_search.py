@@ -1,4 +1,4 @@
-"""The search of a Chinese site: an index of pairs of characters, because Chinese words have no blanks between them."""
+"""The search of a Chinese site: an index of character pairs, because Chinese words are not separated by spaces."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ WORD_OR_CHINESE_RUN = re.compile(r"[\u3400-\u9fff]+|[^\W\u3400-\u9fff]+")
 
 
 class SearchChinese(SearchEnglish):
-    """Splits Chinese text into overlapping pairs of characters, and treats other words as English.
+    """A splitter that divides Chinese text into overlapping character pairs, and treats other words as English.
 
     A query is split in the same way, so a phrase is found on each page that contains all of its pairs.
     """
@@ -28,7 +28,7 @@ var splitQuery = (query) => {
 """
 
     def split(self, text: str) -> list[str]:
-        """Return the words of a text, and the overlapping pairs of its Chinese characters.
+        """Return the words in a text and the overlapping pairs of Chinese characters.
 
         >>> SearchChinese({}).split("求二阶导数 GradientTape")
         ['求二', '二阶', '阶导', '导数', 'GradientTape']

@@ -1,4 +1,4 @@
-"""The figures of a class, by exercise and by learner."""
+"""The figures of a class, for each exercise and each learner."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ class ExerciseFigures:
 
     Attributes:
         name: The name of the exercise.
-        first_try_count: The number of learners who were right on their first try.
+        first_try_count: The number of learners who solved the exercise on the first try.
         later_try_count: The number of learners who solved the exercise on a later try.
-        stuck_count: The number of learners who answered but were never right.
+        stuck_count: The number of learners who answered, but never correctly.
         untried_count: The number of learners who did not answer.
         median_tries: The median number of tries of those who solved the exercise, or None if no file contains this
             number.
         median_minutes: The median time of those who solved the exercise, or None if no file contains times.
-        commonest_wrong_answer: The most common wrong answer, or None.
+        commonest_wrong_answer: The most common wrong answer, or None if no answer was wrong.
     """
 
     name: str
@@ -70,7 +70,7 @@ class LearnerFigures:
 
     Attributes:
         learner: The name of the learner.
-        solved_by_lesson: The number of solved exercises, by lesson.
+        solved_by_lesson: A dict that maps each lesson to the number of solved exercises.
         tries: The total number of answers.
         first_try_count: The number of exercises solved on the first try.
         minutes: The total time spent on exercises.
@@ -93,7 +93,7 @@ class ClassFigures:
     """The results of a class.
 
     Attributes:
-        exercises_by_lesson: The names of the exercises, by lesson.
+        exercises_by_lesson: A dict that maps each lesson to the names of its exercises.
         by_exercise: The results for each exercise.
         by_learner: The results of each learner.
     """

@@ -37,12 +37,12 @@ class NotebookContentsMixin:
     notebook it opens, and marks the notebook as changed if the saved information differs. Lessons are saved without
     language information, because it includes the Python version.
 
-    A live widget is served only while the process that created the widget is running. Otherwise JupyterLab would show
+    A live widget is served only while the process that created the widget is running. Otherwise, JupyterLab would show
     "model not found", even after a kernel restart, so the widget's saved picture or text is served instead. minitape's
     widgets record when they were shown. All other widgets are assumed to have been shown when the notebook was saved.
 
-    A new file is written next to the old file and then replaces it. JupyterLab, by contrast, makes a hidden copy and
-    empties the old file first, so a server that stops at that moment leaves an empty file behind.
+    The mixin writes a new file next to the old file and then replaces the old file. JupyterLab, by contrast, makes a
+    hidden copy and empties the old file first, so a server that stops at that moment leaves an empty file behind.
     """
 
     @contextmanager
@@ -90,7 +90,7 @@ class NotebookContentsMixin:
         return model
 
     async def _find_kernel_start_time(self, notebook_path: str) -> float:
-        """Return when the kernel of a notebook started: infinity if it has no kernel, 0 if the time is unknown."""
+        """Return the start time of a notebook's kernel: infinity without a kernel, 0 if the time is unknown."""
         # The parent is the object that created the manager, whose class is unknown.
         server: Any = getattr(self, "parent", None)
         if server is None or not await server.session_manager.session_exists(notebook_path.strip("/")):

@@ -128,10 +128,10 @@ def _explain_torch_program(
     Args:
         path: The file of the program.
         arguments: The arguments of the program.
-        spec: The spec of the module, if it runs as one.
-        recording_options: Which steps are recorded.
+        spec: The spec of the module if the program runs as a module, otherwise None.
+        recording_options: Keyword arguments that select the steps to record.
         may_repeat: Whether the program may run a second time in any case.
-        answers_file: The file for the answers as JSON, if any.
+        answers_file: The file for the answers as JSON, or None.
     """
     from ..bridges.program import RunnableProgram
     from ..bridges.torch.program import WatchedProgram
@@ -151,7 +151,7 @@ def print_program_error(error: BaseException | None, path: Path) -> None:
     """Print the error that ended a program, without the frames of minitape.
 
     Args:
-        error: The error; None if the program ended normally.
+        error: The error, or None if the program ended normally.
         path: The file of the program.
     """
     if not isinstance(error, (Exception, KeyboardInterrupt)):
@@ -169,15 +169,15 @@ def print_program_error(error: BaseException | None, path: Path) -> None:
 
 # The answers are JSON.
 def write_answers(answers_file: Path | None, program: str, answers: dict[str, Any]) -> None:
-    """Write the answers as JSON, if a file was named.
+    """Write the answers as JSON if a file was specified.
 
     Args:
-        answers_file: The file; None if none was named.
+        answers_file: The file, or None if no file was specified.
         program: The program that was run.
         answers: The answers, whose values are JSON.
 
     Raises:
-        click.ClickException: The file cannot be written.
+        click.ClickException: If the file cannot be written.
     """
     if answers_file:
         with convert_write_errors(answers_file):

@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from .notebook_rules import Notebook
 
 PAUSE_SECONDS = 15 * 60
-"""Seconds without an answer after which a learner counts as away."""
+"""The number of seconds without an answer after which a learner counts as away."""
 MAX_EXERCISES = 1000
-"""The most exercises that one file may contain."""
+"""The maximum number of exercises in one file."""
 MAX_TEXT_LENGTH = 200
 MAX_PATH_LENGTH = 4096
 MAX_VERDICT_LENGTH = 10_000
-"""The number of characters that are read from the verdict on one answer."""
+"""The maximum number of characters to read from the verdict on one answer."""
 _VERDICT_START = re.compile(r"^Exercise ", re.MULTILINE)
 _VERDICT_LINE = re.compile(rf"Exercise (\S{{1,{MAX_TEXT_LENGTH}}}): ({CORRECT}|{NOT_YET}|{NOT_ANSWERED})\.")
 _ANSWER_LINE = re.compile(r"^[ \t]*given: +(.*)$", re.MULTILINE)
@@ -87,9 +87,9 @@ class HandIn:
 
     Attributes:
         learner: The name of the learner.
-        records: The work on each exercise, by exercise name.
+        records: A dict that maps the name of each exercise to the work on it.
         blank_exercises: The exercises that were left blank.
-        problems: The unreadable files, as (path, reason).
+        problems: The unreadable files, as (path, reason) pairs.
     """
 
     learner: str
@@ -102,14 +102,14 @@ def find_hand_in_files_by_learner(folders: Sequence[Path]) -> dict[str, list[Pat
     """Find the hand-ins in some folders.
 
     A folder belongs to a single learner if it directly contains a progress file or a lesson under its original name.
-    Otherwise each of its subfolders belongs to one learner, and so does each of its files, such as `jane.json` or
+    Otherwise, each subfolder belongs to one learner, and so does each file, such as `jane.json` or
     `jane_01_the_first_tape.ipynb`.
 
     Args:
         folders: The folders to search.
 
     Returns:
-        The files of each learner, by the learner's name. The names are sorted.
+        A dict that maps each learner's name to the learner's files. The names are sorted.
     """
     lessons = [path.stem for path in list_notebook_files(find_lessons_folder())]
     files_by_learner: dict[str, list[Path]] = {}
@@ -147,7 +147,7 @@ def _decode_name(name: str) -> str:
 
 
 def _build_distinct_labels(names: Sequence[str]) -> list[str]:
-    r"""Return each name in a form that can be printed. Equal ones are numbered.
+    r"""Return each name in a form that can be printed. Equal names are numbered.
 
     >>> _build_distinct_labels(["ann", "bob\a", "bob\b"])
     ['ann', 'bob�', 'bob� (2)']
@@ -245,9 +245,9 @@ def read_hand_ins(
 
 
 def _merge_renamed_lessons(hand_ins: Iterable[HandIn]) -> None:
-    """Count a lesson once that some learners have with its number, such as `01-my-topic`, and others without.
+    """Count a lesson once, even if only some learners have it with its number, such as `01-my-topic`.
 
-    It gets the name that more learners have.
+    The lesson gets the name that more learners have.
     """
     learner_counts = Counter(
         lesson
@@ -288,7 +288,7 @@ def _describe_read_error(error: Exception) -> str:
 
 
 def _read_exercise_records(path: Path) -> Mapping[str, ExerciseRecord | None]:
-    """Return the records in one file, by exercise. The record of a blank exercise is None.
+    """Return the records in one file, keyed by exercise. The record of a blank exercise is None.
 
     Raises OSError or ValueError if the file cannot be read.
     """
@@ -306,7 +306,7 @@ def _read_exercise_records(path: Path) -> Mapping[str, ExerciseRecord | None]:
 
 
 def _convert_progress_to_records(progress: Progress) -> dict[str, ExerciseRecord]:
-    """Return the records in a progress file, by exercise.
+    """Return the records in a progress file, keyed by exercise.
 
     >>> wrong = {"8.0": {"times": 1, "hint": "That is y."}}
     >>> exercises = {"01.1": {"tries": 2, "solved": True, "right_at": 2, "wrong": wrong}}
@@ -340,7 +340,7 @@ def _compute_exercise_durations(times_by_exercise: dict[str, list[int]]) -> dict
 
 
 def _convert_notebook_to_records(notebook: Notebook) -> dict[str, ExerciseRecord | None]:
-    r"""Return the records in a notebook's saved outputs, by exercise. The record of an unanswered exercise is None.
+    r"""Return the records in a notebook's saved outputs, keyed by exercise. Unanswered exercises have the record None.
 
     >>> said = "Exercise 01.1: not yet.\n  given:    8.0\n  expected: a number\nHint: That is y."
     >>> cell = {"cell_type": "code", "outputs": [{"output_type": "stream", "text": said}]}

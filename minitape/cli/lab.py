@@ -95,7 +95,7 @@ def copy_and_report_lessons(chosen_folder: Path | None, chosen_language: str | N
 
 
 def print_translated(text: str, language_code: str, /, **values: object) -> None:
-    """Print a text in a language, or in English if the terminal cannot display the language.
+    """Print text in the given language, or in English if the terminal cannot display it.
 
     Args:
         text: The English text, with the names of values in braces.

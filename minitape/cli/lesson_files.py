@@ -35,7 +35,7 @@ def find_lesson_folders_by_language() -> dict[str, Path]:
     """Find the folders with the course's lessons, either in the installed package or in the repository's `notebooks`.
 
     Returns:
-        The folder for each language, by language code.
+        A dict that maps each language code to the folder of its lessons.
 
     Raises:
         click.UsageError: If neither place exists.

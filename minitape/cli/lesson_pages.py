@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from .notebook_rules import Cell
 
 Views: TypeAlias = dict[str, list[tuple[str, str]]]
-"""The views that a lesson shows, as (text, file name), by cell id."""
+"""The views that a lesson shows, as (text, file name) pairs keyed by cell ID."""
 VIEW_TEMPLATE = '<iframe class="tapeview" src="{view}" loading="lazy" title="{title}"></iframe>'
 FOLDED_CODE_TEMPLATE = '<details class="code"><summary title="{title}">···</summary>\n\n{code}\n\n</details>'
 
@@ -67,7 +67,7 @@ def link_cells_to_headings(page_text: str, anchors_by_lesson: dict[str, dict[str
 
     Args:
         page_text: The text of a page, as Markdown.
-        anchors_by_lesson: The anchor of each cell, by notebook and cell id; see `map_cells_to_heading_anchors`.
+        anchors_by_lesson: The anchor of each cell, keyed by notebook and cell ID; see `map_cells_to_heading_anchors`.
 
     Returns:
         The text with the new links.
@@ -85,7 +85,7 @@ def map_cells_to_heading_anchors(cells: list[Cell]) -> dict[str, str]:
         cells: The cells of a notebook.
 
     Returns:
-        The anchor by which a link finds the heading, by cell id. Cells without a heading are missing.
+        A dict that maps cell IDs to the anchors of their headings. Cells without a heading are missing.
     """
     heading_matches = {cell["id"]: re.match(r"#+ (.*)", "".join(cell["source"])) for cell in cells}
     return {
@@ -112,7 +112,7 @@ def _translate_page_text(language_code: str, text: str, **values: object) -> str
 
 
 def choose_page_folder(lessons_folder: Path) -> str:
-    """Return the folder for the pages of some lessons.
+    """Return the folder for the pages of the given lessons.
 
     Args:
         lessons_folder: The folder of the lessons.
@@ -136,7 +136,7 @@ def build_lesson_pages(
         lite_url: The URL of a site that runs the lessons, or "". Each page links to the site.
 
     Returns:
-        The text of each page, by path.
+        A dict that maps the path of each page to its text.
 
     Raises:
         click.ClickException: If a lesson cannot be run, or shows a view that is not saved in the notebook.
@@ -176,7 +176,7 @@ def run_lesson_for_views(lesson: Path, views_folder: Path) -> Views:
         views_folder: The folder to write to. A subfolder with the lesson's name receives the views.
 
     Returns:
-        The text and the file name of each view, by cell ID.
+        The text and the file name of each view, keyed by cell ID.
 
     Raises:
         click.ClickException: If the lesson cannot be run.

@@ -29,7 +29,7 @@ CONFIG_FILE = "jupyter-lite.json"
 REQUIRED_PACKAGES = ("jupyterlite_core", "jupyterlite_pyodide_kernel", "ipywidgets", "anywidget")
 KERNEL_EXTENSION = "@jupyterlite/pyodide-kernel-extension"
 EXCLUDED_WHEEL = "widgetsnbextension"
-"""A wheel of the kernel that only a Jupyter server needs."""
+"""A wheel of the kernel that is needed only on a Jupyter server."""
 SETTINGS_FOLDER = Path(__file__).with_name("jupyterlab_settings")
 PAGE_FILE = Path(__file__).with_name("site_settings") / "lite.html"
 LOADING_BAR_FILE = Path(__file__).with_name("site_settings") / "loading.js"
@@ -64,7 +64,7 @@ def write_lite_site(
         replace_site_folder(target_folder) as new_folder,
         tempfile.TemporaryDirectory(prefix="minitape-lite-") as scratch,
     ):
-        # Download first, because downloads may fail.
+        # Download these files first, because downloads may fail.
         wheels = [
             wheel
             for wheel in _find_kernel_extension_folder().rglob("*.whl")

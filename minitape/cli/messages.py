@@ -13,18 +13,18 @@ from ..picture.truncation import measure_width
 
 
 def say(text: str, language_code: str | None = None, /, **values: object) -> str:
-    """Translate one of the command's texts.
+    """Translate one of the command's messages.
 
     >>> say("saved {path}", path="a.ipynb")
     'saved a.ipynb'
 
     Args:
         text: The English text, with the names of values in braces.
-        language_code: The language; the user's own if it is None.
+        language_code: The language, or None for the user's own language.
         values: The values for the names in braces.
 
     Returns:
-        The text in the language. It is in English if the terminal cannot show the user's language.
+        The translated text, or the English text if the terminal cannot show the language.
     """
     return translation.say(text, translation.CLI, language_code, **values)
 
@@ -87,7 +87,7 @@ class HelpText(click.HelpFormatter):
     """Format the text of ``--help`` in lines that fit the terminal, even with characters that are two columns wide."""
 
     def write_text(self, text: str) -> None:
-        """Write a text as wrapped lines. With wide characters, lines are half as long.
+        """Write text as wrapped lines. With wide characters, lines are half as long.
 
         Args:
             text: One paragraph of text.

@@ -69,7 +69,7 @@ class CheckCall:
 
 
 class ExportedLesson(NamedTuple):
-    """A lesson that was written as an assignment.
+    """A lesson that has been written as an assignment.
 
     Attributes:
         path: The notebook of the assignment.
@@ -124,7 +124,7 @@ def find_lesson_notebook(lesson: str, language: str | None = None) -> Path:
         The path of the notebook.
 
     Raises:
-        click.UsageError: There is no such lesson.
+        click.UsageError: If there is no such lesson.
     """
     notebook_path = lesson if Path(lesson).suffix == ".ipynb" and Path(lesson).is_file() else None
     folder = find_lessons_folder(language, notebook_path)

@@ -115,7 +115,7 @@ def get_tags(cell: Cell) -> list[str]:
 
 
 def is_grown_picture(output: Output) -> bool:
-    """Return whether an output is a picture that grew after its cell was run.
+    """Return whether an output is a picture that continued to grow after its cell was run.
 
     Running the cell alone cannot reproduce such a picture.
 
@@ -184,7 +184,7 @@ def find_solution_code(cells: Sequence[Cell], exercise_index: int) -> str | None
         exercise_index: The index of the exercise cell.
 
     Returns:
-        The ```python block in the next cell with the tag `solution`, before the next exercise. None if this cell is
+        The ```python block in the next cell with the tag `solution`, before the next exercise, or None if this cell is
         missing or does not contain exactly one block.
     """
     for cell in cells[exercise_index + 1 :]:
@@ -417,7 +417,7 @@ def _list_english_replacements() -> list[tuple[re.Pattern[str], str]]:
 
 
 def strip_colors(text: str) -> str:
-    """Remove terminal color codes from a text.
+    """Remove terminal color codes from text.
 
     Args:
         text: The text.

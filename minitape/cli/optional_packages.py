@@ -18,7 +18,7 @@ EXTRAS = {
 
 
 def require_packages(*packages: str) -> None:
-    """Check that all packages are installed, before any work begins.
+    """Check that all packages are installed before any work begins.
 
     Args:
         packages: The import names of the packages.
@@ -32,7 +32,7 @@ def require_packages(*packages: str) -> None:
 
 
 def describe_missing_package(package: str) -> str:
-    """Return a message with a missing package and the command that installs the package.
+    """Return a message that names a missing package and the command that installs it.
 
     >>> print(describe_missing_package("furo"))
     this needs the package furo, which is not installed. Type: pip install "minitape[docs]"

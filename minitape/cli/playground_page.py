@@ -20,7 +20,7 @@ PAGE_FOLDER = Path(__file__).with_name("playground_page")
 EXAMPLES_FOLDER = PAGE_FOLDER / "examples"
 BUNDLE_FILE = "tapeview.js"
 PAGE_DOMAIN = "playground"
-"""The domain of the page's own texts. The page also shows the texts of the picture."""
+"""The translation domain of the page's own messages. The page also shows the messages of the picture."""
 PICTURE_DOMAIN = "picture"
 Fields: TypeAlias = dict[str, object]
 
@@ -28,7 +28,7 @@ Fields: TypeAlias = dict[str, object]
 def write_playground_pages(
     target_folder: Path, relative_python_folder: str, loader_url: str, language_codes: Iterable[str] = ()
 ) -> None:
-    """Write the playground, as one page per language.
+    """Write the playground, with one page per language.
 
     Args:
         target_folder: The folder to write to.

@@ -213,7 +213,7 @@ def _strip_widget_view(output: Output) -> Output | None:
 
 
 def _join_stream_outputs(outputs: Iterable[Output]) -> list[Output]:
-    """Merge adjacent outputs of the same stream, because the kernel splits streams at random points."""
+    """Merge adjacent outputs of the same stream, because the kernel splits streams at arbitrary points."""
     joined_outputs: list[Output] = []
     for output in outputs:
         last_output = joined_outputs[-1] if joined_outputs else None
@@ -240,7 +240,7 @@ def _list_stderr_problems(notebook: Notebook) -> list[str]:
 
 
 def write_notebook(notebook: Notebook, path: Path) -> None:
-    """Write a notebook in one step. A crash leaves either the old file or the new one.
+    """Write a notebook atomically. A crash leaves either the old file or the new one.
 
     Args:
         notebook: A valid notebook.

@@ -13,7 +13,7 @@ The last two problems arise in the browser. The JupyterLab extension in ``jupyte
 source is in ``widgets/frontend/lab``.
 
 The server extension also stops JupyterLab from fetching news and looking for newer versions on other machines.
-JupyterLab would still ask the learner for permission, which a setting in ``jupyterlab_settings/overrides.d`` prevents.
+A setting in ``jupyterlab_settings/overrides.d`` prevents JupyterLab from asking the learner for permission to do so.
 The wheel installs that file next to JupyterLab's own settings.
 
 To disable the extension, run ``jupyter server extension disable minitape.cli.server``, with ``--user`` if the

@@ -38,7 +38,7 @@ PAGE_LINK = re.compile(r"\[([^\[\]]*)\]\(([^()\s#:]+\.md)(#[^()\s]*)?\)")
 SPHINX_OPTIONS = "-b html -W --keep-going -q -j 2".split()
 """Options that make Sphinx treat each warning as an error."""
 SPHINX_LANGUAGES = {"zh": "zh_CN"}
-"""Sphinx's code of each language whose code differs from ours."""
+"""Sphinx's codes for languages whose codes differ from ours."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Edition:
 
     Attributes:
         lessons_folder: The folder of the lessons.
-        texts: The text of each page, by path.
+        texts: A dict that maps the path of each page to its text.
         root: The folder of the pages within the site, such as "zh/", or "" for the first edition.
     """
 
@@ -129,7 +129,7 @@ def format_lab_command(lessons_folder: Path, is_own: bool) -> str:
     """Return the command that opens these lessons in JupyterLab.
 
     Args:
-        lessons_folder: The folder of the lessons, which decides the language.
+        lessons_folder: The folder of the lessons, which determines the language.
         is_own: Whether the lessons are the user's own rather than the course's.
     """
     if is_own:
@@ -171,7 +171,7 @@ def _replace_link_to_other_edition(
 ) -> str:
     """Return the replacement of a link in a page.
 
-    If only another edition has the page, the replacement leads to that edition. Otherwise the link stays unchanged.
+    If only another edition has the page, the replacement leads to that edition. Otherwise, the link remains unchanged.
     """
     target = normpath(join(dirname(page), link_match[2]))
     other = next((edition for edition in other_editions if target in edition.texts), None)
@@ -197,7 +197,7 @@ def _format_edition_link(
 def write_lesson_site(
     target_folder: Path, own_lessons_folder: Path | None = None, language_codes: Sequence[str] = ()
 ) -> int:
-    """Write a site for some lessons.
+    """Write a site for the given lessons.
 
     Args:
         target_folder: The folder of the site. An older site in it is replaced.

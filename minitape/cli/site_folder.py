@@ -2,9 +2,10 @@
 
 The old site remains until the new one is complete. Files that do not belong to a site are never changed.
 
-A new site is built in a hidden folder next to the old site. The names of both are then written to a journal, and their
-files change places. If an error interrupts that, it is undone. If the process is killed meanwhile, the next build finds
-the journal and completes the change. It also removes the hidden folders of builds that were killed.
+A new site is built in a hidden folder next to the old site. The names of the files in both folders are then written to
+a journal, and the files change places. If an error interrupts the exchange, it is undone. If the process is killed
+during the exchange, the next build finds the journal and completes the exchange. It also removes the hidden folders of
+builds that were killed.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ JOURNAL_FILE = "swap.json"
 class SiteSwap:
     """The exchange of an old site for a new one.
 
-    Every step can be repeated, so an exchange that was interrupted can be completed or undone.
+    Every step can be repeated, so an interrupted exchange can be completed or undone.
 
     Attributes:
         target_folder: The folder of the site.
@@ -66,13 +67,13 @@ class SiteSwap:
         """Write the journal.
 
         Args:
-            old_names: The names of the old site in its folder.
-            new_names: The names of the new site.
+            old_names: The names of the old site's files and folders.
+            new_names: The names of the new site's files and folders.
         """
         write_file(self.journal_file, json.dumps({"old": old_names, "new": new_names}))
 
     def complete_exchange(self) -> None:
-        """Move the old site away and the new one into its place. Files that were moved already are skipped."""
+        """Move the old site away and the new one into its place. Files that have already been moved are skipped."""
         old_names, new_names = self._read_journal()
         for name in old_names:
             if not os.path.lexists(self.old_folder / name):
@@ -95,11 +96,11 @@ class SiteSwap:
         self.journal_file.unlink()
 
     def _read_journal(self) -> tuple[list[str], list[str]]:
-        """Return the names of the old site and of the new one.
+        """Return the names of the old and the new site's files and folders.
 
         Raises:
-            OSError: If the journal cannot be read, or is not a journal. It may come from a stranger, with the folder of
-                the site, and must not move other files.
+            OSError: If the journal cannot be read, or is not a journal. The journal may come from a stranger, together
+                with the site's folder, so it must not move other files.
         """
         try:
             journal = read_json(self.journal_file)
@@ -115,8 +116,8 @@ class SiteSwap:
         """Exchange the sites.
 
         Args:
-            old_names: The names of the old site in its folder.
-            new_names: The names of the new site.
+            old_names: The names of the old site's files and folders.
+            new_names: The names of the new site's files and folders.
 
         Raises:
             OSError: If a file cannot be moved. The old site is then in its place again.
@@ -125,7 +126,7 @@ class SiteSwap:
         try:
             self.complete_exchange()
         except BaseException:
-            # If this fails as well, the journal stays, and the next build completes the exchange.
+            # If this fails as well, the journal remains, and the next build completes the exchange.
             with suppress(OSError):
                 if self.journal_file.exists():
                     self.undo_exchange()
@@ -136,7 +137,7 @@ class SiteSwap:
 def replace_site_folder(target_folder: Path) -> Iterator[Path]:
     """Yield an empty folder for a new site. When the block ends, the new site replaces the site in ``target_folder``.
 
-    If the block raises an exception, ``target_folder`` stays unchanged.
+    If the block raises an exception, ``target_folder`` remains unchanged.
 
     Args:
         target_folder: The folder of the site, which may not exist yet. Its hidden files and CNAME are kept.
@@ -173,7 +174,7 @@ def replace_site_folder(target_folder: Path) -> Iterator[Path]:
 
 
 def _list_site_names(target_folder: Path) -> set[str]:
-    """Return the names of the site in a folder, which may be missing.
+    """Return the names of the site's files and folders. The folder may be missing.
 
     Raises:
         click.ClickException: If the folder contains files that do not belong to a site of minitape.

@@ -44,7 +44,7 @@ def check_notebooks_with_progress_bar(
     Args:
         paths: The notebooks.
         variants: How to run the exercises: "blank", "solved" or both.
-        job_count: How many notebooks run at once.
+        job_count: How many notebooks to run at the same time.
         cell_timeout: How many seconds a cell may take.
 
     Returns:
@@ -176,7 +176,7 @@ def _split_into_short_lines(output_text: str | None) -> list[str]:
 
 
 def get_difference_labels(finding: CheckFinding) -> tuple[str, str]:
-    """Return the names of a finding's two texts.
+    """Return the labels of the two outputs in a finding.
 
     Args:
         finding: The finding.
@@ -202,8 +202,7 @@ def shorten_line_with_checksum(line: str, max_length: int) -> str:
         max_length: The maximum length of an unchanged line.
 
     Returns:
-        The line. A shortened line ends with its full length and a checksum, so two different lines still look
-        different.
+        The line. A shortened line ends with its full length and a checksum, so different lines still look different.
     """
     if len(line) <= max_length:
         return line

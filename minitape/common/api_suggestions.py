@@ -120,7 +120,7 @@ zero_grad | with tf.GradientTape() as tape: ..., a new tape for each step""".spl
 def suggest_replacement(
     missing_name: str, known_names: Collection[str], tf_functions: Collection[str] = (), suggestion_prefix: str = ""
 ) -> str:
-    """Return a sentence that suggests what to write instead of a missing name.
+    """Return a sentence that suggests a replacement for a missing name.
 
     The suggestion is the counterpart of a name from another library or, failing that, a function in ``tf`` with the
     missing name. Notebooks do not show Python's own suggestions, so in a notebook the most similar known name may also

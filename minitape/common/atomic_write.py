@@ -23,7 +23,7 @@ except ImportError:
     # Windows needs no locks here, because it does not delete open files.
     flock = None  # type: ignore[assignment]
 
-# If the file system has no locks, a part file this old in seconds was abandoned.
+# If the file system has no locks, a part file older than this many seconds counts as abandoned.
 ABANDONED_AFTER_SECONDS = 3600
 # The name of a part file contains at most this many characters of the original name, because file systems limit names
 # to 255 bytes.
@@ -133,7 +133,7 @@ def open_replacement_file(
 
 
 def get_error_reason(error: OSError) -> str:
-    """Return why a file could not be written, as a clause.
+    """Return the reason why a file could not be written, as a clause.
 
     Args:
         error: The error of the system.
@@ -144,8 +144,8 @@ def get_error_reason(error: OSError) -> str:
 def _copy_mode(target: Path, partial_file: Path, private: bool) -> None:
     """Give a new file the permissions of the old one.
 
-    Where all files have the same permissions, such as on a USB stick, nothing is changed, because the system would
-    refuse it.
+    On a file system where all files have the same permissions, such as on a USB stick, nothing is changed, because the
+    system would refuse the change.
     """
     mode = stat.S_IMODE(target.stat().st_mode)
     mode = mode & ~stat.S_IRWXO if private else mode
@@ -190,8 +190,8 @@ def _lock_open_file(file_descriptor: int) -> bool:
     """Mark an open file as being written, until it is closed.
 
     Returns:
-        Whether the file is marked. False if the system has no locks: Windows, or a file system such as Lustre, NFS
-        without its lock server, and some FUSE mounts.
+        Whether the file is marked. False if the system does not support locks, as on Windows or on a file system such
+        as Lustre, NFS without its lock server, or some FUSE mounts.
 
     Raises:
         BlockingIOError: If another process has marked the file.
@@ -210,8 +210,8 @@ def _lock_open_file(file_descriptor: int) -> bool:
 def is_abandoned(path: Path) -> bool:
     """Return whether the process that wrote a file has ended.
 
-    If the file system has no locks, an old file counts as abandoned. On Windows every file does, because the system
-    does not remove a file that is open.
+    If the file system has no locks, an old file counts as abandoned. On Windows, every file counts as abandoned,
+    because the system does not remove a file that is open.
 
     Args:
         path: A part file, or a file of `hold_marker_file`.

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 
 def parse_name_table(names_by_module: Mapping[str, str]) -> dict[str, tuple[str, str]]:
-    """Return where each public name in a table is defined.
+    """Return the place where each public name in a table is defined.
 
     Args:
         names_by_module: Maps module paths relative to ``minitape`` to public names separated by spaces.

@@ -1,4 +1,4 @@
-"""Detection of the notebook in which minitape runs."""
+"""Find out whether minitape runs in a notebook."""
 
 from __future__ import annotations
 

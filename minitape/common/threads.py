@@ -15,8 +15,8 @@ def start_thread(task: Callable[[], object], name: str, daemon: bool = True) -> 
         daemon: Whether the program may exit while the thread is running.
 
     Returns:
-        The thread. None if no thread can be started, as in a browser or during interpreter shutdown; the task does not
-        run in that case.
+        The thread, or None if no thread can be started, as in a browser or during interpreter shutdown. In that case,
+        the task does not run.
 
     >>> done = []
     >>> thread = start_thread(lambda: done.append(1), "example")

@@ -1,11 +1,12 @@
-"""Translate minitape's texts into the language of the user.
+"""Translate minitape's messages into the language of the user.
 
-English texts are written in the code that uses them. A lesson's hints are in its answer key, and its questions are in
-its calls to ``predict``. All other texts belong to ``check``, ``explain``, the picture and the command line.
+The English messages are written in the code that uses them. A lesson's hints are in its answer key, and its questions
+are in its calls to ``predict``. All other messages belong to ``check``, ``explain``, the picture and the command line.
 
 The lessons in another language have a ``texts`` folder with gettext files: one for each lesson, such as
 ``texts/01.po``, and one each for ``check``, ``explain``, the picture and the command line. The files are not compiled,
-so a translator's changes take effect immediately. Texts that are missing or marked as fuzzy are shown in English.
+so a translator's changes take effect immediately. Messages whose translation is missing or marked as fuzzy are shown in
+English.
 
 The first available source determines the language:
 
@@ -44,7 +45,7 @@ LESSON_FOLDERS = (PACKAGE / "lessons", PACKAGE.parent / "notebooks")
 
 
 def say(text: str, domain: str = CHECK, code: str | None = None, /, **values: object) -> str:
-    """Translate a text into the user's language and insert values.
+    """Translate a message into the user's language and insert values.
 
     Args:
         text: The English text, with the names of values in braces.
@@ -53,7 +54,7 @@ def say(text: str, domain: str = CHECK, code: str | None = None, /, **values: ob
         **values: The values to insert.
 
     Returns:
-        The translation. The English text if the file has no translation, or if the terminal cannot show the user's
+        The translation, or the English text if the file has no translation or the terminal cannot show the user's
         language.
 
     >>> say("right: {right} of {of}", right=2, of=3)
@@ -66,7 +67,7 @@ def say(text: str, domain: str = CHECK, code: str | None = None, /, **values: ob
 
 
 def print_text(text: object) -> None:
-    """Print a text on any terminal. The characters that it cannot show are replaced by escapes.
+    """Print text on any terminal. Characters that the terminal cannot show are replaced with escapes.
 
     Args:
         text: The text, or an object that is shown as text.
@@ -124,7 +125,7 @@ def detect_language(folder: Path | None = None) -> str:
         folder: A folder with lessons, or None for the user's language.
 
     Returns:
-        The language code. For a folder whose lessons do not name a language, the code is "en".
+        The language code. If the lessons in the folder do not specify a language, the code is "en".
 
     >>> detect_language()
     'en'
@@ -145,7 +146,7 @@ def find_lessons_language(folder: Path) -> str | None:
         folder: The folder.
 
     Returns:
-        The language code, or None if no notebook names a language.
+        The language code, or None if no notebook specifies a language.
     """
     return _read_notebook_language(folder, folder.stat().st_mtime_ns) if folder.is_dir() else None
 
@@ -153,7 +154,7 @@ def find_lessons_language(folder: Path) -> str | None:
 @functools.lru_cache(8)
 def _read_notebook_language(folder: Path, modified_at: int) -> str | None:
     for path in sorted(folder.glob("*.ipynb"))[:MAX_NOTEBOOKS]:
-        # The file may not be a notebook, or may not name its language.
+        # The file may not be a notebook, or may not specify its language.
         with suppress(OSError, ValueError, LookupError, TypeError):
             if LANGUAGE_CODE.fullmatch(code := read_json(path, MAX_NOTEBOOK_SIZE)["metadata"]["language"]):
                 return str(code)
@@ -180,7 +181,7 @@ def find_user_language() -> str:
 
 
 def _find_windows_language() -> str:
-    """Return the language of the Windows user interface, such as "zh_CN"; "" on other systems."""
+    """Return the language of the Windows user interface, such as "zh_CN", or "" on other systems."""
     if sys.platform != "win32":
         return ""
     import ctypes
@@ -211,7 +212,7 @@ def join_sentences(*sentences: str) -> str:
 
 
 def truncate_text(text: str, limit: int) -> str:
-    """Shorten a long text to ``limit`` characters, followed by " ...".
+    """Shorten long text to ``limit`` characters, followed by " ...".
 
     Args:
         text: The text.

@@ -6,7 +6,7 @@ the same calls and quotes the lines that run.
 1. ``backward/recording_tape``: ``with tf.GradientTape()`` opens a recording. ``tape.watch(x)`` gives ``x`` a row.
 2. ``record/record``: the recording is a table of rows. The docstring of the module describes the six cells of a row.
 3. ``tensor/operators`` and ``tensor/operation``: ``x * x`` computes a value and appends a row to the recording.
-4. ``table/primitives/elementwise``: one line of a text states the formula of ``multiply`` and its two derivative rules.
+4. ``table/primitives/elementwise``: one line of text gives the formula of ``multiply`` and its two derivative rules.
 5. ``backward/tape`` and ``backward/gradient``: ``tape.gradient(y, x)`` looks up the rows of ``y`` and ``x``.
 6. ``backward/reachability``: if necessary, it marks the rows that depend on ``x``.
 7. ``backward/sweep``: a loop visits the rows from ``y`` back to ``x`` and applies the rules.
@@ -18,7 +18,7 @@ arrays (``backward/nested_sweep``, ``row_values.TensorValues``). Each operation 
 it.
 
 **``tf.function``.** The first run of a function is an ordinary run that fills a separate recording. ``Record.trace`` is
-that run, and :class:`~minitape.engine.types.TracedRun` lists what the engine asks of it:
+that run, and :class:`~minitape.engine.types.TracedRun` lists what the engine requires of it:
 
 * A tensor from outside, such as an argument, gets a row whose value later calls replace
   (``Record.find_or_add_row`` calls ``enter_outside_tensor``). So does the state of a variable (``find_or_add_state``).
@@ -31,7 +31,7 @@ tape is a single row of that tape. The rule of this row runs the gradient of the
 ``docs/functions.md`` explains this with examples.
 
 Each folder imports only the folders before it in this list. Three modules of ``table/primitives`` are exceptions,
-because their rules create tensors or ask about the first run of a function. The engine imports no package above it.
+because their rules create tensors or check for the first run of a function. The engine imports no package above it.
 
 ``values/``       ``dtypes``, ``shape``, ``nest``: element types, shapes and nested structures;
                   ``errors``, ``argument_errors``: TensorFlow's exceptions, and the errors for wrong arguments

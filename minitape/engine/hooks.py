@@ -27,7 +27,7 @@ class Hooks:
         """Add functions to the attributes.
 
         Args:
-            names_by_module: For each module, its function names in one string, in the form that
+            names_by_module: For each module, one string with its function names, in the form that
                 :func:`parse_name_table` reads.
         """
         self._home_by_name |= parse_name_table(names_by_module)

@@ -29,17 +29,17 @@ if TYPE_CHECKING:
     from .values.dtypes import DType
     from .values.shape import TensorShape
 
-    # Each alias names an idea that Python's types cannot express. Its comment gives the reason.
+    # Each alias stands for an idea that Python's types cannot express. Its comment gives the reason.
 
-    # An array, a NumPy scalar or a Python number; in rules also a tensor. The same formula computes with all of them.
+    # An array, a NumPy scalar, a Python number or, in rules, a tensor. The same formula computes with all of them.
     Array: TypeAlias = Any
-    # An array; in a recorded sweep, a tensor. The same formula computes with both.
+    # An array or, in a recorded sweep, a tensor. The same formula computes with both.
     Adjoint: TypeAlias = Any
     # A function that returns the adjoint of a row, or None if the row has none.
     AdjointLookup: TypeAlias = Callable[[int], Adjoint]
     # A tensor or a tuple of tensors, depending on the number of outputs of the primitive.
     Result: TypeAlias = Any
-    # Anything that converts to a tensor: tensors, variables, arrays, numbers, text, and lists of these.
+    # Anything that converts to a tensor: tensors, variables, arrays, numbers, strings, and lists of these.
     Value: TypeAlias = Any
     # A tensor, a variable, or a wrapper around a variable. With a union, type checkers would not find `shape`.
     TargetOrSource: TypeAlias = Any
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     Object: TypeAlias = Any
     # The six columns of a recording: op, a, b, call, site, value.
     Columns: TypeAlias = list[list]
-    # A NumPy scalar class, or ``object`` for text.
+    # A NumPy scalar class, or ``object`` for strings.
     NumPyType: TypeAlias = type[Any]
     # An ``InterruptSafeExit``, which is an ``__exit__`` in the form of a property.
     ExitProperty: TypeAlias = Callable[..., bool | None]
@@ -93,7 +93,7 @@ if TYPE_CHECKING:
             cause: The name of the reason why the gradient is None.
             message: The cause as a sentence.
             fix: A sentence on what to change.
-            filename: The file of the statement that broke the chain. None if no single statement did.
+            filename: The file of the statement that broke the chain, or None if no single statement did.
             line: The line of the statement.
             patch: The corrected line, if the correction is a single line.
             patch_line: The line that ``patch`` replaces, if that is not ``line``.
@@ -139,7 +139,7 @@ if TYPE_CHECKING:
             ...
 
         def find_symbolic_name(self, row: int) -> str | None:
-            """Return the name that replaces a tensor's value in its repr; None if the value may be shown."""
+            """Return the name that replaces a tensor's value in its repr, or None if the value may be shown."""
             ...
 
         def initialize_variable(self, variable: ResourceVariable, *arguments: Object) -> None:

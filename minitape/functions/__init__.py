@@ -13,6 +13,6 @@
 * ``control_flow`` provides ``tf.cond`` and ``tf.while_loop``.
 * ``tensor_spec`` provides ``tf.TensorSpec``, and the keys that distinguish kinds of calls.
 * ``settings`` switches tracing off, and returns whether a function is being traced.
-* ``inner_rows`` replays a recording as operations, for pictures and ``explain``.
+* ``inner_rows`` replays a recording as recorded operations, for pictures and ``explain``.
 * ``tf1_graph`` emulates TensorFlow 1 graphs, in which calls wait for a session.
 """

@@ -2,7 +2,7 @@
 
 In eager mode, Python runs the branch or loop. In a traced function, each call is one row. The row contains a recording
 of each branch, or of the condition and body of the loop. Only pure computations are recorded in this way. If a function
-prints, draws random numbers, assigns, or fails with the values of this run, Python runs it. Guards then record Python's
+prints, draws random numbers, assigns, or fails with the values of this run, Python runs it, and guards record Python's
 decisions.
 """
 
@@ -210,7 +210,7 @@ def _write_control_flow_row(
 
 
 def _open_scope(name: str) -> AbstractContextManager:
-    """Return a block whose rows have this name as their innermost scope. Pictures of the inside show the name."""
+    """Return a block whose rows have this name as their innermost scope, which pictures of the inside show."""
     return TemporaryAttributes(state, scope=(*state.scope, name))
 
 

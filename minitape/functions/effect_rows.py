@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 class EffectLog:
     """The effects of one call, and their results.
 
-    During a call, Python may run again, or another recording may be tried. The previous effects are then not repeated,
-    because the log returns their results.
+    If Python runs again during a call, or another recording is tried, the previous effects are not repeated, because
+    the log returns their results.
 
     Attributes:
         results: The results of the effects, in order of execution.
@@ -91,8 +91,9 @@ class PythonRow(Primitive):
     Attributes:
         run: ``run(arrays, with_notes)`` returns the output arrays. If the row has notes, they are the last item. If
             `with_notes` is false, the notes may be empty or missing.
-        sweep: ``sweep(positions, inputs, adjoints, notes)`` returns the shares of the inputs at `positions`. It takes
-            arrays or tensors, and returns the same kind. None if the operation has no gradient.
+        sweep: ``sweep(positions, inputs, adjoints, notes)`` returns the shares of the inputs at `positions`. Both
+            arguments and results are arrays, or both are tensors. The attribute is None if the operation has no
+            gradient.
         has_notes: Whether the last output of the row contains notes for the gradient.
         stateful: Whether every call runs the row, even if no result depends on it.
         is_guard: Whether the row raises `GuardError` if a call differs from the recorded run.
@@ -102,8 +103,8 @@ class PythonRow(Primitive):
         bodies: The recordings inside a branch or loop.
         first_inputs: For each body, the position of the first input that the body captures.
         last_run: A weak reference to the last run of a py_function.
-        replay: A function that computes the results as recorded operations, for a picture of the inside. None if the
-            row contains no recording.
+        replay: A function that computes the results as recorded operations, for a picture of the inside, or None if
+            the row contains no recording.
     """
 
     has_tuple_output = True
@@ -310,7 +311,7 @@ class _ReplayableCall:
     Attributes:
         function: The function.
         arguments: The positional arguments and the keyword arguments.
-        result: The result of the latest repetition.
+        result: The result of the latest call.
         leaves: The flat arguments, with variables replaced by their current states.
         tensors: The tensors among `leaves`.
     """
@@ -423,7 +424,8 @@ def write_py_function_row(
 ) -> Structure:
     """Write the row of a ``tf.py_function`` or ``tf.numpy_function``.
 
-    The notes of the row contain its run. The tape of the run computes the gradient of a py_function.
+    The row's notes hold the call of the user's function that produced the row. The tape of this call computes the
+    gradient of a py_function.
 
     Args:
         function: The public function: py_function, numpy_function or py_func.

@@ -55,7 +55,7 @@ NO_VALUE = np.bool_(True)
 
 
 class OutOfScopeValue(ArraySpec, NDArrayOperatorsMixin):
-    """The replacement for a tensor's value after the end of the function that computed it.
+    """The replacement for a tensor's value after the function that computed it has ended.
 
     It has a shape and a dtype. Any other use raises `InaccessibleTensorError`.
 
@@ -108,8 +108,8 @@ class Feed(NamedTuple):
     Attributes:
         row: The row number.
         variable: The variable, if the row is its state.
-        captured_ref: A function that returns the captured tensor, or None if the tensor no longer exists. None for
-            arguments and variables.
+        captured_ref: A function that returns the captured tensor, or None if the tensor no longer exists. The attribute
+            is None for arguments and variables.
         is_varying: Whether the value can differ between calls. False for tensors from outside all traced functions.
     """
 
@@ -142,14 +142,14 @@ class FirstRun:
         name: The name of the function.
         outer_trace: The first run during which this run began, or None.
         argument_names: For each argument tensor, the name of its parameter.
-        note_branch: A function that writes a guard for a tensor on which Python branches. None for a tentative run,
+        note_branch: A function that writes a guard for a tensor on which Python branches, or None for a tentative run,
             which only finds out whether the function can be recorded, and must not have effects.
         record: The rows of the run.
         has_values: Whether tensors have the values of the first run. While a gradient is recorded, zeros replace the
             released values.
-        feeds: The feeds, by row. Arguments come first.
-        variable_states: The current state of each variable, by the variable's id.
-        assigned_variables: The variables that have been assigned during the run, by id.
+        feeds: The feeds, keyed by row. Arguments come first.
+        variable_states: The current state of each variable, keyed by the variable's id.
+        assigned_variables: The variables that have been assigned during the run, keyed by id.
         new_variables: The variables that were created during the run.
         tensor_refs: Weak references to the tensors of the run.
         lock: A lock that is held while the rows of a gradient are added.
@@ -162,7 +162,8 @@ class FirstRun:
 
         Args:
             name: The name of the function, used in messages.
-            note_branch: A function that writes a guard for a tensor on which Python branches. None for a tentative run.
+            note_branch: A function that writes a guard for a tensor on which Python branches, or None for a tentative
+                run.
             argument_names: For each argument tensor, the name of its parameter.
         """
         self.name = name
@@ -230,7 +231,7 @@ class FirstRun:
                 tensor._value = OutOfScopeValue(self.name, tensor._value, not self.is_varying(tensor._row))
 
     def _list_live_tensors(self) -> list[EagerTensor]:
-        """List those tensors of the run that still exist, and forget all others."""
+        """List the tensors of the run that still exist, and forget all others."""
         tensors = [tensor for tensor_ref in self.tensor_refs if (tensor := tensor_ref()) is not None]
         self.tensor_refs = [*map(weakref.ref, tensors)]
         return tensors
@@ -256,7 +257,7 @@ class FirstRun:
 
         Args:
             value: The array or NumPy scalar that the tensor has in the first run.
-            variable: The variable, if the feed is its state. None for an argument.
+            variable: The variable, if the feed is its state, or None for an argument.
 
         Returns:
             A new tensor of the trace.
@@ -377,8 +378,8 @@ class FirstRun:
             row: The row of the tensor.
 
         Returns:
-            The name of its argument or operation, followed by ":0". None if the value may be shown, because it is the
-            same in every call.
+            The name of its argument or operation, followed by ":0", or None if the value may be shown, because it is
+            the same in every call.
         """
         if not self.is_varying(row):
             return None

@@ -227,13 +227,13 @@ class Function(Generic[Params, Returned]):
     def _call_or_trace_recording(self, args: tuple, kwargs: dict, tensor_types: tuple | None = None) -> Structure:
         """Call the first recording whose guards hold, or trace the function, and return the packed results.
 
-        An `EffectLog` stores the effects that ran while recordings were tried, so that no effect happens twice.
+        An `EffectLog` stores the effects that already ran during attempted recordings, so that no effect runs twice.
 
         Args:
             args: The positional arguments.
             kwargs: The keyword arguments.
-            tensor_types: The alternating dtypes and shapes of the arguments, if all arguments are eager tensors. The
-                recordings are then also stored for the shortcut in `__call__`. None for other calls.
+            tensor_types: The alternating dtypes and shapes of the arguments if all arguments are eager tensors,
+                otherwise None. For eager tensors, the recordings are also stored for the shortcut in `__call__`.
 
         Returns:
             The results in the structure that the Python function returned.
@@ -245,7 +245,8 @@ class Function(Generic[Params, Returned]):
         tried_count = 0
         log = EffectLog()
         with TemporaryAttributes(thread_effects, log=log):
-            # The lock is then acquired, and new recordings are tried, because another thread may have traced meanwhile.
+            # The lock is then acquired, and new recordings are tried, because another thread may have traced the
+            # function by now.
             for lock in (nullcontext(), self._lock):
                 with lock:
                     for recording, pack_results in recordings.recordings[tried_count:]:

@@ -44,7 +44,7 @@ class Assignment(NamedTuple):
     Attributes:
         variable: The variable.
         row: The row number of the state.
-        site: (code, bytecode offset) of the user's assignment. Empty if they are unknown.
+        site: (code, bytecode offset) of the user's assignment, or () if they are unknown.
     """
 
     variable: ResourceVariable
@@ -67,7 +67,7 @@ class TracedFunction(NamedTuple):
 
 
 class FunctionRecording:
-    """A function from some rows of a trace to other rows.
+    """A function that computes some rows of a trace from other rows.
 
     Attributes:
         table: The rows of the trace.
@@ -76,10 +76,10 @@ class FunctionRecording:
         feeds: The rows whose values each call provides. Arguments come first.
         results: The rows that a call returns.
         assignments: The new states of the variables that a call assigns.
-        effects: The calls that always run: effects and guards.
+        effects: The calls that run in every call of the function: effects and guards.
         fetches: The rows that a call computes: the results, followed by the new states.
         argument_count: The number of feeds that are arguments.
-        varying_rows: The rows of those feeds whose values can differ between calls.
+        varying_rows: The rows of the feeds whose values can differ between calls.
         is_plain: Whether a call only computes its program, without effects, assignments or variables.
         per_run_rows: The rows that differ between runs, such as random numbers and results of Python functions.
     """
@@ -99,7 +99,7 @@ class FunctionRecording:
             feeds: The rows whose values each call provides. Arguments come first.
             results: The rows that a call returns.
             assignments: The new states of the variables that a call assigns.
-            effects: The calls that always run: effects and guards.
+            effects: The calls that run in every call of the function: effects and guards.
         """
         self.table, self.trace, self.name = table, table.trace, table.trace.name
         self.feeds, self.results = feeds, results
@@ -148,7 +148,7 @@ class FunctionRecording:
         """Return a tensor for each feed of a call.
 
         Args:
-            arguments: The tensors for the feeds that are arguments.
+            arguments: The tensors to use for feeds that are passed as arguments.
 
         Returns:
             The arguments, followed by the current variable states and the captured tensors, in the order of `feeds`. If
@@ -170,7 +170,7 @@ class FunctionRecording:
         gradient reads.
 
         Args:
-            arguments: The tensors for the feeds that are arguments.
+            arguments: The tensors to use for feeds that are passed as arguments.
 
         Returns:
             The results as tensors.
@@ -217,7 +217,7 @@ class FunctionRecording:
             saved: The values that the call kept for its gradient.
 
         Returns:
-            The results, then the new states, as tensors.
+            The results, followed by the new states, as tensors.
         """
         return inner_rows.replay_recording(self, inputs, saved)
 
@@ -376,8 +376,8 @@ FUNCTION_PRIMITIVE = Primitive(
 )
 
 
-# This joins the outputs of a function that another function calls. If a sweep reaches one output, the other outputs
-# have zeros as their adjoints.
+# This primitive joins the outputs of a function that another function calls. If a sweep reaches one output, the other
+# outputs have zeros as their adjoints.
 CALL_OUTPUTS_PRIMITIVE = Primitive(
     "call_outputs",
     lambda *arrays: arrays,

@@ -1,6 +1,7 @@
 """Compute the rows of a trace for other arrays.
 
-This is the plain form. It applies one primitive after another. ``speed/`` compiles the same rows to a single function.
+This is the plain form. It applies one primitive after another. ``speed/`` compiles the same rows into a single
+function.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 # A program is fused after this many runs if numba is already loaded. The first run, in Python, does not count.
 FUSE_AFTER_RUNS = 63
-# After this many runs, it pays to load numba.
+# After this many runs, loading numba pays off.
 LOAD_NUMBA_AFTER_RUNS = 512
 
 
@@ -34,9 +35,9 @@ class TraceTable:
     Attributes:
         trace: The first run.
         record: The record of its rows.
-        calls: The call that computed each row, by row.
-        shape_dtypes: The shape and dtype of each row, by row.
-        constants: The values that are the same in every call, by row.
+        calls: The call that computed each row, keyed by row.
+        shape_dtypes: The shape and dtype of each row, keyed by row.
+        constants: The values that are the same in every call, keyed by row.
     """
 
     def __init__(self, trace: FirstRun) -> None:
@@ -88,7 +89,7 @@ class TraceTable:
             effects: Calls that are needed even if no fetched row depends on them.
 
         Returns:
-            The needed calls in row order, and the needed constants by row.
+            The needed calls in row order, and the needed constants, keyed by row.
         """
         visited_rows, stack = set(feeds), [*fetches, *(call.row for call in effects)]
         calls: dict[int, Call] = {}
@@ -127,7 +128,7 @@ class Rows:
         may_warn: Whether a run can cause NumPy warnings.
         steps: For each needed call, a tuple of the call, its function on arrays, and whether that function returns a
             tuple.
-        constants: The needed constants by row.
+        constants: The needed constants, keyed by row.
         fetches: The rows to compute.
         feeds: The rows whose arrays are provided.
     """
@@ -148,7 +149,7 @@ class Rows:
         Args:
             table: The rows of the trace.
             calls: The needed calls in row order.
-            constants: The needed constants by row.
+            constants: The needed constants, keyed by row.
             fetches: The rows to compute.
             feeds: The rows whose arrays are provided.
             build_call_function: A function that returns the array function of a call, see `build_call_function` in this
@@ -177,7 +178,7 @@ class Rows:
         return tuple([values[row] for row in self.fetches])
 
     def fuse_loops_if_faster(self, run_count: int) -> bool:
-        """Fuse the program into compiled loops if that pays after this number of runs.
+        """Fuse the program into compiled loops if that pays off after this number of runs.
 
         Args:
             run_count: How often the program has run.
@@ -189,7 +190,7 @@ class Rows:
 
 
 class RowProgram:
-    """A function from the arrays of some rows to the arrays of other rows.
+    """A function that computes the arrays of some rows from the arrays of other rows.
 
     Attributes:
         table: The rows of the trace.
@@ -197,7 +198,7 @@ class RowProgram:
         feeds: The rows whose arrays are provided.
         effects: Calls that run even if no fetched row depends on them.
         run_count: The number of runs so far, counted only while `next_fuse` is not 0.
-        next_fuse: The run count at which to try fusing next. 0 if the decision is final.
+        next_fuse: The run count at which to try fusing next, or 0 if the decision is final.
     """
 
     def __init__(self, table: TraceTable, fetches: Sequence, feeds: Sequence, effects: Sequence[Call] = ()) -> None:

@@ -40,7 +40,7 @@ class TensorSpec:
         object.__setattr__(self, "dtype", dtypes.as_dtype(self.dtype))
 
     def __repr__(self) -> str:
-        """Return the same text as TensorFlow."""
+        """Return the representation in TensorFlow's format."""
         return f"TensorSpec(shape={self.shape}, dtype={self.dtype!r}, name={self.name!r})"
 
 

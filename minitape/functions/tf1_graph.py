@@ -30,7 +30,7 @@ from .traced_calls import wrap_for_traces
 if TYPE_CHECKING:
     from ..engine.types import Attributes, DTypeLike, Index, Object, ShapeLike, Structure
 
-# The registered gradient functions (op, *upstream), by name.
+# The registered gradient functions (op, *upstream), keyed by name.
 REGISTERED_GRADIENTS: dict[str, Callable | None] = {}
 
 
@@ -244,7 +244,7 @@ class Placeholder(Deferred):
     shape = property(lambda self: self._shape, doc="The shape, with None for unknown sizes.")
 
     def __repr__(self) -> str:
-        """Return the text that TensorFlow shows."""
+        """Return the representation in TensorFlow's format."""
         return f'Tensor("{self.name}", shape={self.shape}, dtype={self.dtype.name})'
 
     def _raise_missing_feed(self) -> Any:
@@ -422,7 +422,7 @@ class SessionRun:
     Attributes:
         feed_values: Values for placeholders and other tensors.
         tape: A persistent tape that records all calls.
-        computed_values: The results so far, by call.
+        computed_values: The results so far, keyed by call.
     """
 
     def __init__(self, feed_values: dict) -> None:
@@ -510,8 +510,8 @@ def _run_with_registered_gradient(
 
     Args:
         call: The call.
-        gradient_function: A function (operation, *upstream) that returns the gradients of the inputs. None if there is
-            no gradient.
+        gradient_function: A function (operation, *upstream) that returns the gradients of the inputs, or None if there
+            is no gradient.
         args: The computed positional arguments.
         kwargs: The computed keyword arguments.
 
@@ -574,7 +574,7 @@ def gradients(ys: Structure, xs: Structure, grad_ys: Structure = None, name: str
 
 
 class RegisterGradient:
-    """A decorator that registers a gradient function under a name for ``Graph.gradient_override_map``.
+    """A decorator that registers a gradient function under a name, for use with ``Graph.gradient_override_map``.
 
     The function is called as ``grad(op, *upstream)`` and returns a gradient for each input of the operation.
 

@@ -1,4 +1,4 @@
-"""Faster forms of parts of the engine. Without this folder, minitape returns the same results more slowly.
+"""Faster versions of engine functions. Without this folder, minitape returns the same results, but more slowly.
 
 Recording operations:
 
@@ -16,8 +16,8 @@ Backward sweeps:
 
 Rows of a ``tf.function``:
 
-* ``compiled_rows`` compiles them to one Python function.
-* ``fusion`` and ``loop_detection`` compile rows that run often to loops, with numba.
+* ``compiled_rows`` compiles them into one Python function.
+* ``fusion`` and ``loop_detection`` compile frequently computed rows into loops with numba.
 * ``blockwise`` computes several operations on large arrays together, with NumPy and compiled loops.
 
 Compiling: ``compilation``, ``machine_code`` and ``code_cache`` compile each function once, and store its machine code.
@@ -78,7 +78,7 @@ class Speed(Accelerator):
         create_buffer: See :func:`minitape.speed.array_blocks.create_buffer`.
         accumulate_adjoint: See :func:`minitape.speed.array_blocks.accumulate_adjoint`.
         compile_formula: See :func:`minitape.speed.array_blocks.compile_formula`.
-        pairs: The replaced functions and classes, by name.
+        pairs: The replaced functions and classes, keyed by name.
         functions: The generated functions, in the order in which they were built.
     """
 

@@ -27,8 +27,8 @@ from .fusion import (
 if TYPE_CHECKING:
     from .fusion import ProgramTable
 
-MIN_CALLS = 3  # Shorter runs do not pay.
-BLOCK_SIZE = LARGE - 1  # The elements in a block. A block itself must not count as large.
+MIN_CALLS = 3  # Compiling shorter runs does not pay off.
+BLOCK_SIZE = LARGE - 1  # The number of elements in a block. A block itself must not count as large.
 
 
 class BlockTable(NamedTuple):
@@ -36,7 +36,7 @@ class BlockTable(NamedTuple):
 
     Attributes:
         shape_dtypes: The shape and dtype of each row. Arrays have the shape (BLOCK_SIZE,).
-        constants: The constant scalars, by row.
+        constants: The constant scalars, keyed by row.
         calls: Always empty, because the program of a block receives its calls separately.
     """
 
@@ -53,7 +53,7 @@ def find_blockwise_kind(table: ProgramTable, call: Call) -> tuple[tuple[int, ...
         call: An elementwise call, or a sum or mean of all elements.
 
     Returns:
-        (shape, float type), which are the same for all calls in a run. None for all other calls.
+        (shape, float type), which are the same for all calls in a run, or None for all other calls.
     """
     is_reduction = call.primitive.name in TOTAL_PRIMITIVES
     shape = table.shape_dtypes[call.inputs[0] if is_reduction else call.row][0]
@@ -70,7 +70,7 @@ def find_broadcast_number_row(table: ProgramTable, row: int) -> int | None:
     """Return the row of the scalar that a large array repeats.
 
     This is the row itself if it is a constant with equal elements, or the row of a scalar that was broadcast to the
-    array. None for all other arrays.
+    array, or None for all other arrays.
     """
     if row in table.constants:
         return row if find_uniform_number(table.constants[row]) is not None else None
@@ -88,7 +88,7 @@ def compile_blockwise_run(
     consumers: dict[int, list[int]],
     build_writer: Callable,
 ) -> tuple[Callable, list[int], list[int]]:
-    """Compile a run of calls to a single function that computes block by block.
+    """Compile a run of calls into a single function that computes block by block.
 
     Args:
         table: The rows of the function.
@@ -136,7 +136,7 @@ def compile_blockwise_run(
 
 
 class _BlockwiseRun(NamedTuple):
-    """The rows of a run, by their part in the generated function.
+    """The rows of a run, grouped by their role in the generated function.
 
     Attributes:
         shape: The shape of the run's large arrays.

@@ -1,9 +1,9 @@
-"""Compile the rows of a recording to a single Python function on arrays.
+"""Compile the rows of a recording into a single Python function on arrays.
 
 This is the fast form of :class:`minitape.functions.row_program.Rows`. The generated function has one line for each
 call. If the call has a formula, the line contains it. If the function runs often, array operations are fused into loops
-that numba compiles. So are repeated scalar operations. In a compiled chain of a thousand scalars, each operation takes
-a few nanoseconds.
+that numba compiles. Repeated scalar operations are fused as well. In a compiled chain of a thousand scalars, each
+operation takes a few nanoseconds.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 LOAD_NUMBA_AFTER_RUNS = 512  # After this many runs, numba is loaded to fuse the program.
 
 MIN_PIECES = 256  # Numba is loaded earlier for this many calls. Each piece of an array counts as a call.
-PIECE_SIZE = 4096  # The elements in a piece. Arrays with at least one piece are dropped after their last use.
-MIN_SCALAR_CALLS = 48  # A compiled loop pays for at least this many scalar calls.
+PIECE_SIZE = 4096  # The number of elements in a piece. Arrays with at least one piece are dropped after their last use.
+MIN_SCALAR_CALLS = 48  # A compiled loop pays off for at least this many scalar calls.
 MAX_LOOP_CALLS = 16  # A loop over a block has at most this many calls. More would not fit in the cache.
 
 _ALIASES = {"identity", "stop_gradient"}
@@ -62,7 +62,7 @@ class ProgramWriter:
         function_count: The number of compiled functions that the program calls.
         consumers: For each row, the rows of the calls that read it, in order. -1 stands for a fetch by the caller.
         unread_counts: For each row, how many of its readers have not been written yet.
-        runs: The runs that pay in this program, in the order in which calls may join them.
+        runs: The kinds of runs that pay off in this program, in the order in which calls may join them.
         slow_kinds: The kinds of large arrays on which functions such as sin are computed. For these functions, NumPy is
             faster than compiled loops.
     """
@@ -97,7 +97,7 @@ class ProgramWriter:
         self.runs = self._create_candidate_runs()
 
     def _create_candidate_runs(self) -> list[_CallRun]:
-        """Return an empty run of each kind that pays here, in the order in which calls may join them."""
+        """Return an empty run of each kind that pays off here, in the order in which calls may join them."""
         # Unlike NumPy, compiled loops do not have vector code for the functions of these calls.
         self.slow_kinds = {
             blockwise.find_blockwise_kind(self.table, c)
@@ -248,7 +248,7 @@ class ProgramWriter:
         """Write scalar calls as loops, if they repeat the same operations.
 
         Returns:
-            Whether the calls were written. False if loops do not pay.
+            Whether the calls were written. False if loops do not pay off.
         """
         if len(calls) < MIN_SCALAR_CALLS:
             return False
@@ -349,10 +349,10 @@ class _CallRun:
     Attributes:
         find_kind: A function of (run, call) that returns the kind of a call, such as its float type, or None if the
             call cannot join.
-        write_calls: A function of (calls, kind) that writes calls together, or returns False if that does not pay.
+        write_calls: A function of (calls, kind) that writes calls together, or returns False if that does not pay off.
         calls: The waiting calls.
         rows: The rows of these calls.
-        kind: The kind of these calls. None if the run is empty.
+        kind: The kind of these calls, or None if the run is empty.
     """
 
     def __init__(
@@ -409,7 +409,7 @@ def _build_formula_template(text: str) -> str:
 
 
 class CompiledRows:
-    """The rows that a call of a function needs, as a single compiled function.
+    """The rows needed for a call of a function, as a single compiled function.
 
     :class:`minitape.functions.row_program.Rows` is the plain form.
 
@@ -451,7 +451,7 @@ class CompiledRows:
         self.compute_fetches, self.may_warn = writer.write_program(), writer.may_warn
 
     def fuse_loops_if_faster(self, run_count: int) -> bool:
-        """Compile loops with numba, if that pays after this number of runs.
+        """Compile loops with numba, if that pays off after this number of runs.
 
         Numba is imported only after many runs, or for large programs.
 

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from ..engine.types import Adjoint, Function, Object
     from .packed_rows import PackedRecord
 
-MIN_NUMBER_ROWS, MIN_MIXED_ROWS = 24, 512  # A compiled loop may pay for at least this many rows.
+MIN_NUMBER_ROWS, MIN_MIXED_ROWS = 24, 512  # A compiled loop may pay off for at least this many rows.
 
 
 def run_sweep(plain: Function) -> Function:
@@ -69,9 +69,9 @@ def run_fast_sweep(
 
     Args:
         record: The recording to sweep over.
-        adjoints: The seeds, by target row. The sweep changes this dictionary.
+        adjoints: The seeds, keyed by target row. The sweep changes this dictionary.
         sources: The source rows, whose adjoints are kept.
-        reachable: For each row, whether a source is reachable through it. None if all rows matter.
+        reachable: For each row, whether a source is reachable through the row, or None if all rows matter.
         is_recorded: Whether an outer tape records the sweep. The adjoints are then tensors.
 
     Returns:
@@ -128,9 +128,9 @@ def _sweep_mixed_rows(
 
     Args:
         record: The recording to sweep over.
-        adjoints: The adjoints by row: at the start the seeds, at the end the adjoints of the sources.
+        adjoints: The adjoints, keyed by row: the seeds at the start, and the adjoints of the sources at the end.
         sources: The source rows, whose adjoints are kept.
-        reachable: For each row, whether a source is reachable through it. None if all rows matter.
+        reachable: For each row, whether a source is reachable through the row, or None if all rows matter.
         is_recorded: Whether an outer tape records the sweep.
         last_row: The row at which the sweep begins.
         first_row: The row at which the sweep ends.
@@ -210,7 +210,7 @@ def send_call_shares(
         matters: For each row, whether its adjoint is needed.
         read_value: A function that returns the value of a row, which is a tensor in a recorded sweep.
         read_held: A function that returns the array or spec of a row in the recording.
-        adjoints: The adjoints by row, which this function changes.
+        adjoints: The adjoints, keyed by row. This function changes them.
     """
     primitive: Object = call.primitive
     rows = call.inputs
@@ -315,7 +315,7 @@ STEPS = _StepFunctions()
 
 
 class _ShareFunctions(dict["Object", "list[Any]"]):
-    """The functions that compute all shares of a scalar operation, by scalar type and then by code.
+    """The functions that compute all shares of a scalar operation, keyed by scalar type and then by code.
 
     Each function takes g, z, x and y. It returns a tuple with the share of each input, or with None for an input
     without a rule. The functions for a type are compiled on first use.

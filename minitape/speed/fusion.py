@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     class ProgramTable(Protocol):
         """The part of ``minitape.functions.row_program.TraceTable`` that the program writers use.
 
-        This is a protocol, because the package of that class imports this package.
+        This class is a protocol, because the package of that class imports this package.
         """
 
         @property
@@ -37,16 +37,16 @@ if TYPE_CHECKING:
 
         @property
         def constants(self) -> dict[int, Any]:
-            """The values that are the same in every run, by row."""
+            """The values that are the same in every run, keyed by row."""
             ...
 
         @property
         def calls(self) -> dict[int, Call]:
-            """The call that computes each row, by row. Leaves are missing."""
+            """The call that computes each row, keyed by row. Leaves are missing."""
             ...
 
 
-MIN_CALLS = 6  # A separate loop pays for at least this many array operations.
+MIN_CALLS = 6  # A separate loop pays off for at least this many array operations.
 INDEX_NAMES = "ijk"
 _ROW_NUMBER = re.compile(r"(?<=\b[vts])\d+")  # This matches the row number in a name.
 SHORT_SIZE = 256  # For arrays up to this size, a fused loop is faster than NumPy's vector functions.
@@ -177,7 +177,7 @@ class FusedLoopWriter:
         outputs: The rows whose values the function returns: scalars and slices.
         inputs: The rows whose values the function takes, in the order of its parameters.
         lines: The lines written so far.
-        loop_shape: The shape of the open loop. None if no loop is open.
+        loop_shape: The shape of the open loop, or None if no loop is open.
         loop_body: The assignments of the open loop, as (target, expression).
         loop_rows: The rows whose elements the open loop computes.
         sum_calls: The sums and means that the open loop computes.

@@ -102,7 +102,7 @@ def format_module_header(float_name: str) -> str:
 
 @cache
 def _parse_kernel_functions() -> dict[str, tuple[list[str], ast.AST]]:
-    """Return the parameters and the expression of each function that formulas may call, by name."""
+    """Return the parameters and the expression of each function that formulas may call, keyed by name."""
     texts = {f"{name}(x)": f"T({function}(np.float64(x)))" for name, function in _MATH.items()} | _OTHER
     functions: dict[str, tuple[list[str], ast.AST]] = {}
     for head, text in texts.items():

@@ -1,4 +1,4 @@
-"""Compile the kernels for long sweeps, and decide when they pay.
+"""Compile the kernels for long sweeps, and decide when they pay off.
 
 There is one kernel for each scalar type. :mod:`minitape.speed.kernel_source` writes the source that numba compiles. If
 numba is missing, fails, or is disabled by ``NUMBA_DISABLE_JIT=1``, sweeps run in Python.
@@ -41,7 +41,7 @@ def is_kernel_loaded() -> bool:
 
 
 def find_or_compile_kernel(number_type: NumPyType) -> Function | None:
-    """Return the kernel for a scalar type, and compile it if necessary.
+    """Return the kernel for a scalar type, compiling it if necessary.
 
     Args:
         number_type: The scalar type, np.float32 or np.float64.
@@ -103,7 +103,7 @@ def warm_up(progress: Callable[[str, int, int], None] | None = None) -> str:
     return "" if all(map(is_machine_code_kept, compiled_kernels)) else "they could not be kept for the next process"
 
 
-# -- when they pay ---------------------------------------------------------------------------------
+# -- when kernels pay off --------------------------------------------------------------------------
 
 MIN_NUMBERS = 24  # A loaded kernel is faster than Python for recordings with at least this many scalars.
 # Loading numba takes half a second. A process that has swept this many rows in Python will probably sweep many more.

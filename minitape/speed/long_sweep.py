@@ -26,12 +26,12 @@ def build_long_sweep(
 
     Args:
         record: The recording to sweep over. It is packed if the compiled loop is used.
-        seeds: The adjoints of the targets, by row.
+        seeds: The adjoints of the targets, keyed by row.
         sources: The rows whose adjoints are kept.
-        reachable: For each row, whether a source is reachable through it. None if all rows matter.
+        reachable: For each row, whether a source is reachable through the row, or None if all rows matter.
 
     Returns:
-        The sweep, before its run. None if a sweep in Python is faster.
+        The sweep, which has not started yet, or None if a sweep in Python is faster.
     """
     kernel = find_kernel_and_pack_rows(record, max(seeds) - min(sources) + 1)
     return None if kernel is None else LongSweep(kernel, record, seeds, sources, reachable)
@@ -46,9 +46,10 @@ class LongSweep(Sweep):
         record: The packed recording.
         kernel: The compiled function ``backward`` of :mod:`minitape.speed.kernel_source`.
         number_type: The type of all scalars in the recording, np.float32 or np.float64.
-        number_column: The values of all rows, in this dtype and of shape (rows,). NaN for rows without a scalar.
+        number_column: The values of all rows, as an array of this dtype with shape (rows,). Rows without a scalar
+            contain NaN.
         adjoint_column: The adjoints of all rows, of the same dtype and shape.
-        reach_flags: For each row, a uint8. Bit 0 is set if the row matters, and bit 1 if the row has received an
+        reach_flags: A uint8 for each row. Bit 0 is set if the row matters, and bit 1 if the row has received an
             adjoint.
     """
 
@@ -62,7 +63,7 @@ class LongSweep(Sweep):
         sources: set[int],
         reachable: bytearray | None,
     ) -> None:
-        """Create the columns, and enter the seeds. The arguments are the same as for :func:`build_long_sweep`."""
+        """Create the columns and enter the seeds. The arguments are the same as for :func:`build_long_sweep`."""
         super().__init__(record, seeds, sources, reachable)
         number_type = record.number_type
         assert number_type is not None  # Otherwise, there would be no kernel.

@@ -1,9 +1,9 @@
 """Find loops in long runs of scalar operations, and compile them.
 
-A Python loop records the same operations in every turn, and so does its gradient. This module finds such repetitions
-and compiles them to loops again. A *stretch* is a run of rows whose operations repeat after a *period*. In every turn,
-an operation must read the same row, or rows that are a fixed step apart. The compiled loop computes the same formulas
-in the same order, so the results are identical.
+A Python loop records the same operations in every iteration, and so does its gradient. This module finds such
+repetitions and compiles them into loops again. A *stretch* is a run of rows whose operations repeat after a *period*.
+In every iteration, an operation must read the same row, or rows that are a fixed step apart. The compiled loop computes
+the same formulas in the same order, so the results are identical.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from .kernel_source import to_kernel_formula
 if TYPE_CHECKING:
     from ..engine.types import Function, NumPyType
 
-MAX_PERIOD = 64  # A loop has at most this many operations per turn.
-MIN_TURNS = 4  # A loop is only written for at least this many turns.
+MAX_PERIOD = 64  # A loop has at most this many operations per iteration.
+MIN_TURNS = 4  # A loop is written only for at least this many iterations.
 MAX_OPERATIONS = 128  # The source has at most this many operations, because the compilation time grows with them.
 
 
@@ -30,8 +30,8 @@ class Stretch(NamedTuple):
 
     Attributes:
         first_row: The first row of the stretch.
-        period: The number of operations in each turn.
-        turns: The number of turns.
+        period: The number of operations in each iteration.
+        turns: The number of iterations.
     """
 
     first_row: int
@@ -48,7 +48,7 @@ def compile_repeated_rows(rows: np.ndarray, leaf_count: int, float_type: NumPyTy
         float_type: The scalar type, np.float32 or np.float64.
 
     Returns:
-        A function that takes an array of shape (rows,) with the values of the leaves, and fills in all other values.
+        A function that takes an array of shape (rows,) with the values of the leaves, and fills in all other values, or
         None if there are too few repetitions, or if numba cannot compile the function.
     """
     stretches = _split_into_stretches(rows, leaf_count)
@@ -79,14 +79,14 @@ def _split_into_stretches(rows: np.ndarray, first_row: int) -> list[Stretch] | N
 
 
 class _RepeatFinder:
-    """A search for the end of a repetition: a different operation, or a different step between the inputs of two turns.
+    """A search for the end of a repetition: a different operation, or a different step between two iterations.
 
     Attributes:
         row_count: The number of rows.
         operation_breaks: For each period from 1 on, the rows whose operation differs from the operation one period
-            before.
-        step_breaks: For each period from 1 on, the rows whose inputs have moved by a different step than in the turn
-            before.
+            earlier.
+        step_breaks: For each period from 1 on, the rows whose inputs have moved by a different step than in the
+            previous iteration.
     """
 
     def __init__(self, rows: np.ndarray) -> None:
@@ -116,7 +116,7 @@ def _write_row_source(rows: np.ndarray, row: int) -> str:
 def _write_loop_source(rows: np.ndarray, stretch: Stretch) -> list[str]:
     """Return the lines of a loop.
 
-    Each turn passes values to the next turn in variables. All other values are read from the array.
+    Each iteration passes values to the next iteration through variables. All other values are read from the array.
     """
     first_row, period, turns = stretch
     initial_values: dict[str, str] = {}
@@ -146,13 +146,13 @@ def _write_loop_source(rows: np.ndarray, stretch: Stretch) -> list[str]:
 def _format_loop_operand(stretch: Stretch, start: int, step: int) -> str:
     """Return the expression that reads an input inside a loop.
 
-    It is a variable from this turn ("t3") or from the previous turn ("p3"), a constant ("c3"), or an element of the
-    value array.
+    It is a variable from this iteration ("t3") or from the previous iteration ("p3"), a constant ("c3"), or an element
+    of the value array.
 
     Args:
         stretch: The stretch that becomes the loop.
-        start: The row of the input in the first turn.
-        step: The distance to the input's row in the next turn.
+        start: The row of the input in the first iteration.
+        step: The distance to the input's row in the next iteration.
     """
     first_row, period, _ = stretch
     if step == period and start >= first_row - period:

@@ -2,7 +2,7 @@
 
 Numba itself raises every error that occurs while it opens or unpickles such a file, and it runs damaged machine code.
 This module adds a checksum to the end of each file. A file that cannot be read is removed and counts as missing. Code
-that cannot be written is kept only in memory. The first problem in a process is logged.
+that cannot be written is kept only in memory. Only the first problem in a process is logged.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class MachineCodeCache:
         return None
 
     def save_overload(self, signature: Object, result: Object) -> None:
-        """Store compiled code in the first folder that accepts it, or log why every folder refuses it.
+        """Store compiled code in the first folder that accepts it, or log why no folder accepts it.
 
         Args:
             signature: Numba's signature, the types of the arguments.

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..engine.table.primitives import Primitive
     from ..engine.types import Function
 
-# The functions that rules call, by name. Each function takes (record, *input rows), writes a row, and returns its
+# The functions that rules call, keyed by name. Each function takes (record, *input rows), writes a row, and returns its
 # number.
 ROW_WRITERS: dict[str, Any] = {}
 
@@ -37,7 +37,7 @@ def try_recorded_sweep_of_numbers(
         record: The recording to sweep over.
         adjoint_tensors: The seeds as tensors, by target row. The sweep replaces them with the adjoints of the sources.
         sources: The source rows, whose adjoints are kept.
-        reachable: For each row, whether a source is reachable through it. None if all rows matter.
+        reachable: For each row, whether a source is reachable through the row, or None if all rows matter.
         last_row: The row at which the sweep begins.
         first_row: The row at which the sweep ends.
 
@@ -108,7 +108,7 @@ def _list_share_writers(code: int, *inputs_matter: bool) -> list[tuple[int, Any]
 
 
 def _build_row_writer(primitive: Primitive) -> Function:
-    """Build the function (record, *input rows) that computes an operation, writes its row and returns the number."""
+    """Build the function (record, *input rows) that computes an operation, writes its row and returns its number."""
     code, sign, forward = primitive.code, PYTHON_OPERATORS.get(primitive.name), ForwardFunctions(primitive.code)
 
     def write_unary(record: Record, a: int) -> int:
@@ -133,7 +133,7 @@ def _build_row_writer(primitive: Primitive) -> Function:
 
 
 def _find_or_add_number_row(record: Record, number: float, like_row: int) -> int:
-    """Return the row of a Python number, and write this row if necessary.
+    """Return the row of a Python number, writing it if necessary.
 
     The number is converted to the type of the value in ``like_row``.
     """

@@ -1,9 +1,9 @@
 """Generate tensor operators and functions from the table of derivatives, such as ``x * y`` and ``tf.sin(x)``.
 
-All of them are generated from a single text. It covers the usual operands: floats of the same dtype whose shapes
+All of them are generated from a single template, which covers the usual operands: floats of the same dtype whose shapes
 broadcast. A generated function computes the value, creates a tensor and writes a row. If no recording is open, the
-tensor gets a note for `explain` instead of a row. The plain function, ``general``, handles all other operands and makes
-TensorFlow's checks.
+tensor gets a note for `explain` instead of a row. The plain function, ``general``, handles all other operands and
+performs TensorFlow's checks.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from ..engine.tensor.tensor import Tensor
     from ..engine.types import Array, Function, Object
 
-# In the text, ``a`` and ``b`` are the arguments. ``x`` and ``y`` are the operands' arrays, in the order of the formula.
+# In the template, ``a`` and ``b`` are the arguments. ``x`` and ``y`` are the operands' arrays, in the formula's order.
 # The placeholders are, in order:
 #
 # first_operand   reads an operator's first operand if it is a variable; ``general`` handles all but tensors
-# site            the site of the row; None if this recording is not open or ``record.write_rows`` must find the frame
+# site            the row's site, or None if this recording is not open or ``record.write_rows`` must find the frame
 # recorded_other  reads the second operand: a tensor, a number with a row in this recording, or a variable's state
 # numbers         whether the operands are numbers of one type
 # enter_other     writes the leaf of a second operand that has no row yet
@@ -102,7 +102,7 @@ _RECORDED_OTHER = """
                 b = other = b._read_state() if hasattr(b, "_read_state") else b
             {y} = other._value if type(other) is EagerTensor else None
 """.lstrip("\n")
-# This text repeats minitape.engine.record.provenance.build_origin without the call.
+# This code inlines minitape.engine.record.provenance.build_origin.
 _NOTE_INPUT = """
         {origin} = {t}._origin
         if {t}._record is not None:
@@ -166,7 +166,7 @@ _UNARY_TEXTS = {
 
 
 def _build_binary_texts(first_name: str, second_name: str, reflected: bool) -> dict[str, str]:
-    """Return the parts of the text that are different for two operands, by placeholder.
+    """Return the parts of the template that depend on the two operands, keyed by placeholder.
 
     Args:
         first_name: The name of the array of ``a``, "x" or "y".
@@ -303,7 +303,7 @@ class ForwardFunctions(dict[type, "Function"]):
     """The forward functions of a line in the table, compiled on first use.
 
     The keys are the types of the operands: ``np.float32`` and ``np.float64`` for scalars, and ``np.ndarray`` for
-    arrays. The functions take operands with equal dtypes and with shapes that broadcast.
+    arrays. The operands of a function have the same dtype and shapes that broadcast.
 
     Attributes:
         code: The code of the primitive.
@@ -329,7 +329,7 @@ def find_site_of_user_frame(record: Record, frame: FrameType) -> int | None:
         frame: The frame that called the generated function.
 
     Returns:
-        The site. None if this recording is not open in this thread, or if the frame does not belong to the user. In
+        The site, or None if this recording is not open in this thread, or if the frame does not belong to the user. In
         these cases, ``record.write_rows`` finds the site.
     """
     if state.record is not record or not record.is_open:
@@ -353,12 +353,12 @@ def try_entering_operand(record: Record, tensor: Tensor, site: int) -> bool:
 def are_small_broadcastable_floats(x: Array, y: Array, bound: float) -> bool:
     """Return whether two operands are small floats of the same dtype, with shapes that broadcast in a simple way.
 
-    The shapes do so if one of them is empty, or if the shape of ``x`` ends with the shape of ``y``.
+    This is the case if one of the shapes is empty, or if the shape of ``x`` ends with the shape of ``y``.
 
     Args:
         x: The array or scalar of the first operand.
         y: The array or scalar of the second operand.
-        bound: Each operand must have fewer elements than this.
+        bound: Each operand must have fewer elements than this number.
     """
     if x.dtype is not y.dtype or x.dtype.char not in "fd" or x.size >= bound or y.size >= bound:
         return False

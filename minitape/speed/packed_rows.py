@@ -1,6 +1,6 @@
 """Recordings that store their rows in packed blocks.
 
-A block contains 32-bit integers and an array of values. Each row takes 16 bytes, and the memory of its value.
+A block contains 32-bit integers and an array of values. Each row takes 16 bytes plus the memory for its value.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def Record(plain: type[PlainRecord]) -> type[PlainRecord]:  # noqa: N802
     from ..engine.record.row_table import find_span
 
     class Packed(plain):  # type: ignore[valid-type, misc]
-        """A recording that packs all rows except the last ones.
+        """A recording that packs all rows except the most recent ones.
 
         Attributes:
             blocks: The packed blocks, in order. Each block is (first row, cells, values, calls). ``cells`` is an int32
@@ -81,7 +81,7 @@ def Record(plain: type[PlainRecord]) -> type[PlainRecord]:  # noqa: N802
                 arrays = [type(value) not in REALS for value in values]
                 block[arrays & (block[:, 0] >= FIRST_CODE), 0] += ARRAY_ROW
             self.blocks = append_to_list_or_tuple(self.blocks, (self.base, block, values, calls))
-            self.rows.clear()  # The order matters, so that a picture in another thread never sees a row twice.
+            self.rows.clear()  # The order matters: a picture in another thread must never see a row twice.
             self.base += len(block)
             self.pack_limit = self.next + CHUNK
             return True

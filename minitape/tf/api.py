@@ -134,7 +134,7 @@ def collect_homes(namespace: str) -> dict[str, tuple[str, str]]:
     """Find the module that defines each name of a namespace, including nested namespaces.
 
     Args:
-        namespace: The namespace without "tf.", such as "keras.layers"; "" stands for ``tf`` itself.
+        namespace: The namespace without "tf.", such as "keras.layers", or "" for ``tf`` itself.
 
     Returns:
         A dictionary that maps each public name to a pair: the module below ``minitape``, and the name in that module.
@@ -158,7 +158,7 @@ def install_namespace_names(module_globals: dict[str, Object], namespace: str) -
 
     Args:
         module_globals: The ``__dict__`` of the module.
-        namespace: The namespace without "tf."; "" stands for ``tf`` itself.
+        namespace: The namespace without "tf.", or "" for ``tf`` itself.
     """
     homes = collect_homes(namespace)
 

@@ -56,7 +56,8 @@ def is_tensor_like(x: Value) -> bool:
         x: Any object.
 
     Returns:
-        True for tensors and variables; False for Python values and arrays, which adopt the dtype of another operand.
+        True for tensors and variables, and False for Python values and arrays, which adopt the dtype of another
+        operand.
     """
     return isinstance(x, Tensor) or hasattr(x, "_read_state")
 
@@ -140,7 +141,7 @@ def apply_primitive(name: str, *inputs: Tensor, **attrs: Object) -> Result:
 def to_integers(value: Value, argument: str) -> Sizes:
     """Convert a size, axis or position argument to integers.
 
-    A tensor argument is noted as used for a size, because tapes cannot track what a program does with a size.
+    If the argument is a tensor, its use as a size is noted, because tapes cannot track what a program does with a size.
 
     Args:
         value: A number, a list, a ``TensorShape``, or an array or tensor with at most one axis.

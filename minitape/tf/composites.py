@@ -111,7 +111,7 @@ class RaggedTensor:
         return create_tensor(dense)
 
     def __repr__(self) -> str:
-        """Return the rows as text."""
+        """Return the rows as a string."""
         return f"<tf.RaggedTensor {self.to_list()}>"
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -194,7 +194,7 @@ class SparseTensor:
         return TensorShape(self.dense_shape.array.tolist())
 
     def __repr__(self) -> str:
-        """Return the positions, elements and shape as text."""
+        """Return the positions, elements and shape as a string."""
         return f"SparseTensor(indices={self.indices!s}, values={self.values!s}, dense_shape={self.dense_shape!s})"
 
     def __reduce__(self) -> tuple[object, ...]:

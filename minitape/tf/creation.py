@@ -331,7 +331,7 @@ def one_hot(
         depth: The size of the new axis.
         on_value: The value at the index; 1 by default.
         off_value: The value at all other positions; 0 by default.
-        axis: The position of the new axis in the result. By default, the last axis is new.
+        axis: The position of the new axis in the result. By default, the new axis is added last.
         dtype: The dtype of the result. By default, the result has the dtype of the two values, or float32 if they are
             missing.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.

@@ -1,7 +1,7 @@
 """Elementwise functions of one tensor, or of two tensors whose shapes broadcast.
 
 The functions and their arguments follow TensorFlow (https://www.tensorflow.org/api_docs/python/tf/math). Most functions
-take one line below: a name, a description, an example and the dtypes. ``engine/table/primitives`` declares how their
+are declared in one line below: name, description, example and dtypes. ``engine/table/primitives`` defines how their
 values and derivatives are computed.
 """
 
@@ -255,7 +255,7 @@ pow = _define_binary("pow", "x to the power y", "2.0, 3.0 -> 8.0", note="For int
 subtract = _define_binary("subtract", "x - y", "3.0, 1.0 -> 2.0")
 
 
-# -- functions whose arguments are converted first -------------------------------------------------
+# -- functions that first convert their arguments --------------------------------------------------
 
 
 def atan2(y: Value, x: Value, name: GraphName = None) -> Tensor:
@@ -533,7 +533,7 @@ def where(condition: Value, x: Value = None, y: Value = None, name: GraphName = 
     """Choose elements by a condition, or return the positions where a condition is true.
 
     If ``x`` and ``y`` are given, the result has the elements of ``x`` where the condition is true and the elements of
-    ``y`` elsewhere. In this form, the function is differentiable with respect to ``x`` and ``y``. Otherwise it returns
+    ``y`` elsewhere. In this form, the function is differentiable with respect to ``x`` and ``y``. Otherwise, it returns
     the positions of the true (or nonzero) elements.
 
     See https://www.tensorflow.org/api_docs/python/tf/where.
@@ -546,8 +546,8 @@ def where(condition: Value, x: Value = None, y: Value = None, name: GraphName = 
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
-        If ``x`` and ``y`` are given, a tensor of the broadcast shape with the dtype of ``x``. Otherwise an int64 tensor
-        of shape (n, rank of the condition), with one row for each of the n true elements.
+        If ``x`` and ``y`` are given, a tensor of the broadcast shape with the dtype of ``x``. Otherwise, an int64
+        tensor of shape (n, rank of the condition), with one row for each of the n true elements.
 
     Raises:
         TypeError: If ``x`` and ``y`` are given and the condition consists of Python numbers or strings.

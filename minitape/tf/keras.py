@@ -224,7 +224,7 @@ class Layer:
 
     Weights are created when the layer receives its first input. ``weights`` is an alias of ``variables``, and
     ``trainable_weights`` is an alias of ``trainable_variables``. The ``training`` argument of a layer is passed to its
-    ``call`` method, if the method accepts the argument, and to all layers that are called from there without one.
+    ``call`` method, if the method accepts the argument, and to all layers that ``call`` calls without this argument.
 
     See https://www.tensorflow.org/api_docs/python/tf/keras/layers/Layer.
 
@@ -352,7 +352,7 @@ class Layer:
     weights, trainable_weights = variables, trainable_variables
 
     def __repr__(self) -> str:
-        """Return the class, the name and the built state as text."""
+        """Return the class, the name and the built state as a string."""
         return f"<{type(self).__name__} name={self.name}, built={self.built}>"
 
 
@@ -717,7 +717,7 @@ class Optimizer:
 class SGD(Optimizer):
     """The gradient descent optimizer, ``w -= learning_rate * gradient``.
 
-    With ``momentum``, each step also includes a decayed sum of the earlier steps. The update rule is the rule of Keras
+    With ``momentum``, each step also includes a decayed sum of the earlier steps. The update rule follows Keras
     (https://keras.io/api/optimizers/sgd). Variables may have any shape and float dtype.
 
     Args:

@@ -66,7 +66,7 @@ def leaky_relu(features: Value, alpha: float = 0.2, name: GraphName = None) -> T
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
-        A tensor of floats of the same shape.
+        A float tensor of the same shape.
 
     Raises:
         InvalidArgumentError: If the dtype is not real.
@@ -275,7 +275,7 @@ def moments(x: Value, axes: Value, *, keepdims: bool = False, name: GraphName = 
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
-        The mean and the variance, two tensors of the remaining shape with the dtype of ``x``.
+        The mean and the variance, two tensors with the remaining dimensions and the dtype of ``x``.
 
     Raises:
         InvalidArgumentError: If an axis does not exist.

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 def _skip_checks_if_matrices_fit(checked_matmul: Decorated) -> Decorated:
-    """Decorate ``matmul`` to skip all checks for two matrices with matching shapes."""
+    """Decorate ``matmul`` so that it skips all checks for two matrices with matching shapes."""
     primitive = TABLE["matmul"]
 
     @functools.wraps(checked_matmul)
@@ -131,7 +131,7 @@ def matvec(a: Value, b: Value, transpose_a: bool = False, adjoint_a: bool = Fals
         A tensor with shape (..., m) and the same dtype.
 
     Raises:
-        InvalidArgumentError: If the shapes do not fit, or the dtypes differ.
+        InvalidArgumentError: If the shapes do not match, or the dtypes differ.
         ValueError: If both ``transpose_a`` and ``adjoint_a`` are set.
 
     >>> import minitape as tf
@@ -154,7 +154,7 @@ def tensordot(a: Value, b: Value, axes: Value, name: GraphName = None) -> Tensor
         a: A tensor-like value of numbers.
         b: A tensor-like value with the same dtype.
         axes: A number n or a pair of lists. A number pairs the last n axes of ``a`` with the first n axes of ``b``, so
-            0 computes the outer product. The lists name the paired axes of ``a`` and ``b``.
+            0 computes the outer product. The lists contain the paired axes of ``a`` and ``b``.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
@@ -227,8 +227,8 @@ def norm(
     See https://www.tensorflow.org/api_docs/python/tf/norm.
 
     Args:
-        tensor: A tensor-like value of numbers. Integers are only supported for the norms 1 and infinity, which take no
-            roots.
+        tensor: A tensor-like value of numbers. Integers are only supported for the norms 1 and infinity, which do not
+            require roots.
         ord: "euclidean", a positive number or infinity for vectors; "euclidean", "fro", 1 or infinity for matrices.
         axis: None treats all elements as one vector. An int selects the vectors along that axis; a pair of ints selects
             the matrices on those axes.
@@ -236,7 +236,7 @@ def norm(
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
-        A tensor with the remaining shape. For "euclidean", the result has the dtype of ``tensor``.
+        A tensor with the remaining dimensions. For "euclidean", the result has the dtype of ``tensor``.
 
     Raises:
         ValueError: If ``ord`` or ``axis`` is not supported.

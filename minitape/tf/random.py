@@ -67,7 +67,7 @@ def normal(
         mean: The mean, which must broadcast to the shape.
         stddev: The standard deviation, which must broadcast to the shape.
         dtype: The dtype of the result.
-        seed: A seed, with which every call returns the same numbers.
+        seed: A seed. With the same seed, every call returns the same numbers.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
@@ -104,7 +104,7 @@ def uniform(
         minval: The lower limit, which is included.
         maxval: The upper limit, which is not included. The default for floats is 1.
         dtype: The dtype of the result.
-        seed: A seed, with which every call returns the same numbers.
+        seed: A seed. With the same seed, every call returns the same numbers.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:

@@ -116,7 +116,7 @@ def reduce_variance(input_tensor: Value, axis: Value = None, keepdims: bool = Fa
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
-        A tensor with the remaining shape and the same dtype, or the corresponding float dtype for complex numbers.
+        A tensor with the remaining dimensions and the same dtype, or the corresponding float dtype for complex numbers.
 
     Raises:
         TypeError: If ``input_tensor`` consists of integers.
@@ -152,7 +152,7 @@ def reduce_std(input_tensor: Value, axis: Value = None, keepdims: bool = False, 
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
-        A tensor with the remaining shape and the same dtype, or the corresponding float dtype for complex numbers.
+        A tensor with the remaining dimensions and the same dtype, or the corresponding float dtype for complex numbers.
 
     Raises:
         TypeError: If ``input_tensor`` consists of integers.
@@ -186,7 +186,7 @@ def count_nonzero(
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
-        A tensor of the remaining shape.
+        A tensor with the remaining dimensions.
 
     Raises:
         InvalidArgumentError: If an axis does not exist or is listed twice.
@@ -396,7 +396,7 @@ def sort(values: Value, axis: Value = -1, direction: str = "ASCENDING", name: Gr
 def argsort(
     values: Value, axis: Value = -1, direction: str = "ASCENDING", stable: bool = False, name: GraphName = None
 ) -> Tensor:
-    """Return the positions that sort the elements along an axis.
+    """Return the positions that would sort the elements along an axis.
 
     Equal elements keep their order. This function is not differentiable.
 

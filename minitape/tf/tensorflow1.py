@@ -98,7 +98,7 @@ def name_scope(name: str | None, default_name: GraphName = None, values: Object 
 
 @make_interrupt_safe
 def op_scope(values: Object, name: str | None, default_name: GraphName = None) -> Iterator[str]:
-    """Open a ``name_scope``, whose arguments were in this order in earlier versions.
+    """Open a ``name_scope`` with the argument order of earlier TensorFlow versions.
 
     See https://www.tensorflow.org/api_docs/python/tf/compat/v1/op_scope.
 
@@ -150,7 +150,7 @@ def get_variable(
         The variable.
 
     Raises:
-        ValueError: If both a shape and a value are given, or neither.
+        ValueError: If both a shape and a value are given, or neither is given.
 
     >>> import minitape as tf
     >>> tf.compat.v1.get_variable("w", initializer=3.0)

@@ -24,7 +24,7 @@ html_logo = html_favicon = "static/logo.svg"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_js_files = ["site.js"]
-# It puts pages that answer a question before lessons and the API.
+# This ranking puts pages that answer a question before lessons and the API.
 html_search_scorer = str(Path(__file__).with_name("search_scorer.js"))
 html_show_search_summary = False  # A summary fetches pages, which browsers forbid for local files.
 html_copy_source = html_show_sourcelink = html_show_sphinx = False

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _NO_ADJOINTS: dict[int, Adjoint] = {}
 NO_ADJOINT: AdjointLookup = _NO_ADJOINTS.get  # This is the result of a sweep that has no row to start from.
-_get_watched = itemgetter(2)  # The third field of an entry in ``Record.members`` has the watched rows of a tape.
+_get_watched = itemgetter(2)  # The third field of an entry in ``Record.members`` contains the watched rows.
 
 
 def compute_gradients(
@@ -44,7 +44,7 @@ def compute_gradients(
         output_gradients: The adjoint that each target starts with, an array or a tensor. None stands for ones.
 
     Returns:
-        A tensor for each source, in its shape and dtype. None if no path joins the source to a target.
+        A tensor for each source, with its shape and dtype, or None if no path connects the source to a target.
     """
     record, outer = tape._record, state.record
     assert record is not None
@@ -113,7 +113,7 @@ def _build_seed_if_number(target: TargetOrSource, output_gradient: Adjoint, is_r
         The seed, or None for text. Integers have seeds, because the rules of their operations decide whether a gradient
         passes.
     """
-    # Text has the kind "O" in NumPy, and "s" in a DType. NumPy's dtype is faster to look up.
+    # Strings have the kind "O" in NumPy, and "s" in a DType. NumPy's dtype is faster to look up.
     dtype = target._value.dtype if type(target) is EagerTensor else target.dtype
     return None if dtype.kind in "Os" else build_seed(target, output_gradient, is_recorded)
 
@@ -147,8 +147,8 @@ def sweep_to_sources(
         source_rows = source_rows | _find_mandatory_inputs(record)
     if not source_rows:
         return NO_ADJOINT
-    # The usual call asks for everything that any tape watches, and all that depends on it is on this tape. Only these
-    # rows are tracked then, and the recording has noted which rows are untracked.
+    # Most calls ask for gradients with respect to everything that any tape watches, and all rows that depend on it are
+    # on this tape. In that case, only these rows are tracked, and the recording has noted which rows are untracked.
     asks_for_everything = (
         tape.watched.keys() == source_rows
         and not (tape.irregular or tape._recording or record.trace)
@@ -160,7 +160,7 @@ def sweep_to_sources(
         reachable = mark_reachable_rows(tape, source_rows)
     elif record.has_calls or record.has_large_arrays or (is_recorded and len(record.members) > 1):
         reachable = _mark_tracked_rows(record)
-    # Otherwise `reachable` stays None. The shares of constants are scalars then, which cost less than a lookup.
+    # Otherwise `reachable` stays None. The shares of constants are then scalars, which cost less than a lookup.
     if reachable is not None and 0 in map(reachable.__getitem__, (*source_rows, *seeds)):
         source_rows = {row for row in source_rows if reachable[row]}
         seeds = {row: seed for row, seed in seeds.items() if reachable[row]}
@@ -174,7 +174,7 @@ def _mark_tracked_rows(record: Record) -> bytearray:
     """Mark the rows that depend on anything that a tape watches.
 
     Returns:
-        A mark for each row of the recording, 0 if the row is untracked, otherwise 1.
+        A mark for each row of the recording, 0 if the row is untracked, and 1 otherwise.
     """
     marks = bytearray(b"\1") * record.next
     for row in record.untracked:
@@ -206,8 +206,8 @@ def _collect_gradient(
     """Add up the adjoints of a source's rows.
 
     Returns:
-        The sum as a tensor. If no row has an adjoint, the seed of a source that is also a target, and None for any
-        other source.
+        The sum as a tensor. If no row has an adjoint, the result is the source's seed if the source is also a target,
+        and None otherwise.
     """
     adjoints = [adjoint for row in rows if (adjoint := adjoint_of(row)) is not None]
     if adjoints:

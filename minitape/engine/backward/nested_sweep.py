@@ -25,13 +25,13 @@ def run_recorded_sweep(
 ) -> AdjointLookup:
     """Run a sweep whose operations are recorded.
 
-    All rows of the sweep have the site of the statement that asked for the gradient. The outer recording's
+    All rows of the sweep get the site of the statement that requested the gradient. The outer recording's
     ``gradient_rows`` store where these rows begin and end.
 
     Args:
         tape: The tape that computes the gradient.
         record: The recording to sweep over.
-        seeds: The adjoints of the targets by row.
+        seeds: The adjoints of the targets, keyed by row.
         source_rows: The rows of the sources.
         *sweep_options: The remaining arguments of ``run_sweep``.
 

@@ -1,4 +1,4 @@
-"""Mark the rows that matter to a gradient: the rows on the tape that depend on a source."""
+"""Mark the rows that matter for a gradient: the rows on the tape that depend on a source."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def mark_rows_on_tape(tape: RecordingTape, foreign_rows_out: set[int] | None = N
         foreign_rows_out: A set, to which the function adds the watched rows whose own operation is not on the tape.
 
     Returns:
-        A mark for each row of the recording, 1 if the row is on the tape, otherwise 0.
+        A mark for each row of the recording, 1 if the row is on the tape, and 0 otherwise.
     """
     record = tape._record
     assert record is not None

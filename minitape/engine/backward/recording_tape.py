@@ -53,10 +53,11 @@ class RecordingTape:
         last_request: The last gradient call that returned, or None before the first such call.
         listeners: Functions without arguments that refresh live pictures. The recording calls them when it grows.
         member: The tape's position in ``Record.members``, or None before its first block.
-        notes: The tape's history, as (event, row, clock or weak reference, user frames).
+        notes: The tape's history, as tuples (event, row, clock or weak reference, user frames).
         requests: The gradient calls of a persistent tape, up to ``MAX_REQUESTS``.
-        spans: The closed spans of rows, as (first row, row after the last). The open span starts at ``span_start``.
-        variables: The watched variables, by id.
+        spans: The closed spans of rows, as pairs (first row, row after the last). The open span starts at
+            ``span_start``.
+        variables: The watched variables, keyed by id.
         watched: For each watched row, the row number at which the watch began.
     """
 
@@ -79,14 +80,14 @@ class RecordingTape:
         self.variables: dict[int, ResourceVariable] = {}
 
     def __enter__(self) -> Self:
-        """Start recording. If this thread has no open recording, a new recording is created.
+        """Start recording. If this thread has no open recording, a new one is created.
 
         Returns:
             The tape itself.
 
         Raises:
             ValueError: If the tape is already recording, or is paused by ``stop_recording``.
-            RuntimeError: If the tape has rows in a recording that is not the open one.
+            RuntimeError: If the tape has rows in a recording other than the open one.
         """
         if self._recording or self._paused:
             raise tape_errors.build_reentry_error(self)
@@ -258,7 +259,7 @@ class RecordingTape:
             self.irregular = True
 
     def _has_read_row(self, row: int) -> bool:
-        """Return whether any operation since the tape's first block has read the state of a variable.
+        """Return whether any operation has read the state of a variable since the tape's first block began.
 
         Calls of a ``tf.function`` do not count, because they read the variable itself, as in TensorFlow.
 

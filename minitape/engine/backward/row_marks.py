@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 # Mark 0: the row does not matter. Mark 1: it does. Rows with one of the next two marks matter, but send nothing to
 # their inputs. Bit 1 is reserved for minitape.speed.long_sweep.
-ENDS_HERE = 0b101  # The row is a source, but its own operation is not on the tape.
+ENDS_HERE = 0b101  # The row is a source, but the operation that computed it is not on the tape.
 DEAD_END = 0b1000  # No gradient flows through the row's dtype, so rows computed from it do not matter.
 
 
@@ -28,7 +28,7 @@ def propagate_marks_to_consumers(
 
     Args:
         record: The recording.
-        marks: The marks by row. The function adds new marks.
+        marks: The marks, keyed by row. The function adds new marks.
         first_row: The first row that may receive a mark.
         end_row: The row after the last row that may receive a mark.
         allowed_rows: For each row, whether it may receive a mark. None allows all rows.

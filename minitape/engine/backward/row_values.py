@@ -29,7 +29,7 @@ Cells: TypeAlias = tuple[int, int, int, int, Any]
 def get_row_values(record: Record) -> RowValues:
     """Return an object that maps each row to its value.
 
-    The object is a list. If rows are packed, it is the recording itself, because a sweep reads few values of a packed
+    The object is a list, or the recording itself if rows are packed, because a sweep reads few values of a packed
     recording.
 
     Args:

@@ -1,4 +1,4 @@
-"""The backward sweep: visit the rows from the last target back, and send shares of each adjoint to the row's inputs.
+"""The backward sweep: visit rows in reverse order, and send shares of each row's adjoint to the row's inputs.
 
 A single loop, :meth:`Sweep.iter_steps`, handles scalars, arrays and calls, and also sweeps that an outer tape records.
 The picture's stepper advances the same loop row by row.
@@ -34,12 +34,12 @@ class Sweep:
 
     Attributes:
         record: The recording.
-        reachable: A mark for each row, 0 if no source is reachable through the row. None if all rows matter.
+        reachable: A mark for each row (0 if no source is reachable through the row), or None if all rows matter.
         sources: The source rows, whose adjoints are kept until the end.
         is_recorded: Whether the sweep computes with tensors, so that its operations are recorded.
-        adjoints: The adjoints, by row. After a row has sent its shares, its adjoint is dropped unless the row is a
-            source.
-        edges: The shares sent in the last step, as (input row, share, sum of the input's shares so far).
+        adjoints: The adjoints, keyed by row. After a row has sent its shares, its adjoint is dropped unless the row is
+            a source.
+        edges: The shares sent in the last step, as tuples (input row, share, sum of the input's shares so far).
         last_row: The last target, at which the sweep starts.
         first_row: The first source, at which the sweep ends.
         values: The values of the rows: arrays, or tensors if the sweep is recorded.
@@ -54,7 +54,7 @@ class Sweep:
         *,
         is_recorded: bool = False,
     ) -> None:
-        """Prepare a sweep that starts with ``seeds``, a dictionary of the targets' adjoints by row."""
+        """Prepare a sweep that starts with ``seeds``, a dictionary of the targets' adjoints, keyed by row."""
         self.record, self.reachable, self.sources, self.is_recorded = record, reachable, sources, is_recorded
         self.adjoints = seeds.copy()
         self.edges: list[tuple[int, Adjoint, Adjoint]] = []
@@ -126,13 +126,13 @@ class Sweep:
 
         Args:
             call: The call whose primitive provides the rules.
-            g: The adjoint of the output. A list of adjoints if the call has several outputs.
+            g: The adjoint of the output, or a list of adjoints if the call has several outputs.
             values: The value of the output, followed by the values of the inputs (z, x, y).
             positions: The positions of the inputs that need a share.
 
         Returns:
-            The shares by position, each in the shape and dtype of its input. A position is missing if its rule is None
-            or returns None.
+            The shares, keyed by position, each with the shape and dtype of its input. A position is missing if its rule
+            is None or returns None.
 
         Raises:
             LookupError: If the operation has no registered gradient in TensorFlow.
@@ -211,9 +211,9 @@ def run_sweep(
 
     Args:
         record: The recording.
-        seeds: The adjoints of the targets by row.
+        seeds: The adjoints of the targets, keyed by row.
         sources: The source rows.
-        reachable: A mark for each row, 0 if the row does not matter. None if all rows matter.
+        reachable: A mark for each row (0 if the row does not matter), or None if all rows matter.
         is_recorded: Whether the sweep computes with tensors, so that its operations are recorded.
 
     Returns:

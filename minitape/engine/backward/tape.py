@@ -1,6 +1,6 @@
 """``tf.GradientTape``: the gradients of what a tape has recorded.
 
-:mod:`minitape.engine.backward.recording_tape` has the other half of the class, which records and watches.
+:mod:`minitape.engine.backward.recording_tape` contains the other half of the class, which records and watches.
 :mod:`minitape.engine.backward.gradient` computes the gradients.
 """
 

@@ -1,6 +1,6 @@
 """Build the errors for misuse of a tape.
 
-The messages are TensorFlow's. Added notes name the line of the first use and what to do instead.
+The messages are TensorFlow's. Additional notes give the line of the first use and say what to do instead.
 """
 
 from __future__ import annotations

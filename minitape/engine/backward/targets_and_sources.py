@@ -38,7 +38,7 @@ class UnconnectedGradients(Enum):
 
     Attributes:
         NONE: The gradient is None.
-        ZERO: The gradient consists of zeros, in the shape and dtype of the source.
+        ZERO: The gradient consists of zeros, with the shape and dtype of the source.
 
     >>> import minitape as tf
     >>> tf.UnconnectedGradients.ZERO.value
@@ -159,8 +159,10 @@ def flatten_with_gradient_carriers(structure: Structure) -> tuple[list[TargetOrS
     The gradient of a Keras variable belongs to the variable that it wraps. All other values carry their own gradients.
 
     Args:
-        structure: A tensor, a variable, or a nested structure of them. Returns: A list of the values, and a list with
-            the carrier of each value. Both are the same list if each value carries
+        structure: A tensor, a variable, or a nested structure of them.
+
+    Returns:
+        A list of the values, and a list with the carrier of each value. Both are the same list if each value carries
         its own gradient.
     """
     values = nest.flatten(structure)
@@ -198,7 +200,7 @@ def pack_gradients_like(structure: Structure, values: list[TargetOrSource], grad
         gradients: The gradient of each source.
 
     Returns:
-        The gradients in the same structure. For a flat list of sources, the list ``gradients`` itself.
+        The gradients in the same structure. For a flat list of sources, this is the list ``gradients`` itself.
     """
     if type(structure) is list:
         if len(structure) == len(values) and all(map(is_, structure, values)):
@@ -216,12 +218,12 @@ def build_seed(target: TargetOrSource, output_gradient: Adjoint, is_recorded: bo
 
     Args:
         target: A tensor or a variable.
-        output_gradient: The adjoint that the user passed, as a tensor, or an array in the shape of the target that a
-            picture passed. None stands for ones.
+        output_gradient: The adjoint that the user passed, as a tensor, or the adjoint that a picture passed, as an
+            array with the shape of the target. None stands for ones.
         is_recorded: Whether the sweep is recorded, so that the adjoint must be a tensor.
 
     Returns:
-        An array or NumPy scalar in the shape and dtype of the target. A tensor if the sweep is recorded.
+        An array or NumPy scalar with the shape and dtype of the target, or a tensor if the sweep is recorded.
 
     Raises:
         InvalidArgumentError: If the dtype or shape of ``output_gradient`` does not match the target.
@@ -291,7 +293,7 @@ def compute_gradient_if_also_target(
         output_gradients: The adjoint that each target starts with. None stands for ones.
 
     Returns:
-        The sum of the seeds of all targets that are the source itself. None if the source is not a target, or if
+        The sum of the seeds of all targets that are the source itself, or None if the source is not a target, or if
         ``is_read_off_tape`` is true.
     """
     base = getattr(source, "_base", source)
@@ -345,7 +347,7 @@ def convert_gradients_for_user(
 
 
 def build_zeros_like_source(source: TargetOrSource) -> Tensor:
-    """Build zeros in the shape and dtype of a source, without recording them.
+    """Build zeros with the shape and dtype of a source, without recording them.
 
     Args:
         source: A tensor or a variable.

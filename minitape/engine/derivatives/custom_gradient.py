@@ -46,7 +46,8 @@ def collect_trainable_variable_reads() -> contextlib.AbstractContextManager[dict
     """Collect the trainable variables that are read in the block.
 
     Returns:
-        A context manager that returns a dictionary of the variables, by id. The dictionary is filled during the block.
+        A context manager that returns a dictionary of the variables, keyed by id. The dictionary is filled during the
+        block.
     """
     variables_by_id: dict[int, ResourceVariable] = {}
     return ThreadContext(variables_by_id, read_variables=(*state.read_variables, variables_by_id))
@@ -54,7 +55,7 @@ def collect_trainable_variable_reads() -> contextlib.AbstractContextManager[dict
 
 @make_interrupt_safe
 def group_rows_in_picture(group_name: str) -> Iterator[None]:
-    """Show the operations in the block as one group in pictures, unless there is only one operation.
+    """Show the operations in the block as one group in pictures, unless there is only one.
 
     Args:
         group_name: The name of the group.
@@ -305,7 +306,7 @@ def call_with_custom_gradient(
 def _record_custom_call(call: CustomCall, results: list[EagerTensor], inputs: list[Tensor]) -> list[EagerTensor]:
     record = state.record
     if record is not None and all(row is None or row in record.untracked for row in map(record.find_row, inputs)):
-        # No argument is watched, so gradients flow through the rows that the function itself has written.
+        # No argument is watched, so gradients flow through the rows that the function itself wrote.
         return [TABLE["identity"](result) for result in results]
     outputs = [create_tensor(result.array) for result in results]
     record_operation(CUSTOM, tuple(inputs), {"call": call}, tuple(outputs))
@@ -364,8 +365,8 @@ def _recompute_gradients(
         variables: The variables that it reads.
 
     Returns:
-        A tensor for each flattened argument, followed by a tensor for each variable. Zeros if the result does not
-        depend on it.
+        A tensor for each flattened argument, followed by a tensor for each variable. These tensors contain zeros if the
+        result does not depend on the argument or variable.
     """
     with GradientTape() as tape:
         copies = [

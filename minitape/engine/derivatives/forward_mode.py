@@ -165,11 +165,11 @@ class ForwardAccumulator:
         """Compute the tangents of values.
 
         Args:
-            values_by_row: The values, by their row in the accumulator's recording.
+            values_by_row: The values, keyed by row in the accumulator's recording.
 
         Returns:
-            The tangents by row, each in the shape and dtype of its value. Rows that do not depend on any primal are
-            missing.
+            The tangents, keyed by row, each with the shape and dtype of its value. Rows that do not depend on any
+            primal are missing.
         """
         tape, record = self._tape, self._tape._record
         pairs = zip(self._primals, self._tangents, strict=True)
@@ -178,7 +178,7 @@ class ForwardAccumulator:
             return {}
         reachable = mark_reachable_rows(tape, set(tangents))
         for row in tangents:
-            reachable[row] = ENDS_HERE if reachable[row] else 0  # Nothing passes through a primal.
+            reachable[row] = ENDS_HERE if reachable[row] else 0  # No gradient passes through a primal.
         values_by_row = {row: value for row, value in values_by_row.items() if reachable[row]}
         with GradientTape(watch_accessed_variables=False) as inner_tape:
             adjoints = {row: build_zeros_like_source(value) for row, value in values_by_row.items()}

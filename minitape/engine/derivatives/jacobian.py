@@ -105,8 +105,8 @@ def batch_jacobian(
         use_pfor: Has no effect, but is checked.
 
     Returns:
-        A tensor of shape ``[batch] + target.shape[1:] + source.shape[1:]``. All zeros if the target does not depend on
-        the source.
+        A tensor of shape ``[batch] + target.shape[1:] + source.shape[1:]``. It contains only zeros if the target does
+        not depend on the source.
 
     Raises:
         RuntimeError: If the tape was never entered or is used up, or if ``use_pfor`` is False and the tape is not
@@ -214,7 +214,7 @@ class StackedSweep(Sweep):
     """A sweep that propagates many adjoints of one target at once.
 
     Each row has a stack of adjoints, along an additional first axis. The rules in the table of derivatives broadcast
-    over that axis. So do the rules of ``STACKABLE_PRIMITIVES``, once their attributes have been shifted by one axis.
+    over that axis. So do the rules of ``STACKABLE_PRIMITIVES``, after their attributes have been shifted by one axis.
     All other rules are called separately for each adjoint in the stack.
 
     Attributes:
@@ -233,12 +233,12 @@ class StackedSweep(Sweep):
 
         Args:
             call: The call whose primitive provides the rules.
-            g: The stack of adjoints, of shape (n, *output.shape). A list of stacks if there are several outputs.
+            g: The stack of adjoints, of shape (n, *output.shape). It is a list of stacks if there are several outputs.
             values: The value of the output, followed by the values of the inputs, without the additional axis.
             positions: The positions of the inputs that need a share.
 
         Returns:
-            The shares by position, of shape (n, *input.shape).
+            The shares, keyed by position, with shape (n, *input.shape).
         """
         primitive, inputs, count = call.primitive, values[1:], self.seed_count
         if primitive.code:

@@ -31,7 +31,7 @@ class PythonCall:
     """One run of a py_function, with the tape that computes its gradients.
 
     Attributes:
-        tape: The tape that has recorded the run. None if no gradient was needed.
+        tape: The tape that has recorded the run, or None if no gradient was needed.
         inputs: The eager tensors that were passed to the function.
         outputs: The results of the function.
     """

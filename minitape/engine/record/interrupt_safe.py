@@ -49,7 +49,7 @@ class InterruptSafeExit(property):
         self._leave = leave
 
     def __call__(self, block: object, *error: object) -> bool | None:
-        """Leave the block, when ``contextlib.ExitStack`` calls ``type(block).__exit__(block, ...)``.
+        """Leave the block when ``contextlib.ExitStack`` calls ``type(block).__exit__(block, ...)``.
 
         Args:
             block: The block.
@@ -88,7 +88,7 @@ class TemporaryAttributes:
         Args:
             owner: The object with these attributes.
             entered_value: The value that ``with ... as`` assigns.
-            **values: The temporary values of the attributes, by name.
+            **values: The temporary values of the attributes, keyed by name.
         """
         self._owner, self._entered_value, self._values = owner, entered_value, values
         self._saved_values: dict[str, object] = {}
@@ -123,7 +123,7 @@ class ThreadContext(TemporaryAttributes):
 
         Args:
             entered_value: The value that ``with ... as`` assigns.
-            **values: The fields of :class:`~.thread_state.ThreadState` in the block, by name.
+            **values: The fields of :class:`~.thread_state.ThreadState` in the block, keyed by name.
         """
         super().__init__(state, entered_value, **values)
 
@@ -181,7 +181,7 @@ def _wrap_generator(generator: Iterator[Object]) -> Iterator[Object]:
 
 
 class _GeneratorBlock:
-    """A block whose beginning is the code before a generator's ``yield``, and whose end is the code after it."""
+    """A block that begins with the code before a generator's ``yield`` and ends with the code after it."""
 
     def __init__(self, generator: Iterator[Object]) -> None:
         """Prepare a block for a generator that has not started."""

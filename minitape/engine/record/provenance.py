@@ -9,7 +9,7 @@ A recording contains every operation under a tape. This module notes what a reco
 Notes hold weak references, so they do not keep tensors or arrays alive. Chains of notes are cut after ``DEPTH``
 generations.
 
-A tensor's note of origin is a plain tuple in its ``_origin`` attribute. :mod:`minitape.recording.value_origins`
+A tensor's origin note is a plain tuple in its ``_origin`` attribute. :mod:`minitape.recording.value_origins`
 describes and reads its fields.
 """
 
@@ -42,12 +42,12 @@ ASSIGNMENT_GENERATIONS = 5
 MAX_RECENT_ESCAPES = 256  # A thread keeps the notes of this many recent escapes.
 MAX_ESCAPE_SITES = 512  # It also keeps one older escape for each of this many statements.
 _PRUNE_AFTER = 2 * MAX_RECENT_ESCAPES + MAX_ESCAPE_SITES
-STACK_DEPTH = 3  # A note on a constant or a variable has this many user frames.
+STACK_DEPTH = 3  # A note on a constant or a variable contains this many user frames.
 MAX_TAPE_NOTES = 1000  # A tape keeps this many notes on calls such as watch().
 
 Stack = tuple[tuple[CodeType, int], ...]  # (code, bytecode offset) pairs, innermost first
 Place: TypeAlias = tuple  # A statement's code and offset, then the caller's code and offset if there is a caller.
-Note: TypeAlias = Any  # A note of origin is a ValueOrigin, a plain tuple of its fields, or None.
+Note: TypeAlias = Any  # An origin note is a ValueOrigin, a plain tuple of its fields, or None.
 TapeNote: TypeAlias = tuple[str, int, Any, Stack]  # (event, row, clock or weak reference, user's frames)
 clock = count(1).__next__
 ref = weakref.ref
@@ -91,10 +91,10 @@ class EscapeNote(NamedTuple):
         method: How the value left, such as "numpy", "asarray", "float", "int" or "text".
         reference_fields: The fields of a :class:`minitape.recording.value_origins.ValueRef` that refers to the value.
         place: The user's statement.
-        record: A weak reference to the open recording. None if no tape was open.
+        record: A weak reference to the open recording, or None if no tape was open.
         row_count: The number of rows in the recording at that time.
-        result_reference: A weak reference to the array that the user received, or the NumPy scalar itself. None if the
-            user received neither.
+        result_reference: A weak reference to the array that the user received, or the NumPy scalar itself, or None if
+            the user received neither.
     """
 
     clock: int
@@ -130,7 +130,7 @@ class EscapeLog:
         self.notes_by_result_id: dict[int, EscapeNote] = {}
 
     def prune_notes(self) -> None:
-        """Keep the newest ``MAX_RECENT_ESCAPES`` notes. Of older ones, keep only the latest per statement."""
+        """Keep the newest ``MAX_RECENT_ESCAPES`` notes. Of the older notes, keep only the latest for each statement."""
         last_note_by_site: dict[Hashable, EscapeNote] = {}
         for note in self.notes[:-MAX_RECENT_ESCAPES]:
             # The key contains the id of the code object, because hashing a code object is slow.
@@ -142,7 +142,7 @@ class EscapeLog:
         self.notes_by_result_id = {id(note.result): note for note in self.notes}
 
     def find_note_of_result(self, result: object) -> EscapeNote | None:
-        """Find the escape that gave an array or scalar to the user.
+        """Find the escape that passed an array or scalar to the user.
 
         Args:
             result: An array, a view of an array, or a NumPy scalar. Objects are compared by identity.
@@ -197,7 +197,7 @@ def capture_stack(frame: FrameType | None = None, max_frames: int = STACK_DEPTH)
 def build_origin(
     kind: str, inputs: Iterable[Tensor] = (), detail: object = None, place: Place | None = None, generations: int = 1
 ) -> Note:
-    """Build the note of origin for a new value.
+    """Build the origin note for a new value.
 
     An origin counts its generations. After ``DEPTH`` generations, it is dropped from the notes of later values.
 
@@ -237,7 +237,7 @@ def note_gradient_origins(
     sources: list[TargetOrSource],
     place: Place,
 ) -> None:
-    """Store a note of origin in each gradient.
+    """Store an origin note in each gradient.
 
     This is only needed if no tape recorded the sweep. Otherwise, its rows contain the origin.
 
@@ -293,7 +293,7 @@ def note_escape(tensor: Tensor, method: str, result: Array = None) -> None:
     Args:
         tensor: The tensor.
         method: How the value leaves, such as "numpy" or "float".
-        result: The array or scalar that the user receives. None if the user receives neither.
+        result: The array or scalar that the user receives, or None if the user receives neither.
     """
     if tensor._record is not None and tensor._record.trace is not None:
         tensor._record.trace.refuse_or_guard_value(tensor, method)
@@ -323,7 +323,7 @@ def note_escape(tensor: Tensor, method: str, result: Array = None) -> None:
 
 
 def build_origin_in_released_record(tensor: Tensor, old_record: Record) -> Note:
-    """Build the note of origin for a tensor that moves from a released recording to a new recording.
+    """Build the origin note for a tensor that moves from a released recording to a new recording.
 
     Args:
         tensor: The tensor. It still refers to its old row.

@@ -8,7 +8,7 @@ in a flat list. Each row has six cells:
 * ``op``: 0 for a leaf (a watched tensor, a variable's state or a constant), 1 for a call, and from 2 on the code of an
   elementwise operation.
 * ``a``, ``b``: The input rows of an elementwise operation. Both are the same row if the operation has one input.
-* ``call``: For a call, the :class:`~minitape.engine.record.row_parts.Call` with its primitive, inputs and attributes.
+* ``call``: The :class:`~minitape.engine.record.row_parts.Call` with the primitive, inputs and attributes of a call, or
   None for all other rows.
 * ``site``: The bytecode offset of the user's statement. It is converted to a line number only on request.
 * ``value``: A scalar, an array, or an :class:`~minitape.engine.record.array_spec.ArraySpec` in place of an array that
@@ -80,8 +80,8 @@ class GradientRows(NamedTuple):
 
     Attributes:
         first_row: The first row. The rows end before the `first_row` of the next note.
-        member: The position in `Record.members` of the tape that computed the gradient. None if that tape belongs to
-            another recording.
+        member: The position in `Record.members` of the tape that computed the gradient, or None if that tape belongs
+            to another recording.
         targets: The rows of the gradient's targets. Empty if the sweep has ended and the program continues.
         sources: The rows of the gradient's sources.
         spans: The spans of the tape at that time.
@@ -108,23 +108,23 @@ class Record(RowTable):
         mandatory_calls: The calls whose primitive is mandatory (:class:`~minitape.engine.table.primitives.Primitive`).
         events: Assignments, escapes and pauses, in the order in which they happened.
         gradient_rows: The rows at which recorded sweeps begin and end, in ascending order.
-        scopes: (first row, open name scopes) for each entry to or exit from a ``tf.name_scope`` block.
+        scopes: (first row, open name scopes) for each entry into and exit from a ``tf.name_scope`` block.
         listeners: Functions that refresh live pictures.
         pack_limit: The row number at which `pack_rows` is called next.
         max_small_size: Arrays with up to this many elements are kept even if no rule reads them.
         kinds: The types of all values in the recording. Some sweeps accept only scalars.
         fixed_site: The offset from ``state.fixed_site`` once its code is in `segments`, otherwise None.
-        frame: The user frame that wrote the last row. None if the next row must search for its frame.
+        frame: The user frame that wrote the last row, or None if the next row must search for its frame.
         has_large_arrays: Whether a value has been larger than `max_small_size`.
         thread: The id of the thread that created the recording.
         tape_set: An object that is replaced whenever the set of recording tapes changes. A variable compares it by
             identity to find out whether the current tapes already follow its state.
-        leaf_rows: The row of each leaf tensor, by the tensor's id. A leaf tensor may itself refer to a row of another
-            recording.
-        numbers: The tensors of Python numbers that have been operands, by number and by (number, type).
-        variables: For each variable, by id: the variable and the rows of its states.
+        leaf_rows: The row of each leaf tensor, keyed by the tensor's id. A leaf tensor may itself refer to a row of
+            another recording.
+        numbers: The tensors of Python numbers that have been operands, keyed by number and by (number, type).
+        variables: A dict that maps the id of each variable to the variable and the rows of its states.
         untracked: The rows that are on no tape: unwatched leaves, and rows computed only from unwatched leaves.
-        untracked_end: All untracked rows are before this row.
+        untracked_end: All untracked rows precede this row.
         members: (weak reference to the tape, spans, watched rows) for each tape that has ever used this recording.
             Resetting a tape does not clear its entry.
     """

@@ -55,10 +55,10 @@ class Leaf(NamedTuple):
     """The owner of a leaf row, which the leaf does not keep alive: a tensor, a variable's state, or a Python number.
 
     Attributes:
-        tensor_ref: A weak reference to the tensor. None for a Python number.
+        tensor_ref: A weak reference to the tensor, or None for a Python number.
         variable_ref: A weak reference to the variable, if the tensor is its state, otherwise None.
         version: The number of assignments to the variable before this state.
-        number: The Python number. None for all other leaves.
+        number: The Python number, or None for all other leaves.
         origin: The note on where the tensor came from (:mod:`minitape.engine.record.provenance`).
     """
 
@@ -118,5 +118,5 @@ def build_elementwise_call(row: int, op: int, a: int, b: int) -> Call:
         A call with one output and no attributes.
     """
     primitive = BY_CODE[op - FIRST_CODE]
-    inputs = (a, b) if len(primitive.texts) == 3 else (a,)  # One text is the formula, and each other text is a rule.
+    inputs = (a, b) if len(primitive.texts) == 3 else (a,)  # The first text is the formula, and the others are rules.
     return Call(row, primitive, inputs, NO_ATTRS, 1)

@@ -61,7 +61,7 @@ class RowTable:
         next: The number of the next row.
         segments: (first row, code, fixed offset) for consecutive rows that were written by the same code object. The
             offset is None unless all these rows belong to one statement.
-        leaves: The :class:`~minitape.engine.record.row_parts.Leaf` of each leaf row, by row.
+        leaves: The :class:`~minitape.engine.record.row_parts.Leaf` of each leaf row, keyed by row.
         has_calls: Whether any row is the output of a call.
     """
 
@@ -106,7 +106,7 @@ class RowTable:
         self.rows[WIDTH * row + VALUE_COLUMN] = value
 
     def read_columns(self, low: int = 0, high: int | None = None) -> Columns:
-        """Return the six columns for a range of rows as lists. Another thread may append rows meanwhile.
+        """Return the six columns for a range of rows as lists. Another thread may append rows at the same time.
 
         Args:
             low: The first row.
@@ -119,7 +119,7 @@ class RowTable:
         return [rows[k::WIDTH] for k in range(WIDTH)]
 
     def read_column(self, index: int) -> list:  # The type of the elements depends on the column.
-        """Return one column, for all rows.
+        """Return one column of all rows.
 
         Args:
             index: The position of the column, such as `VALUE_COLUMN`.

@@ -24,8 +24,8 @@ class ExplainMemory:
             (``Record.release``).
         is_explaining: Whether ``explain`` is running. Meanwhile, no retained recording is dropped, and the values that
             ``explain`` reads do not count as escapes.
-        escapes: The log of values that left for NumPy or Python (:func:`~.provenance.get_thread_escapes`). None before
-            the first escape.
+        escapes: The log of values that left for NumPy or Python (:func:`~.provenance.get_thread_escapes`), or None
+            before the first escape.
         last_none_tape: A weak reference to the last tape that returned a None gradient. Initially, a callable that
             returns None.
     """
@@ -42,12 +42,12 @@ class ThreadState(threading.local):
     """The state of the current thread.
 
     Attributes:
-        record: The recording to which operations append rows. None if no tape is open.
+        record: The recording to which operations append rows, or None if no tape is open.
         fixed_site: During a recorded sweep or a replay of a function, (code, bytecode offset) of the statement to which
             all rows belong, otherwise None.
         tapes: The tapes that are recording. The innermost tape is last.
         read_variables: For each open block that collects variables, a dictionary of the variables that were read in it,
-            by id.
+            keyed by id.
         memory: The notes for ``explain``.
     """
 

@@ -9,14 +9,14 @@ from types import FrameType
 
 import numpy as np
 
-# The file names of minitape's own code begin with these texts. Generated code has a label in place of a file name.
+# The file names of minitape's own code begin with these strings. Generated code has a label in place of a file name.
 _PACKAGE = (
     os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep,
     "<formula ",
     "<minitape_kernels_",
     "<tf.",
 )
-# Code of Python and NumPy does not belong to the user's program, either.
+# The code of Python and NumPy does not belong to the user's program either.
 _LIBRARIES = tuple(os.path.dirname(os.path.abspath(p)) + os.sep for p in (os.path.dirname(np.__file__), os.__file__))
 _FOREIGN = (*_PACKAGE, *_LIBRARIES, "<frozen ", "<__array_function__", "<eval_with_key>")
 _INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")  # pip installs into these folders.

@@ -1,4 +1,4 @@
-"""Run operations without NumPy's floating-point warnings, because TensorFlow does not warn about inf and nan, either.
+"""Run operations without NumPy's floating-point warnings, because TensorFlow does not warn about inf and nan either.
 
     value = ignore_fp_errors().run(function, x, y)
 

@@ -38,7 +38,7 @@ def compile_expression(text: str, functions: dict[str, Function], arguments: str
 
     Args:
         text: The expression, such as "g * cos(x)".
-        functions: The functions and other objects that the expression uses, by name.
+        functions: The functions and other objects that the expression uses, keyed by name.
         arguments: The parameters of the function, in Python syntax.
 
     Returns:
@@ -59,7 +59,7 @@ def execute_definitions(text: str, file_label: str, namespace: dict[str, Object]
     Args:
         text: The statements.
         file_label: The file name of the code in tracebacks. A number is added to a label such as "<formula f>", so that
-            every text has a different file name.
+            each text has its own file name.
         namespace: The names that the statements use. The names that they define are added to it.
 
     Returns:
@@ -80,7 +80,7 @@ def _build_unique_label(label: str) -> str:
     """Add a number to a label: "<formula step>" becomes "<formula step, minitape 12>".
 
     The beginning does not change, because :mod:`minitape.engine.record.user_frames` recognizes minitape's own code by
-    it.
+    this beginning.
     """
     return f"{label[:-1]}, minitape {_take_label_number()}>"
 
@@ -124,7 +124,7 @@ class Substitution(ast.NodeTransformer):
     """A syntax tree transformer that replaces variables with expressions.
 
     Attributes:
-        replacements: The tree that replaces each variable, by the variable's name.
+        replacements: A dict that maps each variable's name to the tree that replaces it.
     """
 
     def __init__(self, replacements: dict[str, str | ast.expr]) -> None:

@@ -1,1 +1,1 @@
-"""Tensors and variables, and how an operation on them is run and recorded."""
+"""Tensors and variables, and the functions that run and record operations on them."""

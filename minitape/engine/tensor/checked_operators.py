@@ -78,7 +78,7 @@ def _apply_logical_or_bitwise(primitive: Primitive, a: Tensor, b: Tensor) -> Ten
     return run_binary(primitive if a.dtype.kind == "b" else TABLE[primitive.name.replace("logical", "bitwise")], a, b)
 
 
-# The functions that replace `run_binary`, by Python's name for the operator.
+# The functions that replace `run_binary`, keyed by Python's name for the operator.
 CHECKED_OPERATORS: dict[str, Function] = {
     "truediv": _divide_tensors,
     "matmul": _multiply_matrices,

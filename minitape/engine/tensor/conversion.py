@@ -38,7 +38,7 @@ _REALS = (float, np.floating, *_INTEGERS)
 _NUMBERS = (complex, float, int, np.number)
 # For each kind of dtype, the Python and NumPy types that can become its elements.
 _TYPES_BY_KIND = {"f": _REALS, "i": _INTEGERS, "u": _INTEGERS, "b": _BOOLS, "c": _NUMBERS, "s": _TEXT}
-# Each row contains types of the first leaf, the types that all leaves may then have, and the resulting element type.
+# Each row contains possible types of the first leaf, the types then allowed for all leaves, and the element type.
 _TYPES_BY_FIRST_LEAF: tuple[tuple[tuple[type, ...], tuple[type, ...], NumPyType], ...] = (
     (_BOOLS, _BOOLS, np.bool_),
     (_INTEGERS, (*_INTEGERS, np.bool_), np.int64),
@@ -62,7 +62,7 @@ def convert_to_tensor(
     https://www.tensorflow.org/api_docs/python/tf/convert_to_tensor.
 
     Args:
-        value: A number, text, NumPy array, tensor or variable, or a nested sequence of these.
+        value: A number, string, NumPy array, tensor or variable, or a nested sequence of these.
         dtype: The dtype of the result. If None, the value determines the dtype.
         dtype_hint: A dtype that is tried first, and ignored if the value cannot be converted to it.
         name: A label for the error message.
@@ -110,7 +110,7 @@ def constant(value: Value, dtype: DTypeLike = None, shape: ShapeLike = None, nam
     See https://www.tensorflow.org/api_docs/python/tf/constant.
 
     Args:
-        value: A number, text, NumPy array or tensor, or a nested sequence of numbers or texts.
+        value: A number, string, NumPy array or tensor, or a nested sequence of numbers or strings.
         dtype: The dtype of the result. If None, the value determines the dtype, as in ``tf.convert_to_tensor``.
         shape: The shape of the result. The value is reshaped to this shape. A single element is repeated.
         name: Ignored. TensorFlow accepts it.
@@ -185,7 +185,7 @@ def _note_constant_origin(tensor: EagerTensor, value: Value) -> EagerTensor:
 
 def convert_to_new_array(value: Value, dtype: DType | None = None) -> Array:
     """Convert a value to a new NumPy array or scalar, with TensorFlow's default dtypes."""
-    # Numbers and lists of numbers are the most common values, so they come first.
+    # Numbers and lists of numbers are the most common values, so they are handled first.
     if type(value) in _PYTHON_NUMBERS:
         is_usual_float = dtype is None and type(value) is float and abs(value) <= _LARGEST_FLOAT32
         return np.float32(value) if is_usual_float else _convert_leaves([value], dtype)[0]
@@ -323,7 +323,7 @@ def _check_no_new_infinity(array: Array, leaves: list[Object]) -> Array:
 
 
 def _encode_strings(leaves: list[Object]) -> ndarray:
-    """Build an object array of bytes, with text encoded in UTF-8."""
+    """Build an object array of bytes, with strings encoded in UTF-8."""
     encoded = np.empty(len(leaves), object)
     for i, text in enumerate(leaves):
         if isinstance(text, str):
@@ -405,7 +405,7 @@ def cast_tensor(tensor: Tensor, dtype: DType) -> Tensor:
         dtype: The dtype of the result.
 
     Returns:
-        The tensor in the other dtype.
+        The tensor with the other dtype.
 
     Raises:
         UnimplementedError: If one of the dtypes is ``tf.string`` and the other is not.

@@ -33,7 +33,7 @@ def apply(
     Args:
         primitive: The operation.
         inputs: The operands, which must all be tensors with values.
-        attrs: The attributes of the operation, by the parameter names of its forward function.
+        attrs: The attributes of the operation, keyed by the parameter names of its forward function.
         frame: The innermost frame that may belong to the user's statement. None stands for the caller's frame. A caller
             that already has this frame passes it to shorten the search.
 
@@ -74,7 +74,7 @@ def record_operation(
 ) -> None:
     """Record an operation that has just computed its outputs.
 
-    If a recording is open, the operation appends its rows there. Otherwise, each output gets a note of origin for
+    If a recording is open, the operation appends its rows there. Otherwise, each output gets an origin note for
     ``explain``.
 
     Args:
@@ -188,7 +188,7 @@ def _check_negative_power(primitive: Primitive, x: Tensor, y: Tensor) -> None:
         raise build_argument_error("Integers to negative integer powers are not allowed", primitive.op)
 
 
-# The checks that run before operations, by TensorFlow's kernel name. Other modules add further checks.
+# The checks that run before operations, keyed by TensorFlow's kernel name. Other modules add further checks.
 OPERAND_CHECKS: dict[str, Callable[[Primitive, Tensor, Tensor], None]] = {
     **dict.fromkeys(["AddV2", "Sub", "Mul"], _check_numbers),
     **dict.fromkeys(["Less", "LessEqual", "Greater", "GreaterEqual"], _check_ordered),

@@ -25,7 +25,7 @@ from .tensor import EagerTensor, Tensor, create_tensor
 if TYPE_CHECKING:
     from ..types import Function, Result, Value
 
-# The names of the primitives, by Python's name for the operator.
+# The names of the primitives, keyed by Python's name for the operator.
 ARITHMETIC = {
     "add": "add",
     "sub": "subtract",
@@ -130,7 +130,7 @@ def _build_unary(name: str, boolean_name: str = "") -> Function:
 
 
 def install_operators() -> None:
-    """Add the operators to ``EagerTensor``. All primitives must have been declared before."""
+    """Add the operators to ``EagerTensor``. All primitives must have been declared beforehand."""
     operators_by_name: dict[str, Function] = {
         "neg": fast.register_function(_build_unary("negative"), TABLE["negative"], "__neg__"),
         "abs": lambda a: apply(TABLE["complex_abs" if a.dtype.kind == "c" else "abs"], (a,), {}, _getframe(1)),

@@ -26,7 +26,8 @@ def build_slice_assign(variable: ResourceVariable, spec: tuple[Index, ...]) -> F
         spec: The NumPy index that selects the part.
 
     Returns:
-        A function ``assign(value, name=None)`` that returns the variable. ``value`` is broadcast to the part.
+        A function ``assign(value, name=None)`` that returns the variable. ``value`` is broadcast to the shape of the
+        part.
     """
 
     def assign(value: Value, name: str | None = None) -> UnreadVariable | None:

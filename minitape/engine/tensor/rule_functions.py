@@ -34,7 +34,7 @@ def build_recorded_functions() -> dict[str, Function]:
     """Return the functions that the rules of the table call in a recorded sweep.
 
     Returns:
-        The functions, by their names in recorded formulas
+        A dict that maps names in recorded formulas to functions
         (:func:`minitape.engine.table.primitives.elementwise.to_recorded_formula`). For example, ``multiply`` takes two
         tensors, ``multiply_number`` takes a tensor and a number, and ``reflected_subtract`` takes its operands in
         reverse order.

@@ -106,7 +106,7 @@ class EagerTensor(Tensor, metaclass=_FullName):
         return value
 
     def _numpy(self) -> Array:
-        """Return the same as ``numpy``, without noting an escape for ``explain``."""
+        """Return the same value as ``numpy``, without noting an escape for ``explain``."""
         value = self.array
         if type(value) is ndarray:
             return value.copy() if value.ndim else value[()]
@@ -121,7 +121,7 @@ class EagerTensor(Tensor, metaclass=_FullName):
     @property
     def shape(self) -> TensorShape:
         """The sizes of the axes."""
-        # Shapes are read very often, so this repeats TensorShape.from_sizes without the call.
+        # Shapes are read very often, so the body of TensorShape.from_sizes is inlined here.
         shape = _new_shape(TensorShape)
         shape._dims = self._value.shape
         return shape
@@ -264,7 +264,7 @@ class EagerTensor(Tensor, metaclass=_FullName):
         return "\n" + text if "\n" in text else text
 
 
-# For each tensor that is a slice of a variable, by id: a weak reference to the tensor, and its `assign` function.
+# Maps the id of each variable slice to a weak reference to the slice and its `assign` function.
 VARIABLE_SLICES: dict[int, tuple[weakref.ref[Tensor], Function]] = {}
 
 
@@ -313,7 +313,7 @@ class Reference:
         return id(self._referent)
 
     def __repr__(self) -> str:
-        """Return TensorFlow's text for a reference."""
+        """Return the reference in TensorFlow's format."""
         return f"<Reference wrapping {self._referent!r}>"
 
 

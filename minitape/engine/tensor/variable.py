@@ -1,4 +1,4 @@
-"""Variables (``tf.Variable``), the values that assignments can change.
+"""Variables (``tf.Variable``): values that assignments can change.
 
 Each assignment creates a new state with its own row. Earlier states do not change.
 """
@@ -151,7 +151,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
     def _read_state(self) -> Tensor:
         """Return the current state as a tensor. Open tapes start to watch the variable."""
         record = state.record
-        # If the tape set has not changed, no tape, function or reader has come or gone since the last access.
+        # If the tape set has not changed, no tape, function or reader has been added or removed since the last access.
         if record is not None and self._tape_set is record.tape_set:
             return self._state
         if self._trainable:
@@ -240,7 +240,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
 
         Returns:
             The row numbers, oldest state first, except that watched rows come after all others. If the variable is a
-            target, the last row counts. Empty if the variable is not in the tape's recording.
+            target, the last row counts. There are no rows if the variable is not in the tape's recording.
         """
         if tape._record is None:
             return ()
@@ -574,7 +574,7 @@ class UnreadVariable(ResourceVariable):
         return self._base._assign(change, method, read_value)
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Raise ValueError, because TensorFlow does not allow copies, either."""
+        """Raise ValueError, because TensorFlow does not allow copies either."""
         raise ValueError("The result of an assignment cannot be pickled or deep-copied. Use its variable instead.")
 
     def _update_state_with_part(self, update: Function, part: Tensor) -> UnreadVariable:

@@ -43,7 +43,7 @@ class DType:
 
     @property
     def as_numpy_dtype(self) -> NumPyType:
-        """The NumPy scalar type, such as ``numpy.float32``; ``object`` for strings."""
+        """The NumPy scalar type, such as ``numpy.float32``, or ``object`` for strings."""
         return self._numpy_type
 
     is_floating = property(lambda self: self.kind == "f", doc="True for real floating point types.")
@@ -64,7 +64,7 @@ class DType:
         return self.number
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Return how pickle finds the type by its name, so that each type remains a single object."""
+        """Return the name by which pickle finds the type, so that each type remains a single object."""
         return as_dtype, (self.name,)
 
     def __repr__(self) -> str:
@@ -72,7 +72,7 @@ class DType:
         return f"tf.{self.name}"
 
     def __str__(self) -> str:
-        """Return TensorFlow's text, such as ``<dtype: 'float32'>``."""
+        """Return the representation in TensorFlow's format, such as ``<dtype: 'float32'>``."""
         return f"<dtype: '{self.name}'>"
 
 
@@ -102,7 +102,7 @@ def as_dtype(type_value: DTypeLike) -> DType:
     """Convert a DType, its name, a NumPy type, ``float``, ``bool`` or ``str`` to a DType.
 
     Args:
-        type_value: The type. For an array, the type of its elements.
+        type_value: The type, or an array, whose elements determine the type.
 
     Returns:
         The DType.
@@ -164,7 +164,7 @@ def find_dtype_of_numpy(dtype: np.dtype) -> DType:
         dtype: The NumPy dtype.
 
     Returns:
-        The DType. Text of any length is ``tf.string``.
+        The DType. Strings of any length have the type ``tf.string``.
 
     Raises:
         TypeError: If TensorFlow does not have this type.

@@ -13,8 +13,8 @@ class OpError(Exception):
 
     Attributes:
         message: The reason.
-        node_def: The definition of the operation in its graph. None in eager mode.
-        op: The graph operation. None in eager mode.
+        node_def: The definition of the operation in its graph, or None in eager mode.
+        op: The graph operation, or None in eager mode.
         error_code: TensorFlow's canonical error code, set by each subclass.
 
     >>> import minitape as tf
@@ -44,7 +44,7 @@ class OpError(Exception):
 
 
 class UnknownError(OpError):
-    """An error for any other reason, such as an exception in a Python function that the operation called.
+    """An error with any other cause, such as an exception in a Python function that the operation called.
 
     See https://www.tensorflow.org/api_docs/python/tf/errors/UnknownError.
 

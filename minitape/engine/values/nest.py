@@ -152,7 +152,7 @@ def map_structure(func: Function, *structure: Structure) -> Structure:
 
 
 def _build_comparable_form(structure: Structure) -> object:
-    """Return an object that describes the form of a structure. It is equal for structures of the same form."""
+    """Return an object that describes the form of a structure. Structures of the same form have equal descriptions."""
     children = _list_children(structure)
     if children is None:
         return None

@@ -154,7 +154,7 @@ class TensorShape:
         return iter(self._dims)
 
     def __getitem__(self, key: int | slice) -> Object:
-        """Return the size of an axis, or for a slice the shape of these axes."""
+        """Return the size of an axis or, for a slice, the shape of the selected axes."""
         if self._dims is None:
             return TensorShape(None) if isinstance(key, slice) else None
         return TensorShape.from_sizes(self._dims[key]) if isinstance(key, slice) else self._dims[key]
@@ -173,7 +173,7 @@ class TensorShape:
         return hash(self._dims)
 
     def __repr__(self) -> str:
-        """Return TensorFlow's text, such as ``TensorShape([2, None])``."""
+        """Return the representation in TensorFlow's format, such as ``TensorShape([2, None])``."""
         return "TensorShape(None)" if self._dims is None else f"TensorShape({list(self._dims)})"
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""The table of primitives. It declares each operation that minitape can differentiate, and each exactly once.
+"""The table of primitives. It contains exactly one declaration of each operation that minitape can differentiate.
 
 A primitive is a forward function on NumPy arrays and one derivative rule for each input. A rule receives the adjoint
 ``g`` of the output, the output ``z`` and the inputs. It returns the input's share of the adjoint (a vector-Jacobian
@@ -34,14 +34,14 @@ class Primitive:
             ``rules[i](g, z, *inputs, **attrs)``. If a rule is None, no gradient passes to that input. If ``rules`` is
             None, the operation has no derivative.
         keep: The values that the rules read, such as "x", "yz" or "all". A tape does not keep other large arrays.
-        kept_inputs: The positions of the inputs in `keep`. None for all inputs.
+        kept_inputs: The positions of the inputs in `keep`, or None for all inputs.
         kept_beside_number: For formulas with two inputs, two tuples of input positions: those that the rules read if
             input 0 is a Python number, and those that they read if input 1 is a Python number.
         keeps_output: Whether the rules read the output.
         missing: How TensorFlow treats an operation without a derivative. "none" means that the gradient is None.
             "unregistered" means that asking for the gradient raises LookupError.
-        mandatory: Whether a sweep applies the rules even if no source is among the ancestors. As in TensorFlow, this is
-            so for user-defined gradients and for operations whose gradient raises LookupError.
+        mandatory: Whether a sweep applies the rules even if no source is among the ancestors. As in TensorFlow, this
+            applies to user-defined gradients and to operations whose gradient raises LookupError.
         code: The number of the elementwise operation. 0 for all other primitives.
         texts: The formula of the output, followed by the formulas of the rules, as in a textbook. Empty for all other
             primitives.
@@ -79,7 +79,7 @@ class Primitive:
     ) -> None:
         """Create a primitive without adding it to ``TABLE``.
 
-        The parameters have the meaning of the attributes with the same names.
+        The parameters have the same meaning as the attributes of the same names.
         """
         self.name, self.forward, self.keep, self.missing = name, forward, keep, missing
         self.rules: Rules = rules if rules is None or callable(rules) else tuple(rules)

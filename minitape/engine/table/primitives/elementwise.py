@@ -1,4 +1,4 @@
-"""Elementwise primitives, declared in the form of a textbook's table of derivatives.
+"""Elementwise primitives, declared in a table of derivatives as in a textbook.
 
 Each line of ``DERIVATIVES`` declares one primitive: name, TensorFlow's kernel, label in the picture | forward formula |
 rule of x | rule of y. The rule ``-`` passes no gradient.
@@ -12,11 +12,11 @@ adjoint to the first input. The rules of sqrt, rsqrt and reciprocal return 0 if 
 
 Attributes:
     BY_CODE: The primitives of the table. The primitive with code c is at index ``c - FIRST_CODE``.
-    ARRAY_FORMS: The compiled formulas for arrays, by code.
-    LARGE_FORMS: The compiled formulas for large arrays, by code. The plain engine never uses them, because it does not
-        count any array as large.
+    ARRAY_FORMS: The compiled formulas for arrays, keyed by code.
+    LARGE_FORMS: The compiled formulas for large arrays, keyed by code. The plain engine never uses them, because it
+        does not count any array as large.
     STOP_CODE: The code of ``stop_gradient``. Its results are not on any tape.
-    RECORDED_FUNCTIONS: Recorded operations for those functions in formulas that have no line in the table.
+    RECORDED_FUNCTIONS: Recorded operations for functions in formulas that have no line in the table.
 """
 
 from __future__ import annotations

@@ -87,7 +87,7 @@ _TRANSPOSE_ATTRIBUTES = {
 def multiply_matrices(x: Array, y: Array, transpose_a: bool, transpose_b: bool) -> Array:
     """Multiply matrices or batches of matrices, transposing them first if requested.
 
-    The product takes one row in a recording.
+    The product occupies one row of a recording.
 
     Args:
         x: The first matrices.
@@ -96,7 +96,7 @@ def multiply_matrices(x: Array, y: Array, transpose_a: bool, transpose_b: bool) 
         transpose_b: Whether to transpose `y`.
 
     Returns:
-        The product, a tensor if an argument is a tensor.
+        The product, as a tensor if an argument is a tensor.
     """
     return TABLE["matmul"](x, y, **_TRANSPOSE_ATTRIBUTES[transpose_a, transpose_b])
 

@@ -98,7 +98,7 @@ def _apply_pad_rule(g: Array, z: Array, x: Array, *, paddings: Paddings, fill: A
 
 
 def _list_adjoints(g: Array) -> Sequence[Array]:
-    """Return the adjoints of all outputs as a sequence. The adjoint of a single output is not in a sequence yet."""
+    """Return the adjoints of all outputs as a sequence, wrapping the adjoint of a single output."""
     return g if isinstance(g, (tuple, list)) else (g,)
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def _sort_descending(x: Array) -> Array:
-    """Return the positions that sort the elements in descending order.
+    """Return the positions that would sort the elements in descending order.
 
     Equal elements keep their order, and NaN comes last.
     """

@@ -1,4 +1,4 @@
-"""Elementwise primitives that are not in the table of derivatives: a safe division and the parts of complex numbers."""
+"""Elementwise primitives outside the table of derivatives: safe division, and real and imaginary parts."""
 
 from __future__ import annotations
 
