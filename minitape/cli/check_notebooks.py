@@ -62,7 +62,7 @@ class CheckResult:
         runs: The (cell, variant) pairs that were run.
         cell_sources: The code of all cells.
         uncompared_cells: The cells whose outputs were not compared with the saved outputs.
-        seconds: How long the check took.
+        seconds: The duration of the check, in seconds.
         failure_reason: Why the notebook could not be checked, or None.
     """
 
@@ -89,8 +89,8 @@ def resolve_notebook_paths(named_paths: Sequence[Path], language: str | None = N
     """List the notebooks that a command's arguments refer to.
 
     Args:
-        named_paths: Notebooks and folders. A folder stands for all its notebooks; an empty list stands for the course's
-            lessons.
+        named_paths: Notebooks and folders. A folder stands for all its notebooks, and an empty list stands for the
+            course's lessons.
         language: The language of the course's lessons. None means English.
 
     Returns:
@@ -188,7 +188,7 @@ def check_notebooks(
     Args:
         paths: The notebooks.
         variants: The variants of the exercises to run: "blank", "solved" or both.
-        job_count: How many notebooks to run in parallel.
+        job_count: The number of notebooks to run in parallel.
         cell_timeout: The time limit of a cell, in seconds.
         on_checked: A function that is called after each notebook.
 
@@ -283,7 +283,7 @@ def _add_run_findings(cell_result: CellResult, notebook: Notebook, variant: str,
     ]
     has_known_stderr = any(finding.rule == "stderr" for finding in known_findings)
     for finding in check_cell_run(notebook, cell_result, variant):
-        # The stderr texts of two variants may differ, because they can contain process IDs.
+        # The stderr output of two variants may differ, because it can contain process IDs.
         if finding.rule == "stderr" and has_known_stderr:
             continue
         if finding.rule == "outputs-differ":

@@ -19,7 +19,7 @@ class CommonWrongAnswer:
     Attributes:
         answer: The answer as text.
         hint: The hint that the learners saw.
-        learner_count: How many learners gave the answer.
+        learner_count: The number of learners who gave the answer.
     """
 
     answer: str
@@ -46,7 +46,7 @@ class ExerciseFigures:
         median_tries: The median number of tries of those who solved the exercise, or None if no file contains this
             number.
         median_minutes: The median time of those who solved the exercise, or None if no file contains times.
-        commonest_wrong_answer: The most common wrong answer, or None if no answer was wrong.
+        commonest_wrong_answer: The most common wrong answer, or None if there were no wrong answers.
     """
 
     name: str

@@ -23,10 +23,10 @@ _NUMBER_PATTERN = re.compile(r"[+-]?[\d.]+(?:e[+-]?\d+)?", re.IGNORECASE)
 
 
 def read_hand_ins_with_progress_bar(folders: Sequence[Path]) -> list[HandIn]:
-    """Read the hand-ins in some folders, with a progress bar if stderr is a terminal.
+    """Read the hand-ins in the given folders, with a progress bar if stderr is a terminal.
 
     Args:
-        folders: The folders of a class or of individual learners, see `find_hand_in_files_by_learner`.
+        folders: The folders of a class or of individual learners (see `find_hand_in_files_by_learner`).
 
     Returns:
         One hand-in per learner, sorted by name.
@@ -184,7 +184,7 @@ def format_class_csv(figures: ClassFigures, hand_ins: Sequence[HandIn]) -> str:
 
 
 def _escape_spreadsheet_formula(cell: object) -> object:
-    """Prefix an apostrophe to text that a spreadsheet would run as a formula. Numbers are left unchanged.
+    """Put an apostrophe in front of text that a spreadsheet would run as a formula. Numbers are left unchanged.
 
     >>> [_escape_spreadsheet_formula(cell) for cell in ("=HYPERLINK(1)", "-1.0", 3)]
     ["'=HYPERLINK(1)", '-1.0', 3]

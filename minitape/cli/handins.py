@@ -1,6 +1,6 @@
 """Find and read the hand-ins of a class: progress files and returned notebooks.
 
-The files may come from strangers. They are only read as JSON; nothing in them is run, imported or opened.
+The files may come from strangers. They are only read as JSON, and nothing in them is run, imported or opened.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class HandIn:
 
 
 def find_hand_in_files_by_learner(folders: Sequence[Path]) -> dict[str, list[Path]]:
-    """Find the hand-ins in some folders.
+    """Find the hand-ins in the given folders.
 
     A folder belongs to a single learner if it directly contains a progress file or a lesson under its original name.
     Otherwise, each subfolder belongs to one learner, and so does each file, such as `jane.json` or
@@ -217,7 +217,7 @@ def read_hand_ins(
     """Read the files of each learner.
 
     Args:
-        files_by_learner: The files of each learner, see `find_hand_in_files_by_learner`.
+        files_by_learner: The files of each learner (see `find_hand_in_files_by_learner`).
         on_learner_read: A function that is called with the learner's name after each learner.
 
     Returns:

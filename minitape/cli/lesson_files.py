@@ -125,7 +125,7 @@ def find_notebook_to_open(folder: Path) -> Path | None:
 def copy_missing_lessons(target_folder: Path, with_outputs: bool = False, language: str | None = None) -> CopiedLessons:
     """Copy the lessons that a folder does not contain yet.
 
-    Existing files are never opened for writing. Translated texts are not copied, because they belong to the installed
+    Existing files are never opened for writing. Translation files are not copied, because they belong to the installed
     minitape.
 
     Args:

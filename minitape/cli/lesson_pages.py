@@ -41,7 +41,7 @@ CHOICE_SEPARATOR = "\n  - "
 """The text between the choices of a saved prediction."""
 CHOICE_LINE = re.compile(r"^  - (.*)$", re.MULTILINE)
 FILE_REFERENCE = re.compile(r"\]\((?!\w+:)([^()\s#]+)|\bsrc=[\"'](?!\w+:)([^\"'#]+)")
-"""A reference to a file that a text shows or links to."""
+"""A reference to a file that a page displays or links to."""
 
 
 def link_lessons_to_pages(page_text: str) -> str:
@@ -67,7 +67,7 @@ def link_cells_to_headings(page_text: str, anchors_by_lesson: dict[str, dict[str
 
     Args:
         page_text: The text of a page, as Markdown.
-        anchors_by_lesson: The anchor of each cell, keyed by notebook and cell ID; see `map_cells_to_heading_anchors`.
+        anchors_by_lesson: The anchor of each cell, keyed by notebook and cell ID (see `map_cells_to_heading_anchors`).
 
     Returns:
         The text with the new links.
@@ -96,13 +96,13 @@ def map_cells_to_heading_anchors(cells: list[Cell]) -> dict[str, str]:
 
 
 def build_page_translator(lessons_folder: Path) -> Callable[..., str]:
-    """Return a function that translates the texts on a lesson's page.
+    """Return a function that translates the messages on a lesson's page.
 
     Args:
         lessons_folder: The folder of the lessons, which determines the language.
 
     Returns:
-        A function that takes an English text and the values for the names in braces.
+        A function that takes an English message and the values for the names in braces.
     """
     return partial(_translate_page_text, detect_language(lessons_folder))
 
@@ -206,7 +206,7 @@ def build_lesson_page(
     Args:
         lesson: The notebook.
         cells: The cells of the notebook.
-        views: The views of the lesson, see `run_lesson_for_views`.
+        views: The views of the lesson (see `run_lesson_for_views`).
         lab_command: The command that runs the lesson.
         lite_url: The URL of a site that runs the lesson, or "".
 
@@ -283,7 +283,7 @@ def iter_code_cell_blocks(
         cell: The cell.
         source: The code of the cell.
         pending_views: The views of the cell, as (text, URL). Each view is removed from the list once it is shown.
-        say: A function that translates a text into the lesson's language.
+        say: A function that translates a message into the lesson's language.
 
     Yields:
         Blocks of MyST Markdown and HTML.

@@ -47,7 +47,7 @@ def run_and_save_notebook(path: Path, cell_timeout: float = 120) -> None:
 
     Args:
         path: The notebook.
-        cell_timeout: How many seconds a cell may take.
+        cell_timeout: The time limit of a cell, in seconds.
 
     Raises:
         click.ClickException: If a cell without the tag `raises-exception` fails, a cell writes to stderr, `minitape
@@ -94,7 +94,7 @@ def execute_notebook(notebook: Notebook, folder: Path, cell_timeout: float, note
     Args:
         notebook: The notebook to change.
         folder: The kernel's working folder.
-        cell_timeout: How many seconds a cell may take.
+        cell_timeout: The time limit of a cell, in seconds.
         notebook_name: The notebook's name in error messages.
 
     Raises:

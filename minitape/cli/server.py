@@ -7,9 +7,9 @@ notebooks that use minitape, and does not affect other notebooks:
 - When a learner resumes a lesson, Python reports undefined names without naming the cells to run.
 - After a page reload, JupyterLab shows "model not found" instead of a picture.
 - If a cell is run while JupyterLab is still loading, JupyterLab starts two kernels and terminates one of them.
-- If a kernel fails to start, pictures stay empty even after the next successful start.
+- If a kernel fails to start, pictures remain empty even after the next successful start.
 
-The last two problems arise in the browser. The JupyterLab extension in ``jupyterlab_extensions`` solves them; its
+The last two problems arise in the browser. The JupyterLab extension in ``jupyterlab_extensions`` solves them. Its
 source is in ``widgets/frontend/lab``.
 
 The server extension also stops JupyterLab from fetching news and looking for newer versions on other machines.

@@ -43,9 +43,9 @@ def check_notebooks_with_progress_bar(
 
     Args:
         paths: The notebooks.
-        variants: How to run the exercises: "blank", "solved" or both.
-        job_count: How many notebooks to run at the same time.
-        cell_timeout: How many seconds a cell may take.
+        variants: The variants of the exercises to run: "blank", "solved" or both.
+        job_count: The number of notebooks to run in parallel.
+        cell_timeout: The time limit of a cell, in seconds.
 
     Returns:
         The results in the order of `paths`.

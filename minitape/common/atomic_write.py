@@ -155,7 +155,7 @@ def _copy_mode(target: Path, partial_file: Path, private: bool) -> None:
 
 @contextlib.contextmanager
 def lock_file(target_path: str | os.PathLike[str]) -> Iterator[None]:
-    """Lock a file while a block runs. Other processes wait before they lock the file.
+    """Lock a file while a block runs. Other processes wait for the lock.
 
     The lock applies to a separate file, ``<target_path>.lock``, which is never removed. If the system does not support
     locks (Windows, some network folders) or the lock file cannot be created, the block runs without a lock.
@@ -173,7 +173,7 @@ def lock_file(target_path: str | os.PathLike[str]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def hold_marker_file(path: Path) -> Iterator[None]:
-    """Create a file, which `is_abandoned` reports as in use while a block runs.
+    """Create a file that `is_abandoned` reports as in use while a block runs.
 
     Args:
         path: The file, which must not exist yet.
@@ -214,7 +214,7 @@ def is_abandoned(path: Path) -> bool:
     because the system does not remove a file that is open.
 
     Args:
-        path: A part file, or a file of `hold_marker_file`.
+        path: A part file, or a file that `hold_marker_file` created.
 
     Raises:
         OSError: If the file cannot be opened.

@@ -89,7 +89,7 @@ def load_translations(domain: str, language_code: str | None = None) -> dict[str
         language_code: The code of a language, or None for the user's language.
 
     Returns:
-        A dictionary that maps English texts to translations. It is empty if the language has no such file.
+        A dictionary that maps English messages to translations. It is empty if the language has no such file.
     """
     for course in LESSON_FOLDERS:
         file = course / (language_code or detect_language()) / TEXTS_FOLDER / f"{domain}.po"

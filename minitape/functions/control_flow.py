@@ -196,7 +196,7 @@ def _write_control_flow_row(
     Args:
         row: The operation.
         replay: A function that computes the results as recorded operations.
-        leading_inputs: The first inputs of the row. The tensors that the bodies capture come after them.
+        leading_inputs: The first inputs of the row. They are followed by the tensors that the bodies capture.
         bodies: The recordings of the branches, or of the condition and the body.
     """
     first_inputs: list[int] = []
@@ -210,7 +210,7 @@ def _write_control_flow_row(
 
 
 def _open_scope(name: str) -> AbstractContextManager:
-    """Return a block whose rows have this name as their innermost scope, which pictures of the inside show."""
+    """Return a block whose rows have this name as their innermost scope. Pictures show the name."""
     return TemporaryAttributes(state, scope=(*state.scope, name))
 
 

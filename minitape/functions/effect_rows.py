@@ -127,8 +127,8 @@ class PythonRow(Primitive):
 
         Args:
             name: The name of the operation.
-            run: A function that computes the outputs, see `PythonRow`.
-            sweep: A function that computes the shares of the inputs, see `PythonRow`.
+            run: A function that computes the outputs (see `PythonRow`).
+            sweep: A function that computes the shares of the inputs (see `PythonRow`).
             op: TensorFlow's name for the operation.
             has_notes: Whether the last output of the row contains notes for the gradient.
             stateful: Whether every call runs the row, even if no result depends on it.
@@ -394,7 +394,7 @@ def write_effect_row(function: Callable, *args: Object, **kwargs: Object) -> Non
     trace = _require_trace_for_effects(function, can_be_skipped=True)
     call = _ReplayableCall(function, args, kwargs)
     row = PythonRow(function.__name__, call.compute_arrays, stateful=True)
-    # In a tentative trace, the row is written, but the effect does not happen.
+    # In a tentative trace, the row is written, but the effect is not executed.
     run_and_write_row(row, call.tensors, [((), NO_VALUE.dtype)] if trace.is_tentative else None)
 
 
@@ -410,8 +410,8 @@ def write_random_row(function: Callable, *args: Object, **kwargs: Object) -> Ten
         The random numbers of this run.
 
     Raises:
-        NotRecordableError: If the run is tentative, because it must not draw numbers.
-        OperatorNotAllowedInGraphError: If a gradient is being recorded, because it must not draw numbers.
+        NotRecordableError: If the run is tentative, because it must not draw random numbers.
+        OperatorNotAllowedInGraphError: If a gradient is being recorded, because it must not draw random numbers.
     """
     _require_trace_for_effects(function)
     call = _ReplayableCall(function, args, kwargs)

@@ -34,7 +34,7 @@ from .tensor_spec import TensorSpec, build_argument_key
 if TYPE_CHECKING:
     from ..engine.types import Object, Structure
 
-# The limit for calls of one kind. Each recording is a different path through Python's branches.
+# The maximum number of recordings for calls of one kind. Each recording is a different path through Python's branches.
 MAX_RECORDINGS = 32
 
 
@@ -151,7 +151,7 @@ class Function(Generic[Params, Returned]):
         self._trace_count = 0
 
     def experimental_get_tracing_count(self) -> int:
-        """Return how often the Python function has been traced, as in TensorFlow."""
+        """Return the number of times that the Python function has been traced, as in TensorFlow."""
         return self._trace_count
 
     def __get__(self, instance: Object, cls: object = None) -> Function[..., Returned]:

@@ -81,7 +81,7 @@ class TraceTable:
     def find_needed_calls_and_constants(
         self, fetches: Sequence, feeds: Sequence, effects: Sequence[Call] = ()
     ) -> tuple[list[Call], dict[int, Any]]:
-        """Find the calls and constants that are needed to compute some rows.
+        """Find the calls and constants that are needed to compute the fetched rows.
 
         Args:
             fetches: The rows to compute.
@@ -152,8 +152,8 @@ class Rows:
             constants: The needed constants, keyed by row.
             fetches: The rows to compute.
             feeds: The rows whose arrays are provided.
-            build_call_function: A function that returns the array function of a call, see `build_call_function` in this
-                module.
+            build_call_function: A function that returns the array function of a call (see `build_call_function` in this
+                module).
         """
         read_rows = {*fetches, *(row for call in calls for row in call.inputs)}
         self.steps = [
@@ -181,7 +181,7 @@ class Rows:
         """Fuse the program into compiled loops if that pays off after this number of runs.
 
         Args:
-            run_count: How often the program has run.
+            run_count: The number of times the program has run.
 
         Returns:
             Whether the decision is final. True in the plain form, which is never fused.
@@ -295,5 +295,5 @@ def build_call_function(record: Record, call: Call, with_notes: bool = True) -> 
     except InaccessibleTensorError:
         # The check reads values, so every call repeats it.
         return check_operands_and_run
-    # The check reads only shapes and dtypes, which have passed it in the first run.
+    # The check reads only shapes and dtypes, which passed the check in the first run.
     return forward

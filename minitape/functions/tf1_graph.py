@@ -59,7 +59,7 @@ class Graph:
     See https://www.tensorflow.org/api_docs/python/tf/Graph.
 
     Attributes:
-        name_counts: How often each name has been used.
+        name_counts: The number of times each name has been used.
         overrides: For operation types with a registered gradient, the name of that gradient.
 
     >>> import minitape as tf

@@ -40,7 +40,7 @@ def load_generated_module(text: str, label: str) -> ModuleType:
         with contextlib.suppress(OSError):
             module.__file__ = str(write_source_if_changed(folder, name, text))
             break
-    execute_definitions(text, module.__file__, module.__dict__)  # Others may have changed the file.
+    execute_definitions(text, module.__file__, module.__dict__)  # Another program may have changed the file.
     return module
 
 

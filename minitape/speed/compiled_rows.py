@@ -61,7 +61,7 @@ class ProgramWriter:
         may_warn: Whether NumPy computes a part of the program and may therefore warn about infinities.
         function_count: The number of compiled functions that the program calls.
         consumers: For each row, the rows of the calls that read it, in order. -1 stands for a fetch by the caller.
-        unread_counts: For each row, how many of its readers have not been written yet.
+        unread_counts: For each row, the number of its readers that have not been written yet.
         runs: The kinds of runs that pay off in this program, in the order in which calls may join them.
         slow_kinds: The kinds of large arrays on which functions such as sin are computed. For these functions, NumPy is
             faster than compiled loops.
@@ -456,7 +456,7 @@ class CompiledRows:
         Numba is imported only after many runs, or for large programs.
 
         Args:
-            run_count: How often the rows have been computed.
+            run_count: The number of times the rows have been computed.
 
         Returns:
             Whether the decision is final. If so, this method need not be called again.

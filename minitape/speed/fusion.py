@@ -285,7 +285,7 @@ class FusedLoopWriter:
     # -- operands ----------------------------------------------------------------------------------
 
     def _format_constant(self, row: int) -> str | None:
-        """Return the text of a constant whose elements all equal the same finite number. Return None for other rows."""
+        """Return the source of a constant whose elements all equal the same finite number, or None for other rows."""
         number = find_uniform_number(self.constants[row]) if row in self.constants else None
         return None if number is None or not np.isfinite(number) else f"T({number!r})"
 

@@ -148,7 +148,7 @@ def _count_number_operations(record: PackedRecord, number_type: NumPyType) -> in
 
     ops, _, _, _, _, values = record.read_columns(max(len(record) - COUNTED_ROWS, 0))
     numbers = [*map(type, values)].count(number_type)
-    # This quick count also includes results of calls. It is usually too small already.
+    # This quick count also includes results of calls. Even so, it is usually too small.
     if numbers < MIN_NUMBERS:
         return numbers
     return sum(op > CALL and type(value) is number_type for op, value in zip(ops, values, strict=True))

@@ -162,7 +162,7 @@ def reshape(tensor: Value, shape: ShapeLike, name: GraphName = None) -> Tensor:
 
     Args:
         tensor: A tensor-like value.
-        shape: The new shape. One size may be -1; minitape computes it from the number of elements.
+        shape: The new shape. One size may be -1. In that case, minitape computes the size from the number of elements.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
@@ -424,7 +424,7 @@ def meshgrid(*args: Value, indexing: str = "xy", name: str = "meshgrid") -> list
 
     Args:
         *args: One vector of coordinates for each of the n axes. Tensors of other shapes are flattened.
-        indexing: "xy" swaps the first two axes of the results; "ij" keeps their order.
+        indexing: "xy" swaps the first two axes of the results, and "ij" keeps their order.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
@@ -502,8 +502,8 @@ def split(
 
     Args:
         value: A tensor-like value.
-        num_or_size_splits: The number of equal parts, or a list of sizes. One size may be -1; that part takes the
-            remaining elements.
+        num_or_size_splits: The number of equal parts, or a list of sizes. One size may be -1. That part then receives
+            the remaining elements.
         axis: The axis to split.
         num: The expected number of parts if ``num_or_size_splits`` is a list.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.

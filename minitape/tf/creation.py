@@ -329,8 +329,8 @@ def one_hot(
     Args:
         indices: A tensor-like value of integers. An index that is out of range becomes a vector of ``off_value``.
         depth: The size of the new axis.
-        on_value: The value at the index; 1 by default.
-        off_value: The value at all other positions; 0 by default.
+        on_value: The value at the index. The default is 1.
+        off_value: The value at all other positions. The default is 0.
         axis: The position of the new axis in the result. By default, the new axis is added last.
         dtype: The dtype of the result. By default, the result has the dtype of the two values, or float32 if they are
             missing.

@@ -400,7 +400,7 @@ def divide(x: Value, y: Value, name: GraphName = None) -> Tensor:
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
-        A tensor of the broadcast shape. The quotient of 8-bit or 16-bit integers is float32; the quotient of larger
+        A tensor of the broadcast shape. The quotient of 8-bit or 16-bit integers is float32, and the quotient of larger
         integers is float64.
 
     Raises:
@@ -430,7 +430,7 @@ def divide_no_nan(x: Value, y: Value, name: GraphName = None) -> Tensor:
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:
-        A tensor of the broadcast shape. The quotient of 8-bit or 16-bit integers is float32; the quotient of larger
+        A tensor of the broadcast shape. The quotient of 8-bit or 16-bit integers is float32, and the quotient of larger
         integers is float64.
 
     Raises:
@@ -592,8 +592,8 @@ def where(condition: Value, x: Value = None, y: Value = None, name: GraphName = 
 def cast(x: Value, dtype: DTypeLike, name: GraphName = None) -> Tensor:
     """Convert a tensor to another dtype.
 
-    Conversion to an integer dtype truncates; conversion from a complex to a real dtype drops the imaginary part. This
-    function is differentiable between float and complex dtypes.
+    Conversion to an integer dtype truncates, and conversion from a complex to a real dtype drops the imaginary part.
+    This function is differentiable between float and complex dtypes.
 
     See https://www.tensorflow.org/api_docs/python/tf/cast.
 

@@ -339,7 +339,7 @@ def boolean_mask(tensor: Value, mask: Value, axis: Value = None, name: str = "bo
     Args:
         tensor: A tensor-like value.
         mask: A tensor-like value of bools with at least one axis.
-        axis: The first axis of ``tensor`` that the mask covers; 0 by default.
+        axis: The first axis of ``tensor`` that the mask covers. The default is 0.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 
     Returns:

@@ -230,7 +230,7 @@ class Layer:
 
     Args:
         trainable: Whether training may change the weights.
-        dtype: The dtype of the weights and the computation; float32 by default.
+        dtype: The dtype of the weights and the computation. The default is float32.
         name: The layer's name. By default, the name is derived from the class.
 
     Attributes:
@@ -395,7 +395,7 @@ class Dense(Layer):
         kernel_initializer: The kernel's initializer, in any form that ``add_weight`` accepts.
         bias_initializer: The bias's initializer, in any form that ``add_weight`` accepts.
         trainable: Whether training may change the weights.
-        dtype: The dtype of the weights and the computation; float32 by default.
+        dtype: The dtype of the weights and the computation. The default is float32.
         name: The layer's name. By default, the name is derived from the class.
 
     Attributes:

@@ -39,7 +39,7 @@ def print_(
         *inputs: The values to print: tensors of any shape and dtype, nested lists, tuples and dictionaries of tensors,
             or any Python objects.
         output_stream: ``sys.stderr`` (the default), ``sys.stdout`` or another open text file.
-        summarize: The number of elements to print at each end of an axis; -1 or None prints all elements.
+        summarize: The number of elements to print at each end of an axis. -1 or None prints all elements.
         sep: The text between values, as in Python's ``print``.
         end: The text after the last value, as in Python's ``print``.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
@@ -91,7 +91,7 @@ def format_array(array: Array, limit: int = 3) -> str:
 
     Args:
         array: An array of numbers, bools or bytes, of any shape.
-        limit: The number of elements to print at each end of an axis; -1 prints all elements.
+        limit: The number of elements to print at each end of an axis. -1 prints all elements.
 
     Returns:
         The elements in nested brackets, such as "[0 1 2 ... 7 8 9]".

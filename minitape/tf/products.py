@@ -1,7 +1,7 @@
 """Products of matrices and tensors, norms, and the functions of ``tf.linalg``.
 
-The last two axes of a tensor hold matrices; all other axes are batch axes. The functions and their arguments follow
-TensorFlow (https://www.tensorflow.org/api_docs/python/tf/linalg).
+The last two axes of a tensor contain matrices, and all other axes are batch axes. The functions and their arguments
+follow TensorFlow (https://www.tensorflow.org/api_docs/python/tf/linalg).
 """
 
 from __future__ import annotations
@@ -229,9 +229,9 @@ def norm(
     Args:
         tensor: A tensor-like value of numbers. Integers are only supported for the norms 1 and infinity, which do not
             require roots.
-        ord: "euclidean", a positive number or infinity for vectors; "euclidean", "fro", 1 or infinity for matrices.
-        axis: None treats all elements as one vector. An int selects the vectors along that axis; a pair of ints selects
-            the matrices on those axes.
+        ord: "euclidean", a positive number or infinity for vectors, and "euclidean", "fro", 1 or infinity for matrices.
+        axis: None treats all elements as one vector. An int selects the vectors along that axis, and a pair of ints
+            selects the matrices on those axes.
         keepdims: Whether the result keeps the reduced axes, with size 1.
         name: The name of the operation in a TensorFlow 1 graph. It has no effect elsewhere.
 

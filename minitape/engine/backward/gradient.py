@@ -119,7 +119,7 @@ def _build_seed_if_number(target: TargetOrSource, output_gradient: Adjoint, is_r
 
 
 def _find_differentiable_rows(tape: GradientTape, source: TargetOrSource) -> Sequence[int]:
-    """Return the rows of a source in the tape's recording. Empty if no gradient flows through the source's dtype."""
+    """Return the rows of a source in the tape's recording, or () if no gradient flows through the source's dtype."""
     rows = find_rows_of_value(tape, source)
     return rows if rows and source.dtype.differentiable else ()
 
@@ -160,7 +160,7 @@ def sweep_to_sources(
         reachable = mark_reachable_rows(tape, source_rows)
     elif record.has_calls or record.has_large_arrays or (is_recorded and len(record.members) > 1):
         reachable = _mark_tracked_rows(record)
-    # Otherwise `reachable` stays None. The shares of constants are then scalars, which cost less than a lookup.
+    # Otherwise, `reachable` remains None. The shares of constants are then scalars, which cost less than a lookup.
     if reachable is not None and 0 in map(reachable.__getitem__, (*source_rows, *seeds)):
         source_rows = {row for row in source_rows if reachable[row]}
         seeds = {row: seed for row, seed in seeds.items() if reachable[row]}

@@ -43,7 +43,7 @@ class PythonCall:
         self.tape, self.inputs, self.outputs = tape, inputs, outputs
 
     def select_differentiable_adjoints(self, adjoints: Sequence[Adjoint]) -> list[Adjoint]:
-        """Select the adjoints of those outputs that have a differentiable dtype.
+        """Select the adjoints of the outputs that have a differentiable dtype.
 
         Args:
             adjoints: An adjoint for each output.

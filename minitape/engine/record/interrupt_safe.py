@@ -20,7 +20,7 @@ class InterruptSafeExit(property):
     """An ``__exit__`` that takes effect even if Ctrl-C arrives just before the call or during it.
 
     A ``with`` statement looks up ``__exit__`` before it enters the block, and holds a reference to the result until the
-    block ends. When Python drops that reference, this class leaves the block if that has not happened yet.
+    block ends. When Python drops that reference, this class leaves the block if it has not been left yet.
     """
 
     def __init__(self, leave: Function, is_entered: Callable[[Object], object]) -> None:
@@ -156,7 +156,7 @@ def make_interrupt_safe(
 
     This is ``contextlib.contextmanager`` with one difference. Ctrl-C may arrive just after the function has made its
     change, or just before it undoes the change. With ``contextmanager``, the function would only finish when Python
-    drops the error, long after other blocks have begun. This decorator finishes it at once.
+    drops the error, long after other blocks have begun. This decorator finishes the function immediately.
 
     If the code after ``yield`` is itself interrupted, it is not repeated. Use :class:`TemporaryAttributes` for changes
     that must be undone completely.

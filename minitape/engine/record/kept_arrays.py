@@ -26,7 +26,7 @@ MAX_SMALL_SIZE = 4096  # Pictures show arrays with up to this many elements, so 
 def keep_large_inputs_read_by_rules(
     record: Record, primitive: Primitive, input_rows: Sequence[int], inputs: Sequence[Tensor]
 ) -> None:
-    """Store those large inputs of an operation that its rules will read.
+    """Store the large inputs of an operation that its rules will read.
 
     Args:
         record: The recording, which so far contains only the specs of these arrays.
@@ -46,7 +46,7 @@ def keep_large_inputs_read_by_rules(
 def find_positions_read_by_rules(record: Record, primitive: Primitive, input_rows: Sequence[int]) -> Iterable[int]:
     """Return the positions of the inputs that the rules of an operation will read.
 
-    If one of two inputs is a Python number, nobody can ask for its gradient. Then only the rule of the other input
+    If one of two inputs is a Python number, no program can request its gradient, so only the rule of the other input
     counts.
 
     Args:

@@ -16,7 +16,7 @@ def log_warning_up_to_limit(place_key: str, message: str, limit: int = 5) -> Non
     Args:
         place_key: The key under which warnings are counted.
         message: The text of the warning.
-        limit: How many warnings with this key are logged. Later warnings are dropped.
+        limit: The maximum number of warnings to log with this key. Later warnings are dropped.
     """
     import logging  # It is rarely needed, and importing it would add four milliseconds to every start.
 

@@ -61,7 +61,8 @@ def find_place(frame: FrameType) -> Place:
 
     Returns:
         (code, offset) of the statement, or (code, offset, caller's code, caller's offset) if the caller belongs to the
-        user's program. Empty if no frame belongs to it. `place_to_stack` converts a place to pairs.
+        user's program. The tuple is empty if no frame belongs to the program. `place_to_stack` converts a place to
+        pairs.
     """
     while OWN_FILES[(code := frame.f_code).co_filename]:
         caller = frame.f_back
@@ -88,7 +89,7 @@ class EscapeNote(NamedTuple):
 
     Attributes:
         clock: The time of the escape.
-        method: How the value left, such as "numpy", "asarray", "float", "int" or "text".
+        method: The way in which the value left, such as "numpy", "asarray", "float", "int" or "text".
         reference_fields: The fields of a :class:`minitape.recording.value_origins.ValueRef` that refers to the value.
         place: The user's statement.
         record: A weak reference to the open recording, or None if no tape was open.
@@ -206,7 +207,7 @@ def build_origin(
         inputs: The tensors from which the value was computed.
         detail: The primitive for the kind "op", or a detail of another kind.
         place: The user's statement. None stores the current frames.
-        generations: How many generations to add to the largest count among the inputs.
+        generations: The number of generations to add to the largest count among the inputs.
 
     Returns:
         The fields of a `ValueOrigin`, as a plain tuple.
@@ -292,7 +293,7 @@ def note_escape(tensor: Tensor, method: str, result: Array = None) -> None:
 
     Args:
         tensor: The tensor.
-        method: How the value leaves, such as "numpy" or "float".
+        method: The way in which the value leaves, such as "numpy" or "float".
         result: The array or scalar that the user receives, or None if the user receives neither.
     """
     if tensor._record is not None and tensor._record.trace is not None:
@@ -378,7 +379,7 @@ def find_creation_stack(created_object: object) -> Stack:
         created_object: The layer or module.
 
     Returns:
-        The user's frames, innermost first. Empty if they are unknown.
+        The user's frames, innermost first. The tuple is empty if they are unknown.
     """
     try:
         return _creation_stacks.get(created_object, ())

@@ -76,7 +76,7 @@ _NO_ROWS: Any = frozenset()  # `Any`, because it replaces a set.
 
 
 class GradientRows(NamedTuple):
-    """A note on which code wrote the rows from `first_row` on: a recorded sweep, or the program again.
+    """A note on what wrote the rows from `first_row` on: a recorded sweep or, after the sweep, the program.
 
     Attributes:
         first_row: The first row. The rows end before the `first_row` of the next note.
@@ -123,7 +123,7 @@ class Record(RowTable):
             another recording.
         numbers: The tensors of Python numbers that have been operands, keyed by number and by (number, type).
         variables: A dict that maps the id of each variable to the variable and the rows of its states.
-        untracked: The rows that are on no tape: unwatched leaves, and rows computed only from unwatched leaves.
+        untracked: The rows that are not on any tape: unwatched leaves, and rows computed only from unwatched leaves.
         untracked_end: All untracked rows precede this row.
         members: (weak reference to the tape, spans, watched rows) for each tape that has ever used this recording.
             Resetting a tape does not clear its entry.

@@ -93,7 +93,7 @@ class RowTable:
         return self.rows[WIDTH * row + VALUE_COLUMN]
 
     def __getitem__(self, row: int) -> Array:
-        """Return the value or spec of a row, like a list of all values."""
+        """Return the value or spec of a row, as if the recording were a list of values."""
         return self.get_value_or_spec(row)
 
     def store_value(self, row: int, value: Array) -> None:

@@ -31,7 +31,7 @@ class ExplainMemory:
     """
 
     def __init__(self) -> None:
-        """Create an empty memory."""
+        """Create the object without any notes."""
         self.retained_records: deque[Record] = deque()
         self.is_explaining = False
         self.escapes: EscapeLog | None = None

@@ -1,6 +1,6 @@
 """Compile the code that minitape generates as text: formulas, operators, row programs and numba kernels.
 
-All generated code is compiled in this module and nowhere else. minitape writes these texts from its own tables. Text
+All generated code is compiled in this module and nowhere else. minitape generates this code from its own tables. Text
 from a user or from a file never reaches this module.
 
 A debugger can step into the compiled functions, because ``linecache`` contains their source. ``pdb``, tracebacks and

@@ -229,7 +229,7 @@ class ResourceVariable(VariableOperators, TensorOperators):
             return
         new_state = from_array(state_tensor._value)
         new_state._origin = state_tensor._origin
-        if self._state is state_tensor:  # Another thread may have assigned meanwhile.
+        if self._state is state_tensor:  # Another thread may have assigned a new state.
             self._state, self._tape_set = new_state, None
 
     def _find_tape_rows(self, tape: GradientTape) -> tuple[int, ...]:

@@ -42,9 +42,9 @@ class Primitive:
             "unregistered" means that asking for the gradient raises LookupError.
         mandatory: Whether a sweep applies the rules even if no source is among the ancestors. As in TensorFlow, this
             applies to user-defined gradients and to operations whose gradient raises LookupError.
-        code: The number of the elementwise operation. 0 for all other primitives.
-        texts: The formula of the output, followed by the formulas of the rules, as in a textbook. Empty for all other
-            primitives.
+        code: The number of the elementwise operation, or 0 for all other primitives.
+        texts: The formula of the output, followed by the formulas of the rules, as in a textbook. Other primitives have
+            no texts.
         stateful: Whether each call of a traced function runs the operation, in program order, even if the result is not
             used.
     """

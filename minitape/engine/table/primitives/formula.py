@@ -118,7 +118,7 @@ SCALAR = {np.float32: _build_scalar_functions(np.float32), np.float64: _build_sc
 
 
 def find_variables(text: str) -> set[str]:
-    """Return which of the variables g, x, y and z a formula reads.
+    """Return the variables among g, x, y and z that a formula reads.
 
     >>> sorted(find_variables("g * cos(x)"))
     ['g', 'x']

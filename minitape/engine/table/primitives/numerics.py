@@ -35,7 +35,7 @@ def wrap_half_in_single(function: Function) -> Function:
 def get_extreme_value_of_dtype(dtype: np.dtype, sign: int = -1) -> Array:
     """Return the smallest or largest value of a NumPy dtype.
 
-    A search for the largest element starts from the smallest value.
+    The search for the largest element of an array starts from the smallest value.
 
     Args:
         dtype: The dtype.

@@ -49,7 +49,7 @@ def _broadcast_adjoint_to_input(g: Array, x: Array, axis: Axes, keepdims: bool) 
 
 
 def _count_reduced(x: Array, axis: Axes) -> int:
-    """Return how many elements are reduced to one element."""
+    """Return the number of elements that are reduced to one element."""
     return math.prod(x.shape if axis is None else [x.shape[axis_number] for axis_number in axis])
 
 

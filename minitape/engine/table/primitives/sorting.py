@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def _sort_descending(x: Array) -> Array:
     """Return the positions that would sort the elements in descending order.
 
-    Equal elements keep their order, and NaN comes last.
+    Equal elements keep their order, and NaNs are last.
     """
     return np.argsort(~x if x.dtype.kind in "iu" else -x.astype(np.float64), axis=-1, kind="stable")
 
