@@ -123,7 +123,7 @@ if TYPE_CHECKING:
 
         Attributes:
             tensor_refs: Weak references to the tensors of the run.
-            has_values: Whether tensors hold the values of the run. While a gradient is recorded, they hold zeros
+            has_values: Whether tensors hold the values of the run. While a gradient is recorded, they contain zeros
                 instead.
         """
 
@@ -239,7 +239,7 @@ if TYPE_CHECKING:
 
         @property
         def device(self) -> str:
-            """The device that holds the value."""
+            """The device that stores the value."""
             ...
 
         @property

@@ -164,7 +164,7 @@ class FunctionRecording:
         return tensors
 
     def call_recording(self, arguments: Sequence) -> list:
-        """Call the recording: return its results, and assign the new states to the variables.
+        """Call the recording, return its results, and assign the new states to the variables.
 
         If a record is open, the call becomes one row. If an input is watched, the row keeps the values that its
         gradient reads.

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from .tape import GradientTape
 
 _NO_ADJOINTS: dict[int, Adjoint] = {}
-NO_ADJOINT: AdjointLookup = _NO_ADJOINTS.get  # This is the result of a sweep that has no row to start from.
+NO_ADJOINT: AdjointLookup = _NO_ADJOINTS.get  # The result of a sweep that has no row to start from.
 _get_watched = itemgetter(2)  # The third field of an entry in ``Record.members`` contains the watched rows.
 
 
@@ -110,8 +110,8 @@ def _build_seed_if_number(target: TargetOrSource, output_gradient: Adjoint, is_r
     """Build the adjoint that a target starts with.
 
     Returns:
-        The seed, or None for text. Integers have seeds, because the rules of their operations decide whether a gradient
-        passes.
+        The seed, or None for strings. Integers have seeds, because the rules of their operations decide whether a
+        gradient passes.
     """
     # Strings have the kind "O" in NumPy, and "s" in a DType. NumPy's dtype is faster to look up.
     dtype = target._value.dtype if type(target) is EagerTensor else target.dtype
@@ -134,7 +134,7 @@ def sweep_to_sources(
 
     Args:
         tape: The tape whose recording contains the rows.
-        seeds: The adjoints of the targets, by row. There is at least one.
+        seeds: The adjoints of the targets, keyed by row. There is at least one.
         source_rows: The rows of the sources.
         is_recorded: Whether the sweep itself is recorded, by an outer tape or by the first run of a function.
 

@@ -91,7 +91,7 @@ class RecordingTape:
         """
         if self._recording or self._paused:
             raise tape_errors.build_reentry_error(self)
-        if self._used:  # A used-up tape that is entered again starts from the beginning.
+        if self._used:  # A used-up tape starts from the beginning if it is entered again.
             self._forget_rows()
         tapes = state.tapes
         if tapes:
@@ -127,8 +127,8 @@ class RecordingTape:
         If Ctrl-C interrupts this method, it may be called again.
 
         Args:
-            *error: The arguments of ``__exit__`` at the end of the block. No arguments if the block continues, because
-                the tape is paused or computes a gradient.
+            *error: The arguments of ``__exit__`` at the end of the block. There are no arguments if the block continues
+                because the tape is paused or computes a gradient.
         """
         record, tapes = self._record, state.tapes
         if record is None:

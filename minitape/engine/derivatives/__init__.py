@@ -1,1 +1,1 @@
-"""Other derivatives: forward mode, Jacobians, custom gradients and Python functions."""
+"""Further derivatives: forward mode, Jacobians, custom gradients and Python functions."""

@@ -1,1 +1,1 @@
-"""The recording, with the rows that all open tapes share and the notes about them."""
+"""The recording: the rows that all open tapes share, and the notes about them."""

@@ -7,8 +7,8 @@ rule of x | rule of y. The rule ``-`` passes no gradient.
 :mod:`minitape.engine.table.primitives.formula`. Primitives that need other functions are in
 :mod:`minitape.engine.table.primitives.special`.
 
-If several rules are possible, the table follows TensorFlow's ``math_grad.py``. At a tie, maximum and minimum send their
-adjoint to the first input. The rules of sqrt, rsqrt and reciprocal return 0 if the incoming adjoint is 0.
+If several rules are possible, the table follows TensorFlow's ``math_grad.py``. For equal inputs, maximum and minimum
+send their adjoint to the first input. The rules of sqrt, rsqrt and reciprocal return 0 if the incoming adjoint is 0.
 
 Attributes:
     BY_CODE: The primitives of the table. The primitive with code c is at index ``c - FIRST_CODE``.
