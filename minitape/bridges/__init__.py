@@ -1,67 +1,70 @@
-"""Bridges: the same pictures and explanations for programs that are written in another framework.
+"""Provide the same pictures and explanations for programs in other frameworks.
 
-A bridge watches a program while it runs, unchanged, and writes its operations into a :class:`Recording`. The live
+A bridge watches an unchanged program while the program runs, and writes its operations into a :class:`Recording`. The
+live
 picture (``TapeView``), the static picture (``tf.draw``) and ``recording.explain`` read the recording. The adjoints are
 the values that the framework computed. A framework is imported only when its bridge is imported.
 
 All bridges share these modules:
 
-    ``recording``           the rows and backward passes of a program, without any framework
+    ``recording``           the rows and backward passes of a program, independent of any framework
     ``picture_reader``      reads a recording into the snapshot that pictures show
     ``framework_adapter``   converts a recording into the rows that explain reads
-    ``snapshot_recording``  a recording that is read from a snapshot, without its framework
-    ``kept_values``         values that are shown later, and the limit on the memory that they use
+    ``snapshot_recording``  a recording read from a snapshot, for which the framework need not be installed
+    ``kept_values``         values kept for display, and the limit on their memory
     ``framework_import``    imports the framework, or raises an error that names the package to install
-    ``framework_patches``   changes a framework for one block, and undoes the changes even after Ctrl-C
-    ``sampling``            a block around a training loop that records every n-th step, or the first steps
-    ``checkup``             a recording that can be explained, for one source or a whole model
-    ``model_page``          the page with the explanations and the gradient numbers of a model
-    ``callbacks``           the callback for libraries that run the training loop: ``keras``, ``lightning``,
+    ``framework_patches``   patches a framework for one block, and undoes the patches even after Ctrl-C
+    ``sampling``            the block around a training loop that records only every n-th step or the first steps
+    ``checkup``             the recording class that explains one source or a whole model
+    ``model_page``          the page that lists a model's explanations and gradient statistics
+    ``callbacks``           the base class of the callbacks for libraries that run the training loop: ``keras``,
+    ``lightning``,
                             ``transformers``
-    ``program``             runs a file as the main program in a block, for the command line
+    ``program``             runs a file as the main program inside a block, for the command line
     ``pytest_plugin``       a fixture that tests a training step
-    ``run_watch``           a package: what became of the gradients of a whole run, from its first step to its last
+    ``run_watch``           a package that reports what happened to the gradients during a whole run
 
-``torch/`` is the bridge to PyTorch:
+``torch/`` is the PyTorch bridge:
 
     ``recording``           ``record()``, its block, and ``why()``
-    ``watcher``             follows the calls in the block, and the modules that make them
+    ``watcher``             follows the PyTorch calls inside the block, and the modules that make them
     ``row_log``             writes the rows
     ``autograd_graph``      autograd's nodes, and the hooks that read the adjoints
-    ``kept_tensors``        tensors that are shown later with the values that they had
+    ``kept_tensors``        tensors kept for display, with their values at the time of recording
     ``model_parameters``    parameters by name
-    ``parameter_history``   where parameters were created, frozen, replaced or copied
+    ``parameter_history``   the lines that created, froze, replaced or copied parameters
     ``training_events``     the backward passes and optimizer steps of a training loop
     ``adapter``             the facts about tensors that the checks need
-    ``checks``              why a .grad is None, zero or NaN; each check looks for one cause
-    ``suspects``            gradients that exist but are wrong
-    ``operation_families``  PyTorch's operations, by the way in which they make adjoints zero
-    ``ledger``              a package: the accounts of gradients, for ``run_watch``
-    ``program``             runs a program for the command line, and a step that went wrong once more
+    ``checks``              the checks that find why a .grad is None, zero or NaN
+    ``suspects``            the checks that find gradients that exist but are wrong
+    ``operation_families``  PyTorch's operations, grouped by how they make adjoints zero
+    ``ledger``              a package that keeps the gradient accounts for ``run_watch``
+    ``program``             runs a program for the command line, and repeats a step that went wrong
     ``raised_errors``       explains the error that ended a program
     ``nonfinite_values``    the first operation that made a value NaN or infinite
-    ``copy_window``         records the passes that a copy of the process was asked for
+    ``copy_window``         records the requested backward passes in a copy of the process
     ``patch_runs``          runs a patched program in copies of the process
-    ``overruled``           problems of the first steps that later steps have shown to be none
+    ``overruled``           removes problems of the first steps that later steps have disproved
 
-``tensorflow/`` works with TensorFlow's callbacks and tapes instead of hooks. Modules with the same names as in
-``torch/`` have the same purpose. These modules are additional:
+``tensorflow/`` is the TensorFlow bridge, which uses TensorFlow's callbacks and tapes instead of hooks. Modules with
+the same names as in
+``torch/`` have the same purpose. The other modules are:
 
     ``operation_log``       what TensorFlow reports about an operation
-    ``tensor_rows``         which row stands for which tensor
-    ``sweep_watcher``       the sweeps of tapes
+    ``tensor_rows``         the row for each tensor
+    ``sweep_watcher``       records the backward passes of tapes
     ``function_graphs``     the graph of a ``tf.function``
-    ``function_calls``      reruns a call of a ``tf.function``, for explain and for pictures that open the call
+    ``function_calls``      repeats a ``tf.function`` call, for ``explain`` and for pictures that open the call
     ``model_variables``     variables by name
-    ``numpy_calls``         where NumPy reads a tensor's memory
-    ``guard``               keeps errors of the bridge from stopping the program
+    ``numpy_calls``         finds the lines where NumPy reads a tensor's memory
+    ``guard``               keeps errors in the bridge from stopping the program
 
-``jax/`` has ``record(f, *args)`` instead of a block. Modules with the same names have the same purpose. These modules
-are additional:
+``jax/`` is the JAX bridge, which has ``record(f, *args)`` instead of a block. Modules with the same names have the same
+purpose. The other modules are:
 
-    ``jaxpr_run``           runs the equations of ``f`` one by one, and finds what tracers know about values
-    ``backward_pass``       JAX's own sweeps through them
-    ``program_origin``      the lines of the recorded rows, in the text of the program
+    ``jaxpr_run``           runs the equations of ``f`` one by one, and finds the values behind tracers
+    ``backward_pass``       runs JAX's own backward pass through these equations
+    ``program_origin``      finds the program's line for each recorded row
     ``program``             records the first gradients that a program computes, for the command line
 
 >>> from minitape.bridges import Recording

@@ -1,4 +1,4 @@
-"""Base class of the callbacks for libraries that run the training loop.
+"""Define the base class of the callbacks for libraries that run the training loop.
 
 A callback records some steps and warns about each new finding. ``minitape.bridges.keras``, ``.lightning`` and
 ``.transformers`` define a class ``Explain`` for their library.
@@ -26,14 +26,14 @@ StepLog = Callable[[int, ModelPage], object]
 class ExplainedSteps:
     """Records some training steps, explains the model, and warns about new findings.
 
-    It records the first step and then every ``every``-th step. The training never stops because of this class; its own
-    errors become warnings.
+    It records the first step and then every ``every``-th step. Errors in this class become warnings and never stop
+    the training.
 
     Attributes:
-        record: The ``record`` function of the bridge.
+        record: The bridge's ``record`` function.
         every: The distance between recorded steps.
-        steps: The number of steps that have ended.
-        page: The page of the last recorded step.
+        steps: The number of completed steps.
+        page: The page of explanations for the last recorded step.
     """
 
     record: Callable[[], AbstractContextManager]
@@ -57,18 +57,18 @@ class ExplainedSteps:
 
     @property
     def problems(self) -> list:
-        """The findings of the last recorded step, the worst first."""
+        """The problems found in the last recorded step, worst first."""
         return self.page.problems
 
     def begin_step(self) -> None:
-        """Begin a training step, and open a recording block if this step is to be recorded."""
+        """Begin a training step, and open a recording block if the step is due to be recorded."""
         self.close()
         if self.steps % self.every == 0:
             self._open_block = self.record()
             self._recording = self._open_block.__enter__()
 
     def end_step(self, model: Any) -> None:
-        """End a training step. If it was recorded, explain the model and report the page.
+        """End a training step. If the step was recorded, explain the model and report the page.
 
         Args:
             model: The model, in any form that ``recording.explain`` accepts.
@@ -84,7 +84,7 @@ class ExplainedSteps:
                 warn_at_user_line(fill("Step {step} was not explained: {error}", step=self.steps, error=error_text))
 
     def close(self) -> None:
-        """Close the recording block of the current step, if it is open. This undoes all changes to the framework."""
+        """Close the current step's recording block if it is open. Closing it undoes all changes to the framework."""
         block, self._open_block = self._open_block, None
         if block is not None:
             block.__exit__(None, None, None)
@@ -105,7 +105,7 @@ class ExplainedSteps:
         self.end_step(model)
 
     def _store_and_report_page(self, page: ModelPage) -> None:
-        """Store the page of a recorded step, warn once about each new problem, and call the log."""
+        """Store a recorded step's page, warn once about each new problem, and call ``log``."""
         self.page = page
         problem_keys = {explanation.build_group_key() for explanation in page.problems}
         if problem_keys - self._warned_keys:

@@ -17,7 +17,7 @@ from ..recording.value_summary import ValueSummary, to_float_array
 from .model_page import GradientNumbers, ModelPage, SourceExplanations, select_sources_by_name
 from .recording import Recording, RowNumber
 
-# The suspicion that may replace an explanation of each kind: any suspicion (""), or only the more specific cause.
+# For each kind of explanation, the cause of the suspicion that may replace it. "" allows any suspicion.
 SUSPICION_BY_KIND = {"connected": "", "no_derivative": "sampled", "unused": "sampled"}
 CANCELLING_CAUSES = ("zero_cancels", "zero_sum")
 
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 
 def to_target_list(target: Any) -> Sequence:
-    """Return the targets in a list or tuple; wrap a single target in a list.
+    """Return the targets in a list or tuple, or wrap a single target in a list.
 
-    An empty list is a single target.
+    An empty list counts as a single target.
 
     >>> to_target_list([1, 2]), to_target_list(3), to_target_list([])
     ([1, 2], [3], [[]])
@@ -37,27 +37,27 @@ def to_target_list(target: Any) -> Sequence:
 
 
 class Checkup:
-    """Explanations of many sources of one recording.
+    """The explanations of many sources in one recording.
 
     Attributes:
         recording: The recording to explain.
-        target: The target of all questions. None stands for the last backward pass that reached each source.
+        target: The target of every question. None means the last backward pass that reached the source.
     """
 
     def __init__(self, recording: FrameworkRecording, target: Any = None) -> None:
         """Prepare to explain sources of ``recording`` for ``target``."""
         self.recording, self.target = recording, target
-        self._inner_checkups: dict[int, Checkup] = {}  # The keys are the ids of the recordings of compiled steps.
+        self._inner_checkups: dict[int, Checkup] = {}  # The keys are the ids of compiled steps' recordings.
 
     def build_page(self, named_sources: Mapping[str, Any]) -> ModelPage:
         """Explain every source of a model.
 
         Args:
-            named_sources: The sources, keyed by the names that the page shows.
+            named_sources: The sources, keyed by the names to show on the page.
 
         Returns:
-            The page with one explanation per source. Explanations of sources that the program leaves out of training on
-            purpose are marked as intended.
+            A page with one explanation per source. Explanations are marked as intended for sources that the program
+            deliberately does not train.
         """
         explanations = {name: self.explain_source(name, source) for name, source in named_sources.items()}
         learning_layers = {
@@ -71,10 +71,10 @@ class Checkup:
                 bool(trained_keys) and self.checked_run.find_source_key(named_sources[name]) not in trained_keys
             )
             if explanation.kind == "connected":
-                # A gradient reaches the source, but the program never asks for it.
+                # A gradient could reach the source, but the program never requests it.
                 explanation.intended = is_untrained and self.checked_run.has_named_sources
             elif explanation.connected:
-                # The gradient of a bias before a normalization sums to zero although its layer learns.
+                # A bias before a normalization layer has zero gradient even though its layer learns.
                 explanation.intended |= (
                     explanation.cause in CANCELLING_CAUSES and name.rpartition(".")[0] in learning_layers
                 )
@@ -83,16 +83,16 @@ class Checkup:
         return ModelPage(explanations)
 
     def explain_source(self, source_name: str, source: Any) -> Explanation:
-        """Explain one source, and call it by the name that the page shows.
+        """Explain one source, using the name shown on the page.
 
         A source whose gradients are all finite and not all zero is "connected" without any further check.
 
         Args:
-            source_name: The name that replaces the source's own name in the message.
+            source_name: The name to use in the message instead of the source's own name.
             source: The source, such as a parameter.
 
         Returns:
-            The explanation, with the numbers of the gradient.
+            The explanation, with the gradient's statistics.
         """
         sweep, is_in_failed_backward = self._find_last_sweep_reaching(source), self._is_in_failed_backward(source)
         facts = [adjoint.compute_zero_and_finite_flags() for _, adjoint in self._list_sweeps_and_adjoints(source)]
@@ -112,13 +112,13 @@ class Checkup:
         return self.add_numbers_and_suspicion(explanation, source)
 
     def add_numbers_and_suspicion(self, explanation: Explanation, source: Any) -> Explanation:
-        """Add the numbers of the gradient to an explanation.
+        """Add the gradient's statistics to an explanation.
 
         Returns:
             The same explanation, or the suspicion that replaces it.
         """
         sweep = self._find_last_sweep_reaching(source)
-        # The explanation of a tree already has the numbers of one of its leaves.
+        # The explanation of a tree already has the statistics of one of its leaves.
         explanation.numbers = explanation.numbers or self._measure_gradient(source, sweep)
         return self.replace_by_suspicion_in_any_step(explanation, source)
 
@@ -150,7 +150,7 @@ class Checkup:
     def replace_by_suspicion(self, explanation: Explanation, source: Any) -> Explanation:
         """Return the first suspicion about a source in this recording, or the explanation if nothing may replace it.
 
-        The other suspicions become its side breaks. The numbers of the explanation are kept.
+        The other suspicions become side breaks of the first. The explanation's statistics are kept.
 
         Args:
             explanation: The explanation of the source.
@@ -182,7 +182,7 @@ class Checkup:
         return [sweep for sweep in self.recording.sweeps if sweep in target_sweeps]
 
     def _list_sweeps_and_adjoints(self, source: Any) -> list[tuple[BackwardPass, ValueSummary]]:
-        """Return (backward pass, adjoint) for each adjoint that arrived at a source, in the order of time."""
+        """Return (backward pass, adjoint) for each adjoint that arrived at a source, oldest first."""
         rows = self.recording.list_rows(source)
         return [
             (sweep, sweep.adjoints[row])
@@ -192,23 +192,23 @@ class Checkup:
         ]
 
     def _is_in_failed_backward(self, source: Any) -> bool:
-        """Return whether the last backward pass raised an error and its target was computed from a source."""
+        """Return whether the last backward pass raised an error and its target depends on a source."""
         failed_rows = self.recording.failed_target_rows if self.target is None else []
         source_rows = set(self.recording.list_rows(source))
         return any(not source_rows.isdisjoint(self.checked_run.find_connected_ancestors(row)) for row in failed_rows)
 
     @cached_property
     def checked_run(self) -> CheckedRun:
-        """The run that the checks for wrong gradients read."""
+        """The facts that the checks for wrong gradients read."""
         return self.recording.build_checked_run()
 
     def _find_last_sweep_reaching(self, source: Any) -> BackwardPass | None:
-        """Return the last backward pass that reached a source; None if none did."""
+        """Return the last backward pass that reached a source, or None if none did."""
         adjoints = self._list_sweeps_and_adjoints(source)
         return adjoints[-1][0] if adjoints else None
 
     def _measure_gradient(self, source: Any, sweep: BackwardPass | None) -> GradientNumbers | None:
-        """Return the numbers of the gradient that a sweep brought to a source; None without a sweep."""
+        """Return statistics of the gradient that a sweep brought to a source, or None if there is no sweep."""
         if sweep is None:
             return None
         arrays = [
@@ -227,10 +227,10 @@ class FrameworkRecording(Recording, ABC):
     """
 
     def explain(self, *arguments: Any, target: Any = None, source: Any = None) -> Any:
-        """Explain why the gradient of ``target`` by ``source`` is None, zero or NaN, on which line, and how to fix it.
+        """Explain why the gradient of ``target`` by ``source`` is None, zero or NaN, and how to fix it.
 
-        ``explain(source)`` asks about the last backward pass, even if it failed. ``explain(model)`` asks about all
-        parameters of a model, and ``explain()`` about all that the block trained.
+        ``explain(source)`` explains the last backward pass, even a failed one. ``explain(model)`` explains all
+        parameters of a model, and ``explain()`` explains everything that the block trained.
 
         Args:
             *arguments: The target and the source, or the source alone.
@@ -239,7 +239,7 @@ class FrameworkRecording(Recording, ABC):
                 parameter or layer.
 
         Returns:
-            An :class:`minitape.explain.Explanation` for one source, as ``tape.explain`` returns it. For a list of
+            For one source, a :class:`minitape.explain.Explanation`, as ``tape.explain`` returns it. For a list of
             sources, a list of explanations. For a model, a dictionary, a name or no source, a page
             (:class:`minitape.bridges.model_page.ModelPage`).
 
@@ -266,15 +266,16 @@ class FrameworkRecording(Recording, ABC):
     def explain_source(self, target: Any, source: Any) -> Explanation:
         """Explain why no gradient arrives at one source.
 
-        The gradients of several targets are added, so one that arrives is enough. The breaks of the other targets
-        become side breaks.
+        The gradients of several targets are added, so the source needs a gradient from only one of them. The breaks
+        of the other targets become side breaks.
 
         Args:
             target: The target, a list of targets, or None for the last backward pass.
             source: The source.
 
         Returns:
-            The explanation for the target that reaches the source; if none does, for the first target that uses it.
+            The explanation for the target whose gradient reaches the source. If there is no such target, the
+            explanation for the first target that depends on the source.
         """
         explanations = [
             self._explain_gradient(explanation_of_target, source) for explanation_of_target in to_target_list(target)
@@ -294,7 +295,7 @@ class FrameworkRecording(Recording, ABC):
         return explanation.add_side_breaks(blocked if explanations[1:] else ())
 
     def filter_sweeps_by_source(self, source: Any, sweeps: list[BackwardPass]) -> list[BackwardPass]:
-        """Return the backward passes that were asked for the gradient of a source; all of them if none was.
+        """Return the backward passes that were to compute a source's gradient, or all passes if there were none.
 
         Args:
             source: The source.
@@ -303,10 +304,10 @@ class FrameworkRecording(Recording, ABC):
         return sweeps
 
     def _find_named_sources(self, subject: Any) -> Mapping[str, Any] | None:
-        """Return the sources that a question is about, keyed by name; None if the question is about a single source.
+        """Return a question's sources, keyed by name, or None if the question is about a single source.
 
-        The subject None stands for all that the block trained. A model, a dictionary, a generator or a name stands for
-        the sources in it.
+        The subject None stands for everything that the block trained. A model, a dictionary, a generator or a name
+        stands for the sources in it.
         """
         if subject is None:
             return self.collect_trained_sources()
@@ -325,33 +326,33 @@ class FrameworkRecording(Recording, ABC):
         return None
 
     def find_model_sources(self, model: Any) -> dict[str, Any] | None:
-        """Return the sources of a model, keyed by name; None if the object is not a model."""
+        """Return the sources of a model, keyed by name, or None if the object is not a model."""
         return None
 
     def read_weights_around_last_step(self, source: Any) -> tuple[OptionalArray, OptionalArray]:
-        """Return the elements of a source before and after its last optimizer step; (None, None) without a step."""
+        """Return a source's elements before and after its last optimizer step, or (None, None) if there was no step."""
         return None, None
 
     def find_target_row(self, sweep: BackwardPass) -> RowNumber | None:
-        """Return the target row of a backward pass, in the form that a question accepts."""
+        """Return a backward pass's target row in a form that a question accepts."""
         return RowNumber(sweep.target[-1])
 
     def find_recording_of_compiled_step(self, source: Any) -> tuple[FrameworkRecording, Any] | None:
         """Find the compiled step that computed the gradient of a source.
 
         Returns:
-            The recording of the step, and the object that stands for the source in that recording. None if no compiled
-            step computed the gradient.
+            The recording of the step, and the object that stands for the source in that recording, or None if no
+            compiled step computed the gradient.
         """
         return None
 
     @abstractmethod
     def build_checked_run(self) -> CheckedRun:
-        """Return the run that the checks for wrong gradients read."""
+        """Return the facts that the checks for wrong gradients read."""
 
     @property
     def problems(self) -> list:
-        """The explanations of all that the block trained whose gradient is missing or wrong, the worst first.
+        """Explanations of every missing or wrong gradient among the sources that the block trained, worst first.
 
         A gradient counts as wrong if it is not finite, suspect, zero or unknown. In a test, write
         ``assert not recording.problems``.
@@ -364,5 +365,5 @@ class FrameworkRecording(Recording, ABC):
         """Explain why no gradient arrives from one target at one source."""
 
     def find_last_target_row(self) -> RowNumber | None:
-        """Return the target row of the last backward pass; None if no backward pass ran."""
+        """Return the target row of the last backward pass, or None if no backward pass ran."""
         return RowNumber(self.sweeps[-1].target[-1]) if self.sweeps and self.sweeps[-1].target else None

@@ -1,4 +1,4 @@
-"""Share the code of the adapters to frameworks: names of the program, and checks that need a recording."""
+"""Provide what all framework adapters share: the program's names, and the checks that need a recording."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 class RowNumber(int):
-    """The number of a row that a question is about.
+    """The number of the row that a question is about.
 
-    The type distinguishes row numbers from ints of the program.
+    The type distinguishes row numbers from the program's own ints.
     """
 
 
@@ -30,28 +30,28 @@ def list_named_program_objects() -> list[tuple[str, Any]]:
 
 
 class FrameworkAdapter(Adapter):
-    """The facts about a program that the checks need, apart from its rows.
+    """The facts that the checks need about a program, other than its rows.
 
-    The adapter of each framework adds the members that depend on the framework.
+    Each framework's adapter adds the members that depend on the framework.
     """
 
     list_names_and_values: Callable[[], Iterable[tuple[str, Any]]] = staticmethod(list_named_program_objects)
-    """Returns (name, object) for each name of the program."""
+    """Returns (name, object) for each of the program's names."""
 
     def to_handle(self, value: Any) -> Any:
-        """Return the object itself, by which a row's object is compared with a source."""
+        """Return the object itself, which identifies it in comparisons with a source."""
         return value
 
     def is_literal(self, row: RecordedRow) -> bool:
-        """Return False, because a framework's recording does not mark numbers that the program's text contains."""
+        """Return False, because a framework's recording does not mark number literals."""
         return False
 
 
 def is_any_name_read_later(statement: program_text.Statement, names: Iterable[str]) -> bool:
-    """Return whether a later statement of the same function reads one of the names.
+    """Return whether a later statement in the same function reads one of the names.
 
     Args:
-        statement: The statement after which to look.
+        statement: The statement after which the search begins.
         names: The names to look for.
     """
     name_set = set(names)
@@ -66,9 +66,9 @@ def is_any_name_read_later(statement: program_text.Statement, names: Iterable[st
 
 
 class BridgeChecks(FrameworkChecks):
-    """The part of the checks that only recordings of frameworks need, because they may have several backward passes."""
+    """The checks that only framework recordings need, because these recordings may have several backward passes."""
 
-    # Each bridge has its own class of recordings.
+    # Each bridge has its own recording class.
     def build_earlier_question(self, recording: Any, target: RowNumber, source: Any) -> Question:
         """Return the same question about an earlier backward pass.
 
@@ -80,7 +80,7 @@ class BridgeChecks(FrameworkChecks):
         raise NotImplementedError
 
     def find_nonfinite_cause(self, question: Any) -> Finding | None:
-        """Find where a NaN arose. If a weight is NaN, find the earlier backward pass that made it so."""
+        """Find where a NaN arose. If a weight is NaN, find the earlier backward pass that caused it."""
         finding = zero_nan.find_cause_of_nonfinite(question)
         if finding is None or finding.variant != "trained":
             return finding

@@ -1,4 +1,4 @@
-"""Import the framework of a bridge, or raise an error that names the package to install."""
+"""Import a bridge's framework, or raise an error that names the package to install."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ def import_framework(module_name: str, framework_name: str, minimum_version: tup
     """Import and return the module of a framework.
 
     Args:
-        module_name: The name of the module, which is also the name of minitape's extra, such as "torch".
+        module_name: The module name, which is also the name of minitape's extra, such as "torch".
         framework_name: The name of the framework in messages, such as "PyTorch".
         minimum_version: The oldest (major, minor) version that the bridge supports.
 
@@ -18,7 +18,7 @@ def import_framework(module_name: str, framework_name: str, minimum_version: tup
         The module.
 
     Raises:
-        ImportError: If the framework is not installed, or is too old.
+        ImportError: If the framework is missing or too old.
 
     >>> import_framework("numpy", "NumPy", (2, 0)).__name__
     'numpy'

@@ -19,11 +19,12 @@ if TYPE_CHECKING:
 class FrameworkPatches:
     """The changes that a block has made to a framework.
 
-    Each change is noted before it is made, and undoing it twice is harmless. So a Ctrl-C at any point leaves no change
-    behind.
+    Each change is noted before it is made, and undoing it twice is harmless. A Ctrl-C at any point therefore leaves no
+    change behind.
 
     Attributes:
-        thread_id: The thread in which the block is open; None if it is not open, and then no call is intercepted.
+        thread_id: The thread that opened the block, or None if the block is not open. Without a thread, no call is
+            intercepted.
 
     >>> from types import SimpleNamespace
     >>> library, changes = SimpleNamespace(twice=lambda x: 2 * x), FrameworkPatches()
@@ -37,12 +38,12 @@ class FrameworkPatches:
     """
 
     def __init__(self) -> None:
-        """Start without any changes, for a block that is not yet open."""
+        """Start with no changes, for a block that is not yet open."""
         self._undo_actions: list[Callable[[], object]] = []
         self.thread_id: int | None = None
 
     def activate_in_this_thread(self) -> None:
-        """Note that the block is open in this thread."""
+        """Record that the block is open in this thread."""
         self.thread_id = get_ident()
 
     @property
@@ -51,28 +52,28 @@ class FrameworkPatches:
         return self.thread_id == get_ident()
 
     def add_undo_action(self, undo_action: Callable[[], object]) -> None:
-        """Add the function that undoes a change which is about to be made.
+        """Add the function that undoes the next change.
 
         Args:
-            undo_action: The function. It may run twice, and it may run before the change was made.
+            undo_action: The function. It may run twice, and even before the change is made.
         """
         self._undo_actions.append(undo_action)
 
     def wrap_function(self, owner: Any, function_name: str, handler: Callable) -> None:
-        """Replace a function or method of the framework until :meth:`undo_all`.
+        """Replace a function or method of the framework until :meth:`undo_all` is called.
 
         Calls from the block's thread run ``handler(function, *args, **kwargs)``. Calls from other threads run the
         original.
 
         Args:
-            owner: The module or class that has the function.
-            function_name: The name of the function there.
+            owner: The module or class that defines the function.
+            function_name: The function's name in the owner.
             handler: The function to call instead; it receives the original function first.
         """
         own_attribute = vars(owner).get(function_name)  # This is None if the class inherits the attribute.
         function = getattr(owner, function_name) if own_attribute is None else _get_underlying_function(own_attribute)
         any_attribute = getattr_static(owner, function_name) if own_attribute is None else own_attribute
-        # A class method of a class that is written in C must be bound again in each call.
+        # A class method of a class written in C must be bound again in each call.
         is_c_classmethod = isinstance(any_attribute, ClassMethodDescriptorType)
         if is_c_classmethod:
             function = lambda cls, *args, **kwargs: any_attribute.__get__(None, cls)(*args, **kwargs)  # noqa: E731
@@ -96,9 +97,9 @@ class FrameworkPatches:
         setattr(owner, function_name, replacement)
 
     def undo_all(self) -> None:
-        """Undo all changes, the latest first.
+        """Undo all changes, latest first.
 
-        If Ctrl-C interrupts it, it may be called again.
+        It may be called again if Ctrl-C interrupts it.
         """
         self.thread_id = None
         while self._undo_actions:
@@ -107,7 +108,7 @@ class FrameworkPatches:
 
 
 def _get_underlying_function(attribute: Any) -> Any:
-    """Return the function inside a class method or static method; return other attributes unchanged."""
+    """Return the function inside a class method or static method, and any other attribute unchanged."""
     return attribute.__func__ if isinstance(attribute, (classmethod, staticmethod)) else attribute
 
 
@@ -127,10 +128,10 @@ def _remove_wrapper(owner: Any, function_name: str, wrapper: Any) -> None:
 
 
 class Watcher(Protocol):
-    """The part of a bridge that follows a program while its block is open."""
+    """The part of a bridge that follows a program while the block is open."""
 
     def start_watching(self) -> None:
-        """Start to follow the program."""
+        """Start following the program."""
 
     def stop_watching(self) -> None:
         """Stop following the program, and undo all changes to the framework."""

@@ -1,4 +1,4 @@
-"""Keep values of a framework until they are shown, and notes about its tensors and variables.
+"""Keep a framework's values until they are shown, and notes about its tensors and variables.
 
 The memory for values is limited. When the limit is exceeded, the oldest large arrays are reduced to what a picture
 shows of them.
@@ -22,7 +22,7 @@ NotedValue = TypeVar("NotedValue")
 
 
 class KeptValue(ValueSummary):
-    """A value of a framework, which formats itself for pictures.
+    """A framework's value that formats itself for pictures.
 
     A bridge's subclass overrides ``to_array`` to convert the value into a NumPy array.
 
@@ -39,7 +39,7 @@ class KeptValue(ValueSummary):
         self._summary: ValueFields | ArraySummary | None = None
 
     def shown(self) -> ValueFields | None:
-        """Return the VALUE for a snapshot, computed once; None if the elements are gone."""
+        """Return the VALUE for a snapshot, computed once, or None if the elements are gone."""
         if isinstance(self._summary, ArraySummary):
             self._summary = self._summary.shown()
         elif self._summary is None:
@@ -60,7 +60,7 @@ class KeptValue(ValueSummary):
 
 
 class IdentityMap(Generic[NotedValue]):
-    """A map from objects to notes about them, which are dropped when the object dies.
+    """A map from objects to notes. A note is dropped when its object dies.
 
     Objects are compared by identity, because ``==`` compares tensors element by element.
 
@@ -83,12 +83,12 @@ class IdentityMap(Generic[NotedValue]):
         return len(self._entries)
 
     def get(self, owner: Any, default: Any = None) -> Any:
-        """Return the note about an object, or ``default`` without a note."""
+        """Return the note about an object, or ``default`` if there is none."""
         ref, value = self._entries.get(id(owner), (None, None))
         return value if ref is not None and ref() is owner else default
 
     def setdefault(self, owner: Any, default: NotedValue) -> NotedValue:
-        """Return the note about an object. Without a note, store and return ``default``."""
+        """Return the note about an object. If there is none, store and return ``default``."""
         value = self.get(owner)
         if value is None:
             self[owner] = value = default
@@ -111,7 +111,7 @@ class MemoryBudget:
     """
 
     def __init__(self, byte_limit: int = 0) -> None:
-        """Start with no bytes used; a ``byte_limit`` of 0 stands for ``BYTE_LIMIT``."""
+        """Start with no bytes used. A ``byte_limit`` of 0 stands for ``BYTE_LIMIT``."""
         self._byte_limit = byte_limit or BYTE_LIMIT
         self._values_and_sizes: list[tuple[KeptValue, int]] = []
         self._byte_count = 0
@@ -120,7 +120,7 @@ class MemoryBudget:
         """Count one more value, and release the older half of the arrays if the limit is exceeded.
 
         Args:
-            value: The value that was kept.
+            value: The kept value.
             element_count: The number of its elements. Values of at most ``SMALL_SIZE`` elements are not counted.
             byte_count: The number of its bytes.
         """
@@ -138,10 +138,10 @@ class MemoryBudget:
 
 
 def trim_process_memory() -> None:
-    """Return freed memory to the operating system, if the C library has ``malloc_trim``.
+    """Return freed memory to the operating system if the C library has ``malloc_trim``.
 
     glibc keeps freed memory if a small live object was allocated after it. Without this call, a process grows by
-    hundreds of megabytes although its recording keeps only twenty.
+    hundreds of megabytes even though its recording keeps only 20 MB.
     """
     malloc_trim = getattr(ctypes.pythonapi, "malloc_trim", None)
     if malloc_trim is not None:

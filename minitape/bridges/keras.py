@@ -14,7 +14,8 @@ from .tensorflow import record
 class KerasExplain(ExplainedSteps, keras.callbacks.Callback):
     """Records the first step of ``fit`` and then every ``every``-th step, and warns about problems of the model.
 
-    It works with compiled and uncompiled models. The other steps run unobserved. ``log(step, page)`` is called after
+    It works whether or not Keras compiles the training step. The other steps run unobserved. ``log(step, page)`` is
+    called after
     each recorded step, and ``page`` and ``problems`` describe the last recorded step.
 
     >>> import numpy

@@ -30,7 +30,7 @@ class LightningExplain(ExplainedSteps, _lightning.Callback):
         self.end_step(dict(pl_module.named_parameters()))
 
     def on_exception(self, trainer: Any, pl_module: Any, exception: BaseException) -> None:
-        """Close the block of a step that raised an error."""
+        """Close the recording block of a step that raised an error."""
         self.close()
 
 

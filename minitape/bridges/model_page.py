@@ -1,6 +1,7 @@
-"""One page of explanations for a whole model.
+"""Show the explanations for a whole model on one page.
 
-Problems come first, and everything healthy is one line at the end. Each group of sources has its gradient numbers.
+Problems come first, and all healthy sources share one line at the end. Each group of sources has its gradient
+statistics.
 """
 
 from __future__ import annotations
@@ -18,17 +19,17 @@ from ..explain.translated_sentences import fill, format_range
 from ..recording.recorded_rows import OptionalArray
 
 MAX_NAMED_LAYERS = 4
-# Sources without any gradient come first; these kinds follow.
+# Sources with no gradient come first, followed by these kinds.
 KINDS_BY_SEVERITY = ("error", "nonfinite", "suspect", "zero", "unknown")
 
 
 class GradientNumbers(NamedTuple):
-    """The gradient of one source in numbers.
+    """Statistics of one source's gradient.
 
     Attributes:
-        norm: The norm of the gradient; None if its elements are gone.
-        zeros: The share of elements that are 0, between 0 and 1; None if the elements are gone.
-        update: The length of the last optimizer step, divided by the length of the weight before it; None if unknown.
+        norm: The norm of the gradient, or None if its elements are no longer available.
+        zeros: The fraction of zero elements, between 0 and 1, or None if the elements are no longer available.
+        update: The norm of the last optimizer update divided by the norm of the weight before it, or None if unknown.
 
     >>> weight = np.array([10.0, 0.0, 0.0])
     >>> print(GradientNumbers.measure_gradient(np.array([3.0, 0.0, 4.0]), weight, 0 * weight))
@@ -43,12 +44,12 @@ class GradientNumbers(NamedTuple):
     def measure_gradient(
         cls, gradient: OptionalArray, weight_before: OptionalArray, weight_after: OptionalArray
     ) -> GradientNumbers:
-        """Measure a gradient and the last optimizer step.
+        """Measure a gradient and the last optimizer update.
 
         Args:
-            gradient: The elements of the gradient; None if they are gone.
-            weight_before: The elements of the weight before the last step; None if unknown.
-            weight_after: The elements of the weight after it, with the same shape; None if unknown.
+            gradient: The elements of the gradient, or None if they are no longer available.
+            weight_before: The elements of the weight before the last step, or None if unknown.
+            weight_after: The elements of the weight after it, with the same shape, or None if unknown.
         """
         norm = zeros = update = None
         if gradient is not None and gradient.size:
@@ -63,7 +64,7 @@ class GradientNumbers(NamedTuple):
         return cls(norm, zeros, update)
 
     def __str__(self) -> str:
-        """Return the numbers as one line of text."""
+        """Return the statistics as one line of text."""
         return format_number_ranges([self])
 
 
@@ -73,16 +74,16 @@ def _compute_norm(array: np.ndarray) -> float:
 
 
 class ModelPage(ExplanationPage, dict[str, Explanation]):
-    """An explanation for each source of a model, keyed by the name of the source. It prints as a page.
+    """A dictionary of explanations for a model's sources, keyed by name. It prints as a page.
 
-    ``problems`` lists the explanations of a problem, the worst first. The list is empty for a healthy model.
+    ``problems`` lists the explanations of all problems, worst first. The list is empty for a healthy model.
     """
 
     @property
     def problems(self) -> list[Explanation]:
-        """The explanations of gradients that are missing, not finite, suspect, zero or unknown, the worst first.
+        """The explanations of missing, non-finite, suspect, zero and unknown gradients, worst first.
 
-        If the whole model is frozen, these are all explanations.
+        If the whole model is frozen, these are all of its explanations.
         """
         problem_list = sorted(
             (explanation for explanation in self.values() if is_problem(explanation)), key=rank_severity
@@ -91,13 +92,13 @@ class ModelPage(ExplanationPage, dict[str, Explanation]):
 
     @property
     def is_all_frozen(self) -> bool:
-        """Whether the program has frozen every source of the page on purpose."""
+        """Whether the program deliberately froze every source on the page."""
         return bool(self) and all(
             explanation.intended and explanation.cause in FROZEN_CAUSES for explanation in self.values()
         )
 
     def group_names_by_explanation(self) -> list[list[str]]:
-        """Return the names in groups that share one explanation, the worst group first."""
+        """Return groups of names that share one explanation, worst first."""
         names_by_key: dict[Any, list[str]] = {}
         for name, explanation in self.items():
             is_healthy = explanation.connected and not is_problem(explanation)
@@ -154,7 +155,7 @@ class ModelPage(ExplanationPage, dict[str, Explanation]):
 
 
 class SourceExplanations(list[Explanation]):
-    """The explanations of a list of sources, in the order of the list. It prints as the page of a model."""
+    """A list of explanations, in the order of the requested sources. It prints as a model's page."""
 
     @property
     def page(self) -> ModelPage:
@@ -178,20 +179,20 @@ class SourceExplanations(list[Explanation]):
 def is_problem(explanation: Explanation) -> bool:
     """Return whether an explanation describes a problem.
 
-    A gradient that the program blocks on purpose is not a problem.
+    A gradient that the program deliberately blocks is not a problem.
     """
     return explanation.kind != "connected" and not explanation.intended
 
 
 def rank_severity(explanation: Explanation) -> int:
-    """Return the rank of an explanation; 0 is the worst, and healthy sources come last."""
+    """Return the rank of an explanation. Rank 0 is the worst, and healthy sources have the highest rank."""
     if not is_problem(explanation):
         return 10 if explanation.connected else 9
     return 1 + KINDS_BY_SEVERITY.index(explanation.kind) if explanation.kind in KINDS_BY_SEVERITY else 0
 
 
 def join_parameter_names(parameter_names: Iterable[str]) -> str:
-    """Join names of parameters to a short text.
+    """Join parameter names into a short text.
 
     Each layer is named once, and at most ``MAX_NAMED_LAYERS`` layers are listed.
 
@@ -199,7 +200,7 @@ def join_parameter_names(parameter_names: Iterable[str]) -> str:
         parameter_names: The names, such as "net.a.weight".
 
     Returns:
-        The text, which ends in the number of names that it leaves out.
+        The text, ending with the number of omitted names, if any.
 
     >>> join_parameter_names(["net.a.weight", "net.a.bias", "net.b.weight"])
     'net.a.weight, bias, net.b.weight'
@@ -216,13 +217,13 @@ def join_parameter_names(parameter_names: Iterable[str]) -> str:
 
 
 def format_number_ranges(gradient_numbers: list[GradientNumbers]) -> str:
-    """Format the numbers of several gradients as ranges from the smallest to the largest.
+    """Format the statistics of several gradients as ranges from smallest to largest.
 
     Args:
-        gradient_numbers: The numbers of each gradient.
+        gradient_numbers: The statistics of each gradient.
 
     Returns:
-        The text; "" for an empty list. Numbers that no gradient has are left out.
+        The text, or "" for an empty list. Statistics that are None for every gradient are left out.
 
     >>> format_number_ranges([GradientNumbers(1.0, 0.0, None), GradientNumbers(2.0, 0.5, 1e-3)])
     'norm 1 to 2, zeros 0 to 50 %, update/weight 0.001'
@@ -240,12 +241,12 @@ def format_number_ranges(gradient_numbers: list[GradientNumbers]) -> str:
 
 
 def select_sources_by_name(named_sources: Mapping[str, Any], name_part: str) -> dict:
-    """Return the sources whose name contains a given part.
+    """Return the sources whose names contain a given part.
 
     Args:
         named_sources: All sources, keyed by name.
-        name_part: The name of a parameter, or of a layer, which selects all its parameters. It must match whole parts
-            of the dotted name.
+        name_part: The name of a parameter, or of a layer to select all of its parameters. It must match whole parts of
+            the dotted name.
 
     Returns:
         The selected sources, keyed by name.

@@ -1,4 +1,4 @@
-"""Read a recording of another framework for pictures: its rows, its backward passes, and the resulting gradients."""
+"""Read the rows, backward passes and resulting gradients of another framework's recording for pictures."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from .recording import RecordedRow, Recording
 
 MAX_THUMBNAILS = 400
-# These operations have shorter labels, because a node has little room for text.
+# A node has little room for text, so these operations have short labels.
 SHORT_LABELS = {
     "broadcast_in_dim": "broadcast",
     "cross_entropy": "cross-ent.",
@@ -66,7 +66,7 @@ def to_real_array(value: Any) -> np.ndarray | None:
         value: A number, an array, a ``ValueSummary`` or None.
 
     Returns:
-        The array, in the shape of the value; None if the elements are gone or are not real numbers.
+        The array, in the shape of the value, or None if the elements are no longer available or not real numbers.
     """
     if value is None or isinstance(value, ValueSummary):
         return to_float_array(value)
@@ -75,10 +75,10 @@ def to_real_array(value: Any) -> np.ndarray | None:
 
 
 def drop_excess_thumbnails(snapshot_part: Any, thumbnail_counter: Iterator[int]) -> Any:
-    """Return a copy of a part of a snapshot that keeps only the first thumbnails, so that long pages stay small.
+    """Return a copy of a snapshot's part with only the first thumbnails, so that long pages stay small.
 
     Args:
-        snapshot_part: The part: a list, a dictionary or a plain value.
+        snapshot_part: The part, as a list, a dictionary or a plain value.
         thumbnail_counter: Yields the number of the next thumbnail. Thumbnails above ``MAX_THUMBNAILS`` are dropped.
 
     >>> drop_excess_thumbnails([{"thumb": [[1.0]]}, {"thumb": [[2.0]]}], iter([MAX_THUMBNAILS, MAX_THUMBNAILS + 1]))
@@ -97,7 +97,7 @@ def drop_excess_thumbnails(snapshot_part: Any, thumbnail_counter: Iterator[int])
 
 
 def build_picture_row(recorded_row: RecordedRow) -> PictureRow:
-    """Return the row of a snapshot that shows a row of a recording."""
+    """Return the snapshot ROW for a recorded row."""
     value = to_snapshot_value(recorded_row.value)
     is_operation = recorded_row.kind == "operation"
     fields: RowFields = {
@@ -131,15 +131,15 @@ def build_picture_row(recorded_row: RecordedRow) -> PictureRow:
 
 
 def find_known_rule_of_row(recording: Recording, row: int) -> KnownRule | None:
-    """Return the rule of minitape's own table for an operation, if it computes the same numbers as the program.
+    """Return the rule for an operation in minitape's own table, if the rule computes the same values as the program.
 
     Args:
         recording: The recording, in which the rule is cached.
         row: The number of the row.
 
     Returns:
-        The rule; None if the table has no such operation. Leaves, rows that break the gradient, and later results of a
-        call also have no rule.
+        The rule, or None if the table has no such operation. Leaves, rows that break the gradient, and later results
+        of a call also have no rule.
     """
     if row not in recording.known_rules:
         recorded_row = recording.rows[row]
@@ -162,12 +162,12 @@ def build_results_of_shown_sweep(
 
     Args:
         recording: The recording.
-        target: The target of the backward pass; None for the last backward pass of all.
-        sources: The sources to show; None for all that the backward pass reached and all that the block trained.
+        target: The target of the backward pass, or None for the most recent backward pass.
+        sources: The sources to show, or None for every source that the backward pass reached or the block trained.
         namespaces: The dictionaries in which to look up Python names for rows.
 
     Returns:
-        A list of one RESULT, or an empty list if no such backward pass ran.
+        A list with one RESULT, or an empty list if no such backward pass ran.
     """
     sweep = recording.find_last_sweep(target)
     if sweep is None:
@@ -195,7 +195,7 @@ class NamedSource(NamedTuple):
     """A source that the block trained.
 
     Attributes:
-        name: The name to show.
+        name: The displayed name.
         source: The framework's own object, such as a parameter.
     """
 
@@ -206,8 +206,9 @@ class NamedSource(NamedTuple):
 def map_rows_to_trained_sources(recording: Recording) -> dict[int, NamedSource]:
     """Return the sources that the block trained, keyed by each of their rows.
 
-    If two sources have the same short name, such as the weights of two layers, both keep the program's longer name. An
-    element of a tree, such as ``params['w']``, is shortened to its last part ``w`` if no other element has that part.
+    If two sources have the same short name, such as the weights of two layers, both keep the program's longer name. The
+    name of a tree element, such as ``params['w']``, is shortened to its last part, ``w``, if no other element has the
+    same last part.
 
     Args:
         recording: The recording, in which the result is cached once it is complete.
@@ -241,7 +242,7 @@ def map_rows_to_trained_sources(recording: Recording) -> dict[int, NamedSource]:
 
 
 def _iter_unreached_source_rows(recording: Recording, sweep: BackwardPass) -> Iterator[int]:
-    """Yield the last row of each source that the block trained and that no adjoint of this sweep reached."""
+    """Yield the last row of each source that the block trained but this sweep did not reach."""
     rows: dict[int, list[int]] = {}
     for row, (_, source) in map_rows_to_trained_sources(recording).items():
         rows.setdefault(id(source), []).append(row)
@@ -249,7 +250,7 @@ def _iter_unreached_source_rows(recording: Recording, sweep: BackwardPass) -> It
 
 
 def _add_reasons_to_result(recording: Recording, result: ResultFields, sweep: BackwardPass) -> None:
-    """Add to a RESULT the reasons why gradients are None or zero, for at most ``MAX_EXPLAINED`` sources."""
+    """Explain in a RESULT why gradients are None or zero, for at most ``MAX_EXPLAINED`` sources."""
     unexplained = [
         source_fields
         for source_fields in result["sources"]
@@ -293,20 +294,20 @@ def _build_source_fields(
 
 
 class RecordingSteps(SweepSteps):
-    """The steps of a recorded sweep for a picture, all of them available at once.
+    """The steps of a recorded sweep for a picture, all available immediately.
 
     Attributes:
         remaining_rows: Always 0, because no step is left to compute.
-        last_row: The last row that the sweep reached; -1 if it reached none.
+        last_row: The last row that the sweep reached, or -1 if it reached none.
     """
 
     def __init__(self, recording: Recording, sweep: BackwardPass, sources: Any = None) -> None:
-        """Prepare the steps of one sweep.
+        """Prepare one sweep's steps.
 
         Args:
-            recording: The recording that has the sweep.
+            recording: The recording that contains the sweep.
             sweep: The backward pass to show.
-            sources: One source or a list of sources to show; None for the sources of the sweep itself.
+            sources: One source or a list of sources to show, or None for the sources of the sweep itself.
         """
         self._recording, self._sweep, self.remaining_rows = recording, sweep, 0
         if isinstance(sources, (list, tuple)):
@@ -322,7 +323,7 @@ class RecordingSteps(SweepSteps):
 
     @property
     def header(self) -> SweepFields:
-        """The SWEEP without its steps and gradients."""
+        """The SWEEP, except for its steps and gradients."""
         return {"target": sorted(self._sweep.target), "sources": self._source_rows, "rest": 0}
 
     def take_steps(self, limit: int | None = None) -> list[StepFields]:
@@ -330,7 +331,7 @@ class RecordingSteps(SweepSteps):
         return [self._build_step(call, edges) for call, edges in self._sweep.edges.items()]
 
     def _build_step(self, call_row: int, edges: list[AdjointShare]) -> StepFields:
-        """Return the STEP of a call, with the shares that it sent along its edges."""
+        """Return a call's STEP, with the shares that the call sent along its edges."""
         rule = find_known_rule_of_row(self._recording, call_row)
         adjoint = to_real_array(self._sweep.adjoints.get(call_row))
         edge_fields: list[EdgeFields] = [
@@ -355,7 +356,7 @@ class RecordingSteps(SweepSteps):
         return step
 
     def _build_adjoint_value(self, row: int) -> Any:
-        """Return the VALUE of the adjoint of a row; zeros if no adjoint arrived, as for an unused result of a call."""
+        """Return the VALUE of a row's adjoint, or of zeros if no adjoint arrived, as for an unused result."""
         adjoint = self._sweep.adjoints.get(row)
         return (
             to_value_fields(np.zeros(self._recording.rows[row].shape)[()])
@@ -364,7 +365,7 @@ class RecordingSteps(SweepSteps):
         )
 
     def list_source_gradients(self) -> list:
-        """Return the VALUEs of the adjoints that arrived at the sources; None for a source that none reached."""
+        """Return the VALUE of each source's adjoint, or None for a source that no adjoint reached."""
         adjoints = [self._sweep.adjoints.get(row) for row in self._source_rows]
         return [None if adjoint is None else to_snapshot_value(adjoint) for adjoint in adjoints]
 
@@ -374,18 +375,18 @@ class RecordingSteps(SweepSteps):
 
 
 class RecordingReader(Reader):
-    """Reads the rows of a recording that is complete.
+    """Reads the rows of a complete recording.
 
     Attributes:
         tape: The recording.
-        record: The same recording; None before it is complete.
+        record: The same recording, or None before it is complete.
     """
 
     tape: Recording  # type: ignore[assignment]
     record: Any
 
     def read_new_rows(self, limit: int | None = None) -> list[PictureRow]:
-        """Return the rows that were not read before, at most ``limit`` of them."""
+        """Return at most ``limit`` of the rows that have not been read yet."""
         if not self._switch_to_current_record():
             return []
         first = self.row_count
@@ -394,7 +395,7 @@ class RecordingReader(Reader):
         return [self._build_picture_row_with_rule(row) for row in range(first, last)]
 
     def read_first_and_last_rows(self, limit: int) -> list[PictureRow]:
-        """Return the first and the last rows, ``limit`` in all; every row if there are not more."""
+        """Return the first and last rows, ``limit`` in total, or all rows if there are no more than that."""
         if not self._switch_to_current_record() or len(self.record) <= limit:
             return self.read_new_rows()
         ends = [*range(limit // 2), *range(len(self.record) - limit // 2, len(self.record))]
@@ -405,7 +406,7 @@ class RecordingReader(Reader):
         return self.tape.read_source_lines(file)
 
     def list_function_insides(self, target: Any = None, sources: Any = None, row: int | None = None) -> list:
-        """List the INSIDEs of the calls that the bridge can open."""
+        """List an INSIDE for each call that the bridge can open."""
         return self.tape.list_insides(target, row)
 
     def _build_picture_row_with_rule(self, row: int) -> PictureRow:
@@ -429,7 +430,7 @@ class RecordingReader(Reader):
         """Do nothing, because a recording keeps its values itself."""
 
     def update_rows_after_recording(self, rows: list[PictureRow]) -> list[RowFields]:
-        """Return an empty list, because rows do not change after they were read."""
+        """Return an empty list, because rows do not change once they have been read."""
         return []
 
     def map_rows_to_python_names(self) -> dict[int, str]:

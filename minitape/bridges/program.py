@@ -1,4 +1,4 @@
-"""Run a program unchanged in the block of its framework, for ``minitape explain train.py``."""
+"""Run an unchanged program in its framework's block, for ``minitape explain train.py``."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class ProgramResult(NamedTuple):
 
     Attributes:
         recording: The recording of the program.
-        page: The explanations of all that the program trained; empty if explaining them failed.
-        error: The error that ended the program; None if it ended normally.
+        page: The explanations of everything that the program trained. Empty if explaining failed.
+        error: The error that ended the program, or None if it ended normally.
     """
 
     recording: Any
@@ -38,15 +38,15 @@ class ProgramResult(NamedTuple):
 
 
 def find_imported_framework(path: Path) -> str:
-    """Return the framework that a file imports.
+    """Return the name of the framework that a file imports.
 
-    The search also reads imported files in the folder of the file and in the current directory.
+    The search also reads imported files in the file's folder and in the current directory.
 
     Args:
         path: The Python file.
 
     Returns:
-        "torch", "tensorflow" or "jax"; "" if none of these is imported.
+        "torch", "tensorflow" or "jax", or "" if none of these is imported.
     """
     waiting, seen = [path], set[Path]()
     while waiting:
@@ -83,19 +83,19 @@ def run_program(
     module_spec: ModuleSpec | None = None,
     **options: Any,
 ) -> ProgramResult:
-    """Run a file as the main program in the block of a framework.
+    """Run a file as the main program in a framework's block.
 
     Args:
-        path: The file of the program.
-        arguments: The arguments of the program, without its name.
+        path: The program's file.
+        arguments: The program's arguments, without its name.
         framework: The name of the bridge: "torch", "tensorflow" or "jax".
-        on_problem: Called with the first page that shows a problem, while the program still runs. It is called only if
-            there are ``options``.
-        module_spec: The spec of the module, to run it as ``python -m`` does; None to run it as ``python FILE`` does.
-        **options: The options of ``record`` that choose the steps, ``every`` or ``first``.
+        on_problem: Called with the first page that shows a problem, while the program is still running. It is called
+            only if there are ``options``.
+        module_spec: The module's spec, to run it like ``python -m``, or None to run it like ``python FILE``.
+        **options: The option of ``record`` that selects the steps, ``every`` or ``first``.
 
     Returns:
-        The recording, the page of all that the program trained, and the error that ended the program.
+        The recording, the page for everything that the program trained, and the error that ended the program.
     """
     bridge = import_module(f"minitape.bridges.{framework}")
     record = import_module("minitape.bridges.jax.program").FirstGradients if framework == "jax" else bridge.record
@@ -110,7 +110,7 @@ def run_program(
                 pages[:] = [recording.explain()]
                 if pages[0].problems:
                     notify(pages[0])
-            except Exception as error:  # An error while explaining must not end the training.
+            except Exception as error:  # An error in an explanation must not end the training.
                 warn_at_user_line(f"The gradients were not explained: {type(error).__name__}: {error}")
 
         if options:
@@ -130,10 +130,10 @@ class RunnableProgram(NamedTuple):
     """A program that can be executed.
 
     Attributes:
-        path: The file of the program.
-        arguments: The arguments of the program, without its name.
-        module_spec: The spec of the module, to run it as ``python -m`` does; None to run it as ``python FILE`` does.
-        source: The text to execute in place of the file's; None for the file's own.
+        path: The program's file.
+        arguments: The program's arguments, without its name.
+        module_spec: The module's spec, to run it like ``python -m``, or None to run it like ``python FILE``.
+        source: The text to execute in place of the file's, or None for the file's own.
     """
 
     path: Path
@@ -142,10 +142,10 @@ class RunnableProgram(NamedTuple):
     source: str | None = None
 
     def read_source(self) -> str:
-        """Return the text of the program.
+        """Return the program's text.
 
         Returns:
-            The text that is executed.
+            The text to be executed.
         """
         if self.source is not None:
             return self.source
@@ -157,7 +157,7 @@ def execute_program(program: RunnableProgram, finish: Callable[[BaseException | 
 
     Args:
         program: The program.
-        finish: Called with the error that ended the program, or with None, while the names of the program still exist.
+        finish: Called with the error that ended the program, or with None, while the program's names still exist.
     """
     main = ModuleType("__main__")
     main.__file__, main.__spec__ = str(program.path), program.module_spec
@@ -177,7 +177,7 @@ def execute_program(program: RunnableProgram, finish: Callable[[BaseException | 
 
 @contextmanager
 def _install_as_main(main: ModuleType, folder: Path, arguments: Sequence[str]) -> Iterator[None]:
-    """Install a module as ``__main__`` during a block, with its own arguments and a folder to import from."""
+    """Install a module as ``__main__`` during a block, with its own arguments and import folder."""
     saved_state = sys.modules["__main__"], sys.argv, sys.path[:]
     sys.modules["__main__"], sys.argv = main, [str(main.__file__), *arguments]
     sys.path.insert(0, str(folder))

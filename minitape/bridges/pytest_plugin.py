@@ -1,4 +1,4 @@
-"""A pytest plugin with the fixture ``assert_trains``.
+"""Provide the pytest fixture ``assert_trains``.
 
 The fixture runs a training step, and fails if a gradient is missing, not finite, zero or suspect.
 
@@ -23,13 +23,13 @@ def check_model_trains(model: Any, step: Callable[[], object], steps: int = 2) -
     """Run a training step a few times, and fail with a page of explanations if the model does not train.
 
     Args:
-        model: A model of PyTorch or Keras.
+        model: A PyTorch or Keras model.
         step: A function without arguments that runs one training step.
-        steps: How often to run the step.
+        steps: The number of times to run the step.
 
     Raises:
         AssertionError: If the model has no parameters.
-        TypeError: If ``model`` is not a model of PyTorch or Keras.
+        TypeError: If ``model`` is not a PyTorch or Keras model.
         pytest.fail.Exception: If a gradient is missing or wrong.
     """
     __tracebackhide__ = True
@@ -51,5 +51,5 @@ def check_model_trains(model: Any, step: Callable[[], object], steps: int = 2) -
 
 @pytest.fixture
 def assert_trains() -> Callable[..., None]:
-    """Return a function that fails if a model does not train: ``assert_trains(model, step)``."""
+    """Return ``assert_trains(model, step)``, a function that fails if a model does not train."""
     return check_model_trains

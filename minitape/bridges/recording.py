@@ -1,10 +1,10 @@
-"""Store what a program in another framework computed, in the form that pictures and ``explain`` read.
+"""Store the computation of a program in another framework, in the form that pictures and ``explain`` read.
 
 No framework is imported here. A bridge writes a recording, and pictures and ``explain`` read it.
 
-A bridge adds a row for each leaf and each operation, and a :class:`BackwardPass` for each backward pass. The pass has
-the adjoint that arrived at each row, and the share that each operation sent to its inputs. ``docs/bridges.md`` writes a
-recording by hand.
+A bridge adds a row for each leaf and each operation, and a :class:`BackwardPass` for each backward pass. The pass
+stores the adjoint that arrived at each row, and the share that each operation sent to its inputs.
+``docs/bridges.md`` shows how to write a recording by hand.
 """
 
 from __future__ import annotations
@@ -36,30 +36,31 @@ if TYPE_CHECKING:
     from .picture_reader import NamedSource
 
 ROW_LIMIT = 20_000
-# Pictures show why a gradient goes to a leaf in the framework's own words.
+# Pictures use the framework's own words to say why a leaf gets a gradient.
 WATCH_REASONS = {"torch": "requires_grad", "jax": "argument"}
 
 
 class Recording(PictureSource):
-    """What a program in another framework computed.
+    """The recorded computation of a program in another framework.
 
-    ``TapeView``, ``tf.draw`` and ``tf.snapshot`` accept a recording in place of a tape. They show its rows once
-    :meth:`close` has run.
+    ``TapeView``, ``tf.draw`` and ``tf.snapshot`` accept a recording in place of a tape. They show its rows after
+    :meth:`close` is called.
 
     Attributes:
         framework: The name of the framework, such as "torch".
-        internal_error: The error of the bridge that ended the recording early; None if there was no error.
+        internal_error: The error in the bridge that ended the recording early, or None if there was no error.
         rows: The rows, in the order in which they ran.
         sweeps: The backward passes, in the order in which they ran.
         events: The events that pictures show, such as assignments and escapes, as EVENT dictionaries of a snapshot.
         escapes: The values that left the framework.
         failed_target_rows: The target rows of the last backward pass, if it ended in an error.
-        left_out: The number of operations that ran after the recording had reached ``ROW_LIMIT`` rows.
-        is_rerun: Whether this is a rerun of a compiled step up to its gradient, in which no optimizer takes a step.
-        has_placeholder_values: Whether the program ran with placeholder values. Only its shapes are right.
-        watched: Always empty. Pictures read it, because a tape has this attribute.
+        left_out: The number of operations not recorded because the recording already had ``ROW_LIMIT`` rows.
+        is_rerun: Whether this recording repeats a compiled step up to its gradient, without the optimizer step.
+        has_placeholder_values: Whether the program ran with placeholder values. If so, only its shapes are right.
+        watched: Always empty. It exists because pictures read this attribute of tapes.
         listeners: The functions that :meth:`close` calls.
-        known_rules: The rules of minitape's own table for the rows that pictures showed; None for other operations.
+        known_rules: The rule in minitape's own table for each row that a picture showed, or None if the table has no
+            rule.
         sources_by_row: The cached result of ``map_rows_to_trained_sources``.
 
     >>> recording = Recording("by hand")
@@ -116,23 +117,23 @@ class Recording(PictureSource):
         """Add a row for a value that no recorded operation computed.
 
         Args:
-            value: The value, in a form that :class:`RecordedRow` describes.
+            value: The value, in a form described by :class:`RecordedRow`.
             name: The program's name for the value.
             kind: "source", "variable" or "constant".
             site: The file and line that created the value.
             tracked: Whether a gradient can continue from the row.
-            version: How many states of the same leaf came before this one.
+            version: The number of earlier states of the same leaf.
             dtype: The name of the value's dtype.
             shape: The shape of the value.
-            scope: The names of the modules or functions that ran, the outermost first.
-            cut: The kind of break, if no gradient passes the row.
-            tangent: The tangent, if the framework also ran forward mode.
-            inputs: The rows from whose values the leaf was created.
-            cause: The cause why no gradient passes from them to the leaf.
-            extra: More facts of the bridge about the row.
+            scope: The names of the enclosing modules or functions, outermost first.
+            cut: The kind of break, if no gradient passes through the row.
+            tangent: The tangent, if the framework also used forward mode.
+            inputs: The rows whose values the leaf was created from.
+            cause: Why no gradient passes between these rows and the leaf.
+            extra: The bridge's additional facts about the row.
 
         Returns:
-            The number of the new row.
+            The new row's number.
         """
         watched = None
         if tracked:
@@ -182,30 +183,30 @@ class Recording(PictureSource):
         cause: str = "",
         extra: Any = None,
     ) -> int:
-        """Add a row for a result of an operation on earlier rows.
+        """Add a row for the result of an operation on earlier rows.
 
         Args:
             op: The framework's name for the operation.
             inputs: The numbers of the rows that the operation read.
-            value: The result, in a form that :class:`RecordedRow` describes.
-            label: The text that a picture shows in the node; ``op`` by default.
+            value: The result, in a form described by :class:`RecordedRow`.
+            label: The text shown in the node of a picture. ``op`` by default.
             call_id: The number of the first row of the same call, for the second and later results of one call.
             site: The file and line that ran the operation.
             tracked: Whether a gradient can continue from the row.
             name: The program's name for the result.
-            version: How many states of the same leaf came before this one.
-            output: Which result of the call this row is, counted from 0.
+            version: The number of earlier states of the same leaf.
+            output: The index of this result among the results of the call, counted from 0.
             dtype: The name of the result's dtype.
             shape: The shape of the result.
-            scope: The names of the modules or functions that ran, the outermost first.
-            cut: The kind of break, if no gradient passes the row.
-            watched: Why a gradient goes to the row.
-            tangent: The tangent, if the framework also ran forward mode.
-            cause: The cause why no gradient passes from the inputs to the result.
-            extra: More facts of the bridge about the row.
+            scope: The names of the enclosing modules or functions, outermost first.
+            cut: The kind of break, if no gradient passes through the row.
+            watched: Why the row gets a gradient.
+            tangent: The tangent, if the framework also used forward mode.
+            cause: Why no gradient passes between the inputs and the result.
+            extra: The bridge's additional facts about the row.
 
         Returns:
-            The number of the new row.
+            The new row's number.
         """
         row = RecordedRow(
             len(self.rows),
@@ -249,7 +250,7 @@ class Recording(PictureSource):
         return self.sweeps[-1]
 
     def end_with_error(self, error: Exception) -> None:
-        """End the recording early and warn, because the bridge itself raised ``error``.
+        """End the recording early with a warning, because the bridge itself raised ``error``.
 
         The program continues. Only the first error is kept and reported.
         """
@@ -268,28 +269,28 @@ class Recording(PictureSource):
     # -- reading -----------------------------------------------------------------------------------
 
     def read_source_lines(self, file: str) -> list[str]:
-        """Return the lines of a source file that rows come from, with their line ends."""
+        """Return the lines of the source file that rows come from, including line endings."""
         return read_source_lines(file)
 
     def snapshot(self, target: Any = None, sources: Any = None) -> dict:
         """Return the snapshot that pictures show, as :mod:`minitape.picture.snapshots` documents it.
 
         Args:
-            target: The target whose last backward pass is shown; None for the last backward pass of all.
-            sources: The sources of the sweep, one or a list; None for all that it reached.
+            target: The target whose last backward pass is shown, or None for the most recent backward pass.
+            sources: One source or a list of sources, or None for all sources that the backward pass reached.
 
         Returns:
-            The snapshot dictionary; see ``tf.snapshot``. Names come from the caller's variables.
+            The snapshot dictionary, as described in ``tf.snapshot``. Names come from the caller's variables.
         """
         return self.build_snapshot(collect_namespaces(sys._getframe(1)), target, sources)
 
     def build_snapshot(self, namespaces: Iterable[dict], target: Any = None, sources: Any = None) -> dict:
-        """Build the snapshot that :meth:`snapshot` returns, with names from given namespaces.
+        """Build the snapshot that :meth:`snapshot` returns, with names from the given namespaces.
 
         Args:
             namespaces: The dictionaries in which to look up Python names for rows.
-            target: The target whose last backward pass is shown; None for the last backward pass of all.
-            sources: The sources of the sweep, one or a list; None for all that it reached.
+            target: The target whose last backward pass is shown, or None for the most recent backward pass.
+            sources: One source or a list of sources, or None for all sources that the backward pass reached.
 
         Returns:
             The snapshot dictionary.
@@ -306,11 +307,11 @@ class Recording(PictureSource):
         return dict(picture | drop_excess_thumbnails(large_parts, count(1)) | {"insides": self.list_insides(target)})
 
     def list_insides(self, target: Any = None, row: int | None = None) -> list:
-        """List the INSIDEs of the calls that a bridge can open; this base class has none.
+        """List an INSIDE for each call that a bridge can open. This base class has none.
 
         Args:
-            target: The target whose sweep is shown through each call.
-            row: The row of the only call to open; None for all calls.
+            target: The target whose backward pass is shown inside each call.
+            row: The row of the only call to open, or None for all calls.
 
         Returns:
             The INSIDE parts of a snapshot.
@@ -318,10 +319,10 @@ class Recording(PictureSource):
         return []
 
     def find_row(self, value: Any) -> int | None:
-        """Return the last row that stands for ``value``; None if no row does.
+        """Return the last row that stands for ``value``, or None if there is no such row.
 
         Args:
-            value: A tensor of the framework, or the number of a row.
+            value: A framework tensor, or a row number.
         """
         return value if isinstance(value, int) and 0 <= value < len(self.rows) else None
 
@@ -335,36 +336,37 @@ class Recording(PictureSource):
         return {}
 
     def map_rows_to_result_names(self) -> Mapping[int, str]:
-        """Return names for results that have no name themselves, keyed by row."""
+        """Return names for unnamed results, keyed by row."""
         return {}
 
     def list_source_rows_of_sweep(self, sweep: BackwardPass) -> list[int]:
-        """Return the rows of the sources that a sweep was asked for.
+        """Return the rows of the sources requested in a sweep.
 
-        If the program named no sources, returns the rows of the leaves that the sweep reached.
+        If the program named no sources, return the rows of the leaves that the sweep reached.
         """
         return sweep.sources or [row for row in sorted(sweep.adjoints) if self.rows[row].kind != "operation"]
 
     def find_last_sweep(self, target: Any = None) -> BackwardPass | None:
-        """Return the last sweep, or the last sweep that began at ``target``; None if no such sweep ran."""
+        """Return the last sweep, or the last sweep that began at ``target``, or None if no such sweep ran."""
         if target is None:
             return self.sweeps[-1] if self.sweeps else None
         return self.find_last_sweep_from_or_through(self.find_row(target))
 
     def list_sweeps_from_or_through(self, row: int | None) -> list[BackwardPass]:
-        """Return the sweeps that began at a row, the latest first.
+        """Return the sweeps that began at a row, latest first.
 
-        If no sweep began there, returns the sweeps that went through the row, as they do through a loss that is scaled.
+        If no sweep began there, return the sweeps that passed through the row. A sweep from a scaled loss, for
+        example, passes through the original loss.
         """
         passes = self.sweeps[::-1]
         return [sweep for sweep in passes if row in sweep.target] or [sweep for sweep in passes if row in sweep.edges]
 
     def find_last_sweep_from_or_through(self, row: int | None) -> BackwardPass | None:
-        """Return the last sweep that began at a row, or else the last that went through it; None if neither exists."""
+        """Return the last sweep that began at or passed through a row, preferring a sweep that began there."""
         return next(iter(self.list_sweeps_from_or_through(row)), None)
 
     def __repr__(self) -> str:
-        """Return the framework and the numbers of rows and backward passes."""
+        """Describe the recording by its framework and its numbers of rows and backward passes."""
         count, sweeps = len(self.rows), len(self.sweeps)
         return (
             f"Recording({self.framework}, {count} row{'' if count == 1 else 's'}, "
@@ -373,7 +375,7 @@ class Recording(PictureSource):
 
     @property
     def leaves(self) -> Mapping[int, Any]:
-        """The live tensors, keyed by row, each with its ``variable`` and its ``tensor``.
+        """The live tensors, keyed by row. Each entry has a ``variable`` and a ``tensor``.
 
         A picture passes them to ``explain``. Empty if the bridge no longer has the tensors.
         """
@@ -387,11 +389,11 @@ class Recording(PictureSource):
         """Return True, because a recording without rows is still a recording."""
         return True
 
-    # -- what a picture needs, see PictureSource ---------------------------------------------------
+    # -- what a picture needs (see PictureSource) ---------------------------------------------------
 
     @property
     def record(self) -> Recording | None:
-        """This recording, once it is complete; None before."""
+        """This recording if it is complete, or None otherwise."""
         return None if self._recording else self
 
     @property
@@ -406,7 +408,7 @@ class Recording(PictureSource):
 
     @property
     def last_gradient(self) -> Sequence[Any] | None:
-        """The target rows, the source rows and None, for the last backward pass; None if no backward pass ran."""
+        """The last backward pass as (target rows, source rows, None), or None if no backward pass ran."""
         return self._last_gradient
 
     def list_last_gradients(self) -> list:
@@ -414,7 +416,7 @@ class Recording(PictureSource):
         return []
 
     def add_listener(self, listener: Callable[[], None]) -> None:
-        """Add a function that is called when the recording is complete."""
+        """Add a function to call when the recording is complete."""
         self.listeners = [*self.listeners, listener]
 
     def list_large_arrays(self) -> list:
@@ -422,11 +424,11 @@ class Recording(PictureSource):
         return []
 
     def find_object_of_row(self, row: int, candidates: Iterable[Any]) -> Any:
-        """Return the variable or tensor that stands for a row in questions to ``explain``; None if it has died.
+        """Return the variable or tensor to pass to ``explain`` for a row, or None if it no longer exists.
 
         Args:
             row: The number of the row.
-            candidates: Ignored; tapes need it.
+            candidates: Ignored, because only tapes need it.
         """
         leaf = None if self._recording else self.leaves.get(row)
         if leaf is None:
@@ -443,13 +445,13 @@ class Recording(PictureSource):
         """Return the sweep that a picture shows.
 
         Args:
-            target: The target of the sweep; None for the last sweep of all.
-            sources: One source or a list of sources to show; None for the sources of the sweep itself.
-            kept_arrays: Ignored; tapes need it.
+            target: The target of the sweep, or None for the most recent sweep.
+            sources: One source or a list of sources to show, or None for the sweep's own sources.
+            kept_arrays: Ignored, because only tapes need it.
             show: Ignored, because recorded values format themselves.
 
         Returns:
-            The steps; None if no sweep began at or went through the target, or if the recording is not complete.
+            The steps, or None if the recording is incomplete or no sweep began at or passed through the target.
         """
         sweep = None if self._recording else self.find_last_sweep(target)
         return None if sweep is None else RecordingSteps(self, sweep, sources)
@@ -457,22 +459,22 @@ class Recording(PictureSource):
     def list_gradient_results(
         self, target: Any, sources: Any, kept_arrays: Any, namespaces: Iterable[dict]
     ) -> list[ResultFields]:
-        """Return the RESULT of the backward pass that is shown, as a list of at most one.
+        """Return a list with the RESULT of the displayed backward pass, or an empty list.
 
         Args:
-            target: The target of the backward pass; None for the last backward pass of all.
-            sources: The sources to show; None for all that the backward pass reached.
-            kept_arrays: Ignored; tapes need it.
+            target: The target of the backward pass, or None for the most recent backward pass.
+            sources: The sources to show, or None for all sources that the backward pass reached.
+            kept_arrays: Ignored, because only tapes need it.
             namespaces: The dictionaries in which to look up Python names for rows.
         """
         return [] if self._recording else build_results_of_shown_sweep(self, target, sources, namespaces)
 
     def explain_gradient(self, target: Any, source: Any) -> Any:
-        """Return the answer of ``explain(target, source)``.
+        """Return the explanation that ``explain(target, source)`` gives.
 
         Args:
-            target: The target, or its row; None for the last backward pass.
-            source: The source, or its row.
+            target: The target or its row, or None for the last backward pass.
+            source: The source or its row.
 
         Raises:
             AttributeError: If the recording was written by hand, without a framework.
@@ -480,14 +482,14 @@ class Recording(PictureSource):
         return cast("FrameworkRecording", self).explain(target, source)
 
     def explain_shown_gradient(self, result: ResultFields | None, ends: Any) -> Any:
-        """Return the answer of ``explain`` for the gradient that a picture shows.
+        """Return the explanation of the gradient that a picture shows.
 
         Args:
-            result: The RESULT of the backward pass; None if no result is shown.
-            ends: Ignored; tapes need it.
+            result: The RESULT of the backward pass, or None if the picture shows none.
+            ends: Ignored, because only tapes need it.
 
         Returns:
-            The explanation for the first source; None without a result.
+            The explanation for the first source, or None if there is no result.
         """
         if not result:
             return None

@@ -1,6 +1,6 @@
-"""A block around a training loop that records only some of its steps.
+"""Record only some steps of the training loop inside a block.
 
-It records every n-th step or the first steps. Between recorded steps, the framework runs unobserved.
+The block records every n-th step or the first steps. Between recorded steps, the framework runs unobserved.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ Place = list[tuple[int, int]]
 
 
 def _find_calling_place(frame: FrameType | None) -> Place:
-    """Identify the expression of the program that is running, and the call that led to it.
+    """Identify the program's expression that is running, and the call that led to it.
 
-    It runs in every step, so it must be fast.
+    This function runs in every step, so it must be fast.
     """
     innermost = find_user_frame(frame)
     frames = (innermost, None if innermost is None else innermost.f_back)
@@ -35,18 +35,18 @@ def _find_calling_place(frame: FrameType | None) -> Place:
 class SampledSteps:
     """A block that records only some steps of a training loop.
 
-    A step ends when a function in ``step_ends``, such as ``backward()``, has computed gradients. If one round of the
-    loop computes gradients in several places, as a GAN does, the step ends at the last place. Only the second round
-    shows which place is the last, so the first step is recorded until then. In a program that calls ``backward()``,
-    calls of ``torch.autograd.grad`` end no step.
+    A step ends when a function in ``step_ends``, such as ``backward()``, has computed gradients. If one iteration of
+    the loop computes gradients in several places, as in a GAN, the step ends at the last of these places. Only the
+    second iteration shows which place is the last, so the first recording continues until then. In a program that
+    calls ``backward()``, calls of ``torch.autograd.grad`` do not end a step.
 
     Other attributes, such as ``explain``, are read from the latest recording.
 
     Attributes:
-        every: Record the first step and then every ``every``-th step; None if ``first`` is used.
-        first: Record the first ``first`` steps as one recording; None if ``every`` is used.
+        every: The distance between recorded steps, starting with the first step, or None if ``first`` is used.
+        first: The number of initial steps to record as one recording, or None if ``every`` is used.
         steps: The number of all steps so far.
-        latest: The latest recording; None before the first step is recorded.
+        latest: The latest recording, or None if no step has been recorded.
         on_recorded: Called without arguments when the recording of a step is complete.
     """
 
@@ -73,11 +73,11 @@ class SampledSteps:
         self._places_since_end: list[Place] = []
 
     def _is_step_due(self) -> bool:
-        """Return whether the step that now begins is to be recorded."""
+        """Return whether the step that is about to begin should be recorded."""
         return self.steps % self.every == 0 if self.every else self.steps < (self.first or 0)
 
     def __enter__(self) -> Any:
-        """Watch for the ends of steps, and record the first step if it is due."""
+        """Watch for the ends of steps, and record the first step if necessary."""
         self._entered = True
         self._patches.activate_in_this_thread()
         for owner, name in self._step_ends:
@@ -87,7 +87,7 @@ class SampledSteps:
         return self
 
     def _on_gradient_function(self, original: Callable, /, *args: Any, **kwargs: Any) -> Any:
-        """Run a function that may compute gradients, and end the step if it did.
+        """Run a function that may compute gradients, and end the step if it computed any.
 
         Calls inside such a function, and calls made by ``explain``, do not end a step.
         """
@@ -100,7 +100,7 @@ class SampledSteps:
             self._is_passing_through = False
             is_backward_call = original.__name__ != "grad"
             if is_backward_call and not self._has_backward_calls:
-                # The program calls backward(), so its earlier calls of autograd.grad ended no steps.
+                # The program calls backward(), so its earlier calls of autograd.grad did not end a step.
                 self.steps, self._step_end_place, self._places_since_end = 0, None, []
                 if self._open_block is None:
                     self._begin_recording()
@@ -122,7 +122,7 @@ class SampledSteps:
             Whether the current recording ends with this step.
         """
         if place in self._places_since_end:
-            # A new round begins, so the last place of the previous round is known.
+            # A new iteration begins, so the last place of the previous iteration is known.
             if self._step_end_place is None:
                 self.steps += 1
             self._step_end_place = self._places_since_end[-1]
@@ -154,7 +154,7 @@ class SampledSteps:
             self.steps = 1
         if self._open_block is not None:
             self._end_recording()
-            # The block ends right after a step has begun, so the recording of that step is empty.
+            # The block ends right after the start of a step, so that step's recording is empty.
             if self.latest is not None and not self.latest.sweeps and error[:1] == (None,):
                 self.latest = self._previous_recording or self.latest
         self._previous_recording = None
@@ -168,7 +168,7 @@ class SampledSteps:
         return f"{type(self).__name__}({self.steps} steps, {self.latest!r})"
 
     def __getattr__(self, name: str) -> Any:
-        """Return an attribute of the latest recording; RuntimeError if no step was recorded yet."""
+        """Return an attribute of the latest recording, or raise RuntimeError if no step has been recorded."""
         if name.startswith("_"):
             raise AttributeError(name)
         if self.latest is None:
@@ -177,7 +177,7 @@ class SampledSteps:
 
 
 def check_step_count(step_count: Any, option_name: str, example: str) -> int:
-    """Check that an option is a positive number of steps, and return it.
+    """Check that an option's value is a positive number of steps, and return it.
 
     Args:
         step_count: The value of the option.
@@ -200,18 +200,18 @@ def build_sampled_steps(
     is_ready: Callable[[], bool] = lambda: True,
     gives_gradients: Callable[..., bool] = lambda *owner: True,
 ) -> SampledSteps | None:
-    """Return the block that the options ``every`` and ``first`` of ``record`` choose.
+    """Return the block selected by the ``every`` or ``first`` option of ``record``.
 
     Args:
         every: Record the first step and then every ``every``-th step.
         first: Record the first ``first`` steps as one recording.
-        build_block: Creates the block that records one step.
+        build_block: A function that creates a block for one recorded step.
         step_ends: (owner, name) of each function of the framework that computes gradients and so may end a step.
-        is_ready: Returns whether calls count now; calls before that run unobserved.
-        gives_gradients: Returns whether a call computes gradients, from the first argument of the call.
+        is_ready: Returns whether calls count yet. Earlier calls run unobserved.
+        gives_gradients: Returns whether a call computes gradients, given the call's first argument.
 
     Returns:
-        The block; None if neither option was given.
+        The block, or None if neither option is given.
 
     Raises:
         ValueError: If both options are given, or if an option is not a positive int.

@@ -1,4 +1,4 @@
-"""Read a recording from a snapshot, without the framework that computed it."""
+"""Read a recording from a snapshot without importing the framework that computed it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ROW_KINDS = ("source", "variable", "constant", "operation")
 
 
 class _SnapshotValue(ValueSummary):
-    """A VALUE of a snapshot that stands for the value it shows."""
+    """A value that is represented by a VALUE in a snapshot."""
 
     __slots__ = ()
 
@@ -23,7 +23,7 @@ class _SnapshotValue(ValueSummary):
         return self.content
 
     def to_array(self) -> np.ndarray | None:
-        """Return the elements if the snapshot has all of them; otherwise None."""
+        """Return the elements, or None if the snapshot does not have all of them."""
         try:
             return np.asarray(self.content["data"])
         except (KeyError, TypeError, ValueError):
@@ -31,11 +31,12 @@ class _SnapshotValue(ValueSummary):
 
 
 class Replay(Recording):
-    """A recording that is read from the dictionary that ``snapshot()`` returned.
+    """A recording read from a dictionary returned by ``snapshot()``.
 
-    ``TapeView`` and ``tf.draw`` accept it. The snapshot may come from another machine, as JSON, or from a stranger. The
-    files that it names are never read. Their texts come from the snapshot and are used for this recording only. A
-    Replay has one backward pass, but not the facts that ``explain`` needs.
+    ``TapeView`` and ``tf.draw`` accept it. The snapshot may be JSON from another machine or from a stranger. The
+    files named in it are never read. Their texts come from the snapshot and are used only for this recording. A
+    Replay has one backward pass, but not the facts that
+    ``explain`` needs.
 
     >>> recording = Recording("by hand")
     >>> x = recording.leaf(3.0, name="x")
@@ -49,11 +50,11 @@ class Replay(Recording):
         """Read a snapshot.
 
         Args:
-            snapshot: The complete snapshot of a recording, in version 1 of the format.
+            snapshot: A complete snapshot of a recording, in version 1 of the format.
             framework: The name of the framework that ran the program.
 
         Raises:
-            ValueError: If the snapshot has another version, has only some of the rows, or is not a valid snapshot.
+            ValueError: If the snapshot has another version, is missing rows, or is not valid.
         """
         super().__init__(framework)
         try:
@@ -65,9 +66,9 @@ class Replay(Recording):
         self.close()
 
     def read_source_lines(self, file: str) -> list[str]:
-        """Return the lines of a file as the snapshot has them.
+        """Return the lines of a file as stored in the snapshot.
 
-        They are not stored in ``linecache``, because functions are created from its lines.
+        They are not added to ``linecache``, because other code creates functions from its lines.
         """
         return self._texts.get(file, "").splitlines(keepends=True)
 
@@ -111,14 +112,14 @@ class Replay(Recording):
         ]
         if not set(swept_rows) <= set(range(len(self.rows))):
             raise ValueError("This is no snapshot of a recording: its backward pass goes to rows that are not there.")
-        # Without an adjoint, pictures would allocate zeros in a shape that an untrusted snapshot chose.
+        # Without an adjoint, pictures would allocate zeros in a shape from an untrusted snapshot.
         for recorded_row in self.rows:
             if recorded_row.call_id in sweep.edges:
                 sweep.adjoints.setdefault(recorded_row.index, _SnapshotValue(None))
 
 
 def _parse_row_fields(row_fields: dict, row_number: int) -> RecordedRow:
-    """Return the row that a ROW describes; ValueError if it is not a valid ROW."""
+    """Return the row described by a ROW, or raise ValueError if the ROW is invalid."""
     texts = [
         row_fields["op"],
         row_fields["label"],

@@ -1,4 +1,4 @@
-"""A callback for the Trainer of Transformers: ``Trainer(..., callbacks=[Explain()])``."""
+"""A callback for the Transformers Trainer: ``Trainer(..., callbacks=[Explain()])``."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from .torch import record
 class TransformersExplain(ExplainedSteps, TrainerCallback):
     """Records the first step and then every ``every``-th step, and warns about problems of the model.
 
-    A recorded step includes all batches whose gradients it accumulates. ``log(step, page)`` is called after each
+    A recorded step includes all batches whose gradients are accumulated in the step. ``log(step, page)`` is called
+    after each
     recorded step, and ``page`` and ``problems`` describe the last recorded step.
 
-    The Trainer does not report an error inside a step. After an error, ``close()`` ends the recording that is still
-    open; the next step also ends it.
+    The Trainer does not report errors inside a step. After such an error, ``close()`` or the next step ends the
+    recording that is still open.
     """
 
     record = staticmethod(record)

@@ -98,7 +98,7 @@ class InteractiveFunction:
 
 
 def _needs_arguments(function: Callable[..., Any]) -> bool:
-    """Return whether a function requires arguments; False if its signature is unknown."""
+    """Return whether a function requires arguments, or False if its signature is unknown."""
     try:
         inspect.signature(function).bind()
     except TypeError:

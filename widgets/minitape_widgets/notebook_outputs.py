@@ -30,10 +30,10 @@ class _ShownOutput:
 
     Attributes:
         view_ref: A weak reference to the view.
-        cell_id: The id of the cell; None if the notebook does not send it.
+        cell_id: The id of the cell, or None if the notebook does not send it.
         run_id: The id of the message that ran the cell.
         execution_count: IPython's number of that run.
-        display_handle: The handle through which the output can be replaced; None if it cannot.
+        display_handle: The handle through which the output can be replaced, or None if it cannot.
         drawn_state: The key of the picture in the output (``TapeView.build_drawn_state_key``).
     """
 
@@ -79,7 +79,7 @@ def show_in_replaceable_output(view: TapeView, data: dict[str, Any], metadata: d
         metadata: The metadata of the output.
 
     Returns:
-        Whether the output was shown; False if the program does not run in a notebook.
+        Whether the output was shown, or False if the program does not run in a notebook.
     """
     if _find_kernel_shell() is None:
         return False

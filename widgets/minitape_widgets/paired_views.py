@@ -23,7 +23,7 @@ class Comparison:
 
     Attributes:
         views: The two views.
-        row: The number of the first row that differs; None if the tapes are equal.
+        row: The number of the first row that differs, or None if the tapes are equal.
     """
 
     def __init__(self, views: tuple[TapeView, TapeView], difference: TapeDifference | None) -> None:

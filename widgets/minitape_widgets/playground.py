@@ -113,7 +113,7 @@ class Playground:
             flush_view(self._view)
 
     def read_snapshot(self) -> Snapshot | None:
-        """Return the snapshot of the tape that is shown; None if the program has no tape."""
+        """Return the snapshot of the tape that is shown, or None if the program has no tape."""
         return None if self._view is None else self._view.read_snapshot(is_full=False)
 
     def _post_message(self, **content: object) -> None:
@@ -155,7 +155,7 @@ def run_program_and_snapshot(program: str) -> Any:
         program: The source text.
 
     Returns:
-        The snapshot, for a page; None if the program has no tape.
+        The snapshot, for a page, or None if the program has no tape.
     """
     playground = Playground(lambda text, data: None)
     playground.run(program)

@@ -237,7 +237,7 @@ class TapeView(AnyWidget):
         Args:
             first: The tape on the left.
             second: The tape on the right.
-            difference: Their first difference; None if they agree.
+            difference: Their first difference, or None if they agree.
             namespaces: Where the names of the tensors are found; None means the caller's names.
 
         Returns:
@@ -454,7 +454,7 @@ class TapeView(AnyWidget):
                 self._send_message("all", sequence=self._message_number)
 
     def _send_explanation(self, message: dict[str, Any]) -> None:
-        """Send the explanation of ``tape.explain`` for the gradient between two rows; "" if a gradient flows."""
+        """Send the explanation of ``tape.explain`` for the gradient between two rows, or "" if a gradient flows."""
         target, source = (self._find_object_of_row(message.get(field)) for field in ("target", "source"))
         text = ""
         if target is not None and source is not None:
@@ -473,7 +473,7 @@ class TapeView(AnyWidget):
             self._send_message("inside", ask=message.get("ask"), inside=insides[0] if insides else None)
 
     def _find_object_of_row(self, row: Any) -> Any:
-        """Return the variable or tensor of a row; None if it no longer exists."""
+        """Return the variable or tensor of a row, or None if it no longer exists."""
         targets = (self.picture_source.last_gradient or ([], []))[0]
         named_values = (value for namespace in self._reader.namespaces for value in namespace.values())
         return self.picture_source.find_object_of_row(row, [*targets, *named_values])
@@ -631,7 +631,7 @@ class TapeView(AnyWidget):
         """Return the notebook output of the view: the widget, its repr and the static picture.
 
         Returns:
-            (data, metadata) by MIME type, in the form that IPython expects; None if the widget cannot be shown.
+            (data, metadata) by MIME type, in the form that IPython expects, or None if the widget cannot be shown.
         """
         with self._lock:  # The sending thread also follows the tape's gradient.
             self._read_new_rows()

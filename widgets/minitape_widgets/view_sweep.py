@@ -23,7 +23,7 @@ class SweepFollower:
     """Reads the sweep of the last gradient call of a view's tape.
 
     Attributes:
-        sweep: The sweep with packed values; None without a sweep. A long sweep has no steps here.
+        sweep: The sweep with packed values, or None without a sweep. A long sweep has no steps here.
         results: The results of gradient calls.
         is_wanted: Whether the user has asked for the steps of a long sweep. The view sets it.
         sweep_number: The number of sweeps read so far, which identifies the current sweep.
@@ -105,7 +105,7 @@ class SweepFollower:
         """Return the next page of a long sweep as compressed JSON.
 
         Returns:
-            At most STEPS_PER_PAGE steps; None if no steps remain, or if the user has not asked for them.
+            At most STEPS_PER_PAGE steps, or None if no steps remain, or if the user has not asked for them.
         """
         stepper = self._stepper
         if not self.is_wanted or stepper is None or not stepper.remaining_rows or self.sweep is None:
@@ -134,7 +134,7 @@ class SweepFollower:
         return self._pages[step_count // STEPS_PER_PAGE :]
 
     def build_sweep_fields(self) -> dict[str, Any] | None:
-        """Return the sweep with unpacked values, as a snapshot holds it; None without a sweep."""
+        """Return the sweep with unpacked values, as a snapshot holds it, or None without a sweep."""
         if self.sweep is None:
             return None
         gradients = [unpack_value(gradient) for gradient in self.sweep["gradients"]]

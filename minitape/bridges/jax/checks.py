@@ -176,7 +176,7 @@ class ErrorSite(NamedTuple):
     """The place at which an error was raised.
 
     Attributes:
-        site: The user's innermost line; NOWHERE if the error has no such line.
+        site: The user's innermost line, or NOWHERE if the error has no such line.
         library_function: The library function that the line called, or "".
     """
 

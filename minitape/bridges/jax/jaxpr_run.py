@@ -245,7 +245,7 @@ def find_callee_name(eqn: Any) -> str:
 
 
 def describe_custom_rule(eqn: Any) -> str:
-    """Return the name and the place of an equation's custom derivative rule; "" if it has none."""
+    """Return the name and the place of an equation's custom derivative rule, or "" if it has none."""
     if eqn.primitive.name not in CUSTOM_RULE_PRIMITIVES:
         return ""
     rule = eqn.params.get("bwd") or eqn.params.get("jvp_jaxpr_fun")
@@ -282,7 +282,7 @@ class TracerValues:
 
     Attributes:
         argument_leaves: The values of the arguments' leaves that are traced.
-        trace: The trace that the tracers belong to; None before it starts.
+        trace: The trace that the tracers belong to, or None before it starts.
         escapes: For each value that left JAX, the method, the line, and the leaves that the value was computed from.
 
     >>> values = TracerValues([3.0])
@@ -316,7 +316,7 @@ class TracerValues:
             self._known_values = dict(self._argument_values)
 
     def compute_value_of_tracer(self, tracer: Any) -> Any:
-        """Compute the value of a tracer; None for a tracer of another trace, such as a function under ``jit``."""
+        """Compute the value of a tracer, or None for a tracer of another trace, such as a function under ``jit``."""
         pending = [tracer]
         while tracer._trace is self.trace and pending:
             current = pending[-1]

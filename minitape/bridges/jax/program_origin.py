@@ -54,7 +54,7 @@ class RecordedCall(NamedTuple):
 
 
 class OutsideRead(NamedTuple):
-    """A read of a value from outside of a function; empty if nothing was found.
+    """A read of a value from outside of a function, or empty if nothing was found.
 
     Attributes:
         site: The line of the read.
@@ -208,7 +208,7 @@ class JaxOrigin:
         ]
 
     def _find_expression_creation_site(self, node: ast.expr, statement: Statement) -> Site | None:
-        """Return the line that created an expression's value; None if no statement before `statement` binds it."""
+        """Return the line that created an expression's value, or None if no statement before `statement` binds it."""
         while isinstance(node, ast.Subscript):
             node = node.value
         if not isinstance(node, ast.Name):
@@ -252,7 +252,7 @@ class JaxOrigin:
 
 
 def resolve_value(node: ast.AST, namespace: Mapping[str, Any]) -> Any:
-    """Return the value of a name, or of an attribute of a name, in a namespace; None if the value is unknown.
+    """Return the value of a name, or of an attribute of a name, in a namespace, or None if the value is unknown.
 
     >>> from types import SimpleNamespace
     >>> resolve_value(ast.parse("state.params", mode="eval").body, {"state": SimpleNamespace(params=2.0)})
@@ -341,7 +341,7 @@ def _is_user_function(function: Any) -> bool:
 
 
 def find_definition(function: Any) -> Statement | None:
-    """Return the statement that defines a function; None for a lambda or if the text is not available."""
+    """Return the statement that defines a function, or None for a lambda or if the text is not available."""
     code = getattr(function, "__code__", None)
     return None if code is None else find_definition_at(code.co_filename, code.co_name, code.co_firstlineno)
 

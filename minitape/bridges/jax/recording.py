@@ -58,8 +58,8 @@ class JaxRecording(FrameworkRecording):
     Attributes:
         log: The log that writes the rows.
         is_complete: Whether all equations ran, so that `value` is the result.
-        value: The function's result; None if JAX refused the function.
-        gradient: The gradient that ``jax.grad`` returns; None if JAX refused to compute it.
+        value: The function's result, or None if JAX refused the function.
+        gradient: The gradient that ``jax.grad`` returns, or None if JAX refused to compute it.
         error: The error that JAX raised for the function or its gradient, or None.
         stop_site: The line of the equation that raised an error.
         recorded_call: The function, its arguments, and the line of the call of `record`.
@@ -166,7 +166,7 @@ class JaxRecording(FrameworkRecording):
                 stands for all arguments with this value, and differentiated arguments are preferred.
 
         Returns:
-            The row numbers; empty if the recording does not contain the source.
+            The row numbers, or empty if the recording does not contain the source.
         """
         if isinstance(source, NUMBER_TYPES) and not isinstance(source, RowNumber):
             equal_leaves = [

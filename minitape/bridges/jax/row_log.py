@@ -66,7 +66,7 @@ class JaxVariable:
 
     Attributes:
         value: The array; None once it is released.
-        row: The row of the array; None if it was not computed from any row.
+        row: The row of the array, or None if it was not computed from any row.
         has_float_source: Whether the array was computed from an argument that contains floats. Calls with such an input
             are opened.
         site: The line that computed or first used the array.
@@ -294,7 +294,7 @@ class JaxLog:
             inputs: The inputs.
             site: The line of the operation.
             scope: The names of the open functions, the outermost first.
-            label: The label that pictures show; "" for the usual label of the operation.
+            label: The label that pictures show, or "" for the usual label of the operation.
             custom_rule: The program's own derivative rule as "name at file:line", or "".
 
         Returns:

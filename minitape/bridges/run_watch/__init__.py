@@ -1,16 +1,16 @@
-"""Follow a training program from its first step to its last, and report what became of its gradients.
+"""Follow a training program from its first to its last step, and report what happened to its gradients.
 
-A recording has the operations of a few steps. A run watch looks at every step and at no operation. It keeps an account
-for each parameter: which backward pass added a gradient, on which line, and what became of the gradient.
+A recording contains the operations of a few steps. A run watch sees every step but no operations. It keeps an account
+for each parameter: the backward passes that added gradients, their lines, and what happened to the gradients.
 
-    ``accounts``   contributions to gradients, their fates, and the accounts of parameters, optimizers and scalers
-    ``findings``   what the accounts show to be wrong; each rule reads fates
-    ``summary``    the last line of a page: how much of the run was seen
-    ``report``     the page about a run
-    ``anomaly_sentences``  sentences on the first number that is not finite
-    ``waiting_copies``     copies of the process that can run the program again, or a part
-    ``side_effects``       notices what would happen again in a second run
-    ``patch_trials``       judges a patch by a run of the patched program
+    ``accounts``   gradient contributions, their fates, and the accounts of parameters, optimizers and scalers
+    ``findings``   rules that find problems in the accounts
+    ``summary``    the last line of the page, which says how much of the run was observed
+    ``report``     the page about a whole run
+    ``anomaly_sentences``  sentences about the first non-finite value
+    ``waiting_copies``     copies of the process that can repeat all or part of the program
+    ``side_effects``       notices side effects that a second run would repeat
+    ``patch_trials``       judges a patch by running the patched program
 
-No framework is imported here. ``torch/ledger`` writes the accounts of a PyTorch program.
+No framework is imported here. ``torch/ledger`` keeps the accounts of PyTorch programs.
 """

@@ -1,7 +1,7 @@
-"""Keep accounts of a run: what each backward pass added to a gradient, and what happened to the gradient then.
+"""Keep accounts of what each backward pass in a run added to gradients, and what happened to the gradients afterwards.
 
-Counts are kept for each route, and not for each contribution, so that memory does not grow with the run. A route says
-which lines gave the contributions, what was done to the gradient, and how it ended.
+Counts are kept per route instead of per contribution, so that memory does not grow with the run. A route says which
+lines contributed, what happened to the gradient, and how the route ended.
 """
 
 from __future__ import annotations
@@ -14,42 +14,42 @@ from typing import NamedTuple
 
 from ...recording.sites import NOWHERE, Site
 
-# The fates of a gradient.
+# The possible fates of a gradient.
 STEPPED = "stepped"  # An optimizer step used it.
 REUSED = "reused"  # A step of the same optimizer used it again.
 SKIPPED = "skipped"  # A gradient scaler skipped the step.
-CLEARED = "cleared"  # It was cleared, and no step had used it.
-CLEARED_NONFINITE = "cleared_nonfinite"  # The same, and it was not finite.
+CLEARED = "cleared"  # It was cleared before any step used it.
+CLEARED_NONFINITE = "cleared_nonfinite"  # It was cleared before any step used it, and it was not finite.
 CONSUMED = "consumed"  # The program changed the parameter itself before the gradient was cleared.
-LEFT = "left"  # It was there when the run ended.
+LEFT = "left"  # It remained when the run ended.
 
-# What may be done to a gradient between its backward pass and its step.
+# What may happen to a gradient between its backward pass and its step.
 CLIPPED, UNSCALED, EDITED = "clipped", "unscaled", "edited"
 
 
 class Contribution:
-    """What one backward pass added to gradients. All parameters that the pass reached share it.
+    """One backward pass's contribution to gradients, shared by all parameters that the pass reached.
 
     Attributes:
         pass_number: The number of the backward pass, counted from 1.
         site: The line that called the backward pass.
-        scale: The factor by which a gradient scaler multiplied the loss; None without a scaler.
-        is_finite: False once the gradient is known to contain NaN or infinity.
+        scale: The factor by which a gradient scaler multiplied the loss, or None if there was no scaler.
+        is_finite: Whether the gradient is finite, as far as is known.
     """
 
     __slots__ = ("pass_number", "site", "scale", "is_finite")
 
     def __init__(self, pass_number: int, site: Site, scale: float | None = None) -> None:
-        """Create the contribution of a backward pass."""
+        """Create a backward pass's contribution."""
         self.pass_number, self.site, self.scale, self.is_finite = pass_number, site, scale, True
 
 
 class Act(NamedTuple):
-    """Something that was done to a gradient.
+    """A change made to a gradient.
 
     Attributes:
         kind: ``CLIPPED``, ``UNSCALED`` or ``EDITED``.
-        site: The line that did it; NOWHERE if it is not known.
+        site: The line that made the change, or NOWHERE if it is not known.
     """
 
     kind: str
@@ -57,14 +57,14 @@ class Act(NamedTuple):
 
 
 class Route(NamedTuple):
-    """The way of gradients that came from the same lines and had the same fate.
+    """The route of gradients that came from the same lines and had the same fate.
 
     Attributes:
-        pass_sites: The lines of the backward passes that are summed in the gradient, in the order of time.
-        acts: What was done to the gradient.
-        fate: One of the fates above.
-        site: The line at which the fate was decided.
-        optimizer_number: The number of the optimizer whose step it was; 0 for other fates.
+        pass_sites: The lines of the backward passes that are summed in the gradient, oldest first.
+        acts: The changes made to the gradient.
+        fate: One of the fates defined above.
+        site: The line that decided the fate.
+        optimizer_number: The number of the optimizer whose step decided the fate, or 0 for other fates.
     """
 
     pass_sites: tuple[Site, ...]
@@ -76,7 +76,7 @@ class Route(NamedTuple):
 
 @dataclass(slots=True)
 class Occurrences:
-    """How often something happened, and in which backward pass it happened first and last."""
+    """The number of occurrences of an event, with the backward passes of the first and last."""
 
     count: int
     first_pass: int
@@ -84,12 +84,12 @@ class Occurrences:
 
 
 class ParameterFacts(NamedTuple):
-    """What is known of a parameter.
+    """The known facts about a parameter.
 
     Attributes:
         is_gone: Whether the program has dropped it.
         is_trainable: Whether the program wants a gradient for it.
-        is_parameter: Whether the framework counts it as a parameter of a model, and not as a plain tensor.
+        is_parameter: Whether the framework treats it as a model parameter and not as a plain tensor.
         dtype_name: The name of its dtype.
     """
 
@@ -102,18 +102,18 @@ class ParameterFacts(NamedTuple):
 class Account:
     """The account of one parameter.
 
-    A framework's subclass also knows the parameter itself.
+    Each framework's subclass also refers to the parameter itself.
 
     Attributes:
         key: The identity of the parameter.
-        pending: The contributions that are in the gradient now. Accounts share these tuples.
-        acts: What was done to the gradient since it was last empty.
+        pending: The contributions that are currently in the gradient. Accounts share these tuples.
+        acts: The changes made to the gradient since it was last empty.
         used_by: The numbers of the optimizers whose steps used the pending contributions.
-        occurrences: How often each route was taken, by the number of the route.
-        norms: The smallest, the largest and the last norm of the gradients that steps used; empty without one.
-        moves: In how many sampled steps the parameter changed, and the smallest and the largest update divided by the
-            norm of the parameter.
-        undone_moves: How often in a row a step's update was gone before the next step.
+        occurrences: The number of times each route was taken, by route number.
+        norms: The smallest, largest and last norm among the gradients that steps used. Empty if there are none.
+        moves: The number of sampled steps that changed the parameter, and the smallest and largest update divided by
+            the parameter's norm.
+        undone_moves: The number of consecutive steps whose update was undone before the next step.
         optimizer_numbers: The numbers of the optimizers that hold the parameter.
         got_gradient: Whether a backward pass gave the parameter a gradient.
     """
@@ -132,7 +132,7 @@ class Account:
     )
 
     def __init__(self, key: int) -> None:
-        """Open the account of a parameter."""
+        """Open a parameter's account."""
         self.key = key
         self.pending: tuple[Contribution, ...] = ()
         self.acts: tuple[Act, ...] = ()
@@ -145,7 +145,7 @@ class Account:
         self.got_gradient = False
 
     def read_facts(self) -> ParameterFacts:
-        """Return what is known of the parameter now.
+        """Return the parameter's current facts.
 
         Returns:
             The facts about the parameter.
@@ -153,15 +153,15 @@ class Account:
         raise NotImplementedError
 
     def is_unchanged(self) -> bool:
-        """Compare the parameter with its first state.
+        """Compare the parameter with its original state.
 
         Returns:
-            Whether every element is as it was when the parameter got its first gradient.
+            Whether every element is unchanged since the parameter got its first gradient.
         """
         raise NotImplementedError
 
     def note_norm(self, norm: float) -> None:
-        """Note the norm of a gradient that a step uses.
+        """Record the norm of a gradient that a step uses.
 
         Args:
             norm: The norm.
@@ -169,7 +169,7 @@ class Account:
         self.norms = [min(norm, self.norms[0]), max(norm, self.norms[1]), norm] if self.norms else [norm] * 3
 
     def note_move(self, ratio: float) -> None:
-        """Note that a step changed the parameter.
+        """Record that a step changed the parameter.
 
         Args:
             ratio: The norm of the update, divided by the norm of the parameter.
@@ -178,26 +178,26 @@ class Account:
         self.moves = count + 1, min(smallest, ratio) if count else ratio, max(largest, ratio)
 
     def forget_pending(self) -> None:
-        """Forget what is in the gradient now."""
+        """Forget the gradient's current contributions."""
         self.pending, self.acts, self.used_by = (), (), ()
 
 
 @dataclass
 class OptimizerAccount:
-    """What an optimizer did.
+    """The account of an optimizer.
 
     Attributes:
         number: The number of the optimizer, counted from 1.
-        kind: The name of its class.
+        kind: The name of the optimizer's class.
         site: The line of its last step.
-        made_at: The line that created it; NOWHERE if it was created before the watch.
+        made_at: The line that created the optimizer, or NOWHERE if it existed before the watch began.
         cleared_at: The line of its last ``zero_grad()``.
         steps: The number of its steps.
         empty_steps: The number of followed steps that found no new gradient.
         skipped_steps: The number of steps that a gradient scaler skipped.
-        zero_rate_steps: The number of steps in a row whose learning rate was 0.
-        followed_steps: The number of steps whose gradients were looked at.
-        rates: The smallest and the largest learning rate.
+        zero_rate_steps: The number of consecutive steps with a learning rate of 0.
+        followed_steps: The number of steps whose gradients were examined.
+        rates: The smallest and largest learning rates.
         accounts: The accounts of its parameters.
     """
 
@@ -217,13 +217,13 @@ class OptimizerAccount:
 
 @dataclass
 class ClipCalls:
-    """The calls of one line that clips gradients.
+    """The gradient-clipping calls on one line.
 
     Attributes:
         calls: The number of calls.
-        without_parameters: How many of them were given no parameters at all.
-        without_gradients: How many found no gradient.
-        before_unscaling: How many found gradients that were still multiplied by a scale.
+        without_parameters: The number of calls that were given no parameters at all.
+        without_gradients: The number of calls that found no gradient.
+        before_unscaling: The number of calls that found gradients that were still scaled.
         scale: The last such scale.
     """
 
@@ -236,16 +236,16 @@ class ClipCalls:
 
 @dataclass
 class ScalerAccount:
-    """What a gradient scaler did.
+    """The account of a gradient scaler.
 
     Attributes:
         site: The line of its last step.
         scaled_losses: The number of losses that it scaled.
         steps: The number of its steps.
-        skipped: How many of them it skipped, because a gradient was not finite.
+        skipped: The number of steps that it skipped because a gradient was not finite.
         updates: The number of calls of its ``update()``.
-        unscaled_passes: The number of its steps that used a backward pass whose loss it had not scaled.
-        scales: The smallest and the largest scale.
+        unscaled_passes: The number of its steps that used the gradient of an unscaled loss.
+        scales: The smallest and largest scales.
     """
 
     site: Site = NOWHERE
@@ -258,14 +258,14 @@ class ScalerAccount:
 
 
 class Anomaly(NamedTuple):
-    """The first number of the run that is not finite.
+    """The first non-finite value in the run.
 
     Attributes:
         kind: "loss", "gradient" or "weight".
-        pass_number: The backward pass at which it was seen.
-        first_pass: The first backward pass that may have caused it. All earlier ones are known to be finite.
-        site: The line at which it was seen.
-        keys: The keys of the parameters that are concerned.
+        pass_number: The backward pass at which the value was seen.
+        first_pass: The first backward pass that may have caused it. All earlier passes are known to be finite.
+        site: The line at which the value was seen.
+        keys: The keys of the affected parameters.
     """
 
     kind: str
@@ -276,12 +276,12 @@ class Anomaly(NamedTuple):
 
 
 class Birth(NamedTuple):
-    """Where a parameter became a part of a module.
+    """The event in which a parameter became part of a module.
 
     Attributes:
         site: The line.
-        name: The class of the module and the name in it, such as "Linear.weight".
-        optimizers_before: How many optimizers had been created before.
+        name: The module's class and the parameter's name in the module, such as "Linear.weight".
+        optimizers_before: The number of optimizers created before this event.
     """
 
     site: Site
@@ -298,17 +298,17 @@ class RunAccounts:
         scalers: The accounts of the gradient scalers.
         clips: The calls that clip gradients, by line.
         passes: The number of backward passes so far.
-        losses: The value at which each backward pass began.
-        nonfinite_losses: How many of them were NaN or infinite, apart from those that a scaler scaled.
-        sent_by_another: (older line, newer line, key) -> how often a pass was added to what another loss had left in a
-            gradient, after an optimizer without this parameter had stepped on the older pass.
-        births: Where parameters became parts of modules, by key.
-        lost_births: (line, name) -> how many parameters that were made on a line got a gradient that no step used, and
-            are gone.
-        optimizer_sites: The lines that created optimizers, in the order of time.
-        anomaly: The first number that is not finite; None if all were.
-        paused_at: The line that switched gradients off for good; NOWHERE if they are on.
-        last_finite_pass: The last backward pass at which all gradients are known to be finite.
+        losses: The value of the loss in each backward pass.
+        nonfinite_losses: The number of NaN or infinite losses, excluding losses scaled by a gradient scaler.
+        sent_by_another: For each (older line, newer line, key), the number of times a pass was added to another
+            loss's remaining gradient after an optimizer without this parameter had used the older pass.
+        births: The events in which parameters became parts of modules, by key.
+        lost_births: For each (line, name), the number of parameters that were created there, got a gradient that no
+            step used, and no longer exist.
+        optimizer_sites: The lines that created optimizers, oldest first.
+        anomaly: The first non-finite value, or None if all values were finite.
+        paused_at: The line that permanently switched gradients off, or NOWHERE if they are on.
+        last_finite_pass: The last backward pass whose gradients are all known to be finite.
         route_numbers: The number of each route that a gradient has taken.
     """
 
@@ -316,7 +316,7 @@ class RunAccounts:
         """Open the accounts of a run.
 
         Args:
-            accounts: The accounts of the parameters, by key. The framework's watch adds them.
+            accounts: The accounts of the parameters, by key. The framework's watch adds entries.
         """
         self.accounts = accounts
         self.optimizers: list[OptimizerAccount] = []
@@ -337,20 +337,20 @@ class RunAccounts:
     # -- routes ------------------------------------------------------------------------------------
 
     def find_route_number(self, account: Account, fate: str, site: Site, optimizer_number: int = 0) -> int:
-        """Return the number of the route that the gradient of an account takes.
+        """Return the number of the route taken by an account's gradient.
 
         Args:
             account: The account.
-            fate: What becomes of the gradient.
-            site: The line at which that is decided.
-            optimizer_number: The number of the optimizer that decides it, if one does.
+            fate: The fate of the gradient.
+            site: The line that decides the fate.
+            optimizer_number: The number of the optimizer that decides the fate, if there is one.
         """
         pass_sites = tuple([contribution.site for contribution in account.pending])
         route = Route(pass_sites, account.acts, fate, site, optimizer_number)
         return self.route_numbers.setdefault(route, len(self.route_numbers))
 
     def count_route(self, account: Account, route_number: int) -> None:
-        """Count that the gradient of an account took a route.
+        """Count one use of a route by an account's gradient.
 
         Args:
             account: The account.
@@ -364,7 +364,7 @@ class RunAccounts:
             occurrences.last_pass = self.passes
 
     def iter_routes(self, account: Account) -> Iterator[tuple[Route, Occurrences]]:
-        """Yield the routes that gradients of an account took, and how often.
+        """Yield the routes taken by an account's gradients, with their occurrences.
 
         Args:
             account: The account.
@@ -373,12 +373,12 @@ class RunAccounts:
         return ((routes[number], occurrences) for number, occurrences in account.occurrences.items())
 
     def clear_gradient(self, account: Account, site: Site, was_consumed: bool = False) -> None:
-        """Note that the gradient of an account was cleared.
+        """Record that an account's gradient was cleared.
 
         Args:
             account: The account.
-            site: The line that cleared it; NOWHERE if it is not known.
-            was_consumed: Whether the program has changed the parameter itself since the gradient came.
+            site: The line that cleared the gradient, or NOWHERE if it is not known.
+            was_consumed: Whether the program itself has changed the parameter since the gradient arrived.
         """
         if account.pending and not account.used_by:
             fate = CLEARED
@@ -390,11 +390,11 @@ class RunAccounts:
         account.forget_pending()
 
     def note_act(self, accounts: Iterable[Account], act: Act) -> None:
-        """Note that something was done to the gradients of accounts.
+        """Record a change to the gradients of some accounts.
 
         Args:
             accounts: The accounts.
-            act: What was done.
+            act: The change.
         """
         extended: dict[int, tuple[Act, ...]] = {}  # Accounts share their tuples.
         for account in accounts:
@@ -405,19 +405,19 @@ class RunAccounts:
                 account.acts = extended[key]
 
     def count_remaining_gradients(self) -> None:
-        """Count the gradients that are left at the end of the run."""
+        """Count the gradients that remain at the end of the run."""
         for account in self.accounts.values():
             if account.pending and not account.used_by:
                 self.count_route(account, self.find_route_number(account, LEFT, NOWHERE))
 
     def note_anomaly(self, kind: str, site: Site, first_pass: int | None = None, keys: Iterable[int] = ()) -> None:
-        """Note a number that is not finite, unless there was one before.
+        """Record the run's first non-finite value, and ignore later ones.
 
         Args:
             kind: "loss", "gradient" or "weight".
-            site: The line at which it was seen.
-            first_pass: The first backward pass that may have caused it; None for the current one.
-            keys: The keys of the parameters that are concerned.
+            site: The line at which the value was seen.
+            first_pass: The first backward pass that may have caused it, or None for the current one.
+            keys: The keys of the affected parameters.
         """
         if self.anomaly is None:
             first = self.passes if first_pass is None else first_pass
@@ -434,7 +434,7 @@ class RunAccounts:
         return [self.optimizers[number - 1] for number in sorted(account.optimizer_numbers)]
 
     def count_fates(self, account: Account, *fates: str) -> int:
-        """Return how often the gradient of an account had one of some fates.
+        """Return the number of times that an account's gradient had one of the given fates.
 
         Args:
             account: The account.
@@ -446,7 +446,7 @@ class RunAccounts:
         """Count the steps of all optimizers.
 
         Returns:
-            The number of steps that were taken, and the number of those that gradient scalers skipped.
+            The number of steps taken, and the number of steps skipped by gradient scalers.
         """
         taken = sum(optimizer.steps for optimizer in self.optimizers)
         return taken, sum(optimizer.skipped_steps for optimizer in self.optimizers)

@@ -1,4 +1,4 @@
-"""Sentences on the first number of a run that is not finite, and on the second run that recorded it."""
+"""Describe a run's first non-finite value, and the second run that recorded it."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from .accounts import Anomaly
 
 
 def describe_anomaly(anomaly: Anomaly, losses: Sequence[float]) -> str:
-    """Return a sentence on the first number that is not finite.
+    """Return a sentence about the first non-finite value.
 
     Args:
-        anomaly: The number.
+        anomaly: The non-finite value.
         losses: The losses of the run.
     """
     place = format_bracketed_place(*anomaly.site)
@@ -30,10 +30,10 @@ def describe_anomaly(anomaly: Anomaly, losses: Sequence[float]) -> str:
 
 
 def describe_second_run(answer: Mapping[str, Any], losses: Sequence[float]) -> str:
-    """Return sentences on how the bad step was recorded, and whether that run agrees with the first.
+    """Return sentences about how the bad step was recorded, and whether that run matched the first.
 
     Args:
-        answer: The answer of the copy that recorded the step, which is JSON.
+        answer: The JSON answer of the copy that recorded the step.
         losses: The losses of the first run.
     """
     number, start = answer["pass"], answer["from_pass"]
@@ -65,10 +65,10 @@ def _is_same(first: float, second: float) -> bool:
 
 
 def find_first_difference(answer: Mapping[str, Any], losses: Sequence[float]) -> int:
-    """Return the number of the first backward pass whose loss differs between two runs; 0 if all are the same.
+    """Return the number of the first backward pass whose loss differs between two runs, or 0 if there is none.
 
     Args:
-        answer: The answer of the copy, which is JSON.
+        answer: The copy's JSON answer.
         losses: The losses of the first run.
     """
     pairs = zip(answer["losses"][: answer["pass"] - 1], losses, strict=False)

@@ -1,6 +1,6 @@
-"""What the accounts of a run show to be wrong.
+"""Find problems in the accounts of a run.
 
-Each rule reads fates and counts. None looks at the text of the program.
+Each rule reads fates and counts. No rule looks at the program's text.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ from .accounts import (
 )
 
 SMALL_NORM = 1e-6  # A gradient below this norm is too small to move a weight by itself.
-# A float32 weight that does not move has a small gradient or learning rate, which may be meant.
+# A float32 weight that does not move has a small gradient or learning rate, which may be intended.
 HALF_DTYPES = ("float16", "bfloat16")
 
 
 class RunFinding(NamedTuple):
-    """Something that is wrong with what became of gradients.
+    """A problem with the fate of gradients.
 
     Attributes:
         cause: One of the causes in ``explain.causes``.
-        variant: Which of the cause's sentences fits.
+        variant: The variant of the cause's sentences to use.
         site: The line to blame.
-        fields: The values for the fields of the sentence.
-        keys: The keys of the parameters that are concerned; empty if the run as a whole is.
+        fields: The values of the sentence's fields.
+        keys: The keys of the affected parameters. Empty if the problem concerns the whole run.
     """
 
     cause: str
@@ -52,11 +52,11 @@ class RunFinding(NamedTuple):
     keys: frozenset[int]
 
     def to_explanation(self, framework: str, name: str = "") -> Explanation:
-        """Return the finding as an explanation for a parameter.
+        """Return the finding as an explanation of a parameter's gradient.
 
         Args:
             framework: The name of the framework, such as "torch".
-            name: The program's name for the parameter; "" if the finding is about the run.
+            name: The program's name for the parameter, or "" if the finding concerns the whole run.
         """
         text = CAUSES[self.cause].find_text(framework, self.variant)
         fields = {"line": format_bracketed_place(*self.site), **self.fields}
@@ -66,7 +66,7 @@ class RunFinding(NamedTuple):
 
 
 def find_run_findings(run: RunAccounts) -> list[RunFinding]:
-    """Return all findings about a run. Parameters with the same cause on the same line share one.
+    """Return all findings about a run. Parameters with the same cause and line share one finding.
 
     Args:
         run: The accounts of the run.
@@ -85,7 +85,7 @@ Rule = Callable[[RunAccounts], Iterable[RunFinding]]
 
 
 def find_gradients_switched_off(run: RunAccounts) -> Iterator[RunFinding]:
-    """Find that gradients were switched off for good.
+    """Find the line that permanently switched gradients off.
 
     Args:
         run: The accounts of the run.
@@ -95,7 +95,7 @@ def find_gradients_switched_off(run: RunAccounts) -> Iterator[RunFinding]:
 
 
 def find_leftover_gradients(run: RunAccounts) -> Iterator[RunFinding]:
-    """Find passes that were added to what another loss had left, although another optimizer had stepped on that.
+    """Find passes that were added to another loss's remaining gradient, which another optimizer had already used.
 
     Args:
         run: The accounts of the run.
@@ -114,14 +114,14 @@ def find_leftover_gradients(run: RunAccounts) -> Iterator[RunFinding]:
 
 
 def find_cleared_gradients(run: RunAccounts) -> Iterator[RunFinding]:
-    """Find gradients that were cleared although no step had used them.
+    """Find gradients that were cleared before any step used them.
 
     Args:
         run: The accounts of the run.
     """
     for account in run.accounts.values():
         routes = list(run.iter_routes(account))
-        # A program that writes into .grad may collect the gradients of several passes by itself.
+        # A program that writes into .grad may accumulate the gradients of several passes itself.
         if any(route.fate == STEPPED and _has_act(route, EDITED) for route, _ in routes):
             continue
         for route, occurrences in routes:
@@ -130,13 +130,13 @@ def find_cleared_gradients(run: RunAccounts) -> Iterator[RunFinding]:
 
 
 def _check_cleared_route(run: RunAccounts, account: Account, route: Route, count: int) -> Iterator[RunFinding]:
-    """Find that a route, which ends in a clearing, was taken at least as often as the routes that end in a step.
+    """Find that a route ending in a clearing was taken at least as often as the routes ending in a step.
 
     Args:
         run: The accounts of the run.
         account: The account.
         route: The route.
-        count: How often it was taken.
+        count: The number of times the route was taken.
     """
     pass_site = route.pass_sites[0]
     used = sum(
@@ -163,7 +163,7 @@ def _has_only_empty_steps(optimizer: OptimizerAccount) -> bool:
 
 
 def find_reused_gradients(run: RunAccounts) -> Iterator[RunFinding]:
-    """Find steps that used gradients which earlier steps of the same optimizer had used.
+    """Find steps that reused gradients from earlier steps of the same optimizer.
 
     Args:
         run: The accounts of the run.
@@ -177,7 +177,7 @@ def find_reused_gradients(run: RunAccounts) -> Iterator[RunFinding]:
 
 
 def find_wrong_clipping(run: RunAccounts) -> Iterator[RunFinding]:
-    """Find calls that clip nothing, or gradients that are still scaled.
+    """Find clipping calls that clip nothing, or that clip gradients that are still scaled.
 
     Args:
         run: The accounts of the run.
@@ -201,7 +201,7 @@ def find_wrong_clipping(run: RunAccounts) -> Iterator[RunFinding]:
 
 
 def find_unoptimized_parameters(run: RunAccounts) -> Iterator[RunFinding]:
-    """Find parameters that got gradients together with others, and that no optimizer holds or changed.
+    """Find parameters that got gradients along with others, but that no optimizer holds or changed.
 
     Args:
         run: The accounts of the run.
@@ -221,7 +221,7 @@ def find_unoptimized_parameters(run: RunAccounts) -> Iterator[RunFinding]:
 
 
 def _check_unoptimized_parameter(run: RunAccounts, account: Account, stepped_lines: set[Site]) -> Iterator[RunFinding]:
-    """Find that steps used the gradients of other parameters from the same passes, but not of this one.
+    """Find that steps used other parameters' gradients from the same passes, but not this parameter's.
 
     Args:
         run: The accounts of the run.
@@ -241,12 +241,12 @@ def _check_unoptimized_parameter(run: RunAccounts, account: Account, stepped_lin
 
 
 def _find_largest_sum(run: RunAccounts, account: Account) -> int:
-    """Return the largest number of passes that were summed in the gradient of an account."""
+    """Return the largest number of passes summed in an account's gradient."""
     return max((len(route.pass_sites) for route, _ in run.iter_routes(account)), default=0)
 
 
 def find_optimizers_without_effect(run: RunAccounts) -> Iterator[RunFinding]:
-    """Find optimizers that take no step, whose rate is 0, whose updates vanish, or that are made for each step.
+    """Find optimizers without steps, with a learning rate of 0 or vanishing updates, or recreated for each step.
 
     Args:
         run: The accounts of the run.
@@ -267,7 +267,7 @@ def find_optimizers_without_effect(run: RunAccounts) -> Iterator[RunFinding]:
 
 
 def _find_vanished_updates(run: RunAccounts, optimizer: OptimizerAccount) -> Iterator[RunFinding]:
-    """Find parameters that steps with a gradient did not change, or whose changes do not stay.
+    """Find parameters that did not change in steps with a gradient, or whose changes did not last.
 
     Args:
         run: The accounts of the run.
@@ -302,7 +302,7 @@ def _find_vanished_updates(run: RunAccounts, optimizer: OptimizerAccount) -> Ite
 
 
 def find_remade_optimizers(run: RunAccounts) -> Iterator[RunFinding]:
-    """Find a line that makes an optimizer with moments for each step.
+    """Find a line that creates an optimizer with moments anew for each step.
 
     Args:
         run: The accounts of the run.
@@ -318,7 +318,7 @@ def find_remade_optimizers(run: RunAccounts) -> Iterator[RunFinding]:
 
 
 def find_misused_scalers(run: RunAccounts) -> Iterator[RunFinding]:
-    """Find gradient scalers that are not updated, skip all steps, or do not see the loss or the step.
+    """Find gradient scalers that are never updated, skip all steps, or are bypassed by the loss or the step.
 
     Args:
         run: The accounts of the run.
@@ -338,7 +338,7 @@ def find_misused_scalers(run: RunAccounts) -> Iterator[RunFinding]:
 
 
 def _find_steps_on_scaled_gradients(run: RunAccounts, scale: float) -> Iterator[RunFinding]:
-    """Find optimizers whose step was called without the scaler that scaled the loss."""
+    """Find optimizers whose ``step`` was called without the scaler that scaled the loss."""
     for account in run.accounts.values():
         for route, occurrences in run.iter_routes(account):
             if route.fate == STEPPED and occurrences.count > 1 and not _has_act(route, UNSCALED, EDITED):

@@ -1,7 +1,8 @@
-"""Judge a patch by a run of the patched program.
+"""Judge a patch by running the patched program.
 
-A patch is offered only if the missing gradient appears and nothing else loses its gradient. Norms of parameters alone
-do not show that: a value that the patched line reads may lose the gradient from this line while it keeps another one.
+A patch is offered only if the missing gradient appears and nothing else loses its gradient. The norms of parameters'
+gradients are not enough to show this, because a value that the patched line reads may lose its gradient from this
+line but keep a gradient from another line.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from typing import NamedTuple
 from ...explain.translated_sentences import fill
 from ..model_page import join_parameter_names
 
-CHANGED = 1e-3  # Another gradient counts as changed if its norm changes by this share.
-LOST = 1e-6  # A value has lost its gradient if no more than this share is left.
+CHANGED = 1e-3  # Another gradient counts as changed if its norm changes by this fraction.
+LOST = 1e-6  # A value has lost its gradient if no more than this fraction of the norm is left.
 MAX_NAMED_CHANGES = 3
 
 
@@ -24,9 +25,9 @@ class PatchedSource(NamedTuple):
 
     Attributes:
         source: The text of the program.
-        first_line: The first line that the patch has written.
-        last_line: The last line of the program without the patch that it replaces.
-        patched_last_line: The last line that the patch has written.
+        first_line: The first line written by the patch.
+        last_line: The last line of the original program that the patch replaces.
+        patched_last_line: The last line written by the patch.
     """
 
     source: str
@@ -36,11 +37,11 @@ class PatchedSource(NamedTuple):
 
 
 class PatchVerdict(NamedTuple):
-    """What a trial has shown.
+    """The result of a trial.
 
     Attributes:
         is_offered: Whether the patch may be offered as the fix.
-        sentence: What the trial has shown.
+        sentence: A sentence that states the result.
     """
 
     is_offered: bool
@@ -51,9 +52,10 @@ class PassFacts(NamedTuple):
     """The facts about one backward pass of a trial.
 
     Attributes:
-        norms: The norm of the gradient of each parameter, by name.
-        shares: The norm of what the patched lines send to each value that they read, by a description of the value.
-        error: The error that ended the program before the pass; "" if there was none.
+        norms: Each parameter's gradient norm, by name.
+        shares: The norm of the gradient that the patched lines send to each of their inputs, by a description of the
+            input.
+        error: The error that ended the program before the pass, or "" if there was none.
     """
 
     norms: Mapping[str, float]
@@ -66,11 +68,11 @@ def apply_patch(source: str, line: int, patch: str) -> PatchedSource | None:
 
     Args:
         source: The text of the program.
-        line: A line of the statement.
+        line: One of the statement's lines.
         patch: The corrected statement, without indentation.
 
     Returns:
-        The patched program; None if it would not be valid Python.
+        The patched program, or None if it would not be valid Python.
 
     >>> apply_patch("if a:\n    y = f(\n        x)\n", 2, "y = x").source
     'if a:\n    y = x\n'
@@ -95,12 +97,12 @@ def apply_patch(source: str, line: int, patch: str) -> PatchedSource | None:
 
 
 def judge_missing_gradient(before: PassFacts, after: PassFacts, wanted: Collection[str]) -> PatchVerdict:
-    """Judge a patch that should bring a missing gradient.
+    """Judge a patch that is meant to restore a missing gradient.
 
     Args:
         before: A backward pass without the patch.
         after: The same backward pass with the patch.
-        wanted: The names of the parameters whose gradient is missing.
+        wanted: The names of the parameters with a missing gradient.
     """
     if after.error:
         return PatchVerdict(False, fill("A patch was tried: with it the program raises {error}.", error=after.error))
@@ -121,11 +123,11 @@ def judge_missing_gradient(before: PassFacts, after: PassFacts, wanted: Collecti
 
 
 def _find_starved_value(before: PassFacts, after: PassFacts) -> str:
-    """Return a value that got a gradient from the patched lines and gets none with the patch; "" without one.
+    """Return a value that loses its gradient from the patched lines because of the patch, or "" if there is none.
 
     Args:
-        before: The pass without the patch.
-        after: The pass with the patch.
+        before: The backward pass without the patch.
+        after: The backward pass with the patch.
     """
     for value, size in before.shares.items():
         if _is_gradient(size) and value in after.shares and after.shares[value] < LOST * size:
@@ -134,12 +136,12 @@ def _find_starved_value(before: PassFacts, after: PassFacts) -> str:
 
 
 def _describe_gain(after: PassFacts, wanted: Collection[str], others: Mapping[str, float]) -> PatchVerdict:
-    """Return the verdict about a patch that brings what is missing: whether it also changes other gradients.
+    """Judge whether a patch that restores the missing gradient also changes other gradients.
 
     Args:
-        after: The pass with the patch.
-        wanted: The parameters whose gradient was missing.
-        others: The norms of the other gradients without the patch.
+        after: The backward pass with the patch.
+        wanted: The parameters that had no gradient.
+        others: The norms of the other gradients in the original program.
     """
     gained = ", ".join(
         fill("{name} gets a gradient of norm {norm:.2g}", name=name, norm=after.norms[name])
@@ -171,15 +173,15 @@ def judge_wrong_gradient(
     error: str,
     passes: int,
 ) -> PatchVerdict:
-    """Judge a patch that should correct a gradient which exists.
+    """Judge a patch that is meant to correct a wrong gradient.
 
     Args:
         before: The (name, cause) pairs of the problems without the patch.
-        after: Those with the patch.
-        cause: The cause that should be gone.
+        after: The (name, cause) pairs of the problems with the patch.
+        cause: The cause that should disappear.
         wanted: The names of the parameters that had this cause.
-        error: The error that ended the patched program; "" if there was none.
-        passes: The number of backward passes that were looked at.
+        error: The error that ended the patched program, or "" if there was none.
+        passes: The number of examined backward passes.
     """
     if error:
         return PatchVerdict(False, fill("A patch was tried: with it the program raises {error}.", error=error))

@@ -1,4 +1,4 @@
-"""The page about a whole run: the raised error, the step that went wrong, the problems of parameters, and a summary."""
+"""Build the page about a whole run, with the raised error, the bad step, the problems and a summary."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from ..model_page import ModelPage, is_problem, join_parameter_names
 
 
 class ProblemGroup(NamedTuple):
-    """One problem, and the parameters that have it. It consists of plain values, so that a copy can send it as JSON.
+    """One problem and the parameters that have it, in plain values that a copy can send as JSON.
 
     Attributes:
-        names: The names of the parameters; empty if the run as a whole has the problem.
-        heading: The line above the explanation; "" without one.
+        names: The names of the parameters. Empty if the problem concerns the whole run.
+        heading: The line above the explanation, or "" if there is none.
         cause: The cause of the problem.
         kind: The kind of the cause.
-        file: The file to blame; None if no line is.
+        file: The file to blame, or None if no line is.
         line: The line to blame.
         code: The text of that line.
         message: What happened.
         fix: What to change, without the patch.
-        patch: The corrected line; None without one.
-        patch_line: The line that it replaces.
-        further: What else is wrong, as sentences.
-        trial: What a trial of the patch has shown; "" without one.
-        is_patch_offered: Whether the trial has shown that the patch works.
+        patch: The corrected line, or None if there is no patch.
+        patch_line: The line that the patch replaces.
+        further: Sentences about further problems.
+        trial: The result of the patch's trial, or "" if there was no trial.
+        is_patch_offered: Whether the trial showed that the patch works.
     """
 
     names: list[str]
@@ -109,7 +109,7 @@ def build_problem_group(explanation: Explanation, names: list[str], heading: str
 
 
 def list_problem_groups(page: ModelPage) -> list[ProblemGroup]:
-    """Return the problems of a page, the worst first.
+    """Return a page's problems, worst first.
 
     Args:
         page: The explanations of the parameters.
@@ -129,7 +129,7 @@ def list_problem_groups(page: ModelPage) -> list[ProblemGroup]:
 
 
 def list_frozen_sentences(page: ModelPage) -> list[str]:
-    """Return a sentence for each group of parameters that the program does not train on purpose.
+    """Return a sentence for each group of parameters that the program deliberately does not train.
 
     Args:
         page: The explanations of the parameters.
@@ -151,7 +151,7 @@ def list_frozen_sentences(page: ModelPage) -> list[str]:
 
 
 def restore_problem_group(fields: Mapping[str, Any]) -> ProblemGroup:  # The fields are JSON.
-    """Return the problem that another process has sent.
+    """Return a problem sent by another process.
 
     Args:
         fields: The fields of the problem.
@@ -170,19 +170,19 @@ def find_blamed_names(groups: Iterable[ProblemGroup]) -> set[str]:
 
 @dataclass
 class RunReport:
-    """What is known of a run.
+    """The known facts about a run.
 
     Attributes:
         page: The explanations of the parameters in the recorded steps.
-        error: The error that ended the program; None if it ended normally.
-        raised: The explanation of that error; None if it is unknown.
-        anomaly: A paragraph on the first number that is not finite; "" if all are finite.
-        anomaly_problems: The problems of the step in which it arose.
-        problems: The problems of parameters and of the run.
-        remarks: Sentences about what was not trained on purpose, and about what could not be seen.
-        summary: The last line.
+        error: The error that ended the program, or None if it ended normally.
+        raised: The explanation of that error, or None if there is none.
+        anomaly: A paragraph about the first non-finite value, or "" if all values are finite.
+        anomaly_problems: The problems of the step in which the non-finite value arose.
+        problems: The problems of parameters and of the whole run.
+        remarks: Sentences about intentionally untrained parameters, and about what could not be observed.
+        summary: The last line of the page.
         passes: The number of backward passes.
-        steps: The number of steps of optimizers.
+        steps: The number of optimizer steps.
     """
 
     page: ModelPage
@@ -199,11 +199,11 @@ class RunReport:
 
     @property
     def has_findings(self) -> bool:
-        """Whether anything was found, or nothing was seen."""
+        """Whether a problem was found, or nothing was observed."""
         return bool(self.raised or self.anomaly or self.problems or self.is_blind or self.error)
 
     def __str__(self) -> str:
-        """Return the report as text. A raised error that is explained stands alone."""
+        """Return the report as text. If a raised error is explained, the text contains only this explanation."""
         paragraphs: list[str] = []
         if self.raised:
             paragraphs.append(str(self.raised))
@@ -234,6 +234,6 @@ def is_about_none(error: BaseException | None) -> bool:
     """Return whether Python raised an error because a value is None.
 
     Args:
-        error: The error that ended a program; None without one.
+        error: The error that ended a program, or None if there was none.
     """
     return isinstance(error, (TypeError, AttributeError)) and bool(re.search(r"\bNone(Type)?\b", str(error)))

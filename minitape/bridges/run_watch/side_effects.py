@@ -1,4 +1,4 @@
-"""Notice what a program does outside of its process, because that would happen again if the program ran again."""
+"""Notice a program's effects outside its process, because a second run would repeat them."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _installed: list[bool] = []
 
 
 class SideEffects:
-    """Notices side effects while it is watching.
+    """Notices a program's side effects.
 
     Attributes:
-        first: The first side effect, such as "open('log.txt')"; "" if there was none.
+        first: The first side effect, such as "open('log.txt')", or "" if there was none.
         on_effect: Called with each side effect.
     """
 
@@ -32,8 +32,8 @@ class SideEffects:
         self.on_effect = on_effect
 
     def start_watching(self) -> None:
-        """Start to notice side effects. Python cannot remove an audit hook, so one hook serves all."""
-        tempfile.gettempdir()  # The first call writes a file to try the folder out.
+        """Start noticing side effects. Python cannot remove an audit hook, so all listeners share one."""
+        tempfile.gettempdir()  # The first call writes a file to test the folder.
         if not _installed:
             _installed.append(True)
             sys.addaudithook(_on_event)
@@ -50,7 +50,7 @@ class SideEffects:
 
 
 def _on_event(event: str, args: tuple[Any, ...]) -> None:  # The arguments depend on the event.
-    """Pass side effects on to the listeners. It runs at each audited event, so the common case is short."""
+    """Pass side effects on to the listeners. Every audited event runs this, so the common case must be fast."""
     if not _listeners:
         return
     effect = ""
@@ -69,7 +69,7 @@ def _on_event(event: str, args: tuple[Any, ...]) -> None:  # The arguments depen
 
 
 def _describe_write(path: object, mode: object, flags: object) -> str:
-    """Return the call that opens a file for writing; "" if it is opened for reading, or is only a cache."""
+    """Return the call that opens a file for writing, or "" if the file is only read or is a cache."""
     is_write = any(letter in str(mode) for letter in "wax+") if mode else isinstance(flags, int) and flags & WRITE_FLAGS
     if not is_write or not isinstance(path, (str, bytes, os.PathLike)):
         return ""

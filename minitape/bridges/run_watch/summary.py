@@ -1,6 +1,6 @@
-"""The last line of a page about a run, which says how much of the run was seen.
+"""Write the last line of a run's page, which says how much of the run was observed.
 
-The line begins with "Healthy:" only if all that was seen is well. Otherwise it begins with "Seen:".
+The line begins with "Healthy:" only if no problem was observed. Otherwise, it begins with "Seen:".
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from ...explain.translated_sentences import fill, format_range
 from ..model_page import join_parameter_names
 from .accounts import Account, RunAccounts
 
-ROUNDING_NORM = 1e-7  # A gradient below this norm, which moves nothing, is rounding.
-MAX_NAMES = 3  # How many parameters of each kind the line names.
+ROUNDING_NORM = 1e-7  # A gradient below this norm that moves nothing is a rounding error.
+MAX_NAMES = 3  # The maximum number of parameters of each kind to name.
 
 
 def summarize_run(
@@ -23,8 +23,8 @@ def summarize_run(
     Args:
         run: The accounts of the run.
         find_name: Returns the program's name for the parameter with a key.
-        accused_keys: The keys of the parameters about which something was found.
-        is_well: Whether nothing was found, and the program ended without an error.
+        accused_keys: The keys of the parameters that have findings.
+        is_well: Whether there are no findings and the program ended without an error.
     """
     if not run.passes:
         return fill("Nothing was seen: the program ran no backward pass.")
@@ -82,7 +82,7 @@ def _describe_healthy_accounts(accounts: list[Account], count: int) -> str:
 
 
 def _describe_lack(account: Account) -> str:
-    """Return what a parameter lacks, as the end of a sentence; "" if it got a gradient and changed.
+    """Complete a sentence about what a parameter lacks, or return "" if it got a gradient and changed.
 
     Args:
         account: The account of the parameter.

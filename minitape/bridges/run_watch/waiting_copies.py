@@ -1,8 +1,8 @@
-"""Fork copies of a process that sleep until a request wakes them, and then continue from where they were made.
+"""Fork copies of a process that sleep until a request wakes them and then continue from where they were created.
 
-A copy made before a program begins can run the program again from the start. A copy that is made while the program runs
-can continue from there, with the weights, the data and the random numbers that the program had. Copies exist on Linux
-only: forking is not safe on other systems.
+A copy created before a program begins can repeat the whole program. A copy created during the run can continue from
+that point with the program's weights, data and random numbers at the time. Copies exist only on Linux, because
+forking is not safe on other systems.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from ...explain.translated_sentences import fill
 
 
 def find_obstacle_to_copies() -> str:
-    """Return why this process cannot be copied now; "" if it can.
+    """Return why this process cannot currently be copied, or "" if it can.
 
     Returns:
-        A sentence without its end.
+        A sentence without its final period.
     """
     if not (sys.platform == "linux" and hasattr(os, "fork")):
         return fill("a process can be copied on Linux only")
@@ -32,7 +32,7 @@ def find_obstacle_to_copies() -> str:
 
 
 class CopyRequest:
-    """A request that a copy has received. The copy continues from where it was made, and answers once.
+    """A request received by a copy. The copy continues from where it was created, and answers once.
 
     Attributes:
         fields: The fields of the request.
@@ -43,7 +43,7 @@ class CopyRequest:
         self.fields, self._answer_file = fields, answer_file
 
     def answer_and_exit(self, answer: object) -> NoReturn:
-        """Send the answer, which must be JSON, and end this process without running any exit handlers.
+        """Send the answer as JSON, and end this process without running exit handlers.
 
         Args:
             answer: The answer.
@@ -57,19 +57,19 @@ class WaitingCopy:
     """A copy of this process that sleeps until a request wakes it.
 
     Attributes:
-        pass_number: The number of backward passes that the program had run when the copy was made.
+        pass_number: The number of backward passes that had run when the copy was created.
     """
 
     def __init__(self, pass_number: int, process_id: int, requests: int, answers: int) -> None:
-        """Remember the copy; `requests` and `answers` are the ends of its pipes."""
+        """Store the copy and the ends of its pipes, `requests` and `answers`."""
         self.pass_number, self._process_id = pass_number, process_id
         self._requests, self._answers = os.fdopen(requests, "wb"), os.fdopen(answers, "rb")
 
     def send_request(self, fields: dict[str, Any]) -> Any:  # Both are JSON.
-        """Let the copy go on, and return its answer; None if it ended without one.
+        """Wake the copy and return its answer, or None if it ended without answering.
 
         Args:
-            fields: The request. "seconds" limits the time that the copy may take.
+            fields: The request. "seconds" limits the copy's running time.
         """
         try:
             self._requests.write(json.dumps(fields).encode() + b"\n")
@@ -80,7 +80,7 @@ class WaitingCopy:
         return json.loads(answer) if answer else None
 
     def end_copy(self) -> None:
-        """End the copy, and whatever runs in it."""
+        """End the copy and everything that runs in it."""
         for file in (self._requests, self._answers):
             with contextlib.suppress(OSError):
                 file.close()
@@ -90,7 +90,7 @@ class WaitingCopy:
             os.waitpid(self._process_id, 0)
 
     def close_pipes(self) -> None:
-        """Close this process's ends of the pipes, in a process that has only inherited them."""
+        """Close the pipe ends in a process that merely inherited them."""
         for file in (self._requests, self._answers):
             with contextlib.suppress(OSError):
                 file.close()
@@ -103,7 +103,7 @@ def create_waiting_copy(pass_number: int) -> WaitingCopy | CopyRequest:
         pass_number: The number of backward passes that the program has run.
 
     Returns:
-        In this process, the copy. In a process that continues from here because of a request, the request.
+        The copy in this process, or the request in a process that continues from here to answer it.
     """
     sys.stdout.flush()
     sys.stderr.flush()
@@ -113,7 +113,7 @@ def create_waiting_copy(pass_number: int) -> WaitingCopy | CopyRequest:
     if process_id:
         os.close(request_reader)
         os.close(answer_writer)
-        with contextlib.suppress(OSError):  # The child does the same, and either may be first.
+        with contextlib.suppress(OSError):  # The child does the same, and either process may be first.
             os.setpgid(process_id, process_id)
         return WaitingCopy(pass_number, process_id, request_writer, answer_reader)
     try:
@@ -127,7 +127,7 @@ def create_waiting_copy(pass_number: int) -> WaitingCopy | CopyRequest:
 
 
 def _serve_requests(request_reader: int, answer_writer: int) -> CopyRequest:
-    """Wait for requests. Each one is served by a copy of this process, in which the function returns."""
+    """Wait for requests. For each request, fork a copy of this process, and return in that copy."""
     with os.fdopen(request_reader, "rb") as requests, os.fdopen(answer_writer, "wb") as answers:
         for line in requests:
             fields = json.loads(line)

@@ -42,7 +42,7 @@ def build_question(recording: TensorFlowRecording, target: Any, source: Any) -> 
 
     Args:
         recording: The recording that contains the rows.
-        target: The target, as a tensor, a variable or a row number; None for a question without a target.
+        target: The target, as a tensor, a variable or a row number, or None for a question without a target.
         source: The source, as a tensor or a variable.
 
     Returns:
@@ -103,7 +103,7 @@ class TensorFlowAdapter(FrameworkAdapter):
         sweep: The backward pass that computed the source's gradient, otherwise the first pass from or through the
             target. None if the target has no backward pass.
         tape: The tape of that pass. Without a pass, it is the newest tape that recorded the target, otherwise the
-            newest tape of all; None if the block has no tape.
+            newest tape of all, or None if the block has no tape.
     """
 
     framework, module = "tensorflow", "tf"

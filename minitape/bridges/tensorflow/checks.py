@@ -98,7 +98,7 @@ def find_integer_source(question: TensorFlowQuestion) -> Finding | None:
 def find_first_recorded_use_site(question: TensorFlowQuestion) -> Site:
     """Return the first line on the path to the target that used the source while the tape recorded.
 
-    If no use was recorded, return the first use; NOWHERE if the source was not used.
+    If no use was recorded, return the first use, or NOWHERE if the source was not used.
 
     Args:
         question: The question about the source.
@@ -182,7 +182,7 @@ class SourceUse(NamedTuple):
 
     Attributes:
         rows: The rows of the source that the target was computed from.
-        leaf: The first of them that no operation computed; None if an operation computed each.
+        leaf: The first of them that no operation computed, or None if an operation computed each.
         uses: The rows that read the source directly.
         first_recorded_use: The first of them that the tape recorded; the first of all if it recorded none.
         watchers: The tapes whose ``watch`` the program called for the source.
@@ -353,7 +353,7 @@ def _find_source_read_from_variable(question: TensorFlowQuestion) -> Finding | N
 
 
 def _find_cause_of_untimely_row(question: TensorFlowQuestion, row: int) -> Finding | None:
-    """Find the state of the tape when an operation ran; None if the tape recorded."""
+    """Find the state of the tape when an operation ran, or None if the tape recorded."""
     state, site = question.adapter.find_tape_state_and_line(question.rows[row])
     if state == "records":
         return None
@@ -611,7 +611,7 @@ def build_escape_finding(question: TensorFlowQuestion, escape: Escape) -> Findin
 
 
 def find_keras_numpy_function(statement: program_text.Statement) -> str:
-    """Return the name of the Keras function on a line that returns NumPy arrays; "" if the line calls none."""
+    """Return the name of the Keras function on a line that returns NumPy arrays, or "" if the line calls none."""
     names = (program_text.find_last_name(call.func) for call in statement.calls)
     return next((name for name in names if name in VARIANT_BY_KERAS_FUNCTION), "")
 
@@ -843,7 +843,7 @@ def build_named_question(
 
     Args:
         recording: The recording that contains the rows.
-        target: The target; None if no gradient was requested.
+        target: The target, or None if no gradient was requested.
         source: A tensor or a variable.
         name: The name of the source; "" to find the name in the program.
 
@@ -889,7 +889,7 @@ def explain_gradient(recording: TensorFlowRecording, target: Any, source: Any) -
 
     Args:
         recording: The recording of the block.
-        target: The target; None if no gradient was requested.
+        target: The target, or None if no gradient was requested.
         source: A tensor or a variable.
 
     Raises:

@@ -43,7 +43,7 @@ class ReplayedCall(NamedTuple):
 
     Attributes:
         recording: The recording of the run. After an error, it contains the rows before the error.
-        results: The tensors that the function returned; empty after an error.
+        results: The tensors that the function returned, or empty after an error.
         arguments_by_name: The arguments by name.
     """
 
@@ -90,7 +90,7 @@ def replay_call(
         recording: The recording that contains the call.
         call: The call.
         sources: The tensors and handles to differentiate by; None to compute no gradient.
-        seeds: The adjoint of each result; None for a result without an adjoint.
+        seeds: The adjoint of each result, or None for a result without an adjoint.
 
     Returns:
         The replayed call. None if it cannot run again, for example because only a summary of its arguments was kept.
@@ -289,7 +289,7 @@ def list_insides(recording: TensorFlowRecording, sweep: BackwardPass | None, row
     Args:
         recording: The recording that contains the calls.
         sweep: The backward pass that provides the adjoints, or None.
-        row: The row of the only call to open; None for the first calls.
+        row: The row of the only call to open, or None for the first calls.
     """
     call_rows = [
         recorded_row.index

@@ -51,7 +51,7 @@ class TensorFlowValue(KeptValue):
         super().release_array()
 
     def to_array(self) -> np.ndarray | None:
-        """Return the elements of the tensor; None if it has no elements (a resource) or is gone."""
+        """Return the elements of the tensor, or None if it has no elements (a resource) or is gone."""
         tensor = self.tensor
         if isinstance(tensor, tf.IndexedSlices):
             with pause_recording():
@@ -70,7 +70,7 @@ class TensorFlowExtra:
         is_watched_late: Whether a tape began to watch the row after it had been used.
         function_call: The call of a ``tf.function``, if the row is one of its results.
         call_stack: For a row that no tape recorded, its line and the calls that led to it.
-        row_count: How many rows existed when a gradient was returned; None for all other rows, whose number is the
+        row_count: How many rows existed when a gradient was returned, or None for all other rows, whose number is the
             count.
     """
 
@@ -205,11 +205,11 @@ class FunctionCall:
     """A call of a ``tf.function``, with everything that is needed to run it again.
 
     Attributes:
-        function: The ``tf.function``; None if the program called a graph directly.
+        function: The ``tf.function``, or None if the program called a graph directly.
         arguments: The positional and keyword arguments, in which tensors are kept values.
         call_stack: The statements that ran, the outermost first.
         sweep_count: How many eager backward passes had run before the call.
-        graph: The graph that ran; None if tracing raised an error.
+        graph: The graph that ran, or None if tracing raised an error.
         variable_states: The variables of the graph, each with the row of its state before the call.
     """
 

@@ -31,7 +31,7 @@ def find_model_variables(recording: TensorFlowRecording, model: Any) -> dict[str
         model: The layer, model or module.
 
     Returns:
-        The variables by path; None if `model` is a different object.
+        The variables by path, or None if `model` is a different object.
     """
     if not isinstance(model, (tf.Module, tf.keras.layers.Layer)):
         return None

@@ -54,7 +54,7 @@ CUT_BY_CAUSE = {
 
 
 def find_variable_name(variable: Any) -> str | None:
-    """Return the name that the program gave a variable; None if it has TensorFlow's default name.
+    """Return the name that the program gave a variable, or None if it has TensorFlow's default name.
 
     Args:
         variable: A variable of TensorFlow or Keras.

@@ -69,7 +69,7 @@ class TensorFlowRecording(FrameworkRecording):
         return collect_trained_sources(self)
 
     def find_model_sources(self, model: Any) -> dict[str, Any] | None:
-        """Return the trainable variables of a layer, model or module by path; None if `model` is a different object."""
+        """Return the trainable variables of a layer, model or module by path, or None for any other object."""
         from .model_variables import find_model_variables
 
         return find_model_variables(self, model)
@@ -95,7 +95,7 @@ class TensorFlowRecording(FrameworkRecording):
         return self.log.tensor_rows.list_rows(source)
 
     def read_weights_around_last_step(self, source: Any) -> tuple[OptionalArray, OptionalArray]:
-        """Return a variable's elements before and after its last optimizer step; (None, None) if it had no step."""
+        """Return a variable's elements before and after its last optimizer step, or (None, None) if it had no step."""
         from .model_variables import read_weights_around_last_step
 
         return read_weights_around_last_step(self, source)
@@ -109,8 +109,8 @@ class TensorFlowRecording(FrameworkRecording):
         The format of an inside is documented in ``docs/bridges.md``.
 
         Args:
-            target: The target whose last backward pass provides the adjoints; None for the last backward pass.
-            row: The row of the only call to open; None for the first calls of the recording.
+            target: The target whose last backward pass provides the adjoints, or None for the last backward pass.
+            row: The row of the only call to open, or None for the first calls of the recording.
         """
         from .function_calls import list_insides
 

@@ -79,7 +79,8 @@ class TensorFlowLog:
             line, and the number of rows at that time.
         copied_tensors: For each tensor that was only used to fill a variable, the variable's handle and the line.
         function_calls: The calls of ``tf.function`` objects, in order.
-        replayed_calls: The results of compiled steps that were run again, by call; None if a call could not run again.
+        replayed_calls: The results of compiled steps that were run again, by call, or None if a call could not run
+            again.
         original_values: In a call that runs again, the handles and values of variables before they change, by the
             identity of their handle.
         refused_sweep: The last backward pass that TensorFlow refused, or None.
@@ -225,7 +226,7 @@ class TensorFlowLog:
             name: The name of the tape's method.
             target: The target tensor.
             sources: The sources.
-            results: The Jacobian for each source; None for an unconnected source.
+            results: The Jacobian for each source, or None for an unconnected source.
         """
         input_rows = [
             self.tensor_rows.find_or_add_row(target),

@@ -53,7 +53,7 @@ class TensorRows:
             value: A tensor, a variable of TensorFlow or Keras, or a handle.
 
         Returns:
-            The row numbers; empty if no row stands for the value.
+            The row numbers, or empty if no row stands for the value.
         """
         return self._rows_by_tensor.get(to_handle_or_value(value), [])
 

@@ -1,8 +1,8 @@
-"""The bridge to PyTorch: watches a PyTorch program, which runs unchanged.
+"""Watch an unchanged PyTorch program.
 
-``record()`` intercepts every call of a PyTorch function in its block (with ``torch.overrides.TorchFunctionMode``), and
-reads adjoints with hooks. The hooks return nothing, so all results stay the same, to the last bit. After the block,
-all changes to PyTorch are undone.
+``record()`` intercepts every PyTorch function call in its block (with ``torch.overrides.TorchFunctionMode``), and
+reads adjoints with hooks. The hooks return nothing, so all results stay the same to the last bit. All changes to
+PyTorch are undone after the block.
 
 >>> import torch
 >>> w = torch.tensor([1.0, 2.0], requires_grad=True)

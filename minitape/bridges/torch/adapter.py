@@ -1,4 +1,4 @@
-"""Adapt a PyTorch recording to the checks: its rows, and the facts about tensors and parameters."""
+"""Provide the checks with a PyTorch recording's rows and facts about tensors and parameters."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 def build_question(recording: TorchRecording, target: Any, source: Any) -> Question:
     """Return a question about a recording.
 
-    The values of a leaf may come from other rows. Those edges do not count as broken for the source itself.
+    A leaf's values may come from other rows. The edges from those rows do not count as breaks for the source itself.
 
     Args:
-        recording: The recording of the program.
-        target: The target tensor, the number of a row, or None without a target.
+        recording: The program's recording.
+        target: The target tensor or row number, or None if there is no target.
         source: The source tensor.
     """
     rows, source_rows = list(recording.rows), recording.log.list_rows(source)
@@ -44,15 +44,15 @@ def build_question(recording: TorchRecording, target: Any, source: Any) -> Quest
 
 
 def get_torch_adapter(question: Question) -> TorchAdapter:
-    """Return the adapter of a question about PyTorch, with its type."""
+    """Return a question's adapter as a ``TorchAdapter``."""
     return cast("TorchAdapter", question.adapter)
 
 
 class TorchAdapter(FrameworkAdapter):
-    """The facts about PyTorch's tensors that the checks need.
+    """The facts that the checks need about PyTorch tensors.
 
     Attributes:
-        recording: The recording of the program.
+        recording: The program's recording.
         log: The log that wrote the recording's rows.
     """
 
@@ -67,17 +67,17 @@ class TorchAdapter(FrameworkAdapter):
     def list_names_and_values(self) -> Iterable[tuple[str, Any]]:
         """Return (name, object) for each variable of the program that called ``explain``.
 
-        Names that are not identifiers are left out.
+        Names that are not valid identifiers are left out.
         """
         return [named_object for named_object in list_named_program_objects() if named_object[0].isidentifier()]
 
     def find_creation(self, tensor: Any) -> Creation:
-        """Return where a tensor was created. The time is always 0, because PyTorch's recorder keeps no time."""
+        """Return where a tensor was created. The time is always 0, because the PyTorch bridge does not record times."""
         site = self.log.creations.get(tensor)
         return Creation(0, [] if site is None else [site])
 
     def find_last_return_of_rule(self, row: RecordedRow) -> Site:
-        """Return the line of the last ``return`` in the ``backward()`` of a custom autograd Function.
+        """Return the line of the last ``return`` in a custom autograd Function's ``backward()``.
 
         Returns NOWHERE if another operation computed the row.
         """

@@ -1,6 +1,6 @@
-"""Connect autograd's nodes with the rows of a recording.
+"""Connect autograd nodes with the rows of a recording.
 
-Hooks read the adjoints that pass through the nodes in a backward pass. They change nothing.
+During a backward pass, hooks read the adjoints that pass through the nodes. The hooks change nothing.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ class TorchGraph:
 
     Attributes:
         log: The log that writes the recording's rows.
-        target_rows: The target rows of the backward pass that runs; empty while none runs.
-        function_name: The function that runs the backward pass, "backward" or "grad".
-        site: The line of the program that called it.
-        is_running: Whether a backward pass of the program runs.
+        target_rows: The target rows of the running backward pass. Empty if none is running.
+        function_name: The function running the backward pass, "backward" or "grad".
+        site: The program's line that called the function.
+        is_running: Whether one of the program's backward passes is running.
     """
 
     def __init__(self, log: TorchLog) -> None:
@@ -42,31 +42,31 @@ class TorchGraph:
         self.function_name = ""
         self.site: Site = NOWHERE
         self.is_running = False
-        self._rows_by_node: dict[Any, dict[int, int]] = {}  # The inner keys are the output numbers of a node.
+        self._rows_by_node: dict[Any, dict[int, int]] = {}  # The inner keys are a node's output numbers.
         self._hook_handles: list[RemovableHandle] = []
         self._leaf_hooks: list[tuple[torch.Tensor, Callable]] = []
         self._task_id = -1
         self._sweep: BackwardPass | None = None
-        # Each row that received shares has the sum of them so far. A single share also has its kept value.
+        # Each row maps to the sum of its shares so far. A single share also has its kept value.
         self._partial_sums: dict[int, tuple[torch.Tensor, TorchValue | None]] = {}
 
     # -- while the program runs --------------------------------------------------------------------
 
     def attach_hook_to_result(self, tensor: torch.Tensor, row: int) -> None:
-        """Attach the hook that reads the adjoint of a result once it is complete.
+        """Attach the hook that reads a result's complete adjoint.
 
         Args:
             tensor: The result.
-            row: The row of the result.
+            row: The result's row.
         """
         self._hook_handles.append(
             tensor.register_hook(partial(self._run_hook_safely, partial(self._on_complete_adjoint, row, False)))
         )
 
     def attach_hook_to_leaf(self, tensor: torch.Tensor) -> None:
-        """Attach the hook that reads the adjoint of a leaf.
+        """Attach the hook that reads a leaf's adjoint.
 
-        Attach it once per leaf, even if the leaf has several rows, one for each of its states.
+        Attach the hook only once per leaf, even if the leaf has several rows for its different states.
         """
         leaf_ref = weakref.ref(tensor)
 
@@ -82,17 +82,17 @@ class TorchGraph:
         tensor.register_hook(hook)
 
     def move_own_hooks_last(self, tensor: torch.Tensor) -> None:
-        """Move the recorder's hooks on a tensor behind the program's hooks, which may change the adjoint."""
+        """Move the recorder's hooks on a tensor behind the program's hooks, because those may change the adjoint."""
         hooks = tensor._backward_hooks or {}
         for key, hook in [*hooks.items()]:
             if isinstance(hook, partial) and hook.func == self._run_hook_safely:
                 hooks[key] = hooks.pop(key)
 
     def attach_hooks_to_call(self, output_rows: list[int], outputs: list[torch.Tensor]) -> None:
-        """Attach the hooks that read the shares which a call sends back to its input rows.
+        """Attach the hooks that read the shares sent back to a call's input rows.
 
         Args:
-            output_rows: The rows of the results, all of one call.
+            output_rows: The rows of one call's results.
             outputs: The results, in the same order.
         """
         output_nodes = []
@@ -116,7 +116,7 @@ class TorchGraph:
                 recorded_row.inputs = rows[0].inputs
 
     def find_nearest_ancestor_rows(self, tensors: Iterable[torch.Tensor]) -> list[int]:
-        """Return the nearest rows that tensors depend on, according to autograd's graph."""
+        """Return the nearest rows that the tensors depend on in autograd's graph."""
         nodes = [find_autograd_node(tensor) for tensor in tensors]
         nearest_rows = [
             row
@@ -126,9 +126,9 @@ class TorchGraph:
         return list(dict.fromkeys(nearest_rows))
 
     def _iter_nodes_with_edges_to_rows(self, start_nodes: list) -> Iterable[tuple[Any, list[tuple[int, int]]]]:
-        """Yield the nodes that have edges to rows, among some nodes and their ancestors.
+        """Yield the nodes with edges to rows among some nodes and their ancestors.
 
-        Each node comes with the (edge number, row) pairs of its edges. The search does not continue behind rows.
+        Each node comes with the (edge number, row) pairs of its edges. The search does not continue past rows.
         """
         seen, stack = set(start_nodes), list(start_nodes)
         while stack:
@@ -147,9 +147,9 @@ class TorchGraph:
                 yield node, edge_rows
 
     def _find_or_add_row_of_node(self, node: Any, output_number: int) -> int | None:
-        """Return the row of an output of a node; None if it has no row.
+        """Return the row of a node's output, or None if the output has no row.
 
-        For a node that writes the ``.grad`` of a leaf, returns the leaf's row, and adds one if necessary.
+        For a node that writes a leaf's ``.grad``, return the leaf's row, adding it if necessary.
         """
         rows_by_output = self._rows_by_node.get(node)
         if rows_by_output is not None:
@@ -157,14 +157,15 @@ class TorchGraph:
         variable = getattr(node, "variable", None)  # Only the nodes that write .grad have a variable.
         if variable is None:
             return None
-        # The leaf may have changed in place since then, but autograd still treats it as the same leaf.
+        # The leaf may have changed in place since the node was created, but autograd still treats it as the same
+        # leaf.
         rows = self.log.list_leaf_rows(variable)
         return rows[-1] if rows else self.log.find_or_add_row(variable)
 
     # -- while a backward pass runs ----------------------------------------------------------------
 
     def begin_backward(self, target_rows: list[int], function_name: str, site: Site) -> None:
-        """Note that the program calls a backward pass.
+        """Record that the program is calling a backward pass.
 
         Args:
             target_rows: The rows of the targets.
@@ -176,11 +177,11 @@ class TorchGraph:
 
     @property
     def current_sweep(self) -> BackwardPass | None:
-        """The sweep of the backward pass that runs; None before its first adjoint."""
+        """The running backward pass's sweep, or None if no adjoint has arrived."""
         return self._sweep
 
     def end_backward(self) -> None:
-        """Note that the backward pass has ended."""
+        """Record that the backward pass has ended."""
         self.target_rows, self.is_running, self._sweep = [], False, None
 
     def _run_hook_safely(self, hook: Callable[..., None], *arguments: Any) -> None:
@@ -203,9 +204,9 @@ class TorchGraph:
             torch._C._set_grad_enabled(was_enabled)
 
     def _find_or_begin_current_sweep(self) -> BackwardPass:
-        """Return the backward pass that runs; begin one if it is new.
+        """Return the running backward pass, starting a new one if necessary.
 
-        Each call by the program is one pass, even if a checkpoint runs other passes inside.
+        Each call by the program counts as one pass, even if a checkpoint runs other passes inside it.
         """
         task_id = self._task_id if self.is_running else torch._C._current_graph_task_id()
         if task_id != self._task_id or self._sweep is None:
@@ -216,23 +217,23 @@ class TorchGraph:
 
     def _on_complete_adjoint(self, row: int, is_leaf: bool, adjoint: torch.Tensor | None) -> None:
         """Record the complete adjoint of a row."""
-        if adjoint is None:  # The target does not depend on this result of the call.
+        if adjoint is None:  # The target does not depend on this one of the call's results.
             return
         sweep = self._find_or_begin_current_sweep()
         if not self.target_rows and not sweep.target:
             sweep.target.append(row)
         earlier_value: TorchValue | None = sweep.adjoints.get(row) if is_leaf else None
-        # A pass inside this one, such as a checkpoint's, already brought a part of the adjoint.
+        # A nested pass, such as a checkpoint's, already delivered a part of the adjoint.
         earlier_adjoint = None if earlier_value is None else earlier_value.get_unchanged_tensor()
         summed_adjoint, value = self._partial_sums.pop(row, (None, None))
         if value is None or summed_adjoint is not adjoint or earlier_adjoint is not None:
             total = adjoint if earlier_adjoint is None else earlier_adjoint + adjoint
-            # The adjoint of a leaf becomes .grad, which may change.
+            # A leaf's adjoint becomes .grad, which may change.
             value = self.log.kept_tensors.keep_value(total, must_copy=is_leaf)
         sweep.arrive(row, value)
 
     def _on_shares_sent(self, call_row: int, input_ports: list[tuple[int, int, int]], products: tuple, _: Any) -> None:
-        """Record the shares that a call sends to its inputs, which are given as (edge number, row, port)."""
+        """Record the shares that a call sends to its inputs, each given as (edge number, row, port)."""
         sweep, keep_value = self._find_or_begin_current_sweep(), self.log.kept_tensors.keep_value
         for edge_number, row, port in input_ports:
             if products[edge_number] is None:
@@ -246,9 +247,9 @@ class TorchGraph:
     # -- afterwards --------------------------------------------------------------------------------
 
     def remove_hooks(self) -> None:
-        """Remove all hooks, so that the tensors are as they were.
+        """Remove all hooks to restore the tensors.
 
-        If Ctrl-C interrupts it, it may be called again.
+        It may be called again if Ctrl-C interrupts it.
         """
         for handle in self._hook_handles:
             handle.remove()
@@ -263,10 +264,10 @@ class TorchGraph:
 
 
 def find_autograd_node(tensor: torch.Tensor) -> Any:
-    """Return the autograd node that computed a tensor; None for a leaf, or if PyTorch refuses to return it."""
+    """Return the autograd node that computed a tensor, or None if the tensor is a leaf or PyTorch refuses."""
     try:
         return tensor.grad_fn
-    except RuntimeError:  # PyTorch refuses for a view from a no_grad block whose base has changed.
+    except RuntimeError:  # PyTorch refuses if the tensor is a view from a no_grad block and its base has changed.
         return None
 
 
@@ -282,11 +283,11 @@ def strip_node_name(node_name: str) -> str:
 def build_next_port_finder(recorded_row: RecordedRow) -> Callable[[int], int]:
     """Build a function that returns the next input position at which a call used a row.
 
-    The first call with a row returns the row's first position in its inputs, the second call its second
-    position, and so on. When no position is left, the row is appended to the inputs.
+    The first call with a row returns the row's first position among the inputs, the second call returns its second
+    position, and so on. If no position is left, the row is appended to the inputs.
 
     Args:
-        recorded_row: The first result of the call.
+        recorded_row: The row of the call's first result.
     """
     use_counts: Counter[int] = Counter()
 

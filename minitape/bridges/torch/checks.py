@@ -1,4 +1,4 @@
-"""Find why a ``.grad`` of PyTorch is None, zero or NaN.
+"""Find why a PyTorch ``.grad`` is None, zero or NaN.
 
 Each check looks for one cause. It receives the question, and returns a finding or None.
 """
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 def find_cause_of_backward_error(question: Question) -> Finding | None:
-    """Find the line that explains an error in which a backward pass ended.
+    """Find the line that explains the error that ended a backward pass.
 
     Returns None if the error has no known explanation, or if there was no error.
 
@@ -91,7 +91,7 @@ sets_requires_grad_false = re.compile(r"requires_grad(_\(| = )False").search
 
 
 def find_invalid_target(question: Question) -> Finding | None:
-    """Find a target that is not a tensor. Without a target, the source is checked first.
+    """Find a target that is not a tensor. If there is no target, the source is checked first.
 
     Args:
         question: The question about the source.
@@ -102,7 +102,7 @@ def find_invalid_target(question: Question) -> Finding | None:
 
 
 def find_source_without_requires_grad(question: Question) -> Finding | None:
-    """Find a source that requires no gradient, or did not require one when it was used.
+    """Find a source that does not require a gradient, or did not when it was used.
 
     Args:
         question: The question about the source.
@@ -125,7 +125,7 @@ def find_source_without_requires_grad(question: Question) -> Finding | None:
 
 
 def _find_freezing_site_or_use(use_site: Site, is_parameter: bool) -> Site:
-    """Return the only line of a program that freezes parameters, or else the line that uses the source."""
+    """Return the program's only line that freezes parameters, or else the line that uses the source."""
     freezing = [
         statement
         for statement in program_text.list_statements(use_site[0])
@@ -140,7 +140,7 @@ REGISTER_METHODS = ("register_buffer", "register_parameter")
 def find_creation_site(question: Question, row: RecordedRow) -> Site:
     """Return the line that created a tensor.
 
-    If the recorder did not see it, finds the line in the program's text, by the name of the tensor.
+    If the recorder did not see the creation, search for the tensor's name in the program's text.
     """
     log = get_torch_adapter(question).log
     name = finding_sentences.find_access_path(question, row.find_object())
@@ -149,7 +149,7 @@ def find_creation_site(question: Question, row: RecordedRow) -> Site:
         return row.site
     attribute, variable = name.rpartition(".")[2], name.partition("[")[0]
     use = program_text.find_statement(row.site)
-    # A function may use what the module creates further down, before it calls the function.
+    # A function may use a name that the module creates below the function but before calling it.
     earlier_statements = [
         statement
         for statement in program_text.list_statements(use.file)
@@ -174,16 +174,16 @@ def find_creation_site(question: Question, row: RecordedRow) -> Site:
 # -- the path --------------------------------------------------------------------------------------
 
 
-# These texts name the origin of a leaf's values in a sentence.
+# These phrases name the origin of a leaf's values in a sentence.
 LEAF_VALUE_ORIGINS = {"create_graph": ".grad", "no_grad": "The assignment", "copied": "tensor"}
 
 
 def specialize_break_finding(question: Question, finding: Finding) -> None:
-    """Change a finding to PyTorch's terms: for a leaf, a sample, or code in a function without gradients.
+    """Rephrase a finding in PyTorch's terms for a leaf, a sample, or code in a function without gradients.
 
     Args:
         question: The question about the gradient.
-        finding: The finding to change in place.
+        finding: The finding, which is changed in place.
     """
     if finding.row is None:
         return
@@ -197,7 +197,7 @@ def specialize_break_finding(question: Question, finding: Finding) -> None:
     if statement.find_call("sample"):
         finding.variant = "drawn"
         return
-    # The pause is around a call further out: in a block, or a decorator.
+    # A block or decorator around an outer call switched recording off.
     for site in get_extra(row).call_stack:
         caller = program_text.find_statement(site)
         if caller and caller.find_enclosing_block(*PAUSE_BLOCKS):
@@ -205,10 +205,10 @@ def specialize_break_finding(question: Question, finding: Finding) -> None:
 
 
 def build_escape_finding(escape: Escape) -> Finding:
-    """Return the finding for a value that left, or that decided a branch.
+    """Return the finding for a value that left PyTorch or decided a branch.
 
     Args:
-        escape: A value computed from the source that left.
+        escape: The departure of a value computed from the source.
     """
     if escape.method == "__bool__":
         return Finding("branch", escape.site, escape.row)
@@ -216,7 +216,7 @@ def build_escape_finding(escape: Escape) -> Finding:
 
 
 def find_statement_of_rowless_target(question: Question) -> program_text.Statement | None:
-    """Return the statement that created a target from numbers, so that no row computed it; None if a row did.
+    """Return the statement that created a target from plain numbers, or None if a row computed the target.
 
     Args:
         question: The question about the source.
@@ -227,11 +227,11 @@ def find_statement_of_rowless_target(question: Question) -> program_text.Stateme
 
 
 def does_escape_matter(question: Question, escape: Escape) -> bool:
-    """Return whether a value that left decided a branch, or flows to the target or the statement that created it.
+    """Return whether an escaped value decided a branch, or flows into the target or its creation.
 
     Args:
         question: The question about the source.
-        escape: A value computed from the source that left.
+        escape: The departure of a value computed from the source.
     """
     if escape.method == "__bool__":
         return True
@@ -244,11 +244,11 @@ def does_escape_matter(question: Question, escape: Escape) -> bool:
 
 
 def build_finding_of_escapes(question: Question, escapes: Sequence[Escape]) -> Finding:
-    """Return the finding about the values that came back; if none did, about the value that decided a branch.
+    """Return the finding about the values that returned to PyTorch, or else about the value that decided a branch.
 
     Args:
         question: The question about the source.
-        escapes: The values that came back or decided a branch.
+        escapes: The values that returned to PyTorch or decided a branch.
     """
     branching = [escape for escape in escapes if escape.method == "__bool__"]
     returning = [escape for escape in escapes if escape.method != "__bool__"]
@@ -256,7 +256,7 @@ def build_finding_of_escapes(question: Question, escapes: Sequence[Escape]) -> F
         escape for escape in returning if not question.rows[escape.row].dtype.startswith(checks.INTEGER_DTYPES)
     ]
     reported = differentiable or returning or branching[:1]
-    # Keep one finding per line, for the first escape.
+    # Keep only the first escape's finding for each line.
     by_site = {escape.site: build_escape_finding(escape) for escape in reversed(reported)}
     first, *others = reversed(by_site.values())
     for other in others:
@@ -266,7 +266,7 @@ def build_finding_of_escapes(question: Question, escapes: Sequence[Escape]) -> F
 
 
 def list_breaks_at_rebuilt_tensor(question: Question, escape_finding: Finding) -> list[Finding]:
-    """Return the break at the line that builds a tensor from the values that left, if there is one."""
+    """Return the break at the line that builds a tensor from the values that left PyTorch, if there is one."""
     start = program_text.find_statement(escape_finding.site)
     if not start or escape_finding.cause == "branch":
         return []
@@ -282,7 +282,7 @@ def list_breaks_at_rebuilt_tensor(question: Question, escape_finding: Finding) -
 
 
 def find_replaced_source(question: Question) -> Finding | None:
-    """Find another parameter or a copy that was used in place of the source.
+    """Find another parameter, or a copy, that the program used instead of the source.
 
     Args:
         question: The question about the source.
@@ -300,9 +300,9 @@ def find_replaced_source(question: Question) -> Finding | None:
 
 
 def _find_rows_with_path_to_target(question: Question) -> set[int]:
-    """Return the rows from which a gradient flows to the target, or all its ancestors if none does.
+    """Return the rows that are connected to the target by a gradient path, or all of its ancestors if there are none.
 
-    A copy without such a path, such as a target network, is not what the program trains.
+    The program does not train a copy without such a path, such as a target network.
 
     Args:
         question: The question about the source.
@@ -350,9 +350,9 @@ def find_use_in_unrecorded_call(question: Question) -> Finding | None:
 
 
 def find_uncalled_layer_of_source(question: Question) -> Finding | None:
-    """Find that nothing was computed with the whole layer of the source.
+    """Find that the program computed nothing with the source's layer.
 
-    The finding's line is the line that assigns the layer to the model.
+    The finding names the line that assigns the layer to the model.
 
     Args:
         question: The question about the source.
@@ -375,9 +375,9 @@ def find_uncalled_layer_of_source(question: Question) -> Finding | None:
 
 
 def _is_one_of_several_choices(question: Question, root: torch.nn.Module, layer: str) -> bool:
-    """Return whether a layer is one of several alike, such as the experts of a mixture. A step uses some of them.
+    """Return whether a layer is one of several alternatives, such as the experts in a mixture.
 
-    Such layers are in one list, a loop calls them on one line, and a condition on a value decides which of them run.
+    Such layers are in one list, a loop calls them on one line, and a condition on a value selects those that run.
 
     Args:
         question: The question about the source.
@@ -405,7 +405,7 @@ def _is_one_of_several_choices(question: Question, root: torch.nn.Module, layer:
 
 
 def find_cause_of_lost_grad(question: Question) -> Finding | None:
-    """Find why a gradient that arrived did not become ``.grad``.
+    """Find why an adjoint that arrived did not become ``.grad``.
 
     Args:
         question: The question about the source.
@@ -425,7 +425,7 @@ def find_cause_of_lost_grad(question: Question) -> Finding | None:
 
 
 def _find_cause_of_lost_leaf_grad(question: Question, row: int) -> Finding | None:
-    """Find why the gradient of a leaf was returned, cleared, or replaced by zeros."""
+    """Find why a leaf's gradient was returned, cleared, or replaced by zeros."""
     log, sweep, source = get_torch_adapter(question).log, question.sweep, question.source
     assert sweep is not None
     sweep_index = get_torch_adapter(question).recording.sweeps.index(sweep)
@@ -448,19 +448,19 @@ def _find_cause_of_lost_leaf_grad(question: Question, row: int) -> Finding | Non
 
 
 def build_custom_rule_finding(question: Question, row: int, variant: str = "") -> Finding:
-    """Return the finding for a custom ``backward()`` that returned no gradient, or zeros.
+    """Return the finding for a custom ``backward()`` that returned zeros or no gradient.
 
     Args:
         question: The question about the gradient.
-        row: The row of the call of the Function.
-        variant: "zeros" if it returned zeros.
+        row: The row of the Function call.
+        variant: "zeros" if ``backward()`` returned zeros.
     """
     site = zero_nan.find_blamed_return_of_rule(question, row)
     return Finding("no_gradient", question.rows[row].site if site is NOWHERE else site, row, variant=variant)
 
 
 def find_return_of_only_hook(file: str | None) -> Site:
-    """Return the line on which the only hook of a program returns."""
+    """Return the line of the return statement in a program's only hook."""
     statements = program_text.list_statements(file)
     calls = [call for statement in statements if (call := statement.find_call(*HOOK_METHODS))]
     if len(calls) != 1:
@@ -478,11 +478,11 @@ HOOK_METHODS = ("register_hook", "register_full_backward_hook", "register_full_b
 
 
 def refine_zero_finding(question: Question, finding: Finding) -> Finding:
-    """Return a finding about zeros with the facts that only PyTorch has: hooks, custom rules and samples.
+    """Add facts about PyTorch's hooks, custom rules and samples to a finding about zeros.
 
     Args:
         question: The question about the source.
-        finding: What the shared checks have found.
+        finding: The finding of the shared checks.
     """
     assert finding.row is not None
     row = question.rows[finding.row]
@@ -499,7 +499,7 @@ def refine_zero_finding(question: Question, finding: Finding) -> Finding:
 
 
 def find_untracked_source(question: Question) -> Finding | None:
-    """Find a source that requires no gradient; without a target, find that no backward pass ran.
+    """Find a source that does not require a gradient. If there is no target, find that no backward pass ran.
 
     Args:
         question: The question about the source.
@@ -511,13 +511,13 @@ def find_untracked_source(question: Question) -> Finding | None:
 
 
 def find_copy_behind_break(question: Question, finding: Finding) -> Finding:
-    """Return the finding, unless the path leads through a copy of the source. Then the copy is the cause.
+    """Return the finding, or blame a copy of the source if the path leads through that copy.
 
     Args:
         question: The question about the source.
-        finding: What the shared checks have found.
+        finding: The finding of the shared checks.
     """
-    # An integer, such as an action that was drawn, is chosen by the source and not computed from it.
+    # An integer, such as a sampled action, is selected by the source and not computed from it.
     is_integer = finding.row is not None and question.rows[finding.row].dtype.startswith(checks.INTEGER_DTYPES)
     passes_leaf = any(question.rows[row].kind != "operation" for row, _ in question.path)
     copy_finding = find_use_of_deep_copy(question) if is_integer or passes_leaf else None
@@ -525,7 +525,7 @@ def find_copy_behind_break(question: Question, finding: Finding) -> Finding:
 
 
 def has_known_target(question: Question) -> bool:
-    """Return whether rows computed the target, or the program's text shows what created it.
+    """Return whether the target was computed by recorded rows, or its creation is visible in the program's text.
 
     Args:
         question: The question about the source.
@@ -534,7 +534,7 @@ def has_known_target(question: Question) -> bool:
 
 
 class TorchChecks(BridgeChecks):
-    """The part of the checks that only PyTorch knows."""
+    """The checks that are specific to PyTorch."""
 
     reports_every_escape = True
     find_refusal = staticmethod(find_cause_of_backward_error)
@@ -558,10 +558,10 @@ LEAF_CAUSES = ("requires_grad", "non_leaf", "integer_dtype", "nan_input")
 
 
 def explain_gradient(recording: TorchRecording, target: Any, source: Any) -> Explanation:
-    """Return why one tensor has no gradient, or what is wrong with the gradient that it has.
+    """Return why one tensor has no gradient, or what is wrong with its gradient.
 
     Args:
-        recording: The recording of the program.
+        recording: The program's recording.
         target: The target, or None for the last backward pass.
         source: The tensor.
 

@@ -1,4 +1,4 @@
-"""Record the backward passes that a copy of the process was asked for, and answer with what they show."""
+"""Record the requested backward passes in a copy of the process, and answer with the findings."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from .recording import TorchRecording, record
 
 
 class CopyWindow:
-    """The passes that a copy records, and its answer.
+    """The window of backward passes that a copy records, and the copy's answer.
 
     Attributes:
         request: The request to answer.
-        watch: The watch of the copy's run.
+        watch: The watch on the copy's run.
     """
 
     def __init__(self, request: CopyRequest, watch: TorchRunWatch, is_guarded: bool) -> None:
-        """Prepare to record the passes that a request asks for.
+        """Prepare to record the requested passes.
 
         Args:
             request: The request.
-            watch: The watch of the copy's run.
-            is_guarded: Whether the copy ends as soon as it would have a side effect.
+            watch: The watch on the copy's run.
+            is_guarded: Whether the copy ends before its first side effect.
         """
         self.request, self.watch = request, watch
         fields = request.fields
@@ -52,7 +52,7 @@ class CopyWindow:
         """Open the recording before the first pass of the window, and answer after the requested pass.
 
         Args:
-            pass_number: The number of the pass that has just ended; 0 before the first one.
+            pass_number: The number of the pass that has just ended, or 0 before the first one.
         """
         if self.kind == "steps":
             if pass_number >= self.high:
@@ -70,7 +70,7 @@ class CopyWindow:
         """Answer at the end of the program.
 
         Args:
-            error: The error that ended the program; None if it ended normally.
+            error: The error that ended the program, or None if it ended normally.
         """
         self._close_recording()
         self._send_answer(self.watch.accounts.passes, error)
@@ -81,7 +81,7 @@ class CopyWindow:
             block.__exit__(None, None, None)
 
     def _is_pass_bad(self) -> bool:
-        """Return whether the last pass has brought a number that is not finite."""
+        """Return whether the last pass produced a non-finite value."""
         accounts = self.watch.accounts
         if not math.isfinite(accounts.losses[-1]):
             return True
@@ -125,7 +125,7 @@ class CopyWindow:
         )
 
     def _measure_pass(self, recording: TorchRecording) -> dict[str, dict[str, float]]:
-        """Return the norms of the gradients of the pass in question, and of the shares of the lines in question.
+        """Return the norms of the requested pass's gradients, and of the requested lines' shares.
 
         Args:
             recording: The recording of the pass.

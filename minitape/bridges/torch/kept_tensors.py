@@ -1,7 +1,7 @@
-"""Keep tensors with the values that they had, to show them later.
+"""Keep tensors with their values at the time of recording, to show them later.
 
-A small tensor is copied. A large tensor is kept, and copied just before it changes. The memory is limited: above
-``BYTE_LIMIT`` the oldest tensors are reduced to what a picture shows of them (text, statistics, thumbnail).
+A small tensor is copied. A large tensor is kept, and copied just before it changes. Above ``BYTE_LIMIT``, the oldest
+tensors are reduced to the text, statistics and thumbnail that a picture shows.
 """
 
 from __future__ import annotations
@@ -15,32 +15,32 @@ from ..kept_values import SMALL_SIZE, KeptValue, MemoryBudget
 
 
 class TorchValue(KeptValue):
-    """A tensor with the values that it had when it was kept.
+    """A tensor with its values at the time it was kept.
 
     Attributes:
-        tensor_version: How often the tensor had been changed in place when it was kept.
+        tensor_version: The number of in-place changes to the tensor before it was kept.
     """
 
     __slots__ = ("tensor_version",)
 
     def __init__(self, tensor: torch.Tensor) -> None:
-        """Keep a tensor, and note its version."""
+        """Keep a tensor and its version."""
         super().__init__(tensor)
         self.tensor_version = count_in_place_changes(tensor)
 
     def get_unchanged_tensor(self) -> torch.Tensor | None:
-        """Return the tensor; None if it was released, or changed in a way that the recording did not see."""
+        """Return the tensor, or None if it was released or changed without the recording's knowledge."""
         tensor: torch.Tensor | None = self.content
         return None if tensor is None or count_in_place_changes(tensor) != self.tensor_version else tensor
 
     def replace_tensor_by_copy(self) -> None:
-        """Replace the tensor by a copy, because the original is about to change."""
+        """Replace the tensor with a copy, because the original is about to change."""
         tensor = self.get_unchanged_tensor()
         self.content = None if tensor is None else tensor.clone()
         self.tensor_version = 0 if self.content is None else count_in_place_changes(self.content)
 
     def to_array(self) -> np.ndarray | None:
-        """Return the elements as an array; None if they were released, have changed, or do not exist."""
+        """Return the elements as an array, or None if they were released, have changed, or do not exist."""
         tensor = self.get_unchanged_tensor()
         return None if tensor is None or tensor.is_meta else np.asarray(to_numpy(tensor))
 
@@ -50,7 +50,7 @@ class KeptTensors:
 
     def __init__(self) -> None:
         """Start without any tensors."""
-        # A change of one tensor concerns all values that share its storage.
+        # A change to one tensor affects all values that share its storage.
         self._values_by_storage: dict[int, list[TorchValue]] = {}
         self._memory_budget = MemoryBudget()
 
@@ -59,7 +59,7 @@ class KeptTensors:
 
         Args:
             tensor: The tensor.
-            must_copy: Whether to copy even a large tensor, because it may change unseen.
+            must_copy: Whether to copy even a large tensor, because the recording may not see its changes.
         """
         detached = tensor.detach()
         is_small = tensor.numel() <= SMALL_SIZE  # Copying a small tensor is cheaper than tracking its changes.
@@ -83,7 +83,7 @@ class KeptTensors:
 
 
 def count_in_place_changes(tensor: torch.Tensor) -> int:
-    """Return how often a tensor was changed in place; 0 for a tensor of inference mode, which has no counter."""
+    """Return the number of in-place changes to a tensor, or 0 for an inference tensor, which has no counter."""
     return 0 if tensor.is_inference() else tensor._version
 
 
@@ -98,7 +98,7 @@ def to_numpy(tensor: torch.Tensor) -> np.ndarray:
     bfloat16 and 8-bit floats are converted to float32, because NumPy has no such dtypes.
 
     Raises:
-        ValueError: If the tensor is on the device "meta" and has no elements.
+        ValueError: If the tensor is on the "meta" device and therefore has no elements.
 
     >>> to_numpy(torch.tensor([1.0, 2.0], requires_grad=True))
     array([1., 2.], dtype=float32)

@@ -1,4 +1,4 @@
-"""Find the parameters of a PyTorch program, and the names that the program has for them."""
+"""Find a PyTorch program's parameters and their names in the program."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .row_log import get_extra
 if TYPE_CHECKING:
     from .recording import TorchRecording
 
-MAX_DEPTH = 3  # The search for parameters looks this many levels into nested objects.
+MAX_DEPTH = 3  # The search for parameters descends this many levels into nested objects.
 
 
 def collect_model_parameters(module: torch.nn.Module) -> dict[str, Any]:
@@ -33,7 +33,7 @@ def collect_model_parameters(module: torch.nn.Module) -> dict[str, Any]:
 
 
 def collect_unregistered_parameters(recording: TorchRecording, module: torch.nn.Module) -> dict[str, Any]:
-    """Return the parameters that a module holds and the block used, but that ``module.parameters()`` does not list.
+    """Return the module's parameters that the block used but ``module.parameters()`` does not list.
 
     Args:
         recording: The recording of the block.
@@ -54,11 +54,11 @@ def collect_unregistered_parameters(recording: TorchRecording, module: torch.nn.
 
 
 class UnregisteredParameter(NamedTuple):
-    """A parameter that PyTorch does not find, because it is in a plain list, dictionary or object.
+    """A parameter that PyTorch does not find because it is in a plain list, dictionary or object.
 
     Attributes:
-        owner: The module that holds it.
-        attribute: The attribute of the owner that holds it.
+        owner: The module that holds the parameter.
+        attribute: The owner's attribute that contains the parameter.
         path: The path to the parameter from the root module.
         parameter: The parameter.
     """
@@ -70,9 +70,9 @@ class UnregisteredParameter(NamedTuple):
 
 
 def iter_unregistered_parameters(root_module: torch.nn.Module) -> Iterator[UnregisteredParameter]:
-    """Yield the parameters in plain lists, dictionaries and objects of a module and its submodules.
+    """Yield the parameters in a module's and its submodules' plain lists, dictionaries and objects.
 
-    PyTorch does not look for parameters there. Parameters that are registered elsewhere are also included.
+    PyTorch does not search these for parameters. Parameters that are registered elsewhere are also included.
     """
     for path, owner in root_module.named_modules():
         for attribute, value in [*vars(owner).items()]:
@@ -83,9 +83,9 @@ def iter_unregistered_parameters(root_module: torch.nn.Module) -> Iterator[Unreg
 
 
 def _iter_parameters_with_paths(value: Any, path: str, depth: int = 0) -> Iterator[tuple[str, torch.Tensor]]:
-    """Yield the parameters in a value, each with the path to it.
+    """Yield the parameters in a value, each with its path.
 
-    Looks only into containers and into objects of classes that the program defines.
+    The search covers only containers, and objects whose classes the program defines.
     """
     if isinstance(value, torch.nn.Parameter):
         yield path, value
@@ -101,8 +101,8 @@ def _iter_parameters_with_paths(value: Any, path: str, depth: int = 0) -> Iterat
 def collect_trained_sources(recording: TorchRecording) -> dict[str, Any]:
     """Return the parameters that the block trained, keyed by name.
 
-    These are the parameters of the modules that the block called and of the optimizers that took a step. If there are
-    none, returns the other leaves that need a gradient.
+    These are the parameters of called modules and of optimizers that took a step. If there are none, return the other
+    leaves that require a gradient.
     """
     log, sources = recording.log, dict[str, Any]()
     named_tensors = [
@@ -122,7 +122,7 @@ def collect_trained_sources(recording: TorchRecording) -> dict[str, Any]:
     if not (named_tensors or other_tensors):
         other_tensors = [tensor for _, tensor in leaves]
     for tensor in other_tensors:
-        # A tensor that was replaced in its module is skipped, because the explanation of its replacement covers it.
+        # A tensor replaced in its module is skipped, because the explanation of its replacement covers it.
         if tensor is not None and log.history.find_removal_site(tensor) is NOWHERE:
             named_tensors.append((find_access_path_in_program(tensor) or log.history.find_tensor_name(tensor), tensor))
     first_names = dict[int, tuple[str, Any]]()
@@ -134,9 +134,9 @@ def collect_trained_sources(recording: TorchRecording) -> dict[str, Any]:
 
 
 def find_access_path_in_program(searched_object: Any) -> str:
-    """Return the expression by which a program reaches an object; "" if the program does not reach it.
+    """Return the program's expression for an object, or "" if there is none.
 
-    The expression is a variable, or an attribute or element of the object in a variable, such as "net.layers[0]".
+    The expression is a variable name, or an attribute or element of a variable's object, such as "net.layers[0]".
     """
     return search_access_path(list_named_program_objects(), searched_object)
 
@@ -144,14 +144,14 @@ def find_access_path_in_program(searched_object: Any) -> str:
 def read_weights_around_last_step(
     recording: TorchRecording, source: torch.Tensor
 ) -> tuple[OptionalArray, OptionalArray]:
-    """Return the elements of a parameter before and after the last step of an optimizer that holds it.
+    """Return a parameter's elements before and after the last step of an optimizer that holds it.
 
     Args:
         recording: The recording of the program.
         source: The parameter.
 
     Returns:
-        Two float64 arrays; None instead of an array that is not known.
+        Two float64 arrays, with None in place of an unknown array.
     """
     if not recording.log.training.list_steps_of_parameter(source):
         return None, None

@@ -14,7 +14,7 @@ from ...recording.value_summary import ValueSummary
 if TYPE_CHECKING:
     from .recording import TorchRecording
 
-# The sentences of the cause "nonfinite_value" with advice on operations.
+# The variants of the "nonfinite_value" sentences that give advice about operations.
 VARIANTS = {
     "log": "log log2 log10 log1p",
     "division": "div truediv true_divide rdiv rtruediv reciprocal",
@@ -30,13 +30,13 @@ VARIANTS = {
 
 
 def explain_first_nonfinite_value(recording: TorchRecording) -> Explanation | None:
-    """Explain the first result that is not finite although it was computed from finite values.
+    """Explain the first non-finite result computed from finite values.
 
     Args:
         recording: The recording of the step.
 
     Returns:
-        The explanation; None if all results are finite, or if the inputs of the program are not.
+        The explanation, or None if all results are finite or the program's inputs are not.
     """
     rows = recording.rows
     for row in rows:

@@ -1,4 +1,4 @@
-"""Remove problems of the recorded steps that the whole run has shown to be none."""
+"""Remove problems of the recorded steps that the whole run has disproved."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from ..run_watch.report import ProblemGroup
 def remove_overruled_problems(
     groups: list[ProblemGroup], accounts: RunAccounts, keys_by_name: Mapping[str, int]
 ) -> list[ProblemGroup]:
-    """Return the problems that are still problems after the whole run.
+    """Return the problems that remain after the whole run.
 
-    A gradient that is not finite is none if a gradient scaler skipped its step. A parameter
-    that the first steps did not use, or did not change, is none if later steps did.
+    A non-finite gradient is not a problem if a gradient scaler skipped its step. A parameter that the first steps did
+    not use or change is not a problem if later steps did.
 
     Args:
         groups: The problems of the recorded steps.
         accounts: The accounts of the whole run.
-        keys_by_name: The keys of the parameters, by the names in the problems.
+        keys_by_name: The keys of the parameters, by their names in the problems.
     """
     kept = []
     for group in groups:
@@ -34,7 +34,7 @@ def remove_overruled_problems(
 
 
 def _is_overruled(group: ProblemGroup, account: Account, accounts: RunAccounts) -> bool:
-    """Return whether the account of a parameter shows that its problem is none."""
+    """Return whether a parameter's account disproves its problem."""
     if group.kind == "nonfinite":
         return accounts.count_steps()[1] > 0 and accounts.nonfinite_losses == 0
     stepped = accounts.count_fates(account, STEPPED, REUSED)

@@ -1,4 +1,4 @@
-"""The history of modules and their parameters: where each was created, frozen, replaced or copied."""
+"""Keep the history of modules and parameters, with the lines that created, froze, replaced or copied them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class ParameterCopy(NamedTuple):
 
     Attributes:
         original: A weak reference to the parameter that was copied.
-        site: The line of the program that copied it.
+        site: The program's line that copied the parameter.
     """
 
     original: weakref.ref[torch.Tensor]
@@ -24,13 +24,13 @@ class ParameterCopy(NamedTuple):
 
 
 class ParameterHistory:
-    """The lines on which parameters were named, copied, replaced or frozen.
+    """The names of parameters, and the lines that copied, replaced or froze them.
 
     Attributes:
         called_modules: The modules that the program called directly, not from another module.
-        tensor_names: The name of each parameter and buffer in its module.
-        parameter_copies: The original and the site of each parameter that ``copy.deepcopy`` created.
-        freezing_sites: Where ``requires_grad`` of a tensor was set to False.
+        tensor_names: Each parameter's and buffer's name in its module.
+        parameter_copies: The original and the copying site for each parameter created by ``copy.deepcopy``.
+        freezing_sites: The lines that set a tensor's ``requires_grad`` to False.
     """
 
     def __init__(self) -> None:
@@ -43,14 +43,14 @@ class ParameterHistory:
         self.freezing_sites: IdentityMap[Site] = IdentityMap()
 
     def find_deep_copy_site(self, tensor: torch.Tensor | None, original: torch.Tensor) -> Site:
-        """Return where a leaf was copied, if it is a deep copy of ``original``, or a copy of such a copy.
+        """Return the site of the last copy that led from ``original`` to a leaf.
 
         Args:
-            tensor: The leaf that may be a copy; None is never a copy.
-            original: The parameter that may have been copied.
+            tensor: The possible copy. None is never a copy.
+            original: The possible original.
 
         Returns:
-            The site of the last copy in the chain; NOWHERE if the leaf is not a copy.
+            The site of the last copy in the chain, or NOWHERE if the leaf is not a copy.
         """
         sites = []
         while tensor is not original and (parameter_copy := self.parameter_copies.get(tensor)) is not None:
@@ -59,7 +59,7 @@ class ParameterHistory:
         return sites[0] if sites and tensor is original else NOWHERE
 
     def note_replacement_in_module(self, old_part: Any, new_part: Any) -> None:
-        """Note that a module has a new parameter or layer in place of an old one.
+        """Record that a new parameter or layer replaced an old one in a module.
 
         Args:
             old_part: The parameter or layer that was replaced.
@@ -70,11 +70,11 @@ class ParameterHistory:
         self._insertions.append((weakref.ref(new_part), find_user_site()))
 
     def find_removal_site(self, tensor: torch.Tensor) -> Site:
-        """Return where a parameter, or the layer that has it, was replaced in its module; NOWHERE if it was not."""
+        """Return the line that replaced a parameter or its layer in the module, or NOWHERE if there is none."""
         return self._removal_sites.get(tensor, NOWHERE)
 
     def find_insertion_site(self, tensor: torch.Tensor) -> Site:
-        """Return where a parameter, or the layer that has it, replaced another in a module; NOWHERE if it did not."""
+        """Return the line that put a parameter or its layer in another's place, or NOWHERE if there is none."""
         for ref, site in self._insertions:
             new = ref()
             if new is tensor or (
@@ -84,7 +84,7 @@ class ParameterHistory:
         return NOWHERE
 
     def list_called_root_modules(self) -> list[torch.nn.Module]:
-        """Return the modules that the block called and that are not part of another such module."""
+        """Return the called modules that are not part of another called module."""
         modules = [module for ref in self.called_modules if (module := ref()) is not None]
         return [
             module
@@ -93,10 +93,10 @@ class ParameterHistory:
         ]
 
     def find_root_module_and_path(self, parameter: torch.Tensor) -> tuple[torch.nn.Module | None, str]:
-        """Return the called root module that has a parameter, and the path of the parameter in it.
+        """Return the called root module that contains a parameter, and the parameter's path in it.
 
         Returns:
-            The module and the dotted path; (None, "") if no called module has the parameter.
+            The module and the dotted path, or (None, "") if no called module contains the parameter.
         """
         paths = (
             (root, path)

@@ -1,4 +1,4 @@
-"""Run a patched program in copies of the process, in order to judge the patch."""
+"""Run a patched program in copies of the process to judge the patch."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .recording import TorchRecording
 
 SendRequest = Callable[[dict[str, Any]], dict[str, Any] | None]  # Requests and answers are JSON.
-JUDGED_PASSES = 5  # So many passes show whether a wrong gradient is right with the patch.
+JUDGED_PASSES = 5  # The number of passes that show whether the patch corrects a wrong gradient.
 
 
 def try_patch(
@@ -34,12 +34,13 @@ def try_patch(
     Args:
         group: The problem.
         source: The text of the program.
-        pass_number: The backward pass in which the problem shows.
-        send_request: Asks a copy that runs the program from its start; returns None if that is not possible.
+        pass_number: The backward pass that shows the problem.
+        send_request: Sends a request to a copy that runs the program from its start, and returns the answer, or None
+            if that is not possible.
         problems: All problems of the recorded steps.
 
     Returns:
-        The problem with the result of the trial.
+        The problem, with the result of the trial.
     """
     patched = apply_patch(source, group.patch_line or group.line or 0, group.patch or "")
     if patched is None:
@@ -77,16 +78,16 @@ def _read_facts(answer: Mapping[str, Any]) -> PassFacts:  # The answer is JSON.
 
 
 def measure_shares(recording: TorchRecording, file: str, first_line: int, last_line: int) -> dict[str, float]:
-    """Return the norms of what some lines send to the values that they read, in the last backward pass.
+    """Return the norms of the gradients that some lines send to their inputs in the last backward pass.
 
     Args:
         recording: The recording of the pass.
-        file: The file of the lines.
-        first_line: The first of the lines.
-        last_line: The last of them.
+        file: The file that contains the lines.
+        first_line: The first line.
+        last_line: The last line.
 
     Returns:
-        The norms, by a description of the value.
+        The norms, by a description of the input.
     """
     if not recording.sweeps:
         return {}
@@ -103,7 +104,7 @@ def measure_shares(recording: TorchRecording, file: str, first_line: int, last_l
             if share.row in inside or array is None:
                 continue
             row = rows[share.row]
-            # The patch may move later lines, so that their numbers would not be the same in both runs.
+            # The patch may move later lines, so their numbers may differ between the two runs.
             line = row.site[1] if row.site[1] and row.site[1] <= last_line else None
             place = "" if line is None else format_place(row.site[0], line)
             result = fill("the result of {op}", op=row.op) if row.kind == "operation" else row.name or row.op

@@ -1,7 +1,8 @@
-"""Run a PyTorch program for ``minitape explain``: watch the whole run, and record and explain the step that went wrong.
+"""Run a PyTorch program for ``minitape explain``, and explain the step that went wrong.
 
-The first steps are recorded in the run itself. If a later step goes wrong, a copy of the process goes there again with
-the same random numbers, and records that step only. The copy is made before the program begins, or while it runs.
+The first steps are recorded in the watched run itself. If a later step goes wrong, a copy of the process repeats the
+run up to this step with the same random numbers, and records only this step. The copy is created before the program
+begins or while it is running.
 """
 
 from __future__ import annotations
@@ -44,40 +45,42 @@ from .patch_runs import try_patch
 from .raised_errors import explain_raised_error
 from .recording import TorchRecording, keep_models_alive, record
 
-SEED = 20240  # The seed of all random numbers, unless the program sets its own.
-COPY_INTERVAL = 5.0  # A copy of the running program is made every so many seconds.
+SEED = 20240  # The seed for all random numbers, unless the program sets its own.
+COPY_INTERVAL = 5.0  # The number of seconds between copies of the running program.
 MAX_COPIES = 2
-EARLY_REPORT_SECONDS = 20.0  # If the first steps show a problem, it is reported after so many seconds at the latest.
-MAX_TRIALS = 4  # The patches of so many problems are tried.
-MAX_TRIAL_SECONDS = 30.0  # A patch is not tried if it takes longer to reach the step in question.
-QUICK_REPEAT_SECONDS = 60.0  # A run that takes less time is repeated from its start, with the same threads.
-MAX_REPEAT_SECONDS = 600  # A run that takes longer is not repeated unless the user asks for it.
+EARLY_REPORT_SECONDS = 20.0  # The maximum number of seconds before a problem in the first steps is reported.
+MAX_TRIALS = 4  # The number of problems whose patches are tried.
+MAX_TRIAL_SECONDS = 30.0  # A patch is not tried if reaching the step in question takes more seconds than this.
+QUICK_REPEAT_SECONDS = (
+    60.0  # A run that takes less than this number of seconds is repeated from its start with the same threads.
+)
+MAX_REPEAT_SECONDS = 600  # A run that takes more than this number of seconds is repeated only at the user's request.
 
 
 def seed_random_numbers() -> None:
-    """Seed Python's, NumPy's and PyTorch's random numbers, so that a second run draws the same ones."""
+    """Seed Python's, NumPy's and PyTorch's random generators, so that a second run draws the same numbers."""
     random.seed(SEED)
     np.random.seed(SEED)
     torch.manual_seed(SEED)
 
 
 class WatchedProgram:
-    """A program that runs under watch.
+    """A program that runs under a watch.
 
     Attributes:
-        text: The text of the program.
-        watch: The watch of the run.
-        may_repeat: Whether the user allows a second run of a program that writes files, or takes long.
-        anomaly_answer: What a copy has found about the first number that is not finite; None without one.
+        text: The program's text.
+        watch: The watch on the run.
+        may_repeat: Whether the user allows a second run even if the program writes files or takes a long time.
+        anomaly_answer: A copy's answer about the first non-finite value, or None if there is none.
     """
 
     def __init__(self, text: RunnableProgram, may_repeat: bool, options: dict[str, int]) -> None:
         """Prepare the run.
 
         Args:
-            text: The text of the program.
-            may_repeat: Whether the user allows a second run in any case.
-            options: The options of ``record`` that choose the recorded steps.
+            text: The program's text.
+            may_repeat: Whether the user allows a second run in all cases.
+            options: The options of ``record`` that select the recorded steps.
         """
         self.text, self.may_repeat, self.options = text, may_repeat, options
         self.watch = TorchRunWatch(on_pass=self._on_pass)
@@ -88,8 +91,8 @@ class WatchedProgram:
         self._start_copy: WaitingCopy | None = None
         self._copies: list[WaitingCopy] = []
         self._began = self._copied_at = time.monotonic()
-        self._copy_window: CopyWindow | None = None  # Only in a copy that was asked.
-        self._recording: Any = None  # The steps that the options choose. It has the attributes of a recording.
+        self._copy_window: CopyWindow | None = None  # This is set only in a copy that answers a request.
+        self._recording: Any = None  # The steps selected by the options. This object has the attributes of a recording.
         self._pages: list[ModelPage] = []
         self._keys_by_name: dict[str, int] = {}
         self._early_report: RunReport | None = None
@@ -98,10 +101,11 @@ class WatchedProgram:
     # -- the run -----------------------------------------------------------------------------------
 
     def run_program(self, on_problem: Callable[[RunReport], object]) -> RunReport:
-        """Run the program, and report on it.
+        """Run the program and report on it.
 
         Args:
-            on_problem: Called with a report of the first steps if they show a problem and the program runs on for long.
+            on_problem: Called with a report about the first steps if they show a problem and the program keeps
+                running for a long time.
         """
         self._on_problem = on_problem
         self.obstacle = find_obstacle_to_copies()
@@ -144,11 +148,11 @@ class WatchedProgram:
             self.watch.patches.undo_all()
 
     def _explain_first_steps(self, recording: Any, on_problem: Callable[[RunReport], object] | None) -> None:
-        """Explain the recorded steps, and keep a report for a program that runs on for long.
+        """Explain the recorded steps, and prepare a report in case the program keeps running for a long time.
 
         Args:
             recording: The recorded steps.
-            on_problem: A function that is called later with the report; None if the program has ended.
+            on_problem: A function to call later with the report, or None if the program has ended.
         """
         if self._pages and self._pages[0].problems:
             return
@@ -156,7 +160,7 @@ class WatchedProgram:
             latest: TorchRecording = recording.latest
             self._keys_by_name = {name: id(source) for name, source in latest.collect_trained_sources().items()}
             page = recording.explain()
-        except Exception as error:  # An error while explaining must not end the training.
+        except Exception as error:  # An error in an explanation must not end the training.
             warn_at_user_line(f"The gradients were not explained: {type(error).__name__}: {error}")
             return
         self._pages[:] = [page]
@@ -167,7 +171,7 @@ class WatchedProgram:
     # -- copies ------------------------------------------------------------------------------------
 
     def _on_pass(self, pass_number: int) -> None:
-        """Make a copy now and then, and ask one as soon as a number is not finite.
+        """Create a copy at intervals, and send one a request as soon as a non-finite value appears.
 
         Args:
             pass_number: The number of the pass that has just ended.
@@ -192,10 +196,10 @@ class WatchedProgram:
             self._make_copy(pass_number)
 
     def _make_copy(self, pass_number: int) -> None:
-        """Copy the running program, if it can go on in another process.
+        """Copy the running program if it can continue in another process.
 
         Args:
-            pass_number: The number of backward passes that have run.
+            pass_number: The number of completed backward passes.
         """
         is_alone = not self.side_effects.first and not torch.cuda.is_initialized()
         if self._start_copy is None or not is_alone or find_obstacle_to_copies():
@@ -214,7 +218,7 @@ class WatchedProgram:
         self._continue_as_copy(copy)
 
     def _continue_as_copy(self, request: CopyRequest) -> None:
-        """Go on with the program in this process, in order to answer a request.
+        """Continue the program in this process to answer a request.
 
         Args:
             request: The request to answer.
@@ -225,7 +229,7 @@ class WatchedProgram:
         self._copy_window.on_pass(self.watch.accounts.passes)
 
     def _run_again(self, request: CopyRequest) -> NoReturn:
-        """Run the program from its start in this process, in order to answer a request.
+        """Run the program from its start in this process to answer a request.
 
         Args:
             request: The request to answer.
@@ -240,17 +244,17 @@ class WatchedProgram:
         request.answer_and_exit(None)
 
     def _ask_about_anomaly(self, anomaly: Anomaly) -> dict[str, Any] | None:  # The answer is JSON.
-        """Let a copy record the pass in which the first number that is not finite arose.
+        """Have a copy record the pass in which the first non-finite value arose.
 
         Args:
-            anomaly: The first number that is not finite.
+            anomaly: The first non-finite value.
         """
         return self._ask_copy(
             anomaly.first_pass, {"kind": "anomaly", "low": anomaly.first_pass, "high": anomaly.pass_number}
         )
 
     def _ask_copy(self, low: int, fields: dict[str, Any]) -> dict[str, Any] | None:  # Both are JSON.
-        """Ask the copy that is nearest before a pass. Sets ``obstacle`` and returns None without one."""
+        """Send a request to the last copy before a pass. If there is none, set ``obstacle`` and return None."""
         seconds = time.monotonic() - self._began
         usable = [copy for copy in self._copies if copy.pass_number < low]
         is_quick = seconds < QUICK_REPEAT_SECONDS
@@ -264,7 +268,7 @@ class WatchedProgram:
         return answer
 
     def _send_to_running_copy(self, copy: WaitingCopy, fields: dict[str, Any]) -> dict[str, Any] | None:
-        """Ask a copy that was made while the program ran. Request and answer are JSON.
+        """Send a JSON request to a copy created during the run, and return its JSON answer.
 
         Args:
             copy: The copy.
@@ -274,11 +278,11 @@ class WatchedProgram:
         return None if not answer or answer.get("stopped_by") else {**answer, "from_pass": copy.pass_number}
 
     def _send_to_start_copy(self, fields: dict[str, Any], seconds: float) -> dict[str, Any] | None:
-        """Ask the copy that runs the program from its start. Request and answer are JSON.
+        """Send a JSON request to the copy that runs the program from its start, and return its JSON answer.
 
         Args:
             fields: The request.
-            seconds: How long the program has run so far.
+            seconds: The program's running time so far.
         """
         effect = "" if self.may_repeat else self.side_effects.first
         if self._start_copy is None:
@@ -302,7 +306,7 @@ class WatchedProgram:
     # -- the report --------------------------------------------------------------------------------
 
     def _build_report(self, recording: Any, error: BaseException | None) -> RunReport:
-        """Return the report of the run that has ended."""
+        """Return the report about the finished run."""
         accounts = self.watch.accounts
         if self._anomaly_is_new:
             self._anomaly_was_recorded = recording._open_block is not None
@@ -326,7 +330,7 @@ class WatchedProgram:
         return report
 
     def _add_findings(self, report: RunReport, groups: list[ProblemGroup]) -> None:
-        """Add the problems of the first steps, what the accounts show, and the summary.
+        """Add the problems of the first steps, the findings from the accounts, and the summary.
 
         Args:
             report: The report to extend.
@@ -344,7 +348,7 @@ class WatchedProgram:
                 report.problems.append(
                     build_problem_group(finding.to_explanation("torch"), names, _format_heading(names))
                 )
-        # What a run does wrong may be why its numbers are not finite.
+        # A mistake found in the run may be the cause of its non-finite values.
         report.problems += [group for group in groups if group.kind == "nonfinite"]
         is_well = not (report.problems or report.anomaly or report.error)
         if not accounts.passes and self.watch.gradient_calls and not report.error:
@@ -353,10 +357,10 @@ class WatchedProgram:
             report.summary = summarize_run(accounts, self._find_name, accused, is_well)
 
     def _try_patches(self, report: RunReport) -> None:
-        """Try the patches of the problems, each in copies that run the program from its start.
+        """Try the patch for each problem in copies that run the program from its start.
 
         Args:
-            report: The report whose patches are tried.
+            report: The report with the patches to try.
         """
         pass_number = 1
         if self.anomaly_answer is not None:
@@ -378,7 +382,7 @@ class WatchedProgram:
                 groups[index] = try_patch(group, source, number, self._send_trial, report.problems)
 
     def _send_trial(self, fields: dict[str, Any]) -> dict[str, Any] | None:  # Both are JSON.
-        """Ask a copy that runs the program from its start; return None if that is not possible.
+        """Send a request to a copy that runs the program from its start, or return None if that is not possible.
 
         Args:
             fields: The request.
@@ -391,12 +395,12 @@ class WatchedProgram:
         return None if answer is None or answer.get("stopped_by") else answer
 
     def _find_name(self, key: int) -> str:
-        """Return the name of a parameter, as the page of the first steps has it if possible."""
+        """Return a parameter's name, preferring the name on the page about the first steps."""
         page_names = {page_key: name for name, page_key in self._keys_by_name.items()}
         return page_names.get(key) or self.watch.find_name(key) or "?"
 
     def _explain_error(self, recording: Any, error: BaseException) -> ProblemGroup | None:
-        """Explain the error that ended the program, if it came from autograd.
+        """Explain the error that ended the program if autograd raised it.
 
         Args:
             recording: The recorded steps.
@@ -419,11 +423,11 @@ class WatchedProgram:
         return None if raised is None else restore_problem_group(raised)
 
     def _add_anomaly(self, report: RunReport, anomaly: Anomaly, recording: Any) -> None:
-        """Add to a report what is known of the first number that is not finite.
+        """Add the facts about the first non-finite value to a report.
 
         Args:
             report: The report to extend.
-            anomaly: The first number that is not finite.
+            anomaly: The first non-finite value.
             recording: The recorded steps.
         """
         report.anomaly = describe_anomaly(anomaly, self.watch.accounts.losses)

@@ -1,4 +1,4 @@
-"""Explain the error that ended a program, from the recording of the step that raised it."""
+"""Use the recording of a failed step to explain the error that ended a program."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ def explain_raised_error(recording: TorchRecording, error: BaseException) -> Exp
     """Explain the error that ended a program.
 
     Args:
-        recording: The recording of the step that raised it.
+        recording: The recording of the step that raised the error.
         error: The error.
 
     Returns:
-        The explanation; None if the error does not come from autograd, or has no known explanation.
+        The explanation, or None if the error is not from autograd or has no known explanation.
     """
     message, names = str(error), TensorNames(error)
     if "second time" in message:
@@ -49,7 +49,7 @@ def explain_raised_error(recording: TorchRecording, error: BaseException) -> Exp
 
 
 def _explain_by_checks(recording: TorchRecording) -> Explanation | None:
-    """Explain an error by the checks for one source, with any source that the failed pass would have reached.
+    """Explain an error with the checks for one source, using any source that the failed pass would have reached.
 
     Args:
         recording: The recording of the step.
@@ -65,7 +65,7 @@ def _explain_by_checks(recording: TorchRecording) -> Explanation | None:
 
 
 def _explain_second_backward(recording: TorchRecording, names: TensorNames) -> Explanation | None:
-    """Name the value that carries the graph of an earlier pass into this one.
+    """Name the value that carries an earlier pass's graph into this pass.
 
     Args:
         recording: The recording of the step.
@@ -78,7 +78,7 @@ def _explain_second_backward(recording: TorchRecording, names: TensorNames) -> E
     carriers = _find_carriers(rows, failed, freed)
     if not carriers:
         return None
-    if failed & set(carriers):  # The same loss was given to backward() again.
+    if failed & set(carriers):  # The program called backward() on the same loss again.
         site = recording.error[1] if recording.error else NOWHERE
         return _build_explanation("backward_twice", "", site)
     carrier = rows[carriers[-1]]
@@ -92,12 +92,12 @@ def _explain_second_backward(recording: TorchRecording, names: TensorNames) -> E
 
 
 def _find_carriers(rows: list[RecordedRow], targets: set[int], freed: set[int]) -> list[int]:
-    """Return the results of an earlier pass that the targets use first, in the order of creation.
+    """Return the nearest results from an earlier pass among the targets' ancestors, in order of creation.
 
     Args:
         rows: All rows.
-        targets: The rows at which the failed pass began.
-        freed: The rows whose graph an earlier pass has freed.
+        targets: The target rows of the failed pass.
+        freed: The rows whose graphs an earlier pass freed.
     """
     carriers, waiting, seen = set[int](), [*targets], set[int]()
     while waiting:
@@ -116,7 +116,7 @@ def _find_carriers(rows: list[RecordedRow], targets: set[int], freed: set[int]) 
 
 
 def _explain_unreachable_input(recording: TorchRecording, names: TensorNames) -> Explanation | None:
-    """Name the input of ``autograd.grad`` that the output was not computed from, and its nearest relative.
+    """Name the ``autograd.grad`` input that the output does not depend on, and its nearest related row.
 
     Args:
         recording: The recording of the step.
@@ -141,11 +141,11 @@ def _explain_unreachable_input(recording: TorchRecording, names: TensorNames) ->
 
 
 def _collect_ancestors(rows: list[RecordedRow], starts: Iterable[int]) -> set[int]:
-    """Return rows and all rows that they were computed from.
+    """Return some rows together with all of their ancestors.
 
     Args:
         rows: All rows.
-        starts: The numbers of the first rows.
+        starts: The numbers of the rows to start from.
     """
     ancestors, waiting = set[int](), [*starts]
     while waiting:
@@ -157,11 +157,11 @@ def _collect_ancestors(rows: list[RecordedRow], starts: Iterable[int]) -> set[in
 
 
 def _find_use_in_scope(source: RecordedRow, name: str) -> Site | None:
-    """Return the line that uses a relative by name, in the function that created the source.
+    """Return the line in the function that created the source which uses a related row's name.
 
     Args:
-        source: The row of the source.
-        name: The name of the relative.
+        source: The source's row.
+        name: The related row's name.
     """
     start = program_text.find_statement(source.site)
     if not start or not name.replace(".", "_").isidentifier():
@@ -177,18 +177,18 @@ def _find_use_in_scope(source: RecordedRow, name: str) -> Site | None:
 
 
 def _find_first_use(rows: list[RecordedRow], relative: RecordedRow, used: set[int]) -> Site | None:
-    """Return the line of the first operation that reads a row and that the output was computed from.
+    """Return the line of the first operation that reads a row and contributes to the output.
 
     Args:
         rows: All rows.
-        relative: The row.
+        relative: The row to look for among the operations' inputs.
         used: The rows that the output was computed from.
     """
     return next((row.site for row in rows if relative.index in row.inputs and row.index in used), None)
 
 
 def _explain_untracked_tensor(recording: TorchRecording, names: TensorNames) -> Explanation | None:
-    """Name the tensor that has no history: an input of ``autograd.grad``, or the target of a backward pass.
+    """Name the tensor without a history, either an ``autograd.grad`` input or a backward pass's target.
 
     Args:
         recording: The recording of the step.
@@ -213,7 +213,7 @@ def _explain_untracked_tensor(recording: TorchRecording, names: TensorNames) -> 
 
 
 def _explain_grad_of_result(recording: TorchRecording, error: BaseException, names: TensorNames) -> Explanation | None:
-    """Explain that ``.grad`` was None, because the tensor is not a leaf, on the line that raised the error.
+    """Explain that ``.grad`` was None on the line that raised the error because the tensor is not a leaf.
 
     Args:
         recording: The recording of the step.
@@ -237,7 +237,7 @@ def _explain_grad_of_result(recording: TorchRecording, error: BaseException, nam
 
 
 class TensorNames:
-    """The names that the functions which an error has ended had for their tensors.
+    """The names of tensors in the functions that an error ended.
 
     >>> TensorNames(ValueError()).find_name(torch.ones(1))
     ''
@@ -261,7 +261,7 @@ class TensorNames:
             self._names.setdefault(id(value), name)
 
     def find_name(self, tensor: torch.Tensor) -> str:
-        """Return the name of a tensor; "" if no frame has one.
+        """Return a tensor's name, or "" if no frame has a name for it.
 
         Args:
             tensor: The tensor.
@@ -269,7 +269,7 @@ class TensorNames:
         return self._names.get(id(tensor), "")
 
     def name_row(self, row: RecordedRow) -> str:
-        """Return the program's name for the value of a row, or the operation that computed it.
+        """Return the program's name for a row's value, or the operation that computed the value.
 
         Args:
             row: The row.
@@ -282,13 +282,13 @@ class TensorNames:
 
 
 def _build_explanation(cause: str, variant: str, site: Site, fields: dict[str, Any] | None = None) -> Explanation:
-    """Return an explanation with the sentences of a cause.
+    """Return an explanation that consists of a cause's sentences.
 
     Args:
         cause: The cause.
-        variant: Which of the sentences of the cause fits.
+        variant: The variant of the cause's sentences to use.
         site: The line to blame.
-        fields: The values for the fields of the sentences.
+        fields: The values of the sentences' fields.
     """
     text = CAUSES[cause].find_text("torch", variant)
     values = {"line": format_bracketed_place(*site), **(fields or {})}

@@ -1,4 +1,4 @@
-"""The block that records a PyTorch program, and the recording that explains it."""
+"""Define the block that records a PyTorch program, and the recording that explains the program."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
 
 class TorchRecording(FrameworkRecording):
-    """What a block of PyTorch computed.
+    """The recorded computation of a PyTorch block.
 
     Attributes:
-        error: The error that a backward pass or an in-place change of a leaf raised, and its site; None without an
-            error.
-        failed_source_rows: The rows of the inputs by which a failed ``autograd.grad`` was to differentiate.
-        failed_sweep: The incomplete sweep of a failed backward pass; None if it failed at once.
+        error: The error raised by a backward pass or an in-place change of a leaf, with its site, or None if there
+            was no error.
+        failed_source_rows: The rows of the inputs given to an ``autograd.grad`` that failed.
+        failed_sweep: The incomplete sweep of a failed backward pass, or None if the pass failed immediately.
         log: The log that writes the rows.
 
     >>> w = torch.tensor([1.0, 2.0], requires_grad=True)
@@ -52,7 +52,7 @@ class TorchRecording(FrameworkRecording):
         self.log = TorchLog(self)
 
     def _explain_gradient(self, target: Any, source: Any) -> Explanation:
-        # The error came before any backward pass, so no target is known.
+        # The error occurred before any backward pass, so no target is known.
         failed_early = self.error is not None and not self.sweeps and not self.failed_target_rows
         target = self.find_last_target_row() if target is None and not failed_early else target
         from .checks import explain_gradient
@@ -66,9 +66,9 @@ class TorchRecording(FrameworkRecording):
         return collect_trained_sources(self)
 
     def find_model_sources(self, model: Any) -> dict[str, Any] | None:
-        """Return the parameters of a module, keyed by name; None if the object is not a module.
+        """Return the parameters of a module, keyed by name, or None if the object is not a module.
 
-        Parameters that the module holds without registering them are included if the block used them.
+        The result includes unregistered parameters that the module holds and the block used.
         """
         from .model_parameters import collect_model_parameters, collect_unregistered_parameters
 
@@ -77,27 +77,27 @@ class TorchRecording(FrameworkRecording):
         return collect_model_parameters(model) | collect_unregistered_parameters(self, model)
 
     def build_checked_run(self) -> CheckedRun:
-        """Return the run that the checks for wrong gradients read."""
+        """Return the facts that the checks for wrong gradients read."""
         from .suspects import build_checked_run
 
         return build_checked_run(self)
 
     def list_rows(self, source: Any) -> list[int]:
-        """Return all rows that stood for a tensor, in order; an empty list for other objects."""
+        """Return all rows that stood for a tensor, in order, or an empty list for any other object."""
         return self.log.list_rows(source) if isinstance(source, torch.Tensor) else []
 
     def read_weights_around_last_step(self, source: Any) -> tuple[OptionalArray, OptionalArray]:
-        """Return the elements of a parameter before and after its last optimizer step; (None, None) without a step."""
+        """Return a parameter's elements around its last optimizer step, or (None, None) if there was no step."""
         from .model_parameters import read_weights_around_last_step
 
         return read_weights_around_last_step(self, source)
 
     def find_last_target_row(self) -> RowNumber | None:
-        """Return the target row of the last backward pass, even if it failed; None if no backward pass ran."""
+        """Return the target row of the last backward pass, even if it failed, or None if no backward pass ran."""
         return RowNumber(self.failed_target_rows[-1]) if self.failed_target_rows else super().find_last_target_row()
 
     def find_row(self, value: Any) -> int | None:
-        """Return the last row that stands for a tensor or has a given number; None without such a row."""
+        """Return the last row that stands for a tensor or has a given number, or None if there is no such row."""
         if isinstance(value, torch.Tensor):
             rows = self.log.list_rows(value)
             return rows[-1] if rows else None
@@ -105,14 +105,14 @@ class TorchRecording(FrameworkRecording):
 
     @property
     def leaves(self) -> Mapping[int, Any]:
-        """The tensors that are still alive, keyed by row."""
+        """The tensors that still exist, keyed by row."""
         live_tensors = ((recorded_row.index, get_extra(recorded_row).tensor_ref()) for recorded_row in self.rows)
         return {
             row: SimpleNamespace(variable=None, tensor=tensor) for row, tensor in live_tensors if tensor is not None
         }
 
     def close(self) -> None:
-        """Name the parameters as their modules do, and mark the recording as complete."""
+        """Name the parameters after their paths in the modules, and mark the recording as complete."""
         for recorded_row in self.rows:
             if recorded_row.kind == "operation" or recorded_row.name:
                 continue
@@ -126,15 +126,16 @@ STEP_ENDS = [(torch.Tensor, "backward"), (torch.autograd, "backward"), (torch.au
 
 
 def record(*, every: int | None = None, first: int | None = None) -> AbstractContextManager[TorchRecording]:
-    """Record the PyTorch program in the block: its operations, and the backward passes that run in it.
+    """Record the operations and backward passes of the PyTorch program in the block.
 
     A recorded training step takes two to three times as long. With ``every`` or ``first``, the block records only a few
     steps, from one backward pass to the next, and the other steps run unobserved. Such a block may stay in a training
-    loop.
+    loop permanently.
 
-    A recording has at most 20,000 rows; ``recording.left_out`` counts the operations after them. Small tensors are
-    copied. Large tensors are kept as long as nothing changes them, up to 64 MB in all. Above this limit, the oldest of
-    them are reduced to summaries.
+    A recording has at most 20,000 rows. ``recording.left_out`` counts the operations that did not fit. Small tensors
+    are
+    copied. Large tensors are kept until something changes them, up to 64 MB in total. Above this limit, the oldest
+    large tensors are reduced to summaries.
 
     Args:
         every: Record the first step and then every ``every``-th step. The latest recording answers ``explain``.
@@ -182,14 +183,15 @@ def keep_models_alive() -> Iterator[None]:
 
 
 def why(loss: Any, model: Any = None) -> ModelPage:
-    """Explain why parts of a model have no gradient or a wrong gradient from a loss, in one call instead of a block.
+    """Explain in one call why a model's parameters have a missing or wrong gradient, without a recording block.
 
     No ``.grad`` changes.
 
     Args:
-        loss: A function without arguments that computes the loss, or the loss itself. If it is a tensor, it was
-            computed before, so the explanations have no lines.
-        model: The model, in any form that ``recording.explain`` accepts; None for all that the function used.
+        loss: A function that takes no arguments and computes the loss, or the loss itself. A loss tensor was computed
+            before the call, so its explanations name no lines.
+        model: The model, in any form that ``recording.explain`` accepts, or None for every parameter that the
+            function used.
 
     Returns:
         The page of explanations.

@@ -32,20 +32,21 @@ LABELS = dict(
 
 
 class TorchExtra:
-    """The facts about a row of PyTorch that explain needs.
+    """The facts that ``explain`` needs about a PyTorch row.
 
     Attributes:
         tensor_ref: A weak reference to the tensor.
-        node_name: The name of the autograd node; "" for a leaf.
-        custom_rule: The ``backward()`` of a custom autograd Function; None for other operations.
-        call_stack: For a row that ran while gradients were off, the sites of its callers, the outermost first.
-        is_wrapped: Whether the row is a new leaf around the values of another tensor, as by ``nn.Parameter(t)``.
+        node_name: The name of the autograd node, or "" for a leaf.
+        custom_rule: The ``backward()`` of a custom autograd Function, or None for other operations.
+        call_stack: For an operation that ran while gradients were off, the sites of its callers, outermost first.
+        is_wrapped: Whether the row is a new leaf with the values of another tensor, as created by
+            ``nn.Parameter(t)``.
     """
 
     __slots__ = "tensor_ref node_name custom_rule call_stack is_wrapped".split()
 
     def __init__(self, tensor: torch.Tensor, call_stack: Sequence[Site] = (), is_wrapped: bool = False) -> None:
-        """Store the facts about the row of ``tensor``."""
+        """Store the facts about the row for ``tensor``."""
         self.tensor_ref = weakref.ref(tensor)
         self.call_stack, self.is_wrapped = call_stack, is_wrapped
         node = find_autograd_node(tensor)
@@ -53,22 +54,22 @@ class TorchExtra:
         self.custom_rule = type(node)._forward_cls.backward if isinstance(node, BackwardCFunction) else None
 
     def find_object(self) -> torch.Tensor | None:
-        """Return the tensor; None if it is gone."""
+        """Return the tensor, or None if it no longer exists."""
         return self.tensor_ref()
 
 
 def get_extra(row: RecordedRow) -> TorchExtra:
-    """Return the facts about a row of PyTorch, with their type."""
+    """Return the facts about a row as ``TorchFacts``."""
     extra: TorchExtra = row.extra
     return extra
 
 
 class GradClearing(NamedTuple):
-    """The event that ``.grad`` was set to None.
+    """An event in which ``.grad`` was set to None.
 
     Attributes:
-        site: The line that set it.
-        sweep_count: The number of backward passes before it.
+        site: The line that set it to None.
+        sweep_count: The number of earlier backward passes.
     """
 
     site: Site
@@ -79,9 +80,9 @@ class LeafOrigin(NamedTuple):
     """The origin of a leaf's values.
 
     Attributes:
-        cause: The cause why the leaf has no history; "" if its values were not computed.
-        rows: The rows from whose values the leaf was created.
-        site: The line that created it.
+        cause: Why the leaf has no history, or "" if its values were not computed.
+        rows: The rows whose values the leaf was created from.
+        site: The line that created the leaf.
     """
 
     cause: str
@@ -96,22 +97,24 @@ class TorchLog:
         recording: The recording.
         rows: The rows of the recording.
         kept_tensors: The tensors that the recording keeps.
-        graph: The hooks on autograd's nodes.
+        graph: The hooks on autograd nodes.
         training: The backward passes and optimizer steps.
         history: The history of parameters.
-        scope: The path of the modules that run, the outermost first.
-        unrecorded_rows: The rows of tensors that were computed before the block, or by C++ alone. Their site is the
-            line that first used them.
-        in_place_changes: Pairs of rows, of a value before and after it was changed in place.
-        grad_clearings: When and where each ``.grad`` was set to None, by tensor.
-        unrecorded_use_sites: Where a call that is not recorded, such as a ``torch.func`` transform, used a tensor.
-        grad_reads: For each ``.grad`` that the program read, the target rows of its pass and the line that read it.
-        missing_grad_reads: (row, site) of each ``.grad`` that was read from a result of an operation, and was None.
-        creations: Where a parameter, or a tensor from a function without tensor arguments, was created.
+        scope: The path of the running modules, outermost first.
+        unrecorded_rows: The rows of tensors that were computed before the block, or entirely in C++. Their site is
+            the first line that used them.
+        in_place_changes: Pairs of rows for values before and after in-place changes.
+        grad_clearings: The events in which each tensor's ``.grad`` was set to None.
+        unrecorded_use_sites: The lines on which unrecorded calls, such as ``torch.func`` transforms, used each
+            tensor.
+        grad_reads: For each ``.grad`` that the program read, the target rows of its backward pass and the line of the
+            read.
+        missing_grad_reads: The (row, site) of each read of an operation result's ``.grad`` that gave None.
+        creations: The lines that created parameters, and tensors from functions without tensor arguments.
     """
 
     def __init__(self, recording: TorchRecording) -> None:
-        """Start the log of ``recording``."""
+        """Start the log for ``recording``."""
         self.recording = recording
         self.rows = recording.rows
         self.kept_tensors = KeptTensors()
@@ -127,21 +130,21 @@ class TorchLog:
         self.missing_grad_reads: list[tuple[int, Site]] = []
         self._current_rows: IdentityMap[tuple[int, int]] = IdentityMap()  # The values are (row, tensor version).
         self._rows_by_tensor: IdentityMap[list[int]] = IdentityMap()
-        self._leaves_by_storage: dict[int, Callable[[], torch.Tensor | None]] = {}  # Only leaves that require grad.
+        self._leaves_by_storage: dict[int, Callable[[], torch.Tensor | None]] = {}  # These require gradients.
         self._leaf_origins: IdentityMap[LeafOrigin] = IdentityMap()
         self.creations: IdentityMap[Site] = IdentityMap()
 
     # -- which row ---------------------------------------------------------------------------------
 
     def find_current_row(self, tensor: torch.Tensor) -> int | None:
-        """Return the row of a tensor in its current version; None if it has no row."""
+        """Return the row of a tensor in its current version, or None if it has no row."""
         row, version = self._current_rows.get(tensor, (None, 0))
         return row if version == count_in_place_changes(tensor) else None
 
     def find_or_add_row(self, tensor: torch.Tensor) -> int:
         """Return the row of a tensor in its current version.
 
-        If it has no row, adds one, for a leaf or for a result that was computed unseen.
+        If there is none, add a row for a leaf or for a result of an unrecorded computation.
         """
         row = self.find_current_row(tensor)
         if row is not None:
@@ -153,19 +156,19 @@ class TorchLog:
         return self._rows_by_tensor.get(tensor, [])
 
     def is_unused_leaf_while_grad_is_off(self, tensor: torch.Tensor) -> bool:
-        """Return whether gradients are off and a tensor is a leaf that was not used yet."""
+        """Return whether gradients are off and a tensor is an unused leaf."""
         return not (torch.is_grad_enabled() or tensor.grad_fn or self.list_rows(tensor))
 
     def list_leaf_rows(self, tensor: torch.Tensor) -> list[int]:
-        """Return the rows in which a tensor was a leaf, one for each of its states that were used."""
+        """Return the rows in which a tensor was a leaf, one for each used state."""
         return [row for row in self.list_rows(tensor) if self.rows[row].kind != "operation"]
 
     def forget_current_row(self, tensor: torch.Tensor) -> None:
-        """Forget which row stands for a tensor, so that its next use adds a new row."""
+        """Forget the row for a tensor, so that the tensor's next use adds a new row."""
         self._current_rows.discard_owner(tensor)
 
     def register_row(self, tensor: torch.Tensor, row: int) -> None:
-        """Note that a row stands for the current version of a tensor.
+        """Record that a row stands for a tensor's current version.
 
         Args:
             tensor: The tensor.
@@ -175,32 +178,32 @@ class TorchLog:
         self._rows_by_tensor.setdefault(tensor, []).append(row)
 
     def note_creation_site(self, tensor: torch.Tensor) -> None:
-        """Note the line that created a parameter, or a tensor from a function without tensor arguments."""
+        """Record the line that created a parameter, or a tensor from a function without tensor arguments."""
         self.creations[tensor] = find_user_site()
 
     def is_leaf_created_before_block(self, row: int) -> bool:
-        """Return whether a row is a leaf that was created before the block."""
+        """Return whether a row is a leaf created before the block."""
         tensor = get_extra(self.rows[row]).tensor_ref()
         return tensor is not None and self.rows[row].kind != "operation" and self.creations.get(tensor) is None
 
     def note_unrecorded_use(self, tensors: Iterable[torch.Tensor]) -> None:
-        """Note that tensors were used in a call whose operations are not recorded.
+        """Record that an unrecorded call used tensors.
 
-        Such calls are functions that ``torch.func`` transforms, and custom autograd Functions.
+        Such calls are custom autograd Functions, and functions under ``torch.func`` transforms.
         """
         for tensor in tensors:
             if tensor.requires_grad and (tensor.is_leaf or self.list_rows(tensor)):
                 self.unrecorded_use_sites[tensor] = find_user_site()
 
     def note_origin_of_leaf_values(self, leaf: torch.Tensor, value_tensors: Iterable[torch.Tensor], cause: str) -> None:
-        """Note that the values of a leaf came from other tensors.
+        """Record that a leaf's values came from other tensors.
 
-        This happens in ``nn.Parameter(t)``, in ``w.data = t``, and in ``w.copy_(t)`` under ``no_grad``.
+        Examples are ``nn.Parameter(t)``, ``w.data = t``, and ``w.copy_(t)`` under ``no_grad``.
 
         Args:
             leaf: The leaf.
-            value_tensors: The tensors that its values may come from.
-            cause: The cause why no gradient passes from them to the leaf, such as "wrapped".
+            value_tensors: The tensors that the leaf's values may come from.
+            cause: Why no gradient passes between these tensors and the leaf, such as "wrapped".
         """
         rows = [
             row
@@ -216,9 +219,9 @@ class TorchLog:
             self._leaf_origins[leaf] = LeafOrigin(cause, rows, find_user_site())
 
     def _is_computed_beyond_leaf_copy(self, row: int) -> bool:
-        """Return whether a row is more than a copy of a leaf.
+        """Return whether a row is a computed value and not just a copy of a leaf.
 
-        An optimizer step, which is computed from gradients, does not count.
+        The result of an optimizer step does not count, because it is computed from gradients.
         """
         stack, visited = [row], set()
         while stack:
@@ -235,9 +238,9 @@ class TorchLog:
         )
 
     def find_leaf_sharing_memory(self, tensor: torch.Tensor) -> torch.Tensor | None:
-        """Return the leaf that shares memory with a tensor; None if no leaf does.
+        """Return the leaf that shares a tensor's memory, or None if there is none.
 
-        The leaf is the tensor itself, or the leaf from which ``.data`` or ``detach()`` returned the tensor.
+        It is either the tensor itself, or the leaf whose ``.data`` or ``detach()`` returned the tensor.
         """
         leaf = self._leaves_by_storage.get(get_storage_id(tensor), lambda: None)()
         if leaf is None or not leaf.requires_grad or find_autograd_node(leaf) is not None:
@@ -247,17 +250,17 @@ class TorchLog:
     def on_grad_read(self, gradient: torch.Tensor, target_rows: list[int]) -> None:
         """Record that the program read a ``.grad``.
 
-        Values computed from it also depend on the ancestors of the targets.
+        Values computed from this gradient also depend on the targets' ancestors.
 
         Args:
-            gradient: The gradient that was read.
+            gradient: The gradient read by the program.
             target_rows: The target rows of the last backward pass.
         """
         if target_rows and self.find_current_row(gradient) is None:
             self.grad_reads[gradient] = target_rows, find_user_site()
 
     def note_missing_grad_read(self, tensor: torch.Tensor) -> None:
-        """Note that the program read ``.grad`` of a result of an operation, which has none.
+        """Record that the program read the ``.grad`` of an operation's result, which has none.
 
         Args:
             tensor: The result.
@@ -268,18 +271,18 @@ class TorchLog:
 
     @property
     def is_full(self) -> bool:
-        """Whether the recording has ``ROW_LIMIT`` rows, so that no more are written."""
+        """Whether the recording has ``ROW_LIMIT`` rows, so that no further rows are added."""
         return len(self.rows) >= ROW_LIMIT
 
     # -- new rows ----------------------------------------------------------------------------------
 
     def _add_leaf(self, tensor: torch.Tensor, cause: str = "", origin_rows: Sequence[int] = ()) -> int:
-        """Add a row for the current state of a leaf.
+        """Add a row for a leaf's current state.
 
         Args:
             tensor: The leaf.
-            cause: The cause why no gradient passes from the rows of its values, if there are any.
-            origin_rows: The rows from whose values the leaf was created.
+            cause: Why no gradient passes between the leaf and the rows that its values came from, if there are any.
+            origin_rows: The rows whose values the leaf was created from.
         """
         site = self.creations.get(tensor) or find_user_site()
         kind: Kind = "constant"
@@ -313,7 +316,7 @@ class TorchLog:
         return row
 
     def _find_leaf_origin(self, tensor: torch.Tensor, default_site: Site) -> LeafOrigin:
-        """Return why a leaf has no history, and the rows from whose values it was created."""
+        """Return why a leaf has no history, and the rows whose values it was created from."""
         grad_read = self.grad_reads.get(tensor)
         if grad_read is not None:
             return LeafOrigin("create_graph", *grad_read)
@@ -321,7 +324,7 @@ class TorchLog:
         return origin
 
     def _add_unrecorded_row(self, tensor: torch.Tensor) -> int:
-        """Add a row for a result that autograd knows, but that was computed before the block or by C++ alone."""
+        """Add a row for a result in autograd's graph that was computed before the block or entirely in C++."""
         rows = self.graph.find_nearest_ancestor_rows([tensor])
         row = self.record_operation(strip_node_name(tensor.grad_fn.name()), rows, [tensor])[0]
         self.unrecorded_rows.add(row)
@@ -334,10 +337,10 @@ class TorchLog:
 
         Args:
             op: The name of the function.
-            input_rows: The rows of the tensors that it read.
+            input_rows: The rows of the tensors that the function read.
             outputs: The results.
-            cause: The cause why no gradient passes, if it is known already.
-            site: The line of the call; NOWHERE for the line that runs now.
+            cause: Why no gradient passes through the call, if already known.
+            site: The line of the call, or NOWHERE for the running line.
 
         Returns:
             The rows of the results, in the same order.
@@ -348,7 +351,7 @@ class TorchLog:
         label = LABELS.get(name, name)
         rows: list[int] = []
         for number, tensor in enumerate(outputs):
-            # A view that was created under no_grad claims to require grad, but it has no history.
+            # A view created under no_grad claims to require gradients, but has no history.
             is_untracked_view = tensor._is_view() and not torch.is_grad_enabled()
             # Some results are new leaves, as in torch.tensor(t, requires_grad=True).
             if tensor.requires_grad and not is_untracked_view and find_autograd_node(tensor) is None:
@@ -381,9 +384,9 @@ class TorchLog:
         return rows
 
     def _find_break_cause(self, tensor: torch.Tensor, known_cause: str, has_tracked_input: bool) -> str:
-        """Return the cause why a result has no gradient.
+        """Return why a result has no gradient.
 
-        Returns "" for a result of constants that would have a gradient otherwise.
+        Returns "" for a result that has no gradient only because its inputs are constants.
         """
         if known_cause:
             return known_cause
@@ -398,19 +401,19 @@ class TorchLog:
 
         Args:
             tensor: The tensor whose value leaves.
-            method: The method that returned the value, such as "item" or "__bool__".
+            method: The method that returned the value to Python, such as "item" or "__bool__".
         """
         self.recording.record_escape(self.find_or_add_row(tensor), method, find_user_site())
 
     def on_assign(self, tensor: torch.Tensor) -> None:
-        """Record that a leaf received new values, from an optimizer or in place."""
+        """Record that a leaf received new values from an optimizer or an in-place change."""
         self.forget_current_row(tensor)
         event = {"kind": "assign", "name": self.history.find_tensor_name(tensor), "line": find_user_site()[1]}
         rows = self.list_leaf_rows(tensor)
         self.recording.events.append(event | ({"from": rows[-1]} if rows else {}))
 
 
-PAUSE_BLOCKS = ("no_grad", "inference_mode")  # In these blocks and decorated functions, autograd records nothing.
+PAUSE_BLOCKS = ("no_grad", "inference_mode")  # Autograd records nothing in these blocks and decorated functions.
 CUT_BY_CAUSE = {
     "detach": "stop_gradient",
     "data": "stop_gradient",
@@ -424,7 +427,7 @@ CUT_BY_CAUSE = {
 
 
 def is_differentiable(dtype: torch.dtype) -> bool:
-    """Return whether gradients flow through values of a dtype, that is, whether it is floating or complex."""
+    """Return whether gradients flow through values of a dtype, which must be floating-point or complex."""
     return dtype.is_floating_point or dtype.is_complex
 
 

@@ -1,6 +1,6 @@
 """Find wrong gradients in PyTorch by checking optimizers, steps and samples.
 
-Each check receives the run and yields a suspicion for each problem that it finds. The checks that need only rows are in
+Each check receives the checked run and yields one suspicion per problem. Checks that need only rows are in
 `minitape.explain.reasons.suspects`.
 """
 
@@ -59,16 +59,16 @@ OPERATION_NAMES = OperationNames(
 
 
 def build_checked_run(recording: TorchRecording) -> CheckedRun:
-    """Return the rows, backward passes and optimizer steps of a recording, for the checks to read."""
+    """Return a recording's rows, backward passes and optimizer steps for the checks."""
     rows, training = recording.rows, recording.log.training
     sweeps = [sweep for sweep in recording.sweeps if sweep.adjoints]
-    optimizers = iter_living_instances(torch.optim.Optimizer)  # This visits all objects, so it runs only once.
+    optimizers = iter_living_instances(torch.optim.Optimizer)  # This search visits all objects, so it runs only once.
     optimized_keys = {key for event in training.events for key in event.learning_rates or ()} | {
         id(parameter) for optimizer in optimizers for group in optimizer.param_groups for parameter in group["params"]
     }
     reached_rows = {row for sweep in sweeps for row in sweep.adjoints if rows[row].kind != "operation"}
     leaves = ((rows[row].kind, rows[row].find_object()) for row in reached_rows)
-    # A leaf that is not a parameter is trained if an optimizer holds it.
+    # A leaf that is not a parameter counts as trained if an optimizer holds it.
     sources_with_gradient = {
         id(tensor): tensor
         for kind, tensor in leaves
@@ -91,13 +91,13 @@ def build_checked_run(recording: TorchRecording) -> CheckedRun:
         find_source_rows=recording.list_rows,
         find_optimizer_steps=training.list_steps_of_parameter,
         sources_with_gradient=sources_with_gradient,
-        # Optimizers count if one took a step, or if they hold a source that got a gradient.
+        # An optimizer counts if any optimizer took a step, or if it holds a source that got a gradient.
         trained_keys=optimized_keys if training.steps or not optimized_keys.isdisjoint(sources_with_gradient) else (),
     )
 
 
 def get_torch_recording(run: CheckedRun) -> TorchRecording:
-    """Return the recording of a checked run of PyTorch, with its type."""
+    """Return the recording of a checked PyTorch run, with its type."""
     return cast("TorchRecording", run.recording)
 
 
@@ -105,12 +105,12 @@ def get_torch_recording(run: CheckedRun) -> TorchRecording:
 
 
 class ParameterEvent(NamedTuple):
-    """A training event as one parameter saw it.
+    """A training event from the viewpoint of one parameter.
 
     Attributes:
         event: The backward pass, the step, or the clipping of norms.
-        is_step: Whether it is an event of an optimizer that holds the parameter.
-        grad: A sample of ``.grad`` at that time; None if there was no gradient.
+        is_step: Whether the event is a step of an optimizer that holds the parameter.
+        grad: A sample of ``.grad`` at the event, or None if there was no gradient.
     """
 
     event: TrainingEvent
@@ -144,7 +144,7 @@ def _is_changed_without_optimizer(run: CheckedRun, parameter: Any) -> bool:
 
 
 def check_accumulated_gradients(run: CheckedRun) -> Iterator[Suspicion]:
-    """Find a step that used gradients which an earlier step had used already."""
+    """Find a step that reused an earlier step's gradients."""
     for key, parameter in run.sources_with_gradient.items():
         previous_grad: Any = None
         was_used = is_stale = False
@@ -167,9 +167,9 @@ def check_accumulated_gradients(run: CheckedRun) -> Iterator[Suspicion]:
 
 
 def check_unapplied_gradients(run: CheckedRun, optimized_keys: set[int]) -> Iterator[Suspicion]:
-    """Find parameters whose gradient no step used.
+    """Find parameters whose gradients were not used by any step.
 
-    There was no step, the gradient was cleared before it, or the learning rate is 0.
+    There was no step, the gradient was cleared before the step, or the learning rate is 0.
 
     Args:
         run: The run to check.
@@ -188,7 +188,7 @@ def check_unapplied_gradients(run: CheckedRun, optimized_keys: set[int]) -> Iter
             yield Suspicion("not_applied", training.passes[-1].site, {"n": len(training.passes)}, source_keys={key})
         lost_step = _find_step_with_lost_gradient(run, key)
         if lost_step is not None:
-            zeroed_rows = log.list_rows(parameter.grad)[-1:]  # Only a .grad that was filled with zeros has a row.
+            zeroed_rows = log.list_rows(parameter.grad)[-1:]  # Only a .grad filled with zeros has a row.
             cleared_at = log.grad_clearings.get(parameter, GradClearing(NOWHERE, 0)).site
             site = run.rows[zeroed_rows[0]].site if zeroed_rows else cleared_at
             step_line = format_bracketed_place(*lost_step.site)
@@ -201,7 +201,7 @@ def check_unapplied_gradients(run: CheckedRun, optimized_keys: set[int]) -> Iter
 
 
 def find_learning_rate_site(step: TrainingEvent) -> Site:
-    """Return the line that sets the learning rate, or that creates its schedule."""
+    """Return the line that sets the learning rate or creates its schedule."""
     schedules = [scheduler.__name__ for scheduler in torch.optim.lr_scheduler.LRScheduler.__subclasses__()]
     for statement in program_text.list_statements(step.site[0]):
         if statement.find_call(*schedules) or "['lr']" in "".join(statement.bound_names):
@@ -210,12 +210,12 @@ def find_learning_rate_site(step: TrainingEvent) -> Site:
 
 
 def _find_step_with_lost_gradient(run: CheckedRun, parameter_key: int) -> TrainingEvent | None:
-    """Return the last step that found no gradient although a backward pass had brought one."""
+    """Return the last step that found no gradient although a backward pass had computed one."""
     pending_grad, was_clipped, lost_step = None, False, None
     for event, is_step, grad in _iter_parameter_events(run, parameter_key):
         if event.kind == "pass":
             pending_grad, was_clipped = grad, False
-        elif event.kind == "norm":  # A gradient of infinite norm is clipped to zeros.
+        elif event.kind == "norm":  # A gradient with an infinite norm is clipped to zeros.
             was_clipped = True
         if is_step:
             found_nothing = grad is None or not (grad.any() or was_clipped)
@@ -227,7 +227,7 @@ def _find_step_with_lost_gradient(run: CheckedRun, parameter_key: int) -> Traini
 
 
 def check_unoptimized_sources(run: CheckedRun, optimized_keys: set[int]) -> Iterator[Suspicion]:
-    """Find parameters with a gradient that no optimizer holds, although steps were taken.
+    """Find parameters that have a gradient but are held by no optimizer, although optimizers took steps.
 
     Args:
         run: The run to check.
@@ -237,7 +237,7 @@ def check_unoptimized_sources(run: CheckedRun, optimized_keys: set[int]) -> Iter
     if not training.steps:
         return
     stepped_keys = {key for step in training.steps for key in step.learning_rates or ()}
-    # The optimizers belong to another model if no backward pass reached anything that they hold.
+    # If no backward pass reached an optimizer's parameters, the optimizer belongs to another model.
     hold_another_model = not any(stepped_keys & event.grad_samples.keys() for event in training.passes)
     for key, parameter in run.sources_with_gradient.items():
         if key in optimized_keys or _is_changed_without_optimizer(run, parameter):
@@ -255,7 +255,7 @@ def check_unoptimized_sources(run: CheckedRun, optimized_keys: set[int]) -> Iter
 
 
 def find_optimizer_creation_site(step: TrainingEvent) -> Site:
-    """Return the line that creates the optimizer of a step, if the text shows it."""
+    """Return the line that created a step's optimizer, if it is visible in the program's text."""
     statement = program_text.find_statement(step.site)
     methods = [call.func for call in statement.calls if isinstance(call.func, ast.Attribute)]
     if not methods:
@@ -265,7 +265,7 @@ def find_optimizer_creation_site(step: TrainingEvent) -> Site:
 
 
 def _find_omission_site_and_variant(run: CheckedRun, parameter: Any) -> tuple[Site, str]:
-    """Return the line that left a parameter out of an optimizer, if it is known, and how."""
+    """Return the line that left a parameter out of an optimizer, if known, and the way in which it did."""
     history = get_torch_recording(run).log.history
     site, roots = history.find_insertion_site(parameter), history.list_called_root_modules()
     if site is not NOWHERE:
@@ -286,13 +286,13 @@ def _find_omission_site_and_variant(run: CheckedRun, parameter: Any) -> tuple[Si
 
 
 def check_samples_without_gradient(run: CheckedRun) -> Iterator[Suspicion]:
-    """Find a sample that passes no gradient and reaches the target in other ways than by its probability."""
+    """Find a sample that blocks gradients and reaches the target other than through its log-probability."""
     targets = {row for sweep in run.sweeps for row in sweep.target}
     for row in run.rows:
         has_tracked_input = any(run.rows[edge.input_row].tracked for edge in row.edges)
         is_sample = any(edge.cause == "no_grad" for edge in row.edges) and ".sample(" in read_line_at_site(row.site)
         is_float = row.kind == "operation" and row.dtype.startswith(("float", "bfloat"))
-        # autograd sends zeros back through torch.normal.
+        # Autograd sends zeros back through torch.normal.
         is_normal = row.op == "normal"
         if not (is_sample or is_normal) or not is_float or not has_tracked_input:
             continue
@@ -308,11 +308,11 @@ def check_samples_without_gradient(run: CheckedRun) -> Iterator[Suspicion]:
 
 
 class DrawUses(NamedTuple):
-    """The rows that use a sample.
+    """The rows computed from a sample.
 
     Attributes:
         log_prob_rows: The rows computed from the log-probability of the sample.
-        other_rows: The sample, and the rows computed from it in other ways.
+        other_rows: The sample itself, and the rows computed from it in other ways.
     """
 
     log_prob_rows: set[int]
@@ -320,7 +320,7 @@ class DrawUses(NamedTuple):
 
 
 def _split_uses_of_draw(run: CheckedRun, draw: RecordedRow) -> DrawUses:
-    """Return the rows that use a sample, by whether they use its log-probability."""
+    """Return the rows computed from a sample, separated by whether they use its log-probability."""
     uses = DrawUses(set(), {draw.index})
     for later in run.rows[draw.index + 1 :]:
         plain_inputs = uses.other_rows.intersection(later.inputs)
@@ -336,9 +336,10 @@ def _split_uses_of_draw(run: CheckedRun, draw: RecordedRow) -> DrawUses:
 
 
 def _is_log_prob_of_draw(run: CheckedRun, row: RecordedRow, draw_rows: Iterable[int]) -> bool:
-    """Return whether a row is part of the log-probability of a sample.
+    """Return whether a row is part of a sample's log-probability.
 
-    It is not, if a distribution was created from the sample, or if the line calls a module of the program.
+    Rows do not count if a distribution was created from the sample, or if the line calls one of the program's
+    modules.
     """
     if not _is_log_prob_row(row) or any(run.rows[draw_row].tracked for draw_row in draw_rows):
         return False
@@ -346,7 +347,7 @@ def _is_log_prob_of_draw(run: CheckedRun, row: RecordedRow, draw_rows: Iterable[
 
 
 def _is_weighted_log_prob(run: CheckedRun, row: RecordedRow, log_prob_rows: set[int]) -> bool:
-    """Return whether a row multiplies a log-probability by something else."""
+    """Return whether a row multiplies a log-probability by another value."""
     if (
         row.op not in OPERATION_NAMES.product_ops
         or len(row.inputs) < 2
@@ -358,6 +359,6 @@ def _is_weighted_log_prob(run: CheckedRun, row: RecordedRow, log_prob_rows: set[
 
 
 def _is_log_prob_row(row: RecordedRow) -> bool:
-    """Return whether a row belongs to a line that calls ``log_prob``, and not to a function that the line calls."""
+    """Return whether a row belongs directly to a line that calls ``log_prob``, and not to a function called there."""
     line = read_line_at_site(row.site)
     return "log_prob(" in line and f"{row.op}(" not in line

@@ -1,4 +1,4 @@
-"""The backward passes and optimizer steps of a PyTorch training loop, in their order.
+"""Record the backward passes and optimizer steps of a PyTorch training loop, in order.
 
 Each event keeps samples of ``.grad``. They are compared only when an explanation is requested, so that no event waits
 for a device.
@@ -16,8 +16,8 @@ import torch
 from ...recording.sites import Site
 from .kept_tensors import to_numpy
 
-SAMPLE_SIZE = 1024  # At each event, at most this many elements of each .grad are copied.
-PARAMETER_LIMIT = 64  # At most this many parameters are sampled.
+SAMPLE_SIZE = 1024  # The maximum number of elements copied from each .grad at an event.
+PARAMETER_LIMIT = 64  # The maximum number of sampled parameters.
 
 
 class TrainingEvent(NamedTuple):
@@ -25,11 +25,12 @@ class TrainingEvent(NamedTuple):
 
     Attributes:
         kind: "pass", "step" or "norm".
-        site: The line of the program.
-        sweep_index: The index of the last backward pass before the event, in the recording's sweeps.
-        grad_samples: The first elements of each ``.grad``, keyed by the id of the parameter; None without a gradient.
-        optimizer: A weak reference to the optimizer of a step.
-        learning_rates: For a step, the learning rate of each parameter of the optimizer, keyed by id.
+        site: The program's line.
+        sweep_index: The index, in the recording's sweeps, of the last backward pass before the event.
+        grad_samples: The first elements of each ``.grad``, keyed by the parameter's id. None for a parameter with no
+            gradient.
+        optimizer: For a step, a weak reference to the optimizer.
+        learning_rates: For a step, the learning rate for each of the optimizer's parameters, keyed by id.
     """
 
     kind: str
@@ -44,27 +45,27 @@ class TrainingLog:
     """The training events of a block.
 
     Attributes:
-        events: The events, in the order of time.
+        events: The events, oldest first.
     """
 
     def __init__(self) -> None:
         """Start without events."""
         self.events: list[TrainingEvent] = []
-        self._parameter_refs: list[weakref.ref[torch.Tensor]] = []  # These parameters got the last gradients.
+        self._parameter_refs: list[weakref.ref[torch.Tensor]] = []  # The parameters that got the last gradients.
 
     def note_backward_pass(self, leaves: Iterable[torch.Tensor], sweep_index: int, site: Site) -> None:
-        """Note that a backward pass ended.
+        """Record the end of a backward pass.
 
         Args:
             leaves: The leaves that got a gradient.
             sweep_index: The index of the pass in the recording's sweeps.
-            site: The line that called it.
+            site: The line that called the backward pass.
         """
         self._parameter_refs = [weakref.ref(leaf) for leaf, _ in zip(leaves, range(PARAMETER_LIMIT), strict=False)]
         self._add_event("pass", site, sweep_index)
 
     def note_gradient_norm(self, sweep_index: int, site: Site) -> None:
-        """Note that the program computes the norm of all gradients in order to clip them.
+        """Record that the program computes the norm of all gradients to clip them.
 
         Args:
             sweep_index: The index of the last backward pass.
@@ -73,7 +74,7 @@ class TrainingLog:
         self._add_event("norm", site, sweep_index)
 
     def note_optimizer_step(self, optimizer: Any, sweep_index: int, site: Site) -> None:
-        """Note that an optimizer begins a step.
+        """Record the start of an optimizer step.
 
         Args:
             optimizer: The optimizer.
@@ -101,7 +102,7 @@ class TrainingLog:
 
     @property
     def steps(self) -> list[TrainingEvent]:
-        """The optimizer steps, in the order of time."""
+        """The optimizer steps, oldest first."""
         return [event for event in self.events if event.kind == "step"]
 
     def list_steps_of_parameter(self, parameter: Any) -> list[TrainingEvent]:
@@ -110,7 +111,7 @@ class TrainingLog:
 
     @property
     def passes(self) -> list[TrainingEvent]:
-        """The backward passes, in the order of time."""
+        """The backward passes, oldest first."""
         return [event for event in self.events if event.kind == "pass"]
 
     def iter_passes_reaching_parameter(self, parameter: Any) -> Iterator[TrainingEvent]:
@@ -121,7 +122,7 @@ class TrainingLog:
 def copy_first_elements(gradient: torch.Tensor | None) -> torch.Tensor | None:
     """Return a copy of the first ``SAMPLE_SIZE`` elements of a gradient, as a vector.
 
-    Returns None for a gradient that is None, sparse, or on the device "meta".
+    Returns None for a gradient that is None, sparse, or on the "meta" device.
 
     >>> copy_first_elements(torch.ones(2, 3)).shape
     torch.Size([6])
@@ -132,14 +133,14 @@ def copy_first_elements(gradient: torch.Tensor | None) -> torch.Tensor | None:
 
 
 def convert_sample_to_numpy(sample: torch.Tensor | None) -> np.ndarray | None:
-    """Return a sample as a float64 array; None for a sample that is None."""
+    """Return a sample as a float64 array, or None if the sample is None."""
     return None if sample is None else np.asarray(to_numpy(sample), np.float64)
 
 
 def are_samples_equal_and_nonzero(first: np.ndarray | None, second: np.ndarray | None) -> bool:
     """Return whether two samples are equal up to rounding, and not zero.
 
-    Samples of different shapes, and samples that are None, are not equal.
+    Samples are not equal if they have different shapes or if one of them is None.
 
     >>> ones, zeros = np.ones(3), np.zeros(3)
     >>> are_samples_equal_and_nonzero(ones, ones + 1e-7), are_samples_equal_and_nonzero(ones, 2 * ones)

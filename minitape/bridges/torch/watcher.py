@@ -42,12 +42,12 @@ IGNORED_FUNCTIONS = set(
 )
 HOOK_METHODS = {"register_hook", "register_post_accumulate_grad_hook"}
 COPY_FUNCTIONS = {"tensor", "Tensor", "as_tensor", "asarray", "scalar_tensor", "new_tensor"}
-NORM_FUNCTIONS = {"_foreach_norm", "clip_grad_norm_"}  # Programs call these in order to clip gradients.
+NORM_FUNCTIONS = {"_foreach_norm", "clip_grad_norm_"}  # Programs call these functions to clip gradients.
 IN_PLACE_METHODS = set(
     "__setitem__ __iadd__ __isub__ __imul__ __itruediv__ __idiv__ __ifloordiv__ __imod__ __ipow__ "
     "__iand__ __ior__ __ixor__ __ilshift__ __irshift__ __imatmul__".split()
 )
-HIDDEN_IN_PLACE_FUNCTIONS = {"batch_norm", "instance_norm"}  # They change arguments, but their names do not show it.
+HIDDEN_IN_PLACE_FUNCTIONS = {"batch_norm", "instance_norm"}  # Their names do not show the change.
 
 
 class CallMode(TorchFunctionMode):
@@ -55,7 +55,7 @@ class CallMode(TorchFunctionMode):
 
     Attributes:
         watcher: The watcher.
-        modes_above: The modes that began after this one, while this one is being removed.
+        modes_above: The modes that began after this one. They are noted only while this mode is being removed.
         is_suspended: Whether the mode is suspended.
     """
 
@@ -67,14 +67,14 @@ class CallMode(TorchFunctionMode):
         self.is_suspended = False
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        """Run a call through the watcher; run it directly if torch.compile compiles it or the block has ended."""
-        # torch.compile also compiles this function, so the call of the program must stand in it.
+        """Run a call through the watcher, or directly if torch.compile is compiling it or the block has ended."""
+        # torch.compile also compiles this function, so the program's call must be inside it.
         if torch.compiler.is_dynamo_compiling() or self.watcher.patches.thread_id is None:
             return func(*args, **(kwargs or {}))
         return self.watcher.run_and_record_call(func, args, kwargs or {})
 
     def suspend_mode(self) -> None:
-        """Remove the mode until :meth:`resume_mode`, so that calls run directly and cost nothing."""
+        """Remove the mode until :meth:`resume_mode` is called, so that calls run directly at no extra cost."""
         self.is_suspended = _get_current_function_mode_stack()[-1:] == [self]
         if self.is_suspended:
             _pop_mode()
@@ -86,11 +86,12 @@ class CallMode(TorchFunctionMode):
             _push_mode(self)
 
     def remove_mode(self) -> None:
-        """Remove the mode for good, even from below modes that began later.
+        """Remove the mode permanently, even if modes that began later are above it.
 
-        A later mode may still be open if a generator that entered it was never resumed. Such modes remain.
+        A later mode may still be open if the generator that entered it was never resumed. Such a mode remains.
         """
-        # If Ctrl-C came while PyTorch had removed the mode temporarily, a suspended generator would restore it later.
+        # If Ctrl-C came while PyTorch had temporarily removed the mode, a suspended generator would restore the mode
+        # later.
         if self not in _get_current_function_mode_stack():
             for holder in gc.get_referrers(self):
                 if isinstance(holder, GeneratorType) and holder.gi_suspended:
@@ -106,11 +107,11 @@ class CallMode(TorchFunctionMode):
 
 
 class RunningModule(NamedTuple):
-    """A module that runs.
+    """A running module.
 
     Attributes:
         module: The module.
-        path: The names of the modules from the outermost one to this one.
+        path: The names of the modules from the outermost to this one.
     """
 
     module: torch.nn.Module
@@ -118,13 +119,13 @@ class RunningModule(NamedTuple):
 
 
 class TorchWatcher(Watcher):
-    """Follows a program from the beginning of the block to its end.
+    """Follows a program from the beginning to the end of the block.
 
     Attributes:
         recording: The recording.
         log: The log that writes the recording's rows.
-        quiet_depth: More than 0 while a call runs that is one row, so that its inner calls are not recorded.
-        is_in_custom_function: Whether that call is a custom autograd Function of the program.
+        quiet_depth: Positive during a call recorded as one row, so that inner calls are not recorded.
+        is_in_custom_function: Whether that call is one of the program's custom autograd Functions.
         patches: The changes to PyTorch.
     """
 
@@ -138,12 +139,12 @@ class TorchWatcher(Watcher):
         self._running_modules: list[RunningModule] = []
         self._submodule_names: weakref.WeakKeyDictionary[Any, dict] = weakref.WeakKeyDictionary()
         self.patches = FrameworkPatches()
-        self._stance: str | None = None  # What torch.compile did before the block; None if it was not changed.
+        self._stance: str | None = None  # The original torch.compile setting, or None if the block did not change it.
 
     # -- the block ---------------------------------------------------------------------------------
 
     def start_watching(self) -> None:
-        """Start to follow the program: add the hooks, wrap functions, and enter the mode."""
+        """Start following the program by adding the hooks, wrapping functions and entering the mode."""
         patches = self.patches
         patches.activate_in_this_thread()
         patches.add_undo_action(self.log.graph.remove_hooks)
@@ -154,7 +155,7 @@ class TorchWatcher(Watcher):
         self._add_global_hook(self._on_optimizer_step, optimizers._global_optimizer_pre_hooks)
         self._add_global_hook(self._on_optimizer_step_end, optimizers._global_optimizer_post_hooks)
         patches.wrap_function(torch.autograd.Function, "apply", self._on_custom_function)
-        # A program may have stored ``f = Mine.apply`` before the block.
+        # A program may have stored ``f = Mine.apply`` before the block began.
         patches.wrap_function(torch.autograd.function._SingleLevelFunction, "apply", self._on_custom_function)
         patches.wrap_function(torch.nn.Parameter, "__new__", self._on_new_parameter)
         patches.wrap_function(torch.autograd.Variable, "__new__", self._on_new_parameter)
@@ -173,11 +174,11 @@ class TorchWatcher(Watcher):
         return result
 
     def _run_compiled_code_eagerly(self) -> None:
-        """Run the functions and modules of ``torch.compile`` without the compiler until the block ends.
+        """Run functions and modules compiled by ``torch.compile`` without the compiler until the block ends.
 
         Their operations could not be seen otherwise.
         """
-        if self._stance is not None or not hasattr(torch.compiler, "set_stance"):  # PyTorch has it since 2.6.
+        if self._stance is not None or not hasattr(torch.compiler, "set_stance"):  # It exists since PyTorch 2.6.
             return
         self._stance = torch._dynamo.eval_frame._stance.stance
         self.patches.add_undo_action(lambda: torch.compiler.set_stance(self._stance or "default"))
@@ -188,10 +189,10 @@ class TorchWatcher(Watcher):
         self.patches.undo_all()
 
     def _add_global_hook(self, hook: Callable, registry: dict, *mark_registries: dict[int, bool]) -> None:
-        """Add a hook to all modules or optimizers.
+        """Add a hook to every module or optimizer.
 
-        PyTorch's own functions return the handle only after the hook is added, which is too late if Ctrl-C comes
-        between.
+        PyTorch's own functions return the handle only after adding the hook, so a Ctrl-C in between would lose the
+        handle.
         """
         handle = RemovableHandle(registry, extra_dict=[*mark_registries])
 
@@ -207,11 +208,11 @@ class TorchWatcher(Watcher):
 
     def _on_new_parameter(self, original: Callable, cls: Any, data: Any = None, *args: Any, **kwargs: Any) -> Any:
         """Run and record ``nn.Parameter(t)`` and ``Variable(t)``, which function modes do not intercept."""
-        if data is None:  # Each class has its own default for the data.
+        if data is None:  # Each class has its own default value for the data.
             return original(cls, *args, **kwargs)
         result = original(cls, data, *args, **kwargs)
         frame = sys._getframe(2)
-        # A module that is built or copied also creates parameters, but not from tensors of the program.
+        # Building or copying a module also creates parameters, but not from the program's tensors.
         is_by_user = not is_minitape_or_library_file(frame.f_code.co_filename)
         if isinstance(result, torch.Tensor):
             self._run_safely(self.log.note_creation_site, result)
@@ -224,7 +225,7 @@ class TorchWatcher(Watcher):
         return result
 
     def _on_registration_in_module(self, module: Any, name: str, value: Any) -> None:
-        """Note that a module receives a parameter or layer in place of another."""
+        """Record that a parameter or layer of a module is being replaced."""
         previous = module._parameters.get(name) if isinstance(value, torch.nn.Parameter) else module._modules.get(name)
         if previous is not None and previous is not value:
             self._run_safely(self.log.history.note_replacement_in_module, previous, value)
@@ -232,7 +233,7 @@ class TorchWatcher(Watcher):
     # -- calls -------------------------------------------------------------------------------------
 
     def run_and_record_call(self, func: Any, args: tuple, kwargs: dict) -> Any:
-        """Run a call of the program, and record it.
+        """Run and record one of the program's calls.
 
         Args:
             func: The PyTorch function.
@@ -240,9 +241,9 @@ class TorchWatcher(Watcher):
             kwargs: Its keyword arguments.
 
         Returns:
-            The result of the function, unchanged.
+            The function's unchanged result.
         """
-        # Inner calls, such as the hundreds of small calls in an optimizer's step, are not recorded.
+        # Inner calls, such as the hundreds of small calls in an optimizer step, are not recorded.
         if self.quiet_depth and not self.is_in_custom_function:
             return func(*args, **kwargs)
         name = getattr(func, "__name__", "")
@@ -272,14 +273,14 @@ class TorchWatcher(Watcher):
         return self._run_and_record_operation(func, name, args, kwargs)
 
     def _run_safely(self, action: Callable, *arguments: Any) -> Any:
-        """Run an action of the recorder.
+        """Run one of the recorder's actions.
 
         An error in the action ends the recording with a warning, and the program continues.
         """
         try:
             with torch._C.DisableTorchFunction():  # The recorder's own calls are not recorded.
                 result = action(*arguments)
-            # A return inside the block could be interrupted by Ctrl-C before the block ends.
+            # Ctrl-C could interrupt a return inside the block before the block ends.
             return result  # noqa: RET504
         except Exception as error:
             self.recording.end_with_error(error)
@@ -308,22 +309,22 @@ class TorchWatcher(Watcher):
         return func(*args)
 
     def _on_requires_grad_set(self, tensor: torch.Tensor, is_required: bool) -> None:
-        """Note that ``requires_grad`` of a tensor was set."""
+        """Record a change of a tensor's ``requires_grad``."""
         self.log.forget_current_row(tensor)
         if not is_required:
             self.log.history.freezing_sites[tensor] = find_user_site()
 
     def _run_and_record_operation(self, func: Any, function_name: str, args: tuple, kwargs: dict) -> Any:
-        """Run an operation, and record its results."""
+        """Run an operation and record its results."""
         if self.log.is_full:
             self.recording.left_out += 1
             return func(*args, **kwargs)
         inputs = [] if uses_only_argument_shape(function_name) else list(iter_tensors((args, kwargs)))
-        # Parameters of a lazy module have no values before its first call.
+        # A lazy module's parameters have no values before the module's first call.
         if any(isinstance(tensor, UninitializedTensorMixin) for tensor in inputs):
             return func(*args, **kwargs)
         changed_tensors = list_arguments_changed_in_place(function_name, args, kwargs)
-        # The tensor receives its first values, so its present content means nothing.
+        # The tensor is about to receive its first values, so its present content is meaningless.
         if changed_tensors and all(map(self.log.is_unused_leaf_while_grad_is_off, inputs)):
             return func(*args, **kwargs)
         rows_before = (
@@ -342,10 +343,10 @@ class TorchWatcher(Watcher):
         return result
 
     def _prepare_in_place_change(self, inputs: list[torch.Tensor], changed_tensors: list[torch.Tensor]) -> list[int]:
-        """Copy the kept values that a change in place would overwrite.
+        """Copy the kept values that an in-place change would overwrite.
 
         Returns:
-            The rows of the inputs before the change.
+            The input rows before the change.
         """
         rows = [self.log.find_or_add_row(tensor) for tensor in inputs]
         self.log.kept_tensors.copy_before_change(changed_tensors)
@@ -359,7 +360,7 @@ class TorchWatcher(Watcher):
         changed_tensors: list[torch.Tensor],
         result: Any,
     ) -> None:
-        """Record the results of an operation, or the new values of the arguments that it changed in place."""
+        """Record an operation's results, or the new values of arguments changed in place."""
         outputs = changed_tensors or list(iter_tensors((result,)))
         if changed_tensors:
             outputs = [output for output in outputs if not self._note_assignment_if_leaf(output, inputs)]
@@ -388,9 +389,9 @@ class TorchWatcher(Watcher):
             ]
 
     def _note_assignment_if_leaf(self, tensor: torch.Tensor, inputs: list[torch.Tensor]) -> bool:
-        """Note that a leaf has new values, if a tensor shares its memory.
+        """Record that a leaf has new values if a tensor shares the leaf's memory.
 
-        The leaf remains a leaf, and its next use adds a new row.
+        The leaf remains a leaf, and the next use of it adds a new row.
 
         Returns:
             Whether the tensor is the leaf itself.
@@ -405,7 +406,7 @@ class TorchWatcher(Watcher):
         return leaf is tensor
 
     def _on_custom_function(self, original: Callable, cls: Any, /, *args: Any, **kwargs: Any) -> Any:
-        """Run a custom ``torch.autograd.Function`` of the program, and record the call as one row."""
+        """Run one of the program's custom ``torch.autograd.Function`` classes, and record the call as one row."""
         apply = partial(original, cls)
         if self.quiet_depth:
             return apply(*args, **kwargs)
@@ -418,7 +419,7 @@ class TorchWatcher(Watcher):
             self.is_in_custom_function = False
 
     def _run_and_record_backward(self, func: Any, function_name: str, args: tuple, kwargs: dict) -> Any:
-        """Run autograd's own backward pass, while the hooks record the adjoints."""
+        """Run autograd's own backward pass while the hooks record the adjoints."""
         targets = list(iter_tensors(args[:1] or (kwargs.get("tensors", kwargs.get("outputs")),)))
         graph = self.log.graph
         rows = self._run_safely(_find_or_add_target_rows, self.log, targets) or []
@@ -445,7 +446,7 @@ class TorchWatcher(Watcher):
     # -- modules and optimizers --------------------------------------------------------------------
 
     def _enter_module(self, module: Any, _: Any) -> None:
-        """Note that a module begins to run, and set the scope of new rows to its path."""
+        """Record that a module is starting, and set the scope of new rows to its path."""
         if not self._running_modules:
             for name, tensor in [*module.named_parameters(), *module.named_buffers()]:
                 self.log.history.tensor_names.setdefault(tensor, name)
@@ -464,18 +465,18 @@ class TorchWatcher(Watcher):
         self.log.scope = path
 
     def _leave_module(self, *_: Any) -> None:
-        """Note that the innermost module has ended, and restore the scope."""
+        """Record that the innermost module has ended, and restore the previous scope."""
         if self._running_modules:
             self._running_modules.pop()
         self.log.scope = self._running_modules[-1].path if self._running_modules else ()
 
     def _on_optimizer_step(self, optimizer: Any, args: tuple, kwargs: dict) -> Any:
-        """Note that an optimizer begins a step.
+        """Record the start of an optimizer step.
 
-        The hundreds of small calls in a step are not recorded, but its closure is.
+        The hundreds of small calls in a step are not recorded, but the calls in its closure are.
 
         Returns:
-            The arguments of the step with a closure that is recorded; None without a closure.
+            The step's arguments, with a closure that is recorded, or None if there is no closure.
         """
         closure = args[1] if len(args) > 1 else kwargs.get("closure")
         self._begin_optimizer_step(optimizer, has_gradients=closure is None)
@@ -497,11 +498,11 @@ class TorchWatcher(Watcher):
         self._end_optimizer_step(optimizer)
 
     def _begin_optimizer_step(self, optimizer: Any, has_gradients: bool = True) -> None:
-        """Suspend recording for a step, and note the step.
+        """Suspend recording during a step, and record the step as an event.
 
         Args:
             optimizer: The optimizer.
-            has_gradients: Whether ``.grad`` already holds the gradients that the step uses; False before a closure.
+            has_gradients: Whether ``.grad`` already holds the step's gradients. False before a closure runs.
         """
         self.quiet_depth += 1
         if has_gradients:
@@ -513,7 +514,7 @@ class TorchWatcher(Watcher):
         self._call_mode.suspend_mode()
 
     def _end_optimizer_step(self, optimizer: Any) -> None:
-        """Resume recording after a step, and note the new values of the parameters."""
+        """Resume recording after a step, and record the parameters' new values."""
         self._call_mode.resume_mode()
         self.quiet_depth -= 1
         for group in optimizer.param_groups:
@@ -525,12 +526,12 @@ class TorchWatcher(Watcher):
 def _show_warning_at_call(
     original: Callable, message: Any, category: Any, filename: str, line: int, *rest: Any
 ) -> None:
-    """Show a warning about a call in the block at the program's line instead of this file's line."""
+    """Attribute a warning about a call in the block to the program's line instead of this file's line."""
     original(message, category, *(find_user_site() if filename == __file__ else (filename, line)), *rest)
 
 
 def iter_tensors(values: Any) -> Iterable[torch.Tensor]:
-    """Yield the tensors in arguments, in order, including those in nested tuples, lists, dictionaries and slices.
+    """Yield the tensors in arguments, including those in nested tuples, lists, dictionaries and slices.
 
     >>> [t.item() for t in iter_tensors((torch.tensor(1), [torch.tensor(2), "a"], {"b": torch.tensor(3)}))]
     [1, 2, 3]
@@ -544,7 +545,7 @@ def iter_tensors(values: Any) -> Iterable[torch.Tensor]:
 
 
 def uses_only_argument_shape(function_name: str) -> bool:
-    """Return whether a function reads only the shape and the dtype of its argument.
+    """Return whether a function reads only its argument's shape and dtype.
 
     Args:
         function_name: The name of the function.
@@ -556,7 +557,7 @@ def uses_only_argument_shape(function_name: str) -> bool:
 
 
 def list_arguments_changed_in_place(function_name: str, args: tuple, kwargs: dict) -> list[torch.Tensor]:
-    """Return the tensors that a call changes in place: those in ``out=``, or the first argument.
+    """Return the tensors that a call changes in place, either those in ``out=`` or the first argument.
 
     Args:
         function_name: The name of the function.
@@ -580,7 +581,7 @@ def _list_last_target_rows(log: TorchLog) -> list[int]:
 
 
 def _find_break_cause_by_name(function_name: str, inputs: list[torch.Tensor], outputs: list[torch.Tensor]) -> str:
-    """Return the cause why no gradient passes a call, if its name shows it; otherwise ""."""
+    """Return why no gradient passes through a call, or "" if the function's name does not show a cause."""
     if function_name in ("detach", "detach_", "data"):
         return function_name.strip("_")
     if function_name in COPY_FUNCTIONS:
@@ -591,7 +592,7 @@ def _find_break_cause_by_name(function_name: str, inputs: list[torch.Tensor], ou
 
 
 def _note_gradients_after_backward(log: TorchLog) -> None:
-    """Note the gradients of leaves after a backward pass."""
+    """Record the gradients of leaves after a backward pass."""
     sweeps = log.recording.sweeps
     rows = sweeps[-1].adjoints if sweeps else ()
     leaves = (get_extra(log.rows[row]).tensor_ref() for row in rows if log.rows[row].kind != "operation")
@@ -599,14 +600,14 @@ def _note_gradients_after_backward(log: TorchLog) -> None:
 
 
 def _find_or_add_target_rows(log: TorchLog, targets: list[torch.Tensor]) -> list[int]:
-    """Return the rows of targets; add them if there is room."""
+    """Return the rows of the targets, adding missing rows if there is room."""
     return [
         log.find_or_add_row(target) for target in targets if not log.is_full or log.find_current_row(target) is not None
     ]
 
 
 def _record_returned_gradients(log: TorchLog, targets: list[torch.Tensor], result: Any) -> None:
-    """Record the gradients that ``torch.autograd.grad`` returned, because the program may compute with them."""
+    """Record the gradients returned by ``torch.autograd.grad``, because the program may compute with them."""
     for tensor in iter_tensors((result,)):
         if log.find_current_row(tensor) is None and not log.is_full:
             input_rows = log.graph.find_nearest_ancestor_rows([tensor]) or [

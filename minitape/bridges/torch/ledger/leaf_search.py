@@ -1,4 +1,4 @@
-"""Find the leaves that backward passes reach, and the names that the program has for them."""
+"""Find the leaves that backward passes reach, and the program's names for these leaves."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import torch
 
 from ....recording.sites import Site
 
-FIRST_SEARCHES = 3  # The graphs of the first passes of each line are searched, and then each pass 4, 8, 16 and so on.
+FIRST_SEARCHES = 3  # For each line, the graphs of the first passes are searched, and then of passes 4, 8, 16 and so on.
 
 
 def iter_leaves(roots: Iterable[torch.Tensor]) -> Iterator[torch.Tensor]:
-    """Yield the leaves that a backward pass from some tensors reaches.
+    """Yield the leaves that a backward pass reaches.
 
     Args:
-        roots: The tensors from which the pass begins.
+        roots: The tensors at which the pass begins.
 
     >>> x = torch.ones(2, requires_grad=True)
     >>> [leaf is x for leaf in iter_leaves([(2 * x).sum()])]
@@ -37,7 +37,7 @@ def iter_leaves(roots: Iterable[torch.Tensor]) -> Iterator[torch.Tensor]:
 
 
 class LeafSearch:
-    """Searches the graphs of some backward passes for leaves, and the program's frames for their names.
+    """Searches backward passes' graphs for leaves, and the program's frames for their names.
 
     Attributes:
         names: The program's names of parameters, by key.
@@ -52,15 +52,16 @@ class LeafSearch:
     def find_leaves(
         self, roots: list[torch.Tensor], site: Site, frame: FrameType | None, is_known: Callable[[int], bool]
     ) -> list[torch.Tensor]:
-        """Return the leaves that a backward pass reaches; nothing if its line was searched often enough.
+        """Return the leaves that a backward pass reaches, or none if its line has been searched often enough.
 
-        A leaf that is not a parameter, such as an input whose gradient is wanted, counts when it comes again.
+        A leaf that is not a parameter, such as an input whose gradient is needed, counts only from its second
+        occurrence.
 
         Args:
-            roots: The tensors from which the pass begins.
+            roots: The tensors at which the pass begins.
             site: The line of the pass.
-            frame: The frame of the program that calls it.
-            is_known: Returns whether a leaf of some key has an account.
+            frame: The program's frame that calls the pass.
+            is_known: Returns whether the leaf with a given key has an account.
         """
         count = self._searches[site] = self._searches.get(site, 0) + 1
         if count > FIRST_SEARCHES and count & (count - 1):
@@ -79,7 +80,7 @@ class LeafSearch:
         return False
 
     def _read_names(self, frame: FrameType | None) -> None:
-        """Read the names of modules and parameters in the program's modules.
+        """Read the names of the modules and parameters in the program's Python modules.
 
         The names in functions are not read, because Python would keep a copy of a function's variables alive.
         """

@@ -1,10 +1,10 @@
-"""Follow the backward passes and optimizer steps of a whole run, and write the accounts of its gradients.
+"""Follow a run's backward passes and optimizer steps, and keep its gradient accounts.
 
-The watch looks at ``.grad`` before and after each event, and never at an operation. A contribution is known by the
-identity and the version of ``.grad``, so that parameters need no hooks, and compiled code stays compiled.
+The watch checks ``.grad`` before and after each event, and never intercepts an operation. It recognizes a
+contribution by the identity and version of ``.grad``, so parameters need no hooks and compiled code stays compiled.
 
-The watch costs less in a long run. Once ``FIRST_STEPS`` steps brought no new route, it rests and only reads the
-losses, except for a few steps now and then.
+In a long run, the watch does less work per step. After ``FIRST_STEPS`` steps without a new route, it rests and reads
+only the losses, except for a few steps at intervals.
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ from .leaf_search import LeafSearch
 from .scaler_watch import ScalerWatch
 from .tensor_accounts import TensorAccount, WeightSample, compute_fingerprint, measure_norms
 
-FIRST_STEPS = 64  # So many steps without a new route are followed before the watch rests.
-FOLLOWED_STEPS, RESTING_STEPS = 8, 56  # Then it follows and rests in turn.
-FIRST_MEASURED_STEPS, MEASURED_EACH = 32, 8  # Norms are measured in the first steps, and then in each eighth.
-FIRST_SAMPLED_STEPS, SAMPLED_EACH = 8, 16  # The same for the sampled elements of weights.
-LATE_LOSSES = 8  # On a device other than the CPU, losses are read in groups, so that no pass waits for the device.
+FIRST_STEPS = 64  # The number of steps to follow without a new route before the watch rests.
+FOLLOWED_STEPS, RESTING_STEPS = 8, 56  # Afterwards, the watch alternates between following and resting.
+FIRST_MEASURED_STEPS, MEASURED_EACH = 32, 8  # Norms are measured in the first steps, and then in every eighth step.
+FIRST_SAMPLED_STEPS, SAMPLED_EACH = 8, 16  # The same intervals apply to sampled weight elements.
+LATE_LOSSES = 8  # On devices other than the CPU, losses are read in groups, so that no pass waits for the device.
 
 
 class FollowedOptimizer:
-    """An optimizer that the watch follows.
+    """A followed optimizer.
 
     Attributes:
         ref: A weak reference to the optimizer.
@@ -61,24 +61,24 @@ class FollowedOptimizer:
         self.tensor_accounts: list[TensorAccount] = []
         self.group_sizes: tuple[int, ...] = ()
         self.sample: WeightSample | None = None
-        self.before: torch.Tensor | None = None  # The sampled elements before the step that runs.
+        self.before: torch.Tensor | None = None  # The sampled elements before the running step.
         self.last_move: tuple[torch.Tensor, torch.Tensor] | None = None  # The elements around the last step.
 
 
 class TorchRunWatch:
-    """Writes the accounts of a PyTorch program while it runs.
+    """Keeps a PyTorch program's accounts while the program runs.
 
     Attributes:
         tensor_accounts: The accounts of the leaves, by key.
         accounts: The accounts of the run.
         patches: The changes to PyTorch.
-        leaf_search: The search for leaves and their names.
+        leaf_search: The object that searches for leaves and their names.
         follows_all: Whether every step is followed and measured.
-        on_pass: Called with the number of each backward pass after it.
-        failure: The last error that a backward pass or ``autograd.grad`` raised; None if none did.
+        on_pass: Called after each backward pass with the pass's number.
+        failure: The last error raised by a backward pass or ``autograd.grad``, or None if there was none.
         gradient_calls: The number of calls of ``autograd.grad``.
-        norms_by_pass: The norms of the gradients that each of ``measured_passes`` reached, by key.
-        measured_passes: The numbers of the passes whose gradients are measured at once.
+        norms_by_pass: For each pass in ``measured_passes``, the norms of the gradients it reached, by key.
+        measured_passes: The numbers of the passes whose gradients are measured immediately.
     """
 
     def __init__(
@@ -89,8 +89,8 @@ class TorchRunWatch:
         """Prepare to watch a run.
 
         Args:
-            follows_all: Follow and measure every step.
-            on_pass: A function to call with the number of each backward pass after it.
+            follows_all: Whether to follow and measure every step.
+            on_pass: A function to call after each backward pass with the pass's number.
         """
         self.tensor_accounts: dict[int, TensorAccount] = {}
         self.accounts = RunAccounts(self.tensor_accounts)
@@ -103,7 +103,7 @@ class TorchRunWatch:
         self.measured_passes: frozenset[int] = frozenset()
         self._scaler_watch = ScalerWatch(self)
         self._optimizers: dict[int, FollowedOptimizer] = {}
-        self._stepped_on: dict[int, set[int]] = {}  # The optimizers that stepped on the gradient of a pass.
+        self._stepped_on: dict[int, set[int]] = {}  # The optimizers whose steps used each pass's gradient.
         self._backward_depth = self._closure_depth = 0
         self._resting_passes, self._has_rested = 0, False
         self._steps_without_new_route = self._known_route_count = 0
@@ -113,7 +113,7 @@ class TorchRunWatch:
     # -- the block ---------------------------------------------------------------------------------
 
     def start_watching(self) -> None:
-        """Start to follow the program."""
+        """Start following the program."""
         patches = self.patches
         patches.activate_in_this_thread()
         patches.wrap_function(torch.Tensor, "backward", self._on_backward)
@@ -145,11 +145,11 @@ class TorchRunWatch:
 
     @property
     def is_resting(self) -> bool:
-        """Whether the watch rests, so that it looks at nothing but losses."""
+        """Whether the watch is resting and reads only losses."""
         return self._resting_passes > 0
 
     def find_name(self, key: int) -> str:
-        """Return the program's name for the parameter with a key; "" if none is known.
+        """Return the program's name for a parameter, or "" if no name is known.
 
         Args:
             key: The key of the parameter.
@@ -163,7 +163,7 @@ class TorchRunWatch:
     # -- accounts ----------------------------------------------------------------------------------
 
     def find_account(self, tensor: torch.Tensor) -> TensorAccount:
-        """Return the account of a leaf; open one if it has none.
+        """Return a leaf's account, opening one if necessary.
 
         Args:
             tensor: The leaf.
@@ -174,7 +174,7 @@ class TorchRunWatch:
         return account
 
     def _list_tensor_accounts(self) -> list[TensorAccount]:
-        """Return the accounts of all leaves that are alive. Those that are gone are closed."""
+        """Return the accounts of all leaves that still exist, and close the accounts of the others."""
         gone = [account for account in self.tensor_accounts.values() if account.tensor_ref() is None]
         for account in gone:
             if account.optimizer_numbers:
@@ -187,7 +187,7 @@ class TorchRunWatch:
         return [account for account in self.tensor_accounts.values() if account.tensor_ref() is not None]
 
     def remember_gradients(self, accounts: Iterable[TensorAccount]) -> None:
-        """Remember the gradients of accounts as they are now.
+        """Remember the current gradients of some accounts.
 
         Args:
             accounts: The accounts.
@@ -198,7 +198,7 @@ class TorchRunWatch:
                 account.remember_gradient(tensor.grad)
 
     def _forget_all(self) -> None:
-        """Forget what is in the gradients now, because it was not followed."""
+        """Forget the current contents of the gradients, because they were not followed."""
         for account in self._list_tensor_accounts():
             account.forget_pending()
             tensor = account.tensor_ref()
@@ -250,12 +250,12 @@ class TorchRunWatch:
             raise
 
     def _prepare_pass(self, roots: list[torch.Tensor], site: Site, frame: FrameType | None) -> None:
-        """Open accounts for the leaves that the pass reaches, and look at all gradients before it.
+        """Open accounts for the leaves that the pass will reach, and inspect all gradients before the pass.
 
         Args:
             roots: The tensors from which the pass begins.
             site: The line of the pass.
-            frame: The frame of the program.
+            frame: The program's frame.
         """
         for leaf in self.leaf_search.find_leaves(roots, site, frame, self.tensor_accounts.__contains__):
             self.find_account(leaf)
@@ -264,10 +264,10 @@ class TorchRunWatch:
                 account.note_changes_by_program(self.accounts)
 
     def _add_pass_to_accounts(self, contribution: Contribution) -> None:
-        """Add a contribution to the accounts of all leaves whose ``.grad`` the pass has changed.
+        """Add a contribution to the accounts of all leaves whose ``.grad`` was changed by the pass.
 
         Args:
-            contribution: What the pass adds.
+            contribution: The pass's contribution.
         """
         alone = (contribution,)
         extended: dict[int, tuple[tuple[Contribution, ...], ...]] = {}  # Accounts share their tuples.
@@ -300,10 +300,10 @@ class TorchRunWatch:
         return [account for account in self._list_tensor_accounts() if contribution in account.pending[-1:]]
 
     def _measure_pass(self, contribution: Contribution) -> None:
-        """Keep the norms of the gradients that a pass reached.
+        """Store the norms of the gradients that a pass reached.
 
         Args:
-            contribution: What the pass added.
+            contribution: The pass's contribution.
         """
         reached = self._list_accounts_reached_by(contribution)
         gradients = [(account, _get_gradient(account)) for account in reached]
@@ -312,12 +312,12 @@ class TorchRunWatch:
         }
 
     def _note_other_loss(self, account: TensorAccount, old: Contribution, new: Contribution) -> None:
-        """Note that a pass adds to what the loss of another line left, after a step without this parameter.
+        """Record that a pass adds to another line's remaining gradient after a step without this parameter.
 
         Args:
             account: The account.
-            old: What was in the gradient.
-            new: What the pass adds.
+            old: The contributions that the gradient already contained.
+            new: The contribution of the pass.
         """
         if old.site == new.site or account.used_by:
             return
@@ -339,7 +339,7 @@ class TorchRunWatch:
         for tensor, scale, site, pass_number in late_losses:
             value = float(tensor.real) if tensor.is_complex() else float(tensor)
             self.accounts.losses.append(value)
-            # A scaled loss may overflow, which the scaler finds by itself.
+            # A scaled loss may overflow, and the scaler detects this itself.
             if math.isnan(value) or (math.isinf(value) and scale is None):
                 self.accounts.nonfinite_losses += 1
                 first_pass = min(self.accounts.last_finite_pass + 1, pass_number)
@@ -387,7 +387,7 @@ class TorchRunWatch:
                 tensor = account.tensor_ref()
                 if account.pending and tensor is not None:
                     account.note_changes_by_program(self.accounts)
-                    if self._closure_depth:  # The step has read what its closure clears.
+                    if self._closure_depth:  # The step has already read the gradients that its closure clears.
                         account.forget_pending()
                     self.accounts.clear_gradient(account, site, account.was_changed_by_program(tensor))
         result = clear()
@@ -409,7 +409,7 @@ class TorchRunWatch:
         return result
 
     def _note_clip(self, parameters: list[torch.Tensor], site: Site) -> list[TensorAccount]:
-        """Note a call that clips gradients; return the accounts of the gradients that it clips.
+        """Record a gradient-clipping call, and return the accounts of the clipped gradients.
 
         Args:
             parameters: The parameters that the call received.
@@ -437,7 +437,7 @@ class TorchRunWatch:
     # -- steps -------------------------------------------------------------------------------------
 
     def find_optimizer(self, optimizer: Any) -> FollowedOptimizer:
-        """Return the followed optimizer; begin to follow it if it is new.
+        """Return the followed optimizer, and start following it if it is new.
 
         Args:
             optimizer: The optimizer.
@@ -466,7 +466,7 @@ class TorchRunWatch:
             if followed is not None and followed.ref() is optimizer:
                 followed.account.steps += 1
                 return
-            self._resting_passes = 0  # A new optimizer brings new routes.
+            self._resting_passes = 0  # A new optimizer leads to new routes.
             self._forget_all()
         with torch._C.DisableTorchFunction():
             followed = self.find_optimizer(optimizer)
@@ -498,13 +498,13 @@ class TorchRunWatch:
         account.followed_steps += 1
         used = self.use_gradients(followed, STEPPED, account.site)
         is_due = self.follows_all or _is_due(account.steps, FIRST_MEASURED_STEPS, MEASURED_EACH)
-        # A fused optimizer is called even if the scaler has found infinity.
+        # The scaler calls a fused optimizer even after finding an infinite gradient.
         is_checked_by_scaler = self._scaler_watch.is_stepping and hasattr(optimizer, "_step_supports_amp_scaling")
         if is_due and not is_checked_by_scaler:
             self._check_gradients(used, account.site)
 
     def use_gradients(self, followed: FollowedOptimizer, fate: str, site: Site) -> list[TensorAccount]:
-        """Note that a step uses or skips the gradients of an optimizer's parameters.
+        """Record that a step uses or skips the gradients of an optimizer's parameters.
 
         Args:
             followed: The optimizer.
@@ -515,7 +515,7 @@ class TorchRunWatch:
             The accounts of the parameters that have a gradient.
         """
         number, has_new_gradient, used = followed.account.number, False, list[TensorAccount]()
-        route_numbers: dict[tuple[int, int, bool], int] = {}  # Accounts that share tuples take the same route.
+        route_numbers: dict[tuple[int, int, bool], int] = {}  # Accounts with shared tuples take the same route.
         for account in followed.tensor_accounts:
             gradient = _get_gradient(account)
             if gradient is None:
@@ -544,7 +544,7 @@ class TorchRunWatch:
         return used
 
     def _check_gradients(self, accounts: list[TensorAccount], site: Site) -> None:
-        """Measure the gradients of accounts, and note the first that is not finite.
+        """Measure the gradients of some accounts, and record the first non-finite gradient.
 
         Args:
             accounts: The accounts.
@@ -580,7 +580,7 @@ class TorchRunWatch:
             account.undone_moves = account.undone_moves + 1 if was_undone else 0
 
     def _sample_after_step(self, followed: FollowedOptimizer) -> None:
-        """Compare the sampled elements of the weights with those before the step."""
+        """Compare the sampled weight elements with their values before the step."""
         before, sample = followed.before, followed.sample
         followed.before = followed.last_move = None
         after = None if before is None or sample is None else sample.read_elements()
@@ -604,7 +604,7 @@ class TorchRunWatch:
             self.accounts.note_anomaly("weight", followed.account.site, None, keys)
 
     def _start_rest_if_nothing_is_new(self) -> None:
-        """Rest for some passes once enough steps were followed without a new route."""
+        """Rest for some passes after enough steps without a new route."""
         self._steps_without_new_route += 1
         if len(self.accounts.route_numbers) != self._known_route_count:
             self._known_route_count, self._steps_without_new_route = len(self.accounts.route_numbers), 0

@@ -1,4 +1,4 @@
-"""Follow gradient scalers: what they scale and unscale, and which steps they skip."""
+"""Follow what gradient scalers scale and unscale, and which steps they skip."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ class ScalerWatch:
 
     Attributes:
         watch: The watch of the run.
-        is_stepping: Whether a scaler's ``step()`` runs.
+        is_stepping: Whether a scaler's ``step()`` is running.
     """
 
     def __init__(self, watch: TorchRunWatch) -> None:
-        """Prepare to follow the scalers of a run."""
+        """Prepare to follow a run's scalers."""
         self.watch = watch
         self.is_stepping = False
         self._optimizer_stepped = False
         self._accounts: dict[int, tuple[weakref.ref[GradScaler], ScalerAccount]] = {}
-        self._scales: dict[int, tuple[weakref.ref[torch.Tensor], float]] = {}  # By the identity of a scaled loss.
+        self._scales: dict[int, tuple[weakref.ref[torch.Tensor], float]] = {}  # The keys identify scaled losses.
 
     def install_hooks(self, patches: FrameworkPatches) -> None:
         """Wrap the methods of scalers.
 
         Args:
-            patches: The changes to PyTorch, to which these are added.
+            patches: The collection of changes to PyTorch, to which these wrappers are added.
         """
         patches.wrap_function(GradScaler, "scale", self._on_scale)
         patches.wrap_function(GradScaler, "unscale_", self._on_unscale)
@@ -45,7 +45,7 @@ class ScalerWatch:
         patches.wrap_function(GradScaler, "update", self._on_update)
 
     def take_scale(self, roots: list[torch.Tensor]) -> float | None:
-        """Return the scale by which one of some losses was multiplied; None if none was.
+        """Return the scale by which one of the losses was multiplied, or None if no loss was scaled.
 
         Args:
             roots: The losses of a backward pass.
@@ -56,7 +56,7 @@ class ScalerWatch:
         return next((pair[1] for pair in found if pair is not None), None)
 
     def note_optimizer_step(self) -> None:
-        """Note that an optimizer takes a step, perhaps inside the scaler's."""
+        """Record that an optimizer takes a step, which may be inside a scaler's step."""
         self._optimizer_stepped = True
 
     def _find_account(self, scaler: GradScaler) -> ScalerAccount:

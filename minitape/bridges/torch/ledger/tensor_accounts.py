@@ -1,4 +1,4 @@
-"""The account of a tensor, and the measurements of gradients and weights that accounts need."""
+"""Keep the accounts of tensors, and measure the gradients and weights that the accounts need."""
 
 from __future__ import annotations
 
@@ -10,24 +10,22 @@ import torch
 
 from ...run_watch.accounts import EDITED, Account, Act, ParameterFacts, RunAccounts
 
-COMPARED_CLEARINGS = (
-    4  # Once a gradient was lost, the weights are compared so often with the weights at the backward pass.
-)
+COMPARED_CLEARINGS = 4  # The number of weight comparisons with the backward pass after a gradient was lost.
 SAMPLE_SIZE = 32  # At most this many elements of each parameter are sampled around a step.
 
 
 class TensorAccount(Account):
-    """The account of a leaf of PyTorch.
+    """The account of a PyTorch leaf.
 
     Attributes:
         tensor_ref: A weak reference to the leaf.
-        grad_ref: A weak reference to its ``.grad`` when it was last looked at.
-        grad_version: The version of that ``.grad``.
-        tensor_version: The version of the leaf when the first pending contribution came.
-        first_fingerprint: The fingerprint of the leaf when it got its first gradient; None before.
-        pass_fingerprint: The fingerprint of the leaf when the first pending contribution came; None if it was not
-            taken.
-        lost_gradients: How often a gradient was cleared before a step used it.
+        grad_ref: A weak reference to the ``.grad`` found at the last check.
+        grad_version: The version of this ``.grad``.
+        tensor_version: The version of the leaf when the first pending contribution arrived.
+        first_fingerprint: The fingerprint of the leaf when it got its first gradient, or None if it has not had one.
+        pass_fingerprint: The fingerprint of the leaf when the first pending contribution arrived, or None if no
+            fingerprint was taken.
+        lost_gradients: The number of times a gradient was cleared before a step used it.
     """
 
     __slots__ = (
@@ -43,7 +41,7 @@ class TensorAccount(Account):
     )
 
     def __init__(self, tensor: torch.Tensor) -> None:
-        """Open the account of ``tensor``."""
+        """Open an account for ``tensor``."""
         super().__init__(id(tensor))
         self.tensor_ref = weakref.ref(tensor)
         self.grad_ref: weakref.ref[torch.Tensor] | None = None
@@ -55,7 +53,7 @@ class TensorAccount(Account):
         self._dtype = str(tensor.dtype).removeprefix("torch.")
 
     def read_facts(self) -> ParameterFacts:
-        """Return what is known of the leaf now.
+        """Return the leaf's current facts.
 
         Returns:
             The facts about the leaf.
@@ -65,25 +63,25 @@ class TensorAccount(Account):
         return ParameterFacts(tensor is None, is_trainable, self._is_parameter, self._dtype)
 
     def is_unchanged(self) -> bool:
-        """Compare the leaf with its first state.
+        """Compare the leaf with its original state.
 
         Returns:
-            Whether every element is as it was when the leaf got its first gradient.
+            Whether every element is unchanged since the leaf got its first gradient.
         """
         tensor = self.tensor_ref()
         return tensor is not None and compute_fingerprint(tensor) == self.first_fingerprint
 
     def remember_gradient(self, gradient: torch.Tensor | None) -> None:
-        """Remember the ``.grad`` as it is now, so that a later change is noticed.
+        """Remember the current ``.grad``, so that later changes are noticed.
 
         Args:
-            gradient: The ``.grad``; None if the leaf has none now.
+            gradient: The ``.grad``, or None if the leaf has none.
         """
         self.grad_ref = None if gradient is None else weakref.ref(gradient)
         self.grad_version = 0 if gradient is None else int(gradient._version)
 
     def is_gradient_remembered(self, gradient: torch.Tensor) -> bool:
-        """Return whether a ``.grad`` is the remembered one, and has not changed since.
+        """Return whether a ``.grad`` is the remembered one and is unchanged.
 
         Args:
             gradient: The ``.grad`` to compare.
@@ -92,7 +90,7 @@ class TensorAccount(Account):
         return known is not None and known is gradient and int(known._version) == self.grad_version
 
     def note_changes_by_program(self, accounts: RunAccounts) -> None:
-        """Note what the program itself did to ``.grad`` since it was last looked at.
+        """Record the program's own changes to ``.grad`` since the last check.
 
         Args:
             accounts: The accounts of the run.
@@ -110,9 +108,9 @@ class TensorAccount(Account):
             accounts.note_act([self], Act(EDITED))
 
     def remember_weights_if_cleared_before(self, tensor: torch.Tensor) -> None:
-        """Remember the leaf as it is now, if its gradients were lost before.
+        """Remember the leaf's current state if its gradients have been lost before.
 
-        A write through ``.data`` does not change the version of the leaf, so only its elements show it.
+        A write through ``.data`` does not change the leaf's version, so only the elements reveal the change.
 
         Args:
             tensor: The leaf.
@@ -121,7 +119,7 @@ class TensorAccount(Account):
         self.pass_fingerprint = compute_fingerprint(tensor) if is_compared else None
 
     def was_changed_by_program(self, tensor: torch.Tensor) -> bool:
-        """Return whether the leaf has changed since the first pending contribution came.
+        """Return whether the leaf has changed since the first pending contribution arrived.
 
         Args:
             tensor: The leaf.
@@ -133,9 +131,9 @@ class TensorAccount(Account):
 
 
 def compute_fingerprint(tensor: torch.Tensor) -> tuple[float, float]:
-    """Return two numbers that change whenever an element of a tensor does, except by coincidence.
+    """Return two numbers that, barring coincidence, change whenever an element of the tensor changes.
 
-    The weights of the second sum have no symmetry, so that opposite changes of two elements do not cancel.
+    The weights in the second sum are asymmetric, so opposite changes to two elements do not cancel.
 
     Args:
         tensor: The tensor.
@@ -162,7 +160,7 @@ def measure_norms(tensors: Sequence[torch.Tensor]) -> list[float]:
     tensors = [tensor.detach() for tensor in tensors]
     try:
         norms: list[float] = torch.stack(torch._foreach_norm(tensors)).tolist()
-    except (RuntimeError, TypeError):  # The tensors are on several devices, or of several kinds.
+    except (RuntimeError, TypeError):  # The tensors have different devices or types.
         norms = [float(tensor.norm()) for tensor in tensors]
     return [
         norm if math.isfinite(norm) else _measure_large_norm(tensor)
@@ -176,7 +174,7 @@ def _measure_large_norm(tensor: torch.Tensor) -> float:
 
 
 class WeightSample:
-    """A few elements of each parameter of an optimizer, spread evenly over the parameter.
+    """A few evenly spaced elements from each of an optimizer's parameters.
 
     Attributes:
         accounts: The accounts of the parameters.
@@ -184,7 +182,7 @@ class WeightSample:
     """
 
     def __init__(self, accounts: Sequence[TensorAccount]) -> None:
-        """Choose the elements. The views follow later changes of the parameters."""
+        """Choose the elements. The views reflect later changes to the parameters."""
         self.accounts = [account for account in accounts if _is_sampled(account.tensor_ref())]
         tensors = [tensor for account in self.accounts if (tensor := account.tensor_ref()) is not None]
         self._views = [_view_sample(tensor) for tensor in tensors]
@@ -192,17 +190,16 @@ class WeightSample:
 
     @property
     def is_current(self) -> bool:
-        """Whether the parameters still have the memory of the views."""
+        """Whether the parameters still share memory with the views."""
         pairs = zip(self.accounts[:2], self._views[:2], strict=True)
         tensors = ((account.tensor_ref(), view) for account, view in pairs)
         return all(tensor is not None and tensor.data_ptr() == view.data_ptr() for tensor, view in tensors)
 
     def read_elements(self) -> torch.Tensor | None:
-        """Return the elements as they are now, in one vector; None if the parameters are on several devices.
+        """Return the current elements as one vector.
 
         Returns:
-            The elements in one vector. None if no parameter can be sampled, or if the parameters are on different
-            devices.
+            The vector, or None if no parameter can be sampled or the parameters are on different devices.
         """
         if not self._views:
             return None
@@ -212,7 +209,7 @@ class WeightSample:
             return None
 
     def split_elements(self, vector: torch.Tensor) -> list[torch.Tensor]:
-        """Split a vector of elements into the parts of the parameters.
+        """Split a vector of elements into one part for each parameter.
 
         Args:
             vector: The elements of all parameters.
