@@ -208,7 +208,7 @@ class Checkup:
         return adjoints[-1][0] if adjoints else None
 
     def _measure_gradient(self, source: Any, sweep: BackwardPass | None) -> GradientNumbers | None:
-        """Return statistics of the gradient that a sweep brought to a source, or None if there is no sweep."""
+        """Return statistics of the gradient that a sweep brought to a source, or None if no sweep exists."""
         if sweep is None:
             return None
         arrays = [
@@ -274,7 +274,7 @@ class FrameworkRecording(Recording, ABC):
             source: The source.
 
         Returns:
-            The explanation for the target whose gradient reaches the source. If there is no such target, the
+            The explanation for the target whose gradient reaches the source. If no such target exists, the
             explanation for the first target that depends on the source.
         """
         explanations = [

@@ -83,12 +83,12 @@ class IdentityMap(Generic[NotedValue]):
         return len(self._entries)
 
     def get(self, owner: Any, default: Any = None) -> Any:
-        """Return the note about an object, or ``default`` if there is none."""
+        """Return the note about an object, or ``default`` if none exists."""
         ref, value = self._entries.get(id(owner), (None, None))
         return value if ref is not None and ref() is owner else default
 
     def setdefault(self, owner: Any, default: NotedValue) -> NotedValue:
-        """Return the note about an object. If there is none, store and return ``default``."""
+        """Return the note about an object. If none exists, store and return ``default``."""
         value = self.get(owner)
         if value is None:
             self[owner] = value = default

@@ -319,7 +319,7 @@ class Recording(PictureSource):
         return []
 
     def find_row(self, value: Any) -> int | None:
-        """Return the last row that stands for ``value``, or None if there is no such row.
+        """Return the last row that stands for ``value``, or None if no such row exists.
 
         Args:
             value: A framework tensor, or a row number.
@@ -489,7 +489,7 @@ class Recording(PictureSource):
             ends: Ignored, because only tapes need it.
 
         Returns:
-            The explanation for the first source, or None if there is no result.
+            The explanation for the first source, or None if no result exists.
         """
         if not result:
             return None

@@ -1,7 +1,7 @@
 """Send the front end to the browser once per kernel.
 
-A hidden widget holds the JavaScript bundle. The script of each view is only a few lines, which fetch the bundle from
-that widget.
+A hidden widget holds the JavaScript bundle. Each view's script is only a few lines long and fetches the bundle from
+this widget.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ _front_end: list[Any] = []
 
 
 def get_front_end() -> FrontEnd:
-    """Return the kernel's front end; create it on the first call, or if it was closed."""
+    """Return the kernel's front end, creating it on the first call or after it was closed."""
     if not _front_end or _front_end[0].comm is None:
         _front_end[:] = [FrontEnd(bundle=BUNDLE.read_text(encoding="utf-8"))]
     return _front_end[0]

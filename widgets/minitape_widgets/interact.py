@@ -1,4 +1,4 @@
-"""Rerun a function with new values of its variables, when the user moves a slider below its picture."""
+"""Rerun a function with new variable values after the user moves a slider below the picture."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ class InteractiveFunction:
     Attributes:
         function: The function, which takes no arguments and reads the variables.
         variables: The scalar variables.
-        low: The lowest value of each slider; None chooses it by the variable's value.
-        high: The highest value of each slider; None chooses it by the variable's value.
-        step: The step of each slider; None divides the range by 200.
-        namespaces: The dictionaries in which the Python names of the variables are looked up.
+        low: The lowest value of each slider, or None to derive it from the variable's value.
+        high: The highest value of each slider, or None to derive it from the variable's value.
+        step: The step of each slider, or None for one 200th of the range.
+        namespaces: The dictionaries in which to look up the variables' Python names.
     """
 
     def __init__(
@@ -78,10 +78,10 @@ class InteractiveFunction:
         return json.dumps(sliders)
 
     def record_function_run(self, variable_values: Sequence[float] | None = None) -> Any:
-        """Run the function under a new tape and compute the gradient of its result.
+        """Run the function under a new tape, and compute its result's gradient.
 
         Args:
-            variable_values: A value to assign to each variable before the run; None assigns nothing.
+            variable_values: A value to assign to each variable first, or None to assign nothing.
 
         Returns:
             The tape.

@@ -1,4 +1,4 @@
-"""Store a view in a saved notebook, as a compressed page that steps next to the static picture."""
+"""Store a view in a saved notebook as a compressed interactive page next to the static picture."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from minitape.common.translation import join_sentences
 from minitape.picture.drawing import Picture
 from minitape.picture.picture_texts import translate
 
-MAX_LETTERS = 1_000_000  # A longer compressed page is not stored.
-# The script replaces the picture by the page. Where scripts do not run, as on GitHub or in a notebook that is not
+MAX_LETTERS = 1_000_000  # The size limit for a compressed page, above which it is not stored.
+# The script replaces the picture with the page. Where scripts do not run, as on GitHub or in a notebook that is not
 # trusted, the picture stays.
 KEPT_HTML = """<div id="{name}">{picture}</div><script>
 (async (places) => {{
@@ -29,7 +29,7 @@ KEPT_HTML = """<div id="{name}">{picture}</div><script>
 
 
 class KeptView:
-    """An output that steps without a kernel in a notebook that is reopened, mailed or converted by nbconvert.
+    """An output that steps without a kernel in a reopened, mailed or converted notebook.
 
     Attributes:
         picture: The static picture.
@@ -41,9 +41,9 @@ class KeptView:
         self._page, self._height = page, height
 
     def html(self) -> str:
-        """Return the HTML of the picture, with a script that replaces it by the page.
+        """Return the picture's HTML, with a script that replaces the picture with the page.
 
-        If the page is too large, a sentence that states this replaces the script.
+        If the page is too large, a sentence that says so takes the script's place.
         """
         packed = base64.b64encode(zlib.compress(self._page.encode(), 9)).decode()
         if len(packed) > MAX_LETTERS:

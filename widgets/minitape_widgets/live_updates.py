@@ -1,7 +1,7 @@
 """Keep views up to date while a cell runs.
 
 One thread checks all views every 40 ms. In a Python without threads, as in a browser, the listener that notices a
-change also sends it.
+change sends it immediately.
 
 While a tape records, the thread sends only a few rows in each turn, so that it hardly slows down the recording. It
 sends the rest when the block has ended. Messages are numbered, so a browser that misses some can request them again
@@ -20,13 +20,13 @@ from minitape.common.threads import start_thread
 if TYPE_CHECKING:
     from .view import TapeView
 
-TURN_SECONDS = 0.04  # The thread sleeps at least so long between two turns.
+TURN_SECONDS = 0.04  # The minimum sleep of the thread between turns.
 SHORT_TURN_SECONDS = 0.005  # It sleeps less while rows of a recording that has ended are unsent.
-ROWS_WHILE_RECORDING = 100  # The limit of rows in a turn while the tape records.
-ROWS_AFTERWARDS = 20_000  # The limit of rows in a turn afterwards.
+ROWS_WHILE_RECORDING = 100  # The maximum number of rows per turn while the tape records.
+ROWS_AFTERWARDS = 20_000  # The maximum number of rows per turn afterwards.
 REST_WHILE_RECORDING = 3.0  # After a turn of t seconds, the thread sleeps at least 3 t seconds while a tape records.
 REST_AFTERWARDS = 0.25  # Afterwards, it sleeps at least t / 4 seconds.
-MAX_QUIET_TURNS = 50  # After so many turns without news, the thread ends. The next event starts a new one.
+MAX_QUIET_TURNS = 50  # The thread ends after this many turns without news, and the next event starts a new one.
 
 _views: weakref.WeakSet[TapeView] = weakref.WeakSet()
 _lock = threading.Lock()
@@ -57,7 +57,7 @@ def keep_view_updated(view: TapeView) -> None:
 
 
 def notify_sending_thread() -> None:
-    """Wake the sending thread, or start it if it has ended; without threads, send the news now."""
+    """Wake or restart the sending thread. In a Python without threads, send the news now."""
     _news.set()
     with _lock:
         if _thread and _thread[0].is_alive():
@@ -69,7 +69,7 @@ def notify_sending_thread() -> None:
 
 
 def _send_news_without_thread() -> None:
-    """Send what the thread would send: some rows every 40 ms while a tape records, and all rows afterwards."""
+    """Send the rows in place of the thread, some every 40 ms while a tape records, and all afterwards."""
     _news.clear()
     is_recording = any(view.picture_source.is_recording for view in _list_views())
     current_time = time.perf_counter()
@@ -81,7 +81,7 @@ def _send_news_without_thread() -> None:
 
 
 def _run_sending_thread() -> None:
-    """Send the news of all views in turns, until there was none for MAX_QUIET_TURNS turns."""
+    """Send all views' news in turns, until there has been no news for MAX_QUIET_TURNS turns."""
     quiet_turns = 0
     while quiet_turns < MAX_QUIET_TURNS:
         started = time.perf_counter()
@@ -124,7 +124,7 @@ def _send_news_of_all_views() -> bool:
 
 
 def flush_view(view: TapeView) -> None:
-    """Send all news of a view at once, for tests and for the end of a program.
+    """Send all of a view's news immediately, for tests and for the end of a program.
 
     Args:
         view: The view.

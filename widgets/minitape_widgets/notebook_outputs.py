@@ -1,4 +1,4 @@
-"""Track which outputs of a notebook show which views.
+"""Track the views shown in a notebook's outputs.
 
 - Rerunning or deleting a cell closes the view that it showed, unless a variable still refers to the view.
 - A view that is shown before its tape has recorded rows has no picture that the notebook could save. Its output
@@ -21,7 +21,7 @@ from .live_updates import notify_sending_thread
 if TYPE_CHECKING:
     from .view import TapeView
 
-GROWN_METADATA = {"minitape": {"grown": True}}  # This metadata marks outputs that were replaced after their cell ran.
+GROWN_METADATA = {"minitape": {"grown": True}}  # This metadata marks outputs replaced after their cells ran.
 
 
 @dataclass
@@ -32,8 +32,8 @@ class _ShownOutput:
         view_ref: A weak reference to the view.
         cell_id: The id of the cell, or None if the notebook does not send it.
         run_id: The id of the message that ran the cell.
-        execution_count: IPython's number of that run.
-        display_handle: The handle through which the output can be replaced, or None if it cannot.
+        execution_count: IPython's execution number for the cell.
+        display_handle: The handle for replacing the output, or None if it cannot be replaced.
         drawn_state: The key of the picture in the output (``TapeView.build_drawn_state_key``).
     """
 
@@ -50,7 +50,7 @@ _shells: weakref.WeakSet[Any] = weakref.WeakSet()  # The shells that call `_on_c
 
 
 def note_shown_view(view: TapeView, display_handle: Any = None) -> None:
-    """Note that the cell that runs now shows a view.
+    """Record that the running cell shows a view.
 
     Args:
         view: The view.
@@ -90,7 +90,7 @@ def show_in_replaceable_output(view: TapeView, data: dict[str, Any], metadata: d
 
 
 def _find_kernel_shell() -> Any:
-    """Find IPython's shell; None outside IPython, or if the shell does not run in a kernel."""
+    """Find IPython's shell, or None if no shell runs in a kernel."""
     shell = find_ipython_shell()
     return shell if getattr(shell, "kernel", None) is not None else None
 
@@ -108,7 +108,7 @@ def _read_cell_run_and_deleted_ids(shell: Any) -> tuple[str | None, str | None, 
 
 
 def _on_cell_end(*_: Any) -> None:
-    """Close the views that the run has replaced, and update the outputs whose tapes have grown."""
+    """Close the views replaced by the cell's execution, and update the outputs whose tapes have grown."""
     shell = _find_kernel_shell()
     if shell is None:
         return

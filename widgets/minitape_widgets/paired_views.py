@@ -1,4 +1,4 @@
-"""Show two views that step together, with the first difference between their tapes."""
+"""Show two views that step together, and the first difference between their tapes."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Comparison:
         """Build a widget that shows both views, next to each other if there is room.
 
         Args:
-            titles: A title for each view; none if empty.
+            titles: A title for each view, or an empty sequence for no titles.
         """
         from ipywidgets import HTML, GridBox, Layout, VBox
 

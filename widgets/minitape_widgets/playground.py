@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from minitape.picture.snapshot_types import Snapshot
 
 PROGRAM_FILE = "program.py"
-MAX_TAPES = 20  # Only the last tapes of a program are kept.
-MAX_EXPLAINED_PAIRS = 6  # Further pairs of a target and a source are not explained.
-MAX_PRINTED_LETTERS = 20_000  # The rest of a longer text that a program prints at once is dropped.
+MAX_TAPES = 20  # The number of tapes kept, which are the program's last ones.
+MAX_EXPLAINED_PAIRS = 6  # The maximum number of (target, source) pairs to explain.
+MAX_PRINTED_LETTERS = 20_000  # The maximum length of a single printed text. The rest is dropped.
 
 PostMessage = Callable[[str, bytes], None]
 
@@ -55,7 +55,7 @@ class _PostedView(TapeView):
 
 
 class Playground:
-    r"""Runs programs one after the other, and posts their output and their pictures to a page.
+    r"""Runs programs one after another, and posts their output and pictures to a page.
 
     The kinds of messages are "printed", "view", "failed", "why" (missing gradients) and "ended".
 
@@ -68,14 +68,14 @@ class Playground:
     """
 
     def __init__(self, post: PostMessage) -> None:
-        """Store the function that posts a message, which is called with JSON and with bytes that belong to it."""
+        """Store the function that posts a message, which takes JSON and the bytes belonging to it."""
         self._post = post
         self._view: _PostedView | None = None
 
     def run(self, program: str) -> None:
         """Run a program, show its last tape, and explain its missing gradients.
 
-        The tape that is shown is the last one with a gradient call, else the last one with rows. An error of the
+        The displayed tape is the last one with a gradient call, or else the last one with rows. An error in the
         program is posted, not raised.
 
         Args:
@@ -113,7 +113,7 @@ class Playground:
             flush_view(self._view)
 
     def read_snapshot(self) -> Snapshot | None:
-        """Return the snapshot of the tape that is shown, or None if the program has no tape."""
+        """Return the displayed tape's snapshot, or None if the program has no tape."""
         return None if self._view is None else self._view.read_snapshot(is_full=False)
 
     def _post_message(self, **content: object) -> None:
@@ -155,7 +155,7 @@ def run_program_and_snapshot(program: str) -> Any:
         program: The source text.
 
     Returns:
-        The snapshot, for a page, or None if the program has no tape.
+        The snapshot for a page, or None if the program has no tape.
     """
     playground = Playground(lambda text, data: None)
     playground.run(program)
@@ -168,7 +168,7 @@ def _collect_created_tapes() -> Iterator[list[GradientTape]]:
     tapes: list[GradientTape] = []
     original_init = GradientTape.__init__
 
-    # Replacing __enter__ would not do, because __enter__ notes the line of its caller.
+    # Replacing __enter__ would not work, because __enter__ records its caller's line.
     def init_and_collect(tape: GradientTape, *args: Any, **kwargs: Any) -> None:
         original_init(tape, *args, **kwargs)
         tapes[:] = [*tapes, tape][-MAX_TAPES:]
@@ -181,7 +181,7 @@ def _collect_created_tapes() -> Iterator[list[GradientTape]]:
 
 
 def _execute_and_format_error(program: str, namespace: dict[str, Any]) -> str:
-    """Run a program in a namespace; return its traceback, reduced to the program's own frames, or ""."""
+    """Run a program in a namespace, and return its traceback's own frames, or "" if it raised no error."""
     try:
         exec(compile(program, PROGRAM_FILE, "exec"), namespace)
     except BaseException as error:

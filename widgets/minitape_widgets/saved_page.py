@@ -1,4 +1,4 @@
-"""Build an HTML page with the front end and a snapshot in one file, which steps without a kernel."""
+"""Build a self-contained HTML page with the front end and a snapshot that steps without a kernel."""
 
 from __future__ import annotations
 
@@ -53,10 +53,10 @@ if (window === top) document.querySelector(".mt-view")?.focus({{ preventScroll: 
 """
 
 
-MAX_PLAIN_LETTERS = 1_000_000  # A longer snapshot is compressed.
-MAX_PAGE_LETTERS = 10_000_000  # In a longer page, arrays are replaced by summaries.
+MAX_PLAIN_LETTERS = 1_000_000  # The length above which a snapshot is compressed.
+MAX_PAGE_LETTERS = 10_000_000  # The length above which a page has summaries instead of arrays.
 MAX_COMPRESSION = 4  # Compression is not tried if it would have to shrink the text by a larger factor.
-SUMMARY_DIGITS = 4  # Numbers in a summary are rounded to so many digits.
+SUMMARY_DIGITS = 4  # The number of digits in a summary's numbers.
 SUMMARY_CELLS = (9, 26)  # The most lines and columns of an array in a summary; its thumbnail shows about as many.
 
 
@@ -155,7 +155,7 @@ def summarize_arrays(part: Any) -> Any:
     """Return a part of a snapshot with rounded numbers and smaller thumbnails instead of its arrays.
 
     Args:
-        part: The part: a dictionary, a list, or a value without arrays.
+        part: The part, as a dictionary, a list, or a value without arrays.
 
     >>> summarize_arrays({"value": {"text": "[0.33333333 0.5]", "data": [0.33333333, 0.5]}})
     {'value': {'text': '', 'data': [0.3333, 0.5]}}
@@ -186,7 +186,7 @@ def _round_numbers(data: Any) -> Any:
 
 
 def _shrink_thumbnail(lines: list[list[Any]]) -> list[list[Any]]:
-    """Return a thumbnail with at most SUMMARY_CELLS cells; each shows the element of largest magnitude in its area."""
+    """Return a thumbnail with at most SUMMARY_CELLS cells, each with its area's element of largest magnitude."""
     height, width = len(lines), len(lines[0]) if lines else 0
     if height * width == 0:
         return lines

@@ -1,7 +1,7 @@
 """``TapeView``, the Python side of the live picture.
 
-A view reads a recording and sends its rows to the browser. It also answers the browser's requests, for example for rows
-that were lost on the way.
+A view reads a recording and sends its rows to the browser. It also answers the browser's requests, such as those for
+lost rows.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class TapeView(AnyWidget):
     _first_layout: Any = None  # The layout that ipywidgets created, which must be closed with the view.
     _lock: Any = None
     _comparison: Any = None  # Snapshot fields of a comparison: the name that links both views, and the difference.
-    _closed_text = ""  # The repr of a closed view, which can no longer count its rows.
+    _closed_text = ""  # The repr to use after the view is closed and can no longer count its rows.
 
     def __init__(
         self,
@@ -106,13 +106,13 @@ class TapeView(AnyWidget):
         _namespaces: list[dict[str, Any]] | None = None,
         _comparison: dict[str, Any] | None = None,
     ) -> None:
-        """Read the rows recorded so far and register the view for updates; see the class for the parameters."""
+        """Read the rows recorded so far, and register the view for updates. The class describes the parameters."""
         namespaces = collect_namespaces(sys._getframe(1)) if _namespaces is None else _namespaces
         self.picture_source: PictureSource = get_picture_source(tape, "TapeView takes")
         self._reader = self.picture_source.build_reader(namespaces)
         self._target, self._sources = target, sources
         self._rows: list[PictureRow] = []
-        self._sent_count = 0  # The number of rows that were sent to the browser, which may have missed some.
+        self._sent_count = 0  # The number of rows sent to the browser, which may have missed some.
         self._unsent_changes: list[RowFields] = []  # Changed fields of rows that were sent before the change.
         self._sweep_follower = SweepFollower()
         # The sweep needs arrays that the tape releases, so the view keeps or recomputes them.
@@ -122,7 +122,7 @@ class TapeView(AnyWidget):
         self._lock = threading.RLock()
         self._interactive = _interactive
         self._message_number = 0  # Each numbered message has the next number, so the browser notices a lost message.
-        self._sent_file_count = 0  # The number of files whose text was sent.
+        self._sent_file_count = 0  # The number of files whose text has been sent.
         self._sent_sweep_number = 0  # The number of the sweep that was sent last.
         # The state of the tape that was sent last.
         self._sent_state = (self.picture_source.is_used, self.picture_source.is_recording)
@@ -145,7 +145,8 @@ class TapeView(AnyWidget):
     def close(self) -> None:
         """Close the view and release the recording that it shows.
 
-        The layout that ipywidgets created for the view is closed as well; ipywidgets would keep it. A closed view still
+        The layout that ipywidgets created for the view is closed as well, because ipywidgets would keep it. A closed
+        view still
         has its repr, but ``save`` and ``kept`` raise RuntimeError.
         """
         super().close()
@@ -177,9 +178,9 @@ class TapeView(AnyWidget):
         Args:
             function: A function without arguments that reads the variables and returns the target.
             variables: A scalar ``tf.Variable``, or a sequence of them.
-            low: The lowest value of each slider. The default is below the variable's value by twice its magnitude, or
-                by 1 if that is larger.
-            high: The highest value of each slider. The default is above the variable's value by the same distance.
+            low: The lowest value of each slider. The default is the variable's value minus the larger of 1 and twice
+            its magnitude.
+            high: The highest value of each slider. The default is the variable's value plus the same distance.
             step: The step of each slider. The default is one 200th of the range.
 
         Returns:
@@ -205,7 +206,7 @@ class TapeView(AnyWidget):
         apply the same operation to other values. Each view shows the sweep of its tape's last gradient.
 
         Args:
-            first: The tape on the left: a ``tf.GradientTape``, or the recording of another framework.
+            first: The tape on the left, which is a ``tf.GradientTape`` or another framework's recording.
             second: The tape on the right.
 
         Returns:
@@ -232,13 +233,13 @@ class TapeView(AnyWidget):
     def build_comparison(
         cls, first: Any, second: Any, difference: TapeDifference | None, namespaces: Any = None
     ) -> Comparison:
-        """Build the two views of a comparison, which mark a difference that was found before.
+        """Build the two views of a comparison, which mark a given difference.
 
         Args:
             first: The tape on the left.
             second: The tape on the right.
             difference: Their first difference, or None if they agree.
-            namespaces: Where the names of the tensors are found; None means the caller's names.
+            namespaces: The dictionaries in which to look up the tensors' names, or None for the caller's names.
 
         Returns:
             The two views.
@@ -263,7 +264,7 @@ class TapeView(AnyWidget):
         return Comparison((first_view, second_view), difference)
 
     def _rerun_with_slider_values(self, message: Any) -> None:
-        """Rerun the function with the values of the sliders, and show the new tape in the same picture."""
+        """Rerun the function with the sliders' values, and show the new tape in the same picture."""
         error = ""
         with self._lock:
             if self._interactive is None:
@@ -281,7 +282,7 @@ class TapeView(AnyWidget):
             self._send_message("ran", error=error)
 
     def _switch_to_reader(self, reader: Reader) -> None:
-        """Read all rows again with this reader, which may read another tape."""
+        """Read all rows again with the given reader, which may read another tape."""
         self._reader = reader
         self._rows = []
         self._sweep_follower = SweepFollower()
@@ -297,7 +298,7 @@ class TapeView(AnyWidget):
             self._reader.recompute_into_kept_arrays(bool(self._may_recompute))
 
     def _recompute_all_and_resend(self, _message: Any) -> None:
-        """Recompute all values that the tape released, and send all rows again, because the user asked for it."""
+        """Recompute all values released by the tape, and send all rows again, as the user requested."""
         with self._lock:
             reader = self.picture_source.build_reader(self._reader.namespaces)
             reader.kept_arrays.update(self._kept_arrays)
@@ -320,7 +321,7 @@ class TapeView(AnyWidget):
         Drawing a picture also reads rows. `_sent_count` and `_unsent_changes` therefore tell `send_news` what to send.
 
         Args:
-            limit: The largest number of new rows; None reads all of them.
+            limit: The maximum number of new rows, or None to read all of them.
         """
         previous_record = self._reader.record_name
         free_rows = MAX_ROWS - len(self._rows) if self.picture_source.record is self._reader.record else MAX_ROWS
@@ -377,7 +378,8 @@ class TapeView(AnyWidget):
         """Return the snapshot of all rows read so far.
 
         Args:
-            max_rows: The largest number of rows. A longer recording keeps its first and its last rows; None keeps all.
+            max_rows: The maximum number of rows, or None to keep all. A longer recording keeps its first and last
+                rows.
             is_full: Whether to write out every row. If False, the rows of a very long recording stay packed.
         """
         self._follow_gradient(is_last_look=True)
@@ -396,7 +398,7 @@ class TapeView(AnyWidget):
         return result | self._build_alarms_and_breaks(result)
 
     def _build_alarms_and_breaks(self, part: Any) -> Any:
-        """Return the alarms and breaks of a snapshot; a very long recording is not searched and has none."""
+        """Return a snapshot's alarms and breaks. A very long recording is not searched and has none."""
         if len(self._rows) > MAX_CHECKED_ROWS:
             return {"alarms": [], "torn": []}
         target_and_sources = None if self._target is None else (self._target, self._sources)
@@ -492,7 +494,7 @@ class TapeView(AnyWidget):
         """Send new rows, changed fields, a new sweep or the next steps of a long sweep.
 
         Args:
-            limit: The largest number of rows to send; None sends all of them.
+            limit: The maximum number of rows to send, or None to send all of them.
 
         Returns:
             Whether anything was sent.
@@ -595,7 +597,8 @@ class TapeView(AnyWidget):
         """Read the new rows and return the snapshot of the whole view.
 
         Args:
-            max_rows: The largest number of rows. A longer recording keeps its first and its last rows; None keeps all.
+            max_rows: The maximum number of rows, or None to keep all. A longer recording keeps its first and last
+                rows.
             is_full: Whether to write out every row. If False, the rows of a very long recording stay packed as
                 ``PictureRow`` objects.
 

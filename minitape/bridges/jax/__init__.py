@@ -1,7 +1,7 @@
-"""Record a JAX function: run it one equation after the other, in the order in which JAX traces it.
+"""Record a JAX function by running its equations one by one, in the order in which JAX traces them.
 
 ``record(f, *args)`` traces ``f`` with ``jax.make_jaxpr`` and runs the equations without compiling them, as
-``jax.disable_jit`` does. Then JAX computes the gradient with its own rules and its own sums.
+``jax.disable_jit`` does. JAX then computes the gradient with its own rules and sums.
 
 >>> import jax.numpy as jnp
 >>> def loss(w, x):

@@ -1,4 +1,4 @@
-"""Adapt a JAX recording to the checks: its rows, its function and its arguments."""
+"""Provide the checks with a JAX recording's rows, function and arguments."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from .row_log import NORMALIZING_FUNCTIONS
 if TYPE_CHECKING:
     from .recording import JaxRecording
 
-# Programs write these operations with operators, not with calls.
+# Programs write these operations as operators, not as calls.
 OPERATOR_OPS = set("add sub mul div pow integer_pow neg dot_general rem gt ge lt le eq ne".split())
-# Explanations name these functions as a whole, not the operations inside of them.
+# Explanations name these functions themselves, not the operations inside them.
 SHARE_FUNCTIONS = {"softmax", "log_softmax", "logsumexp"}
 
 
 def build_question(recording: JaxRecording, target: Any, source: Any, source_rows: list[int]) -> JaxQuestion:
-    """Build the question about a target and a source of a recording.
+    """Build a question about a target and a source in a recording.
 
     Args:
         recording: The recording of a function.
-        target: The target; None or the function's result stands for the function's own target.
+        target: The target. None or the function's result stands for the function's own target.
         source: The source, as the program passed it to ``explain``.
-        source_rows: The rows of the source.
+        source_rows: The source's rows.
     """
     is_own_target = target is None or target is recording.value
     target_row = recording.find_row(recording.target_row if is_own_target else target)
@@ -49,11 +49,11 @@ def build_question(recording: JaxRecording, target: Any, source: Any, source_row
 
 
 class JaxAdapter(FrameworkAdapter):
-    """The adapter for JAX's arrays.
+    """The adapter for JAX arrays.
 
     Attributes:
         recording: The recording that the question is about.
-        origin: The texts of the recorded function and its arguments.
+        origin: The source texts of the recorded function and its arguments.
     """
 
     framework, module = "jax", "jnp"
@@ -62,7 +62,7 @@ class JaxAdapter(FrameworkAdapter):
     unused_cause, escape_cause, rebinds = "unused", "left_jax", False
 
     def __init__(self, recording: JaxRecording) -> None:
-        """Create the adapter of a recording."""
+        """Create a recording's adapter."""
         self.recording, self.origin = recording, JaxOrigin(*recording.recorded_call)
 
     def is_variable(self, obj: Any) -> bool:
@@ -70,7 +70,7 @@ class JaxAdapter(FrameworkAdapter):
         return False
 
     def describe_operation(self, question: Question, row: int) -> str:
-        """Describe an operation by the function that its line calls, as in ``sqrt in norm(...)``.
+        """Describe an operation by the function called on its line, as in ``sqrt in norm(...)``.
 
         Only the function's name is returned if the function performs no other operation.
         """
@@ -91,7 +91,7 @@ class JaxAdapter(FrameworkAdapter):
         return fill("{operation} in {function}(...)", operation=name, function=function)
 
     def find_last_return_of_rule(self, row: RecordedRow) -> Site:
-        """Return the line on which the program's own derivative rule returns."""
+        """Return the line of the return statement in the program's custom derivative rule."""
         if not row.extra.custom_rule:
             return NOWHERE
         return find_return_site_by_description(row.extra.custom_rule)
@@ -100,7 +100,7 @@ class JaxAdapter(FrameworkAdapter):
         """Return the line that created an argument, or NOWHERE if the row is not an argument.
 
         Args:
-            argument_row: The row of the argument's leaf.
+            argument_row: The argument leaf's row.
         """
         leaf = next((leaf for leaf in self.recording.argument_leaves if leaf.row == argument_row), None)
         return NOWHERE if leaf is None else self.origin.find_leaf_creation_site(leaf)

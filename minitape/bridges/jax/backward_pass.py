@@ -1,8 +1,8 @@
-"""Run JAX's own backward pass through the recorded operations, and record the adjoints that pass.
+"""Run JAX's own backward pass through the recorded operations, and record the adjoints.
 
-Each result passes through ``pass_value``, which computes nothing. During the backward pass, JAX calls its rule with the
-complete adjoint of that result, computed by JAX's own rules and sums. The shares that an operation sends to its inputs
-are computed by ``jax.vjp`` of this operation alone.
+Each result passes through ``pass_value``, which computes nothing. During the backward pass, JAX calls the rule of
+``pass_value`` with the result's complete adjoint, computed by JAX's own rules and sums. ``jax.vjp`` of each single
+operation computes the shares for the operation's inputs.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ class JaxBackwardPass:
     """A backward pass that releases its arrays as soon as JAX no longer needs them.
 
     Attributes:
-        log: The log of the recording.
+        log: The recording's log.
         rows: The rows of the recording.
         target_row: The row of the target.
         sources: The variables to differentiate by.
         sweep: The backward pass that receives the adjoints and shares.
-        calls: The operations that have not sent their shares yet.
-        values_by_row: The values that JAX computed again, by row.
-        pending_adjoints: The adjoints of rows whose operation has not sent its shares yet.
-        partial_sums: The sums of the shares that were sent to rows whose adjoint is not complete.
+        calls: The operations that have not yet sent their shares.
+        values_by_row: The values that JAX recomputed, by row.
+        pending_adjoints: The adjoints of rows whose operations have not yet sent their shares.
+        partial_sums: The sums of the shares sent so far to rows with incomplete adjoints.
     """
 
     def __init__(self, log: JaxLog, target_row: int, sources: list[JaxVariable]) -> None:
@@ -44,9 +44,9 @@ class JaxBackwardPass:
         return row is not None and self.rows[row].tracked
 
     def compute_gradients(self, seed: Any) -> list:
-        """Run the backward pass and return the gradients of the sources.
+        """Run the backward pass and return the sources' gradients.
 
-        Afterwards, `sweep` contains the adjoints and shares in JAX's order, the last operation first.
+        Afterwards, `sweep` contains the adjoints and shares in JAX's order, from the last operation to the first.
 
         Args:
             seed: The adjoint of the target.
@@ -69,7 +69,7 @@ class JaxBackwardPass:
         return gradients
 
     def _recompute_target(self, *values: Any) -> Any:
-        """Compute the target again with the operations on its path from the sources."""
+        """Recompute the target with the operations on the path from the sources."""
         values_by_row = {
             source.row: self._attach_adjoint_observer(source.required_row, value)
             for source, value in zip(self.sources, values, strict=True)
@@ -84,7 +84,7 @@ class JaxBackwardPass:
         """Return an unchanged value whose adjoint is recorded during the backward pass."""
 
         @jax.custom_vjp
-        # JAX calls this function itself if the tangent is known to be zero, as behind a rule that returns zeros.
+        # JAX calls this function directly if it knows that the tangent is zero, as behind a rule that returns zeros.
         def pass_value(x: Any) -> Any:
             self.values_by_row[row] = x
             return x
@@ -106,7 +106,7 @@ class JaxBackwardPass:
     # -- the recorded shares -----------------------------------------------------------------------
 
     def _send_shares_of_calls_after(self, row: int) -> None:
-        """Record the shares of the calls after a row, whose adjoints are all complete."""
+        """Record the shares of the calls after a row, because these calls' adjoints are all complete."""
         keep_value = self.log.keep_value
         while self.calls and self.calls[-1].rows[0] > row:
             call = self.calls.pop()
@@ -122,7 +122,7 @@ class JaxBackwardPass:
                 self.values_by_row.pop(output_row, None)
 
     def _compute_shares(self, call: JaxCall) -> list[tuple[int, int, Any]]:
-        """Return the port, the row and the share of each tracked input of a call."""
+        """Return the port, row and share for each of a call's tracked inputs."""
         tracked_places = [place for place, variable in enumerate(call.inputs) if self._is_tracked(variable.row)]
         values = [
             variable.value if variable.row is None else self.values_by_row.get(variable.row, variable.value)
@@ -153,7 +153,7 @@ class JaxBackwardPass:
         ]
 
     def _get_adjoint_or_zeros(self, row: int, result: Any) -> Any:
-        """Return the adjoint of a result, or zeros if no adjoint reached it."""
+        """Return a result's adjoint, or zeros if no adjoint reached the result."""
         if row in self.pending_adjoints:
             return self.pending_adjoints[row]
         return np.zeros(np.shape(result), result.dtype if is_inexact(result) else jax.dtypes.float0)

@@ -1,4 +1,4 @@
-"""Find why a gradient of JAX is zero or NaN, or why JAX refuses it. Each check looks for one cause."""
+"""Find why a JAX gradient is zero, NaN or refused. Each check looks for one cause."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def find_cause_of_trace_error(question: JaxQuestion) -> Finding | None:
 
 
 def find_attribute_that_keeps_tracer(read_at: Site) -> Finding | None:
-    """Find the statement that stores a tracer in an attribute, which the next call of the function reads."""
+    """Find the statement that stores a tracer in an attribute read by the function's next call."""
     statement = program_text.find_statement(read_at)
     nearby_statements = [
         statement,
@@ -106,9 +106,9 @@ def find_attribute_that_keeps_tracer(read_at: Site) -> Finding | None:
 
 
 def describe_reader_of_tracer(error: Exception, library_function: str) -> str:
-    """Return the function that requested a number from a tracer, as JAX's error names it.
+    """Return the function named in JAX's error that requested a number from a tracer.
 
-    If the error names none, return the library function that raised the error.
+    If the error names no function, return the library function that raised the error.
     """
     if isinstance(error, jax.errors.TracerArrayConversionError):
         return fill("A NumPy function")
@@ -121,7 +121,7 @@ def describe_reader_of_tracer(error: Exception, library_function: str) -> str:
 
 
 def find_invalid_result(question: JaxQuestion) -> Finding | None:
-    """Find a result that is not one real number.
+    """Find a result that is not a single real number.
 
     Args:
         question: The question about the source.
@@ -173,11 +173,11 @@ def find_cause_of_backward_error(question: JaxQuestion) -> Finding | None:
 
 
 class ErrorSite(NamedTuple):
-    """The place at which an error was raised.
+    """The location at which an error was raised.
 
     Attributes:
-        site: The user's innermost line, or NOWHERE if the error has no such line.
-        library_function: The library function that the line called, or "".
+        site: The user's innermost line, or NOWHERE if none exists.
+        library_function: The library function called on this line, or "" if none exists.
     """
 
     site: Site = NOWHERE
@@ -185,7 +185,7 @@ class ErrorSite(NamedTuple):
 
 
 def find_error_site(error: Exception) -> ErrorSite:
-    """Return the user's innermost line on which an error was raised, and the library function that raised it.
+    """Return the user's innermost line that led to an error, and the library function that raised the error.
 
     Args:
         error: The error, with its traceback.
@@ -256,16 +256,16 @@ def find_undifferentiated_source(question: JaxQuestion) -> Finding | None:
 
 
 def find_step_function_name(question: JaxQuestion, row: int) -> str:
-    """Return the step function of jax.numpy that contains an operation, or ""."""
+    """Return the jax.numpy step function that contains an operation, or "" if none exists."""
     return next((name for name in question.rows[row].scope if name in STEP_FUNCTIONS), "")
 
 
 def name_step_function(question: JaxQuestion, finding: Finding) -> None:
-    """Report a break within a step function by the name of that function.
+    """Name the step function instead of the operation in a finding about a break inside that function.
 
     Args:
         question: The question about the source.
-        finding: What the shared checks have found.
+        finding: The finding of the shared checks.
     """
     if finding.cause != "no_derivative" or finding.row is None:
         return
@@ -279,7 +279,7 @@ def build_finding_of_escape(question: JaxQuestion, escapes: Sequence[Escape]) ->
 
     Args:
         question: The question about the source.
-        escapes: The escapes that matter. There is at least one.
+        escapes: The relevant escapes, at least one.
     """
     escape = escapes[0]
     statement = program_text.find_statement(escape.site)
@@ -295,7 +295,7 @@ def build_finding_of_escape(question: JaxQuestion, escapes: Sequence[Escape]) ->
 
 
 def collect_names_computed_from(source_name: str, end_statement: program_text.Statement) -> set[str]:
-    """Return a name, and the names that a function computes from it before a statement."""
+    """Return a name together with the names that a function computes from it before a statement."""
     names = {source_name}
     for earlier in program_text.list_statements(end_statement.file)[: end_statement.order]:
         if earlier.enclosing_functions != end_statement.enclosing_functions:
@@ -307,7 +307,7 @@ def collect_names_computed_from(source_name: str, end_statement: program_text.St
 
 
 def find_reason_for_no_use(question: JaxQuestion) -> Finding | None:
-    """Find the reason why the source was not used: another branch ran, or another value was used.
+    """Find whether the source was unused because another branch ran or another value was used.
 
     Args:
         question: The question about the source.
@@ -327,11 +327,11 @@ def find_reason_for_no_use(question: JaxQuestion) -> Finding | None:
 
 
 def _find_argument_read_from_outside(question: JaxQuestion, argument_leaf: JaxLeaf) -> Finding | None:
-    """Find an argument whose value the function also reads from outside, and uses there.
+    """Find an argument whose value the function also reads and uses from outside.
 
     Args:
         question: The question about the argument.
-        argument_leaf: The leaf of the argument.
+        argument_leaf: The argument's leaf.
     """
     origin = question.adapter.origin
     captured, used_at = question.adapter.recording.log.outside_reads.get(id(argument_leaf.value), (None, NOWHERE))
@@ -349,7 +349,7 @@ def _find_argument_read_from_outside(question: JaxQuestion, argument_leaf: JaxLe
 
 
 def find_rule_or_loop_without_share(question: JaxQuestion) -> Finding | None:
-    """Find the program's own rule, or a loop, that sent no share to the source.
+    """Find a loop, or one of the program's custom rules, that sent no share to the source.
 
     Args:
         question: The question about the source.
@@ -369,16 +369,16 @@ def find_rule_or_loop_without_share(question: JaxQuestion) -> Finding | None:
 
 
 def build_custom_rule_finding(question: JaxQuestion, row: int, cause: str = "custom_rule", detail: str = "") -> Finding:
-    """Build the finding for the program's own rule, at the line on which it returns."""
+    """Build the finding for the program's custom rule, on the line of its return statement."""
     return Finding(cause, zero_nan.find_blamed_return_of_rule(question, row), row, detail)
 
 
 def refine_nonfinite_finding(question: JaxQuestion, finding: Finding) -> Finding:
-    """Return the finding about the value that became infinite first, even if a division has hidden it since.
+    """Return the finding about the first value to become infinite, even if a later division hides it.
 
     Args:
         question: The question about the source.
-        finding: What the shared checks have found.
+        finding: The finding of the shared checks.
     """
     assert finding.row is not None
     row = question.rows[finding.row]
@@ -398,7 +398,7 @@ def refine_nonfinite_finding(question: JaxQuestion, finding: Finding) -> Finding
         and row.extra.outside_arrays
         and not any(is_new_value(array).any() for array in row.extra.outside_arrays)
     ):
-        # The arrays from outside are good, so an operation on them produced the value.
+        # The outside arrays are finite, so an operation on them produced the value.
         return build_row_finding(question, "nan_forward", finding.row, detail=fill("An operation"))
     if finding.cause == "nan_input" and row.kind == "source":
         finding.site = question.adapter.find_argument_creation_site(finding.row)
@@ -406,11 +406,11 @@ def refine_nonfinite_finding(question: JaxQuestion, finding: Finding) -> Finding
 
 
 def refine_zero_finding(question: JaxQuestion, finding: Finding) -> Finding:
-    """Return the finding about the operation that produced zeros, with JAX's name for it.
+    """Return the finding about the operation that produced zeros, with JAX's name for the operation.
 
     Args:
         question: The question about the source.
-        finding: What the shared checks have found.
+        finding: The finding of the shared checks.
     """
     assert finding.row is not None
     row = question.rows[finding.row]
@@ -427,7 +427,7 @@ def refine_zero_finding(question: JaxQuestion, finding: Finding) -> Finding:
 
 
 def _find_blamed_step_function_row(question: JaxQuestion, row: RecordedRow) -> int | None:
-    """Return the row of a step function that caused the zeros of another row, or that row itself if it is one."""
+    """Return the row of the step function that caused a row's zeros, or the row itself if it is one."""
     if row.op in zero_nan.MIN_MAX_OPS:
         for index in sorted(question.descendants & question.ancestors):
             if is_only_broken_by_step(question, index):
@@ -436,7 +436,7 @@ def _find_blamed_step_function_row(question: JaxQuestion, row: RecordedRow) -> i
 
 
 def _is_normalized_over_one_element(question: JaxQuestion, row: RecordedRow, scope: str) -> bool:
-    """Return whether a normalization of JAX sums over a single element."""
+    """Return whether a JAX normalization sums over a single element."""
     sums = [
         candidate
         for candidate in question.rows
@@ -447,7 +447,7 @@ def _is_normalized_over_one_element(question: JaxQuestion, row: RecordedRow, sco
 
 
 def _explain_zeros_of_where(question: JaxQuestion, row: RecordedRow) -> Finding | None:
-    """Explain the zeros of a ``where`` within an activation, or of a relu that the program wrote with ``where``."""
+    """Explain the zeros of a ``where`` in an activation, or of a relu written with ``where``."""
     curve = next((name for name in row.scope if name in PIECEWISE_ACTIVATIONS), "")
     if curve:
         return build_row_finding(question, "saturated", row.index, detail=curve)
@@ -459,13 +459,13 @@ def _explain_zeros_of_where(question: JaxQuestion, row: RecordedRow) -> Finding 
 
 
 def is_gate_zero_only_at_first(question: JaxQuestion, finding: Finding) -> bool:
-    """Return whether the zero factor is an argument whose own gradient is not zero.
+    """Return whether the zero factor is an argument with a nonzero gradient.
 
     Such a gate is zero only at the beginning of training, as in ReZero.
 
     Args:
         question: The question about the source.
-        finding: What the shared checks have found.
+        finding: The finding of the shared checks.
     """
     if finding.cause != "zero_factor" or finding.row is None or question.sweep is None:
         return False
@@ -484,7 +484,7 @@ def is_gate_zero_only_at_first(question: JaxQuestion, finding: Finding) -> bool:
 def is_only_broken_by_step(question: JaxQuestion, row: int) -> bool:
     """Return whether a step function is the only break on this row's path to the target.
 
-    Its gradient would then be zero for any value.
+    If so, the row's gradient is zero for any value.
     """
     has_step = find_step_function_name(question, row) or any(
         edge.cause == "zero_derivative" for edge in question.rows[row].edges
@@ -493,7 +493,7 @@ def is_only_broken_by_step(question: JaxQuestion, row: int) -> bool:
 
 
 def find_untracked_source(question: JaxQuestion) -> Finding | None:
-    """Find a result that is not one real number, or a source that is not differentiated.
+    """Find a result that is not a single real number, or a source that is not differentiated.
 
     Args:
         question: The question about the source.
@@ -502,17 +502,17 @@ def find_untracked_source(question: JaxQuestion) -> Finding | None:
 
 
 def rank_branches_last(question: JaxQuestion, escapes: Iterable[Escape]) -> list[Escape]:
-    """Return the escapes with those last that decided a branch.
+    """Return the escapes, moving those that decided a branch to the end.
 
     Args:
         question: The question about the source.
-        escapes: The escapes that matter. There is at least one.
+        escapes: The relevant escapes, at least one.
     """
     return sorted(escapes, key=lambda escape: escape.method == "__bool__")
 
 
 def build_unused_finding(question: JaxQuestion) -> Finding:
-    """Return the finding that the result was not computed from the source, at the function's definition.
+    """Return the finding that the result does not depend on the source, on the line of the function's definition.
 
     Args:
         question: The question about the source.
@@ -521,7 +521,7 @@ def build_unused_finding(question: JaxQuestion) -> Finding:
 
 
 def find_lost_gradient(question: JaxQuestion) -> Finding | None:
-    """Find why the backward pass ended in an error, or which rule or loop sent no share to the source.
+    """Find why the backward pass ended in an error, or the rule or loop that sent no share to the source.
 
     Args:
         question: The question about the source.
@@ -530,14 +530,14 @@ def find_lost_gradient(question: JaxQuestion) -> Finding | None:
 
 
 class JaxChecks(FrameworkChecks):
-    """The part of the checks that only JAX knows."""
+    """The checks that are specific to JAX."""
 
     find_refusal = staticmethod(find_cause_of_trace_error)
     find_non_float_source = staticmethod(find_integer_source)
     find_untracked_source = staticmethod(find_untracked_source)
     specialize_break = staticmethod(name_step_function)
     rank_escapes = staticmethod(rank_branches_last)
-    does_escape_matter = staticmethod(lambda question, escape: True)  # A trace has no values to read for anything else.
+    does_escape_matter = staticmethod(lambda question, escape: True)  # A trace has no values to check.
     build_escape_finding = staticmethod(build_finding_of_escape)
     find_reason_for_no_use = staticmethod(find_reason_for_no_use)
     build_unused_finding = staticmethod(build_unused_finding)
@@ -550,12 +550,12 @@ JAX_CHECKS = JaxChecks()
 
 
 def explain_gradient(recording: JaxRecording, target: Any, source: Any) -> Explanation:
-    """Return the explanation of one gradient; see ``Recording.explain``.
+    """Return the explanation of one gradient, as described in ``Recording.explain``.
 
     Args:
         recording: The recording of a function.
         target: The target; None or the function's result stands for the function's own target.
-        source: An array, a name, or a tree. For a tree, the explanation of its worst leaf is returned.
+        source: An array, a name, or a tree. For a tree, the function returns the explanation of the worst leaf.
 
     Raises:
         ValueError: If the source is a name that no argument has.

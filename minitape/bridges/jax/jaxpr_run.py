@@ -1,4 +1,4 @@
-"""Run the equations of a jaxpr one by one, and record each as a row.
+"""Run the equations of a jaxpr one by one, recording each as a row.
 
 Calls of ``jit``, ``scan`` and ``cond`` are opened. A ``while`` loop is one row, because JAX cannot differentiate it in
 reverse.
@@ -27,10 +27,10 @@ from .row_log import NORMALIZING_FUNCTIONS, BranchChoice, JaxLog, JaxPlace, JaxV
 try:
     from jax._src.config import eager_constant_folding
     from jax._src.interpreters.partial_eval import DynamicJaxprTracer as Tracer
-except ImportError:  # In a JAX version without them, conditions on values are refused, as under jit.
+except ImportError:  # A JAX version without these names refuses conditions on values, as under jit.
     Tracer = None
 
-LOOP_ROW_LIMIT = 3_000  # A loop with more rows takes a minute to record, and its page has 100 MB.
+LOOP_ROW_LIMIT = 3_000  # A loop with more rows takes a minute to record, and its page is 100 MB.
 Scope = tuple[str, ...]
 disable_jit = make_interrupt_safe(jax.disable_jit.__wrapped__)  # The block ends at once if Ctrl-C arrives.
 CUSTOM_RULE_PRIMITIVES = {"custom_jvp_call", "custom_vjp_call"}
@@ -41,15 +41,15 @@ class JaxprRunner:
 
     Attributes:
         log: The log that receives the rows.
-        failed_site: The line of the equation that raised an error, or NOWHERE.
-        site: The line of the equation that runs.
-        library_depth: How many open functions belong to a library. The lines of their equations are ignored, because
-            their jaxpr may have been traced for another line.
-        openers: The method that opens a call, by the name of its primitive.
+        failed_site: The line of the equation that raised an error, or NOWHERE if none exists.
+        site: The running equation's line.
+        library_depth: The number of open library functions. The lines of their equations are ignored, because their
+            jaxprs may have been traced for another line.
+        openers: The methods that open calls, by the name of the primitive.
     """
 
     def __init__(self, log: JaxLog) -> None:
-        """Create a runner that records to a log."""
+        """Create a runner that writes to a log."""
         self.log = log
         self.failed_site: Site = NOWHERE
         self.site: Site = NOWHERE
@@ -73,7 +73,7 @@ class JaxprRunner:
             jaxpr: The jaxpr.
             consts: Its constants.
             args: Its arguments.
-            scope: The names of the open functions, the outermost first.
+            scope: The names of the open functions, outermost first.
         """
         variables: dict[Any, JaxVariable] = dict(zip([*jaxpr.constvars, *jaxpr.invars], [*consts, *args], strict=True))
 
@@ -88,12 +88,12 @@ class JaxprRunner:
         return [read_atom(atom) for atom in jaxpr.outvars]
 
     def run_closed_jaxpr(self, closed_jaxpr: Any, args: list[JaxVariable], scope: Scope = ()) -> list[JaxVariable]:
-        """Run a closed jaxpr, which includes its constants, and return its results.
+        """Run a closed jaxpr, which contains its constants, and return its results.
 
         Args:
             closed_jaxpr: The closed jaxpr.
             args: Its arguments.
-            scope: The names of the open functions, the outermost first.
+            scope: The names of the open functions, outermost first.
         """
         jaxpr = getattr(closed_jaxpr, "jaxpr", closed_jaxpr)
         return self.run_jaxpr(jaxpr, [JaxVariable(const) for const in getattr(closed_jaxpr, "consts", ())], args, scope)
@@ -104,7 +104,7 @@ class JaxprRunner:
         outer_site = self.site
         place = JaxPlace() if self.library_depth else find_place(eqn)
         self.site = outer_site if place.site is NOWHERE else place.site
-        # JAX inlines these functions as several equations, so their name is added to the scope here.
+        # JAX inlines these functions as several equations, so their names are added to the scope here.
         if (
             place.library_function in NORMALIZING_FUNCTIONS
             and opener is None
@@ -128,12 +128,12 @@ class JaxprRunner:
     def _bind_result_name(
         self, eqn: Any, results: list[JaxVariable], last_place: JaxPlace, last_row: int | None
     ) -> tuple[JaxPlace, int | None]:
-        """Name a result as the program does, and remove the name from earlier results of the same expression.
+        """Give a result the program's name, and remove the name from earlier results of the same expression.
 
-        Returns the place and the row for the next call.
+        Returns the equation's location and the row for the next call.
         """
         row = results[0].row if len(results) == 1 else None
-        # The equations of a derivative have the place of the function, so they must not take its name.
+        # The equations of a derivative have the function's location, so they must not take its name.
         place = JaxPlace() if self.library_depth or "jvp(" in str(eqn.source_info.name_stack) else find_place(eqn)
         if not place.bound_name or row is None:
             return JaxPlace(), None
@@ -209,7 +209,7 @@ class JaxprRunner:
 
 
 def evaluate_equation(eqn: Any, *values: Any) -> list:
-    """Compute an equation from values, with JAX's own rules for the derivatives.
+    """Compute an equation from values, with JAX's own derivative rules.
 
     Args:
         eqn: The equation.
@@ -222,14 +222,14 @@ def evaluate_equation(eqn: Any, *values: Any) -> list:
     functions: tuple = ()
     if isinstance(params, tuple):  # Versions before JAX 0.8 return a pair.
         functions, params = params
-    # A rule under vmap stored the batch axes of its results when loops were traced, so it must be traced again here.
+    # Under vmap, a rule stored its results' batch axes while loops were traced, so it must be traced again here.
     with eqn.ctx.manager, disable_jit(False) if eqn.primitive.name in CUSTOM_RULE_PRIMITIVES else nullcontext():
         results = eqn.primitive.bind(*functions, *values, **params)
     return list(results) if eqn.primitive.multiple_results else [results]
 
 
 def find_callee_name(eqn: Any) -> str:
-    """Return the name of the function that an equation calls, or the name of its primitive.
+    """Return the name of the function that an equation calls, or else the name of the equation's primitive.
 
     >>> import jax
     >>> find_callee_name(jax.make_jaxpr(jax.jit(jnp.sin))(1.0).eqns[0])
@@ -245,7 +245,7 @@ def find_callee_name(eqn: Any) -> str:
 
 
 def describe_custom_rule(eqn: Any) -> str:
-    """Return the name and the place of an equation's custom derivative rule, or "" if it has none."""
+    """Return the name and location of an equation's custom derivative rule, or "" if none exists."""
     if eqn.primitive.name not in CUSTOM_RULE_PRIMITIVES:
         return ""
     rule = eqn.params.get("bwd") or eqn.params.get("jvp_jaxpr_fun")
@@ -253,7 +253,7 @@ def describe_custom_rule(eqn: Any) -> str:
 
 
 def find_source_file(closed_jaxpr: Any) -> str:
-    """Return the file of the function from which a jaxpr was traced, or "".
+    """Return the file of the function that a jaxpr was traced from, or "" if it is unknown.
 
     >>> import jax
     >>> find_source_file(jax.make_jaxpr(jnp.sin)(1.0)).endswith(".py")
@@ -264,7 +264,7 @@ def find_source_file(closed_jaxpr: Any) -> str:
 
 
 def estimate_row_count(eqn: Any) -> int:
-    """Return how many rows an equation may become if it is opened."""
+    """Return the maximum number of rows for an equation if it is opened."""
     inner_count = 0
     for value in eqn.params.values():
         for part in value if isinstance(value, (tuple, list)) else (value,):
@@ -278,12 +278,12 @@ def estimate_row_count(eqn: Any) -> int:
 
 
 class TracerValues:
-    """The values of the tracers of one trace, computed on demand.
+    """The values of one trace's tracers, computed on demand.
 
     Attributes:
-        argument_leaves: The values of the arguments' leaves that are traced.
+        argument_leaves: The values of the traced argument leaves.
         trace: The trace that the tracers belong to, or None before it starts.
-        escapes: For each value that left JAX, the method, the line, and the leaves that the value was computed from.
+        escapes: For each value that left JAX, the method, the line, and the leaves that the value depends on.
 
     >>> values = TracerValues([3.0])
     >>> def loss(x):
@@ -295,7 +295,7 @@ class TracerValues:
     """
 
     def __init__(self, argument_leaves: Sequence) -> None:
-        """Store the values of the arguments' leaves; `start_trace` assigns them to tracers."""
+        """Store the values of the argument leaves. `start_trace` assigns the values to tracers."""
         self.argument_leaves = argument_leaves
         self.trace: Any = None
         self.escapes: list[tuple] = []
@@ -303,7 +303,7 @@ class TracerValues:
         self._known_values: dict = {}
 
     def start_trace(self, tracers: Sequence) -> None:
-        """Store the tracers of the arguments' leaves at the beginning of the function.
+        """Store the tracers for the argument leaves at the beginning of the function.
 
         Args:
             tracers: One tracer for each leaf.
@@ -316,7 +316,7 @@ class TracerValues:
             self._known_values = dict(self._argument_values)
 
     def compute_value_of_tracer(self, tracer: Any) -> Any:
-        """Compute the value of a tracer, or None for a tracer of another trace, such as a function under ``jit``."""
+        """Compute a tracer's value, or return None for a tracer in another trace, such as a function under ``jit``."""
         pending = [tracer]
         while tracer._trace is self.trace and pending:
             current = pending[-1]
@@ -335,14 +335,14 @@ class TracerValues:
         return self._get_known_value(tracer) if tracer._trace is self.trace else None
 
     def record_escape_and_read_value(self, tracer: Any) -> Any:
-        """Return the array of a tracer that leaves JAX for Python, and record the escape."""
+        """Return the array of a tracer that escapes to Python, and record the escape."""
         if tracer.dtype == bool or jax.numpy.issubdtype(tracer.dtype, jax.numpy.inexact):
             method = "__bool__" if tracer.dtype == bool else "__float__"
             self.escapes.append((method, find_user_site(), self._list_leaves_behind_tracer(tracer)))
         return self.compute_value_of_tracer(tracer)
 
     def _list_leaves_behind_tracer(self, tracer: Any) -> list:
-        """Return the arguments' leaves that a tracer was computed from."""
+        """Return the argument leaves that a tracer depends on."""
         ancestors: dict = {}
         pending = [tracer]
         while pending:
@@ -373,12 +373,12 @@ class TracerValues:
 
 @contextmanager
 def expose_tracer_values(values: TracerValues) -> Iterator[None]:
-    """Provide the tracers of one trace with their values in the block.
+    """Make the values of one trace's tracers available in the block.
 
-    An operation that depends on no tracer is computed at once.
+    An operation that depends on no tracer is computed immediately.
 
     Args:
-        values: The values of the trace.
+        values: The trace's values.
     """
     patches = FrameworkPatches()
     patches.activate_in_this_thread()
@@ -406,7 +406,7 @@ def _convert_nondifferentiable_tracer(
 ) -> Any:
     """Convert integers and conditions, which ``jax.grad`` does not trace, for NumPy and Python.
 
-    No derivative passes such values. All other conversions are left to JAX.
+    No derivative passes through such values. All other conversions are left to JAX.
     """
     is_exact = tracer._trace is values.trace and not jax.numpy.issubdtype(tracer.dtype, jax.numpy.inexact)
     if not is_exact:

@@ -1,4 +1,4 @@
-"""List the operations of JAX by the way in which they make adjoints zero."""
+"""Group JAX operations by how they make adjoints zero."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Record the first gradients that a JAX program computes, for ``minitape explain``."""
+"""Record a JAX program's first gradients for ``minitape explain``."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ from .recording import JaxRecording, jax, record
 if TYPE_CHECKING:
     from ...engine.types import ExitProperty
 
-GRADIENT_LIMIT = 10  # At most this many gradients of a compiled function are recorded.
+GRADIENT_LIMIT = 10  # The maximum number of recorded gradients for a compiled function.
 
 
 class FirstGradients:
-    """A block in which ``jax.grad`` and ``jax.value_and_grad`` record their function and its arguments.
+    """A block in which ``jax.grad`` and ``jax.value_and_grad`` record their functions and arguments.
 
-    A function that ``jax.jit`` compiles has no numbers while it is traced. While steps are still to be recorded, the
-    function therefore also runs without the compiler, for the recording only. The program receives the same results as
-    without the block.
+    A function compiled by ``jax.jit`` has no concrete values while it is traced. As long as further steps are due,
+    the function therefore also runs without the compiler, just for the recording. The program's results are the same
+    as without the block.
 
     Attributes:
-        first: How many gradients are recorded at most.
-        every: Every n-th gradient is recorded.
-        steps: How many gradients have been recorded.
-        gradient_count: How many gradients were computed, including those that JAX traced.
-        on_recorded: A function that is called when a recording is complete, or None.
+        first: The maximum number of recorded gradients.
+        every: The distance between recorded gradients.
+        steps: The number of gradients recorded so far.
+        gradient_count: The number of computed gradients, including traced ones.
+        on_recorded: A function to call after each completed recording, or None if none exists.
 
     >>> with FirstGradients(first=1) as recording:
     ...     step = jax.jit(jax.grad(lambda w: jax.numpy.sum(jax.numpy.floor(w))))
@@ -50,15 +50,15 @@ class FirstGradients:
     """
 
     def __init__(self, first: int = 1_000_000, every: int = 1) -> None:
-        """Check the numbers of steps, and start with nothing recorded."""
+        """Check the options, and start without recordings."""
         self.first = check_step_count(first, "first", "first=5 records five")
         self.every = check_step_count(every, "every", "every=100 records each hundredth")
         self.steps = self._taken_count = self.gradient_count = 0
         self.on_recorded: Callable[[], object] | None = None
-        self._latest_recordings: dict[Any, JaxRecording] = {}  # The keys are the code objects of functions.
+        self._latest_recordings: dict[Any, JaxRecording] = {}  # The keys are functions' code objects.
         self._patches = FrameworkPatches()
         self._entered = self._is_recording = False
-        # While a function runs for the recording only, this is how many gradients it may still compute.
+        # The number of gradients that a function running just for the recording may still compute.
         self._remaining_gradients: int | None = None
 
     def __enter__(self) -> FirstGradients:
@@ -77,7 +77,7 @@ class FirstGradients:
     __exit__: ExitProperty = InterruptSafeExit(_leave_block, lambda block: block._entered)
 
     def explain(self) -> ModelPage:
-        """Return a page with the explanations of all sources, from the last recording of each function."""
+        """Return a page that explains all sources in the last recording of each function."""
         page = ModelPage()
         for recording in self._latest_recordings.values():
             for name, explanation in recording.explain().items():
@@ -95,7 +95,8 @@ class FirstGradients:
     def can_record(self, arguments: Any) -> bool:
         """Return whether a call may be recorded.
 
-        Its arguments must be numbers and not tracers, it must run in the program's thread, and more steps must be due.
+        The arguments must be concrete values, not tracers, the call must be in the program's thread, and a step must
+        be due.
         """
         is_traced_flags = (isinstance(leaf, jax.core.Tracer) for leaf in jax.tree_util.tree_leaves(arguments))
         return (
@@ -106,16 +107,16 @@ class FirstGradients:
         )
 
     def record_gradients_uncompiled(self, function: Any, args: tuple, kwargs: dict, gradient_limit: int) -> int:
-        """Run a function that the program compiles without the compiler, to record the gradients that it computes.
+        """Run a compiled function without the compiler to record the gradients that it computes.
 
         Args:
             function: The function.
             args: Its positional arguments.
             kwargs: Its keyword arguments.
-            gradient_limit: The function stops after it has computed this many gradients.
+            gradient_limit: The number of gradients after which the function stops.
 
         Returns:
-            How many gradients it computed.
+            The number of computed gradients.
         """
         self._remaining_gradients = gradient_limit
         # The function may change its arguments, so it receives copies of their containers.
@@ -123,7 +124,7 @@ class FirstGradients:
         try:
             with jax.disable_jit(), redirect_stdout(StringIO()):
                 function(*args, **kwargs)
-        except Exception:  # Enough was recorded, or the program's own call will raise the same error.
+        except Exception:  # Either the limit is reached, or the program's own call will raise the same error.
             pass
         finally:
             computed_count = gradient_limit - self._remaining_gradients
@@ -161,7 +162,7 @@ class FirstGradients:
             recording.count_arguments_unchanged_since(self._latest_recordings.get(key, recording))
             self._latest_recordings[key] = recording
             self.steps += 1
-            # If there is an error, the program's own call must raise it first.
+            # The program's own call must be the first to raise an error.
             if self.on_recorded is not None and recording.error is None:
                 self.on_recorded()
         except Exception as error:
@@ -172,16 +173,16 @@ class FirstGradients:
 
 
 class CompiledFunction:
-    """The replacement for a function that ``jax.jit`` returns to a program in the block."""
+    """The replacement for a function returned by ``jax.jit`` in the block."""
 
     def __init__(self, gradient_block: FirstGradients, function: Any, jitted: Any) -> None:
-        """Wrap a compiled function, together with the function that JAX compiles."""
+        """Wrap a compiled function together with its original function."""
         self._gradient_block, self._function, self._jitted = gradient_block, function, jitted
         self._call_count, self._gradient_limit = 0, GRADIENT_LIMIT
         update_wrapper(self, function)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Record the gradients of the function if a step is due, then call the compiled function."""
+        """Record the function's gradients if a step is due, and then call the compiled function."""
         gradient_block = self._gradient_block
         if (
             self._gradient_limit
@@ -189,7 +190,7 @@ class CompiledFunction:
             and gradient_block.can_record((args, kwargs))
         ):
             restore_state = save_mutable_state(self._function, *args)
-            if self._call_count == 0:  # JAX keeps this trace for the program's own call.
+            if self._call_count == 0:  # JAX caches this trace for the program's own call.
                 previous_count = gradient_block.gradient_count
                 with suppress(Exception):
                     self._jitted.eval_shape(*args, **kwargs)
@@ -206,7 +207,7 @@ class CompiledFunction:
         return self._jitted(*args, **kwargs)
 
     def __get__(self, owner: Any, owner_class: Any = None) -> Any:
-        """Bind the function as a method, if a class has it as an attribute."""
+        """Bind the function as a method if it is a class attribute."""
         return self if owner is None else MethodType(self, owner)
 
     def __getattr__(self, name: str) -> Any:
@@ -217,7 +218,7 @@ class CompiledFunction:
 def save_mutable_state(function: Any, *args: Any) -> Callable[[], None]:
     """Save the objects that a function may change, and return a function that restores them.
 
-    These are the attributes of the program's objects, and the lists, dictionaries and deques that the function reads
+    These are the attributes of the program's objects, and any lists, dictionaries and deques that the function reads
     from outside or receives as arguments.
 
     >>> def loss(w, seen):

@@ -1,4 +1,4 @@
-"""Find the source text of a recorded JAX function, of its ``jax.grad`` call, and of its arguments' creation."""
+"""Find the source lines of a recorded JAX function, its ``jax.grad`` call, and its arguments' creation."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ COMPILING_TRANSFORMS = {"jit", "pmap", "vmap", "shard_map", "filter_jit"}
 
 
 class JaxLeaf(NamedTuple):
-    """A leaf of an argument.
+    """An argument leaf.
 
     Attributes:
         value: The array or number.
-        row: Its row.
-        argument_index: The position of the argument.
+        row: The leaf's row.
+        argument_index: The argument's position.
     """
 
     value: Any
@@ -40,12 +40,12 @@ class JaxLeaf(NamedTuple):
 
 
 class RecordedCall(NamedTuple):
-    """A recorded call of a function.
+    """A recorded function call.
 
     Attributes:
         function: The function.
         args: Its arguments.
-        site: The line that records the call.
+        site: The line that recorded the call.
     """
 
     function: Any = None
@@ -54,7 +54,7 @@ class RecordedCall(NamedTuple):
 
 
 class OutsideRead(NamedTuple):
-    """A read of a value from outside of a function, or empty if nothing was found.
+    """A read of an outside value by a function. Empty if no such read was found.
 
     Attributes:
         site: The line of the read.
@@ -66,18 +66,18 @@ class OutsideRead(NamedTuple):
 
 
 class JaxOrigin:
-    """The source texts of a recorded function and its arguments.
+    """The source text of a recorded function and its arguments.
 
     Attributes:
         function: The program's function, without partials and transforms.
         args: Its arguments.
-        call_site: The line that records the function.
-        owner: The object if the function is a bound method, otherwise None.
-        definition: The statement that defines the function, or None.
+        call_site: The line that recorded the function.
+        owner: The bound method's object, or None if the function is not a bound method.
+        definition: The statement that defines the function, or None if it was not found.
     """
 
     def __init__(self, function: Any, args: tuple, call_site: Site) -> None:
-        """Find the definition of a function that was called with `args`."""
+        """Find the definition of a function called with `args`."""
         self.function, self.args, self.call_site = unwrap_function(function), args, call_site
         self.owner = getattr(function, "__self__", None)
         self.definition = find_definition(self.function)
@@ -86,7 +86,7 @@ class JaxOrigin:
 
     @property
     def definition_site(self) -> Site:
-        """Return the line of the function's ``def`` or ``lambda``; the line of the call if the text is missing."""
+        """Return the line of the function's ``def`` or ``lambda``, or the line of the call if the text is missing."""
         code = getattr(self.function, "__code__", None)
         if code is None or is_minitape_or_library_file(code.co_filename):
             return self.call_site
@@ -99,8 +99,8 @@ class JaxOrigin:
             computed_at: The line that computed the result.
 
         Returns:
-            The ``return`` statement that contains this line, otherwise the last one. If the function has no
-            ``return``, its last statement.
+            The ``return`` statement that contains this line, or else the last one. If the function has no ``return``,
+            the function's last statement.
         """
         if self.definition is None:
             return self.definition_site
@@ -118,7 +118,7 @@ class JaxOrigin:
 
     @property
     def _function_names(self) -> set[str]:
-        """Return the program's names of the function: its own name, and the expression that ``record`` receives."""
+        """Return the program's names for the function: its own name, and the expression passed to ``record``."""
         names = {getattr(self.function, "__name__", "<lambda>")}
         for call in program_text.find_statement(self.call_site).calls:
             if find_last_name(call.func) == "record" and call.args:
@@ -127,7 +127,7 @@ class JaxOrigin:
 
     @property
     def gradient_site(self) -> Site:
-        """Return the line of the program that computes the gradient, or the line of the call if it is not found."""
+        """Return the program's line that computes the gradient, or the line of the call if none exists."""
         names, files = self._function_names, (self.call_site[0], self.definition_site[0])
         for statement in (candidate for file in files for candidate in program_text.list_statements(file)):
             for call in statement.calls:
@@ -170,7 +170,7 @@ class JaxOrigin:
     # -- its arguments -----------------------------------------------------------------------------
 
     def find_leaf_creation_site(self, leaf: JaxLeaf) -> Site:
-        """Return the line that created a leaf of an argument, or the line of the call if it is not found.
+        """Return the line that created an argument leaf, or the line of the call if the creation is not found.
 
         Args:
             leaf: The leaf.
@@ -186,7 +186,7 @@ class JaxOrigin:
         )
 
     def list_argument_expressions(self, leaf: JaxLeaf) -> list[tuple[ast.expr, Statement]]:
-        """Return the expressions that the statement computing the gradient passes for an argument.
+        """Return the expressions passed for an argument by the statement that computes the gradient.
 
         Only calls with the same number of arguments are considered. Each expression is paired with its statement.
         """
@@ -198,7 +198,7 @@ class JaxOrigin:
         """Return the statements that read an argument's variable and assign a new value to it.
 
         Args:
-            leaf: A leaf of the argument.
+            leaf: One of the argument's leaves.
         """
         names = {find_root_name(expression) for expression, _ in self.list_argument_expressions(leaf)}
         return [
@@ -231,13 +231,13 @@ class JaxOrigin:
     # -- what it reads -----------------------------------------------------------------------------
 
     def find_outside_read(self, is_wanted: Callable[[str, Any], bool]) -> OutsideRead:
-        """Return the first read of a wanted value from outside of the function.
+        """Return the first read of a wanted value from outside the function.
 
-        Functions that the function calls are searched as well. The value may be a global, a name of an enclosing
+        The search includes the functions called by the function. The value may be a global, a name in an enclosing
         function, or an attribute of either.
 
         Args:
-            is_wanted: Receives an expression and its value, and returns whether it is wanted.
+            is_wanted: Receives an expression and its value, and returns whether the value is wanted.
         """
         for function in iter_function_and_callees(self.function):
             definition_statement = find_definition(function)
@@ -252,7 +252,7 @@ class JaxOrigin:
 
 
 def resolve_value(node: ast.AST, namespace: Mapping[str, Any]) -> Any:
-    """Return the value of a name, or of an attribute of a name, in a namespace, or None if the value is unknown.
+    """Return the value of a name, or of an attribute, in a namespace, or None if the value is unknown.
 
     >>> from types import SimpleNamespace
     >>> resolve_value(ast.parse("state.params", mode="eval").body, {"state": SimpleNamespace(params=2.0)})
@@ -269,7 +269,7 @@ def resolve_value(node: ast.AST, namespace: Mapping[str, Any]) -> Any:
 
 
 def _iter_compiling_nodes(statement: Statement) -> Iterator[ast.AST]:
-    """Yield the nodes of a statement that compile a function: calls, or a function with a compiling decorator."""
+    """Yield the calls and decorated functions in a statement that compile a function."""
     node = statement.node
     if any(
         collect_names_and_attributes(ast.walk(decorator)) & COMPILING_TRANSFORMS
@@ -281,9 +281,9 @@ def _iter_compiling_nodes(statement: Statement) -> Iterator[ast.AST]:
 
 
 def _collect_reached_names(names: set[str], functions: Mapping[str, list[program_text.FunctionNode]]) -> set[str]:
-    """Return some names, and all names in the functions that they call directly or indirectly."""
+    """Return some names, together with all names in the functions called directly or indirectly."""
     names, reached_names = set(names), set[str]()
-    while names - reached_names:  # Each round adds the names in the functions that the last round reached.
+    while names - reached_names:  # Each round adds the names in the functions found in the last round.
         reached_names |= names
         definitions = [definition for callee in names for definition in functions.get(callee, [])]
         for definition in definitions:
@@ -341,13 +341,13 @@ def _is_user_function(function: Any) -> bool:
 
 
 def find_definition(function: Any) -> Statement | None:
-    """Return the statement that defines a function, or None for a lambda or if the text is not available."""
+    """Return the statement that defines a function, or None if it is a lambda or the text is not available."""
     code = getattr(function, "__code__", None)
     return None if code is None else find_definition_at(code.co_filename, code.co_name, code.co_firstlineno)
 
 
 def find_definition_at(file: str, name: str, line: int) -> Statement | None:
-    """Return the statement that defines a function and begins on a line, itself or with its decorators."""
+    """Return the function definition that begins on a given line, counting its decorators."""
     if is_minitape_or_library_file(file):
         return None
     for statement in program_text.list_statements(file):
@@ -372,13 +372,13 @@ def list_return_statements(definition: Statement) -> list[Statement]:
 
 
 def find_return_site_by_description(function_description: str) -> Site:
-    """Return the line on which a function returns, given JAX's description of the function.
+    """Return the line of a function's return statement, given JAX's description of the function.
 
     Args:
-        function_description: A text of the form "name at file:line".
+        function_description: A string of the form "name at file:line".
 
     Returns:
-        The last ``return`` statement; for a lambda, its line. NOWHERE if the function is not the program's.
+        The line of the last ``return`` statement, or of the lambda, or NOWHERE if the function is not the program's.
     """
     name, _, location = function_description.partition(" at ")
     file, _, line = location.rpartition(":")
@@ -391,10 +391,10 @@ def find_return_site_by_description(function_description: str) -> Site:
 
 
 def read_outside_values(function: Any) -> dict:
-    """Return the values that a function and its inner functions read from outside, by name.
+    """Return the outside values that a function and its inner functions read, by name.
 
     Args:
-        function: The function. Other objects read nothing.
+        function: The function. Other objects read no values.
     """
     if not inspect.isfunction(function):
         return {}
@@ -414,7 +414,7 @@ def read_outside_values(function: Any) -> dict:
 
 
 def iter_function_and_callees(function: Any) -> Iterator:
-    """Yield a function of the program and the functions that it calls by name, directly or indirectly."""
+    """Yield one of the program's functions, and the functions that it calls by name, directly or indirectly."""
     pending, visited = [function], set()
     while pending:
         current = unwrap_function(pending.pop(0))

@@ -1,4 +1,4 @@
-"""Record a JAX function and its gradient with `record` and `record_if_bad`."""
+"""Define `record` and `record_if_bad`, which record a JAX function and its gradient."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ class FunctionTrace(NamedTuple):
 
     Attributes:
         closed_jaxpr: The equations, with their constants.
-        result_shape: The tree of the result, with shapes as leaves.
-        traced_leaf_indices: The indices of the arguments' leaves that are traced.
-        escapes: For each value that left JAX, the method, the line, and the leaves that the value was computed from.
+        result_shape: The result's tree, with shapes as leaves.
+        traced_leaf_indices: The indices of the traced argument leaves.
+        escapes: For each value that left JAX, the method, the line, and the leaves that the value depends on.
     """
 
     closed_jaxpr: Any
@@ -51,24 +51,25 @@ class FunctionTrace(NamedTuple):
 
 
 class JaxRecording(FrameworkRecording):
-    """The rows that a JAX function computed, and its gradient.
+    """The recorded rows of a JAX function, and its gradient.
 
-    ``explain`` accepts an argument as its source, either its array or its name.
+    ``explain`` accepts an argument's array or name as a source.
 
     Attributes:
         log: The log that writes the rows.
         is_complete: Whether all equations ran, so that `value` is the result.
         value: The function's result, or None if JAX refused the function.
         gradient: The gradient that ``jax.grad`` returns, or None if JAX refused to compute it.
-        error: The error that JAX raised for the function or its gradient, or None.
+        error: The error that JAX raised for the function or its gradient, or None if none exists.
         stop_site: The line of the equation that raised an error.
-        recorded_call: The function, its arguments, and the line of the call of `record`.
+        recorded_call: The function, its arguments, and the line of the `record` call.
         argument_leaves: The leaves of the arguments.
         result_variables: The leaves of the result.
         target_row: The row of the result's first leaf.
-        differentiated_rows: The rows of the leaves by which the function is differentiated.
-        unchanged_counts: For a row of an argument, how many times a step computed it again without changing it.
-        unreached_rows: The differentiated rows that no adjoint reached. Their gradient is zero.
+        differentiated_rows: The rows of the differentiated leaves.
+        unchanged_counts: For each argument row, the number of times a step recomputed the argument without changing
+            it.
+        unreached_rows: The differentiated rows that no adjoint reached. Their gradients are zero.
 
     >>> recording = record(lambda p: jax.lax.stop_gradient(p["w"]) * 2.0, {"w": 3.0})
     >>> recording.explain(recording.value, "p['w']").cause
@@ -110,9 +111,9 @@ class JaxRecording(FrameworkRecording):
         return {self.target_row: name} if self.target_row is not None and name.isidentifier() else {}
 
     def collect_trained_sources(self) -> dict[str, RowNumber]:
-        """Return the rows of the arguments' leaves to train, by name.
+        """Return the rows of the trained argument leaves, by name.
 
-        These leaves are differentiated, or the program updates them with a gradient.
+        These are the differentiated leaves and those that the program updates with a gradient.
         """
         origin = JaxOrigin(*self.recorded_call)
         gradient_names = {*program_text.find_statement(self.recorded_call.site).bound_names}
@@ -127,7 +128,7 @@ class JaxRecording(FrameworkRecording):
         )
 
     def count_arguments_unchanged_since(self, previous: JaxRecording) -> None:
-        """Count the arguments that a step computed again without changing them.
+        """Count the arguments that a step recomputed without changing them.
 
         Args:
             previous: The previous recording of the same function. Its counts are continued.
@@ -135,7 +136,7 @@ class JaxRecording(FrameworkRecording):
         for earlier, leaf in zip(previous.argument_leaves, self.argument_leaves, strict=False):
             if leaf.row not in self.differentiated_rows:
                 continue
-            # JAX deletes an array that was donated to a compiled function.
+            # JAX deletes arrays donated to a compiled function.
             is_deleted = hasattr(earlier.value, "is_deleted") and earlier.value.is_deleted()
             if not is_deleted and earlier.value is not leaf.value and np.array_equal(earlier.value, leaf.value):
                 self.unchanged_counts[leaf.row] = previous.unchanged_counts.get(earlier.row, 0) + 1
@@ -149,13 +150,13 @@ class JaxRecording(FrameworkRecording):
         return {self.rows[row].name or f"[{row}]": RowNumber(row) for row in rows}
 
     def build_checked_run(self) -> CheckedRun:
-        """Return the rows and the backward pass that the checks for suspicions read."""
+        """Return the facts that the checks for wrong gradients read."""
         from .suspects import build_checked_run
 
         return build_checked_run(self)
 
     def find_target_row(self, sweep: BackwardPass) -> RowNumber | None:
-        """Return None, because a question finds its target itself."""
+        """Return None, because the question itself finds its target."""
         return None
 
     def list_rows(self, source: Any) -> list[int]:
@@ -166,7 +167,7 @@ class JaxRecording(FrameworkRecording):
                 stands for all arguments with this value, and differentiated arguments are preferred.
 
         Returns:
-            The row numbers, or empty if the recording does not contain the source.
+            The row numbers. Empty if the recording does not contain the source.
         """
         if isinstance(source, NUMBER_TYPES) and not isinstance(source, RowNumber):
             equal_leaves = [
@@ -193,7 +194,7 @@ class JaxRecording(FrameworkRecording):
         return [row for part in parts for row in self.list_rows(part)]
 
     def find_row(self, value: Any) -> int | None:
-        """Return the last row that stands for an array of the program or has a name, or None."""
+        """Return the last row that stands for one of the program's arrays or has a name, or None if none exists."""
         row = self.log.find_row(value)
         return super().find_row(value) if row is None else row
 
@@ -217,20 +218,21 @@ def record(
     argnums: int | tuple[int, ...] = 0,
     has_aux: bool = False,
 ) -> JaxRecording:
-    """Run ``function(*args)`` and its gradient, and record both.
+    """Compute and record ``function(*args)`` and its gradient.
 
-    The gradient is the one of ``jax.value_and_grad(function, argnums, has_aux)``. If JAX refuses the program, the error
-    is stored in ``recording.error``. This happens for a ``float()`` of a traced value, ``x[0] = 1.0``, a wrong shape,
-    or a result that is not a number. An error of the function itself is raised.
+    The gradient is the same as from ``jax.value_and_grad(function, argnums, has_aux)``. If JAX refuses the program,
+    the error
+    is stored in ``recording.error``. Examples are ``float()`` of a traced value, ``x[0] = 1.0``, a wrong shape, and a
+    result that is not a number. An error in the function itself is raised.
 
     `record` runs the function to trace it. If the program compiles the function, JAX traces it as under ``jit``.
     Otherwise an argument that is not a float or an array keeps its Python value, and a Python condition may read a
     value if ``jax.grad`` allows it. Calls of ``jit``, ``scan`` and ``cond`` that depend on an argument are opened. A
-    call that would have more than 20,000 rows is one row.
+    call with more than 20,000 inner rows is recorded as one row.
 
     Args:
         function: The function to differentiate.
-        args: Its arguments: arrays, numbers, or trees of them.
+        args: The function's arguments, which may be arrays, numbers, or trees of these.
         argnums: The positions of the arguments to differentiate by, as for ``jax.grad``.
         has_aux: Whether the function returns a pair of the result and auxiliary data.
 
@@ -268,10 +270,10 @@ def record(
 
 
 def record_if_bad(gradient: Any, function: Callable, *args: Any, **options: Any) -> JaxRecording | None:
-    """Record ``function(*args)`` if its gradient is bad, which means that a part is all zeros, NaN or infinite.
+    """Record ``function(*args)`` if a leaf of its gradient is all zeros, NaN or infinite.
 
-    The function runs again without the compiler and with the same arguments, so the recording shows exactly the step
-    that was bad.
+    The function is repeated without the compiler but with the same arguments, so the recording shows exactly the bad
+    step.
 
     Args:
         gradient: The gradient of a training step, compiled or not, as a tree of arrays.
@@ -283,7 +285,7 @@ def record_if_bad(gradient: Any, function: Callable, *args: Any, **options: Any)
         The recording, or None if the gradient is good.
 
     Raises:
-        TypeError: If the gradient contains tracers, because their numbers are not known.
+        TypeError: If the gradient contains tracers, whose values are unknown.
 
     >>> loss = lambda w, x: jax.numpy.sum(jax.numpy.sqrt(w * x))
     >>> step = jax.jit(jax.grad(loss))
@@ -303,7 +305,7 @@ def record_if_bad(gradient: Any, function: Callable, *args: Any, **options: Any)
 
 @jax.jit
 def _is_bad_gradient(leaves: list) -> Any:
-    """Return whether one of the leaves is all zeros, or not finite."""
+    """Return whether a leaf is all zeros or not finite."""
     bad_flags = [~jax.numpy.isfinite(leaf).all() | ~jax.numpy.any(leaf) for leaf in leaves]
     return jax.numpy.array(bad_flags, bool).any()
 
@@ -376,7 +378,7 @@ def _trace_function(
 def _add_argument_leaves(
     recording: JaxRecording, function: Any, args: tuple, argument_indices: tuple[int, ...]
 ) -> list[JaxVariable]:
-    """Add the rows of the arguments' leaves. A leaf that is not a number, such as a text, has no row."""
+    """Add rows for the argument leaves. A leaf that is not a number, such as a string, has no row."""
     variables: list[JaxVariable] = []
     for index, (argument, names) in enumerate(zip(args, list_leaf_names_by_argument(function, args), strict=True)):
         for leaf, name in zip(jax.tree_util.tree_leaves(argument), names, strict=True):
@@ -400,7 +402,7 @@ def _run_forward(recording: JaxRecording, closed_jaxpr: Any, leaves: list[JaxVar
         recording.error, recording.stop_site = error, runner.failed_site
         return False
     for result in results:
-        if result.row is None:  # The result was not computed from an argument.
+        if result.row is None:  # The result does not depend on any argument.
             result.value = jax.numpy.asarray(result.value)
             result.row = recording.leaf(
                 log.keep_value(result.value),
@@ -427,7 +429,7 @@ def _run_backward(
     has_aux: bool,
     sources: list[JaxVariable],
 ) -> None:
-    """Run JAX's backward pass if the result is a float scalar and the arguments are floats.
+    """Run JAX's backward pass if the result is a float scalar and the arguments contain floats.
 
     Otherwise, store the error that ``jax.grad`` raises.
     """

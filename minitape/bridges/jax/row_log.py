@@ -1,4 +1,4 @@
-"""Write the rows of a JAX recording, with the names of arguments and the lines of equations."""
+"""Write a JAX recording's rows, with the arguments' names and the equations' lines."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ LABELS = {
     "dynamic_slice": "[ ]",
     "gather": "[ ]",
 }
-STEP_OPS = {"round", "floor", "ceil", "sign"}  # JAX sends no gradient through these operations.
+STEP_OPS = {"round", "floor", "ceil", "sign"}  # JAX sends no gradients through these operations.
 # The added functions of jax.numpy consist of comparisons and choices.
 STEP_FUNCTIONS = STEP_OPS | {"trunc", "fix", "heaviside", "floor_divide"}
 
@@ -52,26 +52,26 @@ NORMALIZING_FUNCTIONS = set("softmax log_softmax logsumexp standardize var std _
 
 
 class JaxValue(KeptValue):
-    """A JAX array that is shown on demand. JAX arrays do not change."""
+    """A JAX array to show on demand. JAX arrays do not change."""
 
     __slots__ = ()
 
     def to_array(self) -> OptionalArray:
-        """Return the elements of the array; for a random key, its integers."""
+        """Return the array's elements, or a random key's integers."""
         return np.asarray(jax.random.key_data(self.content)) if is_random_key(self.content) else super().to_array()
 
 
 class JaxVariable:
-    """The array that a variable of a jaxpr stands for, and its row.
+    """The array and row of a jaxpr variable.
 
     Attributes:
-        value: The array; None once it is released.
-        row: The row of the array, or None if it was not computed from any row.
-        has_float_source: Whether the array was computed from an argument that contains floats. Calls with such an input
-            are opened.
+        value: The array, or None after its release.
+        row: The array's row, or None if the array does not depend on any row.
+        has_float_source: Whether the array depends on an argument that contains floats. Calls with such an input are
+            opened.
         site: The line that computed or first used the array.
-        outside_arrays: For an array without a row, the arrays from outside of the function that it was computed from.
-        before_broadcast: For an array without a row, the variable before broadcasting, or None.
+        outside_arrays: For an array without a row, the arrays from outside the function that it depends on.
+        before_broadcast: For an array without a row, the variable before broadcasting, or None if none exists.
     """
 
     __slots__ = "value row has_float_source site outside_arrays before_broadcast".split()
@@ -84,7 +84,7 @@ class JaxVariable:
         site: Site = NOWHERE,
         outside_arrays: Sequence | None = None,
     ) -> None:
-        """Create the variable of an array. An array without a row is by default an array from outside."""
+        """Create an array's variable. By default, an array without a row comes from outside the function."""
         self.value, self.row, self.site = value, row, site
         if row is None and outside_arrays is None:
             self.outside_arrays: Sequence = [value]
@@ -101,25 +101,25 @@ class JaxVariable:
 
 
 class JaxExtra(NamedTuple):
-    """The facts about a row that only JAX's checks need.
+    """The facts about a row that only the JAX checks need.
 
     Attributes:
-        custom_rule: The program's own derivative rule as "name at file:line", or "".
-        outside_arrays: For a constant, the arrays from outside of the function that it was computed from.
+        custom_rule: The program's custom derivative rule as "name at file:line", or "" if none exists.
+        outside_arrays: For a constant, the arrays from outside the function that it depends on.
     """
 
     custom_rule: str = ""
     outside_arrays: Sequence = ()
 
     def find_object(self) -> None:
-        """Return None, because the arrays of a trace are gone."""
+        """Return None, because a trace's arrays no longer exist."""
 
 
 class JaxCall(NamedTuple):
-    """An operation that ran.
+    """A completed operation.
 
     Attributes:
-        compute: Computes the results from the arrays of the inputs, as often as needed.
+        compute: Computes the results from the input arrays. It may be called repeatedly.
         inputs: The inputs.
         rows: The rows of the results.
     """
@@ -147,16 +147,16 @@ class JaxLog:
     """Writes the rows of a recording.
 
     Attributes:
-        recording: The recording that is written.
+        recording: The recording to write.
         rows: The rows of the recording.
         calls: The operations that ran, in order.
-        branch_choices: The branches that ``cond`` took.
-        outside_reads: The arrays that are not arguments, each with the line that reads it first, by the identity of the
-            array.
+        branch_choices: The branches taken by ``cond``.
+        outside_reads: The arrays that are not arguments, each with the first line that reads it, by the array's
+            identity.
     """
 
     def __init__(self, recording: JaxRecording) -> None:
-        """Create the log of a recording."""
+        """Create a recording's log."""
         self.recording, self.rows = recording, recording.rows
         self.calls: list[JaxCall] = []
         self.branch_choices: list[BranchChoice] = []
@@ -169,7 +169,7 @@ class JaxLog:
     # -- which row ---------------------------------------------------------------------------------
 
     def find_row(self, value: Any) -> int | None:
-        """Return the row of an array of the program, or the last row with a name, or None.
+        """Return the row of one of the program's arrays, or the last row with a name, or None if none exists.
 
         Args:
             value: An array or a name.
@@ -182,7 +182,7 @@ class JaxLog:
         return row if array is value else None
 
     def register_row(self, value: Any, row: int) -> None:
-        """Remember that a row stands for an array of the program.
+        """Record that a row stands for one of the program's arrays.
 
         Numbers are not registered, because equal numbers may be the same object. They are found by name only.
 
@@ -196,7 +196,7 @@ class JaxLog:
     # -- new rows ----------------------------------------------------------------------------------
 
     def add_argument_leaf(self, value: Any, name: str, is_differentiated: bool) -> JaxVariable:
-        """Add the row of an argument's leaf. The row has no line, because no line of the function created it.
+        """Add an argument leaf's row. The row has no line, because no line in the function created the leaf.
 
         Args:
             value: The array or number.
@@ -217,9 +217,9 @@ class JaxLog:
         return JaxVariable(array, row, has_float_source=is_inexact(array))
 
     def bind_name(self, row: int, name: str, previous_row: int | None) -> None:
-        """Name a row as the program does, and remove the name from the previous row.
+        """Give a row the program's name, and remove the name from the previous row.
 
-        The previous row computed only a part of the value that has the name.
+        The previous row computed only a part of the named value.
 
         Args:
             row: The row that receives the name.
@@ -233,14 +233,14 @@ class JaxLog:
                 self.rows[previous_row].name = None
 
     def find_or_add_constant_array(self, variable: JaxVariable, name: str | None = None) -> int | None:
-        """Return the row of an array, and add a constant for an array that is not an argument.
+        """Return an array's row, adding a constant for an array that is not an argument.
 
         Args:
             variable: The variable of the array.
             name: The name of the constant.
 
         Returns:
-            The row. None for a single number without a row, which is part of a label instead.
+            The row, or None for a single number that has no row because a label contains it.
         """
         if variable.row is not None or np.ndim(variable.value) == 0:
             return variable.row
@@ -284,18 +284,18 @@ class JaxLog:
         label: str = "",
         custom_rule: str = "",
     ) -> list[JaxVariable]:
-        """Run an operation and record its results as rows.
+        """Run an operation, and record its results as rows.
 
         If none of the inputs has a row, the results have no rows either.
 
         Args:
-            op: JAX's name of the operation.
-            compute: Computes the results from the arrays of the inputs.
+            op: JAX's name for the operation.
+            compute: Computes the results from the input arrays.
             inputs: The inputs.
             site: The line of the operation.
-            scope: The names of the open functions, the outermost first.
-            label: The label that pictures show, or "" for the usual label of the operation.
-            custom_rule: The program's own derivative rule as "name at file:line", or "".
+            scope: The names of the open functions, outermost first.
+            label: The label shown in pictures, or "" for the operation's usual label.
+            custom_rule: The program's custom derivative rule as "name at file:line", or "" if none exists.
 
         Returns:
             The variables of the results.
@@ -344,7 +344,7 @@ class JaxLog:
         return [JaxVariable(result, row, has_float_source) for result, row in zip(results, output_rows, strict=True)]
 
     def _find_break_cause(self, op: str, result: Any) -> str:
-        """Return the cause for which no gradient passes an operation, or "" if a gradient passes it."""
+        """Return why no gradient passes through an operation, or "" if a gradient does."""
         if op == "stop_gradient":
             return "stop_gradient"
         if not is_inexact(result):
@@ -352,7 +352,7 @@ class JaxLog:
         return "zero_derivative" if op in STEP_OPS else ""
 
     def _format_label_with_number(self, label: str, op: str, inputs: list[JaxVariable]) -> str:
-        """Return a label that includes the number if an operation has an array and a number as inputs: "× 2.0"."""
+        """Return a label such as "× 2.0" for an operation on an array and a number."""
         numbers = [variable for variable in inputs if variable.row is None and np.ndim(variable.value) == 0]
         if len(inputs) != 2 or len(numbers) != 1:
             return label
@@ -360,9 +360,9 @@ class JaxLog:
         return f"{label} {second_number}" if first_number is None else f"{first_number} {label}"
 
     def release_arrays(self) -> None:
-        """Release the arrays that no sweep needs any more.
+        """Release the arrays that no sweep needs any longer.
 
-        Afterwards only arrays remain that the memory budget of `keep_value` allows or that the program itself refers
+        The only remaining arrays are those within the memory budget of `keep_value` and those that the program refers
         to.
         """
         self._constant_rows.clear()
@@ -416,13 +416,13 @@ def read_dtype_and_shape(array: Any) -> dict:
 
 
 class JaxPlace(NamedTuple):
-    """The place of an equation in the user's program.
+    """The location of an equation in the user's program.
 
     Attributes:
         site: The user's innermost line.
-        library_function: The library function that is called on this line, or "".
-        bound_name: The name that the statement binds to its value, if the equation is part of the outermost call or
-            operation of the statement; otherwise "".
+        library_function: The library function called on this line, or "" if none exists.
+        bound_name: The name that the statement binds, if the equation is part of the statement's outermost call or
+            operation, or "" otherwise.
     """
 
     site: Site = NOWHERE
@@ -431,10 +431,10 @@ class JaxPlace(NamedTuple):
 
 
 def find_place(eqn: Any) -> JaxPlace:
-    """Return the place of an equation in the user's program.
+    """Return an equation's location in the user's program.
 
     Args:
-        eqn: An equation of a jaxpr.
+        eqn: A jaxpr equation.
 
     >>> def double(x):
     ...     y = jnp.tanh(x * 2.0)
@@ -460,7 +460,7 @@ def find_place(eqn: Any) -> JaxPlace:
 def find_name_bound_to_expression(
     file: str, first_line: int, first_column: int, last_line: int, last_column: int
 ) -> str:
-    """Return the name that a statement binds to an expression, given by its lines and columns.
+    """Return the name that a statement binds to the expression at the given lines and columns.
 
     Returns "" if the expression is only a part of the value.
     """
@@ -494,7 +494,7 @@ def list_leaf_names_by_argument(function: Any, args: tuple) -> list[list[str]]:
                 heads += [f"{name}[{index}]" for index in range(len(value))]
             else:
                 heads.append(name)
-        # A library's function may stand for the program's function, which has a better name for the first argument.
+        # If a library function wraps the program's function, the latter has the better name for the first argument.
         if is_minitape_or_library_file(getattr(getattr(function, "__code__", None), "co_filename", "")):
             heads[:1] = list(inspect.signature(unwrap_function(function)).parameters)[:1]
     except (TypeError, ValueError):
@@ -508,7 +508,7 @@ def list_leaf_names_by_argument(function: Any, args: tuple) -> list[list[str]]:
 
 
 def _format_tree_path(path: tuple) -> str:
-    """Return the path of a leaf as a program writes it; for a state of ``flax.nnx``, the path in the module.
+    """Return a leaf's path as written in a program, or its path in the module for a ``flax.nnx`` state.
 
     >>> _format_tree_path(jax.tree_util.tree_flatten_with_path({"a": [1.0]})[0][0][0])
     "['a'][0]"

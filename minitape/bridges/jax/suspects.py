@@ -1,4 +1,4 @@
-"""Find wrong gradients in JAX, with the checks of all recordings and the names of JAX's operations."""
+"""Find wrong gradients in JAX, using the shared checks with the names of JAX operations."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ OPERATION_NAMES = OperationNames(
     normalizing_ops=(),
     saturating_ops={"logistic", "tanh"},
 )
-# The functions of jax.nn that use logits, by their first operation.
+# The jax.nn functions that use logits, by their first operation.
 LOGIT_FUNCTIONS = {"sub": "log_softmax", "neg": "log_sigmoid", "logaddexp": "softplus"}
 
 
 def build_checked_run(recording: JaxRecording) -> CheckedRun:
-    """Return the rows and the backward pass of a recording, for the checks to read."""
+    """Return a recording's rows and backward pass for the checks."""
     return CheckedRun(
         recording.rows,
         [sweep for sweep in recording.sweeps if sweep.adjoints],
@@ -66,13 +66,13 @@ def find_written_operand(run: CheckedRun, row: RecordedRow, operand: int) -> int
 
 
 def find_logits(run: CheckedRun, row: RecordedRow) -> int | None:
-    """Return the row of the logits of a jax.nn function, or None if the operation does not begin such a function."""
+    """Return the row of a jax.nn function's logits, or None if the operation does not begin such a function."""
     input_row, name = row.inputs[0], LOGIT_FUNCTIONS[row.op]
     return input_row if name in row.scope and name not in run.rows[input_row].scope else None
 
 
 def check_unapplied_gradients(run: CheckedRun) -> Iterator[Suspicion]:
-    """Find arguments that the program's steps computed again without changing them."""
+    """Find arguments that the program's steps recomputed without changing them."""
     recording: JaxRecording = run.recording
     unchanged_counts = {row: n for row, n in recording.unchanged_counts.items() if n > 2}
     update_statements = [
@@ -93,9 +93,9 @@ def check_unapplied_gradients(run: CheckedRun) -> Iterator[Suspicion]:
 
 
 def check_cancellation(run: CheckedRun) -> Iterator[Suspicion]:
-    """Find shares that a value received on several paths and that cancel except for rounding errors.
+    """Find shares that arrive at a value on several paths and cancel except for rounding errors.
 
-    A softmax or a normalization has this effect. In JAX, its steps are separate rows.
+    A softmax or a normalization, whose steps are separate rows in JAX, has this effect.
     """
     for row, sweep in (
         (run.rows[index], sweep) for index, sweep in run.reached_operations.items() if run.rows[index].shape

@@ -34,7 +34,7 @@ class Contribution:
         pass_number: The number of the backward pass, counted from 1.
         site: The line that called the backward pass.
         scale: The factor by which a gradient scaler multiplied the loss, or None if there was no scaler.
-        is_finite: Whether the gradient is finite, as far as is known.
+        is_finite: False once the gradient is known to contain NaN or infinity.
     """
 
     __slots__ = ("pass_number", "site", "scale", "is_finite")
@@ -110,7 +110,7 @@ class Account:
         acts: The changes made to the gradient since it was last empty.
         used_by: The numbers of the optimizers whose steps used the pending contributions.
         occurrences: The number of times each route was taken, by route number.
-        norms: The smallest, largest and last norm among the gradients that steps used. Empty if there are none.
+        norms: The smallest, largest and last norm among the gradients that steps used. Empty if none exist.
         moves: The number of sampled steps that changed the parameter, and the smallest and largest update divided by
             the parameter's norm.
         undone_moves: The number of consecutive steps whose update was undone before the next step.

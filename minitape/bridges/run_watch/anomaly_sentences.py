@@ -65,7 +65,7 @@ def _is_same(first: float, second: float) -> bool:
 
 
 def find_first_difference(answer: Mapping[str, Any], losses: Sequence[float]) -> int:
-    """Return the number of the first backward pass whose loss differs between two runs, or 0 if there is none.
+    """Return the number of the first backward pass whose loss differs between two runs, or 0 if none exists.
 
     Args:
         answer: The copy's JSON answer.

@@ -302,7 +302,7 @@ def _find_vanished_updates(run: RunAccounts, optimizer: OptimizerAccount) -> Ite
 
 
 def find_remade_optimizers(run: RunAccounts) -> Iterator[RunFinding]:
-    """Find a line that creates an optimizer with moments anew for each step.
+    """Find a line that recreates an optimizer with moments for each step.
 
     Args:
         run: The accounts of the run.

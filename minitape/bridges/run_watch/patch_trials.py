@@ -123,7 +123,7 @@ def judge_missing_gradient(before: PassFacts, after: PassFacts, wanted: Collecti
 
 
 def _find_starved_value(before: PassFacts, after: PassFacts) -> str:
-    """Return a value that loses its gradient from the patched lines because of the patch, or "" if there is none.
+    """Return a value that loses its gradient from the patched lines because of the patch, or "" if none exists.
 
     Args:
         before: The backward pass without the patch.

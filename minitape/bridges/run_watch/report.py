@@ -18,7 +18,7 @@ class ProblemGroup(NamedTuple):
 
     Attributes:
         names: The names of the parameters. Empty if the problem concerns the whole run.
-        heading: The line above the explanation, or "" if there is none.
+        heading: The line above the explanation, or "" if none exists.
         cause: The cause of the problem.
         kind: The kind of the cause.
         file: The file to blame, or None if no line is.
@@ -26,7 +26,7 @@ class ProblemGroup(NamedTuple):
         code: The text of that line.
         message: What happened.
         fix: What to change, without the patch.
-        patch: The corrected line, or None if there is no patch.
+        patch: The corrected line, or None if no patch exists.
         patch_line: The line that the patch replaces.
         further: Sentences about further problems.
         trial: The result of the patch's trial, or "" if there was no trial.
@@ -175,7 +175,7 @@ class RunReport:
     Attributes:
         page: The explanations of the parameters in the recorded steps.
         error: The error that ended the program, or None if it ended normally.
-        raised: The explanation of that error, or None if there is none.
+        raised: The explanation of that error, or None if none exists.
         anomaly: A paragraph about the first non-finite value, or "" if all values are finite.
         anomaly_problems: The problems of the step in which the non-finite value arose.
         problems: The problems of parameters and of the whole run.

@@ -1,8 +1,8 @@
 """Record a TensorFlow program that uses TensorFlow's own ``tf.GradientTape``, without changing the program.
 
-``record()`` records every operation that runs eagerly in its block, through TensorFlow's callbacks for operations.
+``record()`` uses TensorFlow's operation callbacks to record every eager operation in its block.
 When the program computes a gradient with a tape, TensorFlow's sweep also computes the adjoints between the target and
-its leaves. At the end of the block, TensorFlow is restored.
+its leaves. All changes to TensorFlow are undone at the end of the block.
 
 >>> import tensorflow as tf
 >>> w = tf.Variable([1.0, 2.0], name="w")

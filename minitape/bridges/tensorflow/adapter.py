@@ -1,4 +1,4 @@
-"""Adapt a TensorFlow recording to the checks: its rows, its variables, and the states of its tapes."""
+"""Provide the checks with a TensorFlow recording's rows, variables and tape states."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ CAUSE_BY_STATE = {
 
 
 def build_question(recording: TensorFlowRecording, target: Any, source: Any) -> TensorFlowQuestion:
-    """Build the question about a target and a source of a recording.
+    """Build a question about a target and a source in a recording.
 
-    Edges of operations that no tape recorded are breaks. Their cause depends on the state of the tape at that time.
-    An assignment adds an edge from the stored row to the later states of the variable.
+    Edges of operations not recorded by any tape are breaks. The cause of such a break depends on the tape's state at
+    the time. An assignment adds an edge from the stored row to the variable's later states.
 
     Args:
         recording: The recording that contains the rows.
-        target: The target, as a tensor, a variable or a row number, or None for a question without a target.
-        source: The source, as a tensor or a variable.
+        target: The target tensor, variable or row number, or None for a question without a target.
+        source: The source tensor or variable.
 
     Returns:
         The question. It has no target rows if the recording does not contain the target.
@@ -74,7 +74,7 @@ def build_question(recording: TensorFlowRecording, target: Any, source: Any) -> 
 
 
 def _copy_row_with_tape_state(adapter: TensorFlowAdapter, row: RecordedRow) -> RecordedRow:
-    """Copy a row, and set the cause of its edges to the tape's state if that state is why no gradient passes."""
+    """Copy a row, and set its edges' cause to the tape's state if this state blocks the gradient."""
     extra: TensorFlowExtra = row.extra
     state, _ = adapter.find_tape_state_at_row(row.index)
     sweep = adapter.sweep
@@ -97,13 +97,13 @@ class TensorFlowAdapter(FrameworkAdapter):
     """The adapter for TensorFlow's tensors, variables and tapes.
 
     Attributes:
-        is_left_out_by_keras: Whether Keras computed no gradient of the source because it is not trainable.
+        is_left_out_by_keras: Whether Keras computed no gradient for the source because the source is not trainable.
         recording: The recording that the question is about.
-        log: The log of the recording.
-        sweep: The backward pass that computed the source's gradient, otherwise the first pass from or through the
-            target. None if the target has no backward pass.
-        tape: The tape of that pass. Without a pass, it is the newest tape that recorded the target, otherwise the
-            newest tape of all, or None if the block has no tape.
+        log: The recording's log.
+        sweep: The backward pass that computed the source's gradient, or else the first pass from or through the
+            target, or None if the target has no backward pass.
+        tape: The tape of this pass. If no pass exists, the newest tape that recorded the target, or else the newest
+            tape, or None if the block has no tape.
     """
 
     framework, module = "tensorflow", "tf"
@@ -114,7 +114,7 @@ class TensorFlowAdapter(FrameworkAdapter):
     is_left_out_by_keras = False
 
     def __init__(self, recording: TensorFlowRecording, target_row: int | None, source: Any) -> None:
-        """Select the backward pass and the tape that a question about a target and a source refers to."""
+        """Select the backward pass and the tape for a question about a target and a source."""
         self.recording, self.log, handle = recording, recording.log, to_handle_or_value(source)
         sweeps = recording.list_sweeps_from_or_through(target_row)
         self.sweep = next(
@@ -122,7 +122,7 @@ class TensorFlowAdapter(FrameworkAdapter):
             sweeps[0] if sweeps else None,
         )
         self.tape: TapeReference | None = None if self.sweep is None else self.sweep.tape
-        self._changes_by_tape: dict[int, list[TapeStateChange]] = {}  # The keys are identities of tapes.
+        self._changes_by_tape: dict[int, list[TapeStateChange]] = {}  # The keys are the identities of tapes.
         if self.sweep is None and target_row is not None:
             tapes = self.log.tape_history.tapes
             recording_tapes = [tape for tape in tapes if self.find_tape_state_at_row(target_row, tape)[0] == "records"]
@@ -130,11 +130,11 @@ class TensorFlowAdapter(FrameworkAdapter):
             self.tape = newest_tapes[0] if newest_tapes else None
 
     def find_tape_state_at_row(self, row: int, tape: TapeReference | None = None) -> tuple[str, TapeStateChange | None]:
-        """Return the state of a tape when an operation ran, and the event that began this state.
+        """Return a tape's state during an operation, and the event that began this state.
 
         Args:
-            row: The row of the operation.
-            tape: The tape; None stands for the tape of the question.
+            row: The operation's row.
+            tape: The tape, or None for the question's tape.
 
         Returns:
             The state is "before" (the tape's block had not begun), "records", "paused", "after" (its block had ended)
@@ -162,9 +162,9 @@ class TensorFlowAdapter(FrameworkAdapter):
         return state, state_changes[passed_count - 1]
 
     def find_tape_state_and_line(self, row: RecordedRow) -> tuple[str, Site]:
-        """Return the state of the tape when an operation ran, and the line to blame for it.
+        """Return the tape's state during an operation, and the line to blame for this state.
 
-        The line is the statement that caused the state, or the statement by which the program left the tape's block.
+        The line is the statement that caused the state, or the statement that left the tape's block.
         """
         state, state_change = self.find_tape_state_at_row(row.index)
         if state_change is not None and state == "dropped":
@@ -174,7 +174,7 @@ class TensorFlowAdapter(FrameworkAdapter):
         return state, checks.find_call_stack_divergence(row.extra.call_stack, state_change.call_stack)
 
     def _list_changes_until_sweep(self, tape: TapeReference | None) -> list[TapeStateChange]:
-        """Return the state changes of a tape until the sweep, in order."""
+        """Return a tape's state changes before the sweep, in order."""
         if id(tape) not in self._changes_by_tape:
             last_row_count = math.inf if self.sweep is None else self.sweep.row_count
             self._changes_by_tape[id(tape)] = [
@@ -199,7 +199,7 @@ class TensorFlowAdapter(FrameworkAdapter):
         return self.find_creation(row.find_object()) if row.kind == "variable" else Creation(-1)
 
     def find_last_return_of_rule(self, row: RecordedRow) -> Site:
-        """Return the line on which the program's own gradient function of a call returns."""
+        """Return the line of the return statement in a call's custom gradient function."""
         rule = self.log.custom_rules.get(row.extra.op)
         return NOWHERE if rule is None else find_last_return_site(rule)
 
@@ -216,23 +216,23 @@ class TensorFlowAdapter(FrameworkAdapter):
         ]
 
     def find_block_call_stack(self) -> list[Site]:
-        """Return the statements that ran when the tape's block began, the outermost first."""
+        """Return the running statements at the start of the tape's block, outermost first."""
         for span in self.log.tape_history.state_changes:
             if span.tape is self.tape and span.call_stack:
                 return list(span.call_stack)
         return [NOWHERE]
 
     def find_block_site(self) -> Site:
-        """Return the line on which the tape's block began."""
+        """Return the line that began the tape's block."""
         return self.find_block_call_stack()[-1]
 
     def was_source_created_again_by(
         self, question: Question, row: RecordedRow, statement: program_text.Statement, *_: int
     ) -> bool:
-        """Return whether the statement that created the object of a row created it as a replacement for the source.
+        """Return whether a row's object was created as a replacement for the source.
 
-        This is the case if the statement calls a class, no name refers to the row's object, and no living layer
-        contains the source.
+        This is the case if the creating statement calls a class, no name refers to the row's object, and no existing
+        layer contains the source.
         """
         creates_object = any(program_text.find_last_name(call.func)[:1].isupper() for call in statement.calls)
         return (
@@ -242,7 +242,7 @@ class TensorFlowAdapter(FrameworkAdapter):
         )
 
     def is_named(self, obj: Any) -> bool:
-        """Return whether a name of the program refers to a variable, or to a container that contains it."""
+        """Return whether one of the program's names refers to a variable or to a container with the variable."""
         return any(
             self.to_handle(part) is obj
             for _, value in self.list_names_and_values()
@@ -250,14 +250,14 @@ class TensorFlowAdapter(FrameworkAdapter):
         )
 
     def is_in_living_layer(self, obj: Any) -> bool:
-        """Return whether a layer or module that still exists contains a variable."""
+        """Return whether an existing layer or module contains a variable."""
         gc.collect()
         layers = sys.modules.get("keras.src.layers.layer")
         owners = iter_living_instances(tf.Module, *([layers.Layer] if layers else []))
         return any(to_handle_or_value(part) is obj for owner in owners for part in owner.variables)
 
     def is_named_or_in_layer(self, obj: Any) -> bool:
-        """Return whether a name of the program or a living layer refers to a variable."""
+        """Return whether one of the program's names or an existing layer refers to a variable."""
         return self.is_named(obj) or self.is_in_living_layer(obj)
 
 

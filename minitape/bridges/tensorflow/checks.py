@@ -1,4 +1,4 @@
-"""Find why a gradient of TensorFlow is None, zero or NaN. Each check looks for one cause."""
+"""Find why a TensorFlow gradient is None, zero or NaN. Each check looks for one cause."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ PYTHON_OPS = {"EagerPyFunc": "tf.py_function", "PyFunc": "tf.numpy_function", "P
 
 
 def find_invalid_target(question: TensorFlowQuestion) -> Finding | None:
-    """Find a target that is not a tensor, or that is itself a gradient that a tape returned.
+    """Find a target that is not a tensor, or that is itself a gradient returned by a tape.
 
     Args:
         question: The question about the source.
@@ -96,9 +96,9 @@ def find_integer_source(question: TensorFlowQuestion) -> Finding | None:
 
 
 def find_first_recorded_use_site(question: TensorFlowQuestion) -> Site:
-    """Return the first line on the path to the target that used the source while the tape recorded.
+    """Return the first line on the path to the target that used the source while the tape was recording.
 
-    If no use was recorded, return the first use, or NOWHERE if the source was not used.
+    If no use was recorded, return the line of the first use, or NOWHERE if none exists.
 
     Args:
         question: The question about the source.
@@ -112,17 +112,17 @@ def find_first_recorded_use_site(question: TensorFlowQuestion) -> Site:
 def find_creating_line_that_fits(
     question: TensorFlowQuestion, fits: Callable[[program_text.Statement], Any]
 ) -> Site | None:
-    """Return the line that fits, among the lines that created the source.
+    """Return the matching line among the lines that created the source.
 
-    If none of them fits, return the program's first statement that fits. If the lines that created the source are
-    unknown, that statement must be the only one that fits.
+    If no such line exists, return the program's first matching statement. If the lines that created the source are
+    unknown, that statement must be the only match.
 
     Args:
         question: The question about the source.
-        fits: Returns a true value for a statement that fits.
+        fits: Returns a true value for a matching statement.
 
     Returns:
-        The line, or None if no line fits.
+        The line, or None if no line matches.
     """
     call_stack = question.adapter.find_creation(question.source).call_stack
     creating_statements = [
@@ -142,7 +142,7 @@ def find_creating_line_that_fits(
 
 
 def find_freezing_site_or_use(question: TensorFlowQuestion) -> Site:
-    """Return the line that makes the source not trainable, or else the first line that uses the source.
+    """Return the line that makes the source non-trainable, or else the first line that uses the source.
 
     Args:
         question: The question about the source.
@@ -151,14 +151,14 @@ def find_freezing_site_or_use(question: TensorFlowQuestion) -> Site:
 
 
 def _changes_trainable(statement: program_text.Statement) -> bool:
-    """Return whether a statement passes ``trainable=`` to a call, or assigns an attribute ``trainable``."""
+    """Return whether a statement passes ``trainable=`` to a call or assigns a ``trainable`` attribute."""
     keywords = (keyword.arg for call in statement.calls for keyword in call.keywords)
     attributes = (name.rpartition(".")[2] for name in statement.bound_names)
     return "trainable" in (*keywords, *attributes)
 
 
 def find_variable_filled_from_source(question: TensorFlowQuestion) -> Finding | None:
-    """Find a variable that was created from the source, or assigned its value, before the tape began.
+    """Find a variable created from the source, or assigned the source's value, before the tape began.
 
     Args:
         question: The question about the source.
@@ -178,14 +178,14 @@ def find_variable_filled_from_source(question: TensorFlowQuestion) -> Finding | 
 
 
 class SourceUse(NamedTuple):
-    """How the program used a source that the target was computed from.
+    """The program's uses of a source that the target depends on.
 
     Attributes:
-        rows: The rows of the source that the target was computed from.
-        leaf: The first of them that no operation computed, or None if an operation computed each.
+        rows: The source's rows that the target depends on.
+        leaf: The first of these rows that no operation computed, or None if all were computed by operations.
         uses: The rows that read the source directly.
-        first_recorded_use: The first of them that the tape recorded; the first of all if it recorded none.
-        watchers: The tapes whose ``watch`` the program called for the source.
+        first_recorded_use: The first use that the tape recorded, or the first use if the tape recorded none.
+        watchers: The tapes whose ``watch`` method the program called with the source.
     """
 
     rows: list[RecordedRow]
@@ -201,7 +201,7 @@ class SourceUse(NamedTuple):
 
 
 def find_unwatched_source(question: TensorFlowQuestion) -> Finding | None:
-    """Find a source that the tape of the question does not watch.
+    """Find a source that the question's tape does not watch.
 
     Args:
         question: The question about the source.
@@ -256,18 +256,18 @@ def _find_late_watch(question: TensorFlowQuestion, use: SourceUse) -> Finding | 
 
 
 def _find_frozen_variable(question: TensorFlowQuestion, use: SourceUse) -> Finding | None:
-    """Find a variable that is not trainable, which no tape watches by itself."""
+    """Find a non-trainable variable, which tapes do not watch automatically."""
     if use.leaf is None or not use.is_variable or getattr(question.source, "trainable", True):
         return None
     finding = build_row_finding(question, "not_trainable", use.leaf.index, site=find_freezing_site_or_use(question))
     sweep = question.sweep
     if sweep is not None and not any(has_gradient for _, has_gradient in sweep.source_results):
-        finding.is_intended = False  # The program asks for no other gradient.
+        finding.is_intended = False  # The program requests no other gradient.
     return finding
 
 
 def _find_use_outside_block(question: TensorFlowQuestion, use: SourceUse) -> Finding | None:
-    """Find a use of a variable or a watched tensor while the tape did not record."""
+    """Find a use of a variable or watched tensor while the tape was not recording."""
     if use.leaf is None or not (use.is_variable or use.watchers) or use.first_recorded_use is None:
         return None
     return _find_cause_of_untimely_row(question, use.first_recorded_use.index)
@@ -279,7 +279,7 @@ def _find_watch_of_other_tape(question: TensorFlowQuestion, use: SourceUse) -> F
 
 
 def _find_unwatched_result(question: TensorFlowQuestion, use: SourceUse) -> Finding | None:
-    """Find a source that operations computed from nothing that a tape watches, such as a rebound name."""
+    """Find a computed source that depends on nothing watched by a tape, such as a rebound name."""
     if use.leaf is not None:
         return None
     block_stack = question.adapter.find_block_call_stack()
@@ -301,7 +301,7 @@ def _find_unwatched_tensor(question: TensorFlowQuestion, use: SourceUse) -> Find
 
 
 def _find_unwatched_variable(question: TensorFlowQuestion, use: SourceUse) -> Finding:
-    """Find why the tape did not watch a variable that it could have watched by itself."""
+    """Find why the tape did not automatically watch a variable."""
     assert use.leaf is not None and question.adapter.tape is not None
     row = use.leaf.index
     if not question.adapter.tape._watch_accessed_variables:
@@ -314,7 +314,7 @@ def _find_unwatched_variable(question: TensorFlowQuestion, use: SourceUse) -> Fi
 def _is_recorded_by_asked_tape(
     question: TensorFlowQuestion, row: RecordedRow, watchers: Sequence[TapeReference]
 ) -> bool:
-    """Return whether the tape of the question recorded a row of the source."""
+    """Return whether the question's tape recorded one of the source's rows."""
     tape = question.adapter.tape
     if tape is None or not row.tracked:
         return False
@@ -326,7 +326,7 @@ def _is_recorded_by_asked_tape(
 
 
 def _find_site_of_unwatched_use(question: TensorFlowQuestion, first_recorded: RecordedRow | None) -> Site:
-    """Return the line that uses a tensor, or the line in the block from which the program reached it."""
+    """Return the line that uses a tensor, or the line in the block that led to this use."""
     first_use = program_text.find_statement(find_first_recorded_use_site(question))
     block = program_text.find_statement(question.adapter.find_block_site())
     is_outside = first_use and block and block not in first_use.enclosing and "." not in question.name
@@ -353,7 +353,7 @@ def _find_source_read_from_variable(question: TensorFlowQuestion) -> Finding | N
 
 
 def _find_cause_of_untimely_row(question: TensorFlowQuestion, row: int) -> Finding | None:
-    """Find the state of the tape when an operation ran, or None if the tape recorded."""
+    """Find the tape's state during an operation, or None if the tape was recording."""
     state, site = question.adapter.find_tape_state_and_line(question.rows[row])
     if state == "records":
         return None
@@ -364,11 +364,11 @@ def _find_cause_of_untimely_row(question: TensorFlowQuestion, row: int) -> Findi
 
 
 def find_break_in_called_function(question: TensorFlowQuestion, finding: Finding) -> Finding:
-    """Return the break within the function if a break is a call of a ``tf.function``; otherwise the break itself.
+    """Return the break inside the function if a break is a ``tf.function`` call, or else the break itself.
 
     Args:
         question: The question about the source.
-        finding: What the shared checks have found.
+        finding: The finding of the shared checks.
     """
     if finding.row is None or question.rows[finding.row].extra.function_call is None:
         return finding
@@ -379,11 +379,11 @@ def find_break_in_called_function(question: TensorFlowQuestion, finding: Finding
 
 
 def specialize_break_finding(question: TensorFlowQuestion, finding: Finding) -> None:
-    """Replace the cause and the variant of a finding in place by the more specific ones of TensorFlow.
+    """Replace a finding's cause and variant in place with TensorFlow's more specific ones.
 
     Args:
         question: The question about the source.
-        finding: What the shared checks have found.
+        finding: The finding of the shared checks.
     """
     assert finding.row is not None
     row = question.rows[finding.row]
@@ -410,7 +410,7 @@ def specialize_break_finding(question: TensorFlowQuestion, finding: Finding) -> 
 
 
 def _find_cause_of_unrecorded_row(question: TensorFlowQuestion, row: RecordedRow) -> str:
-    """Return why no tape recorded a row: recording was paused, its input was not watched, or the tape began later."""
+    """Return why no tape recorded a row, such as a pause, an unwatched input or a later tape."""
     inputs = [question.rows[index] for index in row.inputs]
     if any(input_row.kind == "operation" and input_row.tracked for input_row in inputs):
         return "recording_paused"
@@ -421,7 +421,7 @@ def _find_cause_of_unrecorded_row(question: TensorFlowQuestion, row: RecordedRow
 
 
 def _select_variant_for_tape_state(row: RecordedRow, finding: Finding, tape_state: str) -> str:
-    """Return the variant of the sentence for an operation that ran while the tape did not record."""
+    """Return the sentence variant for an operation that ran while the tape was not recording."""
     if tape_state == "dropped":
         return "reset"
     if program_text.find_statement(finding.site).function_name in ("__init__", "build"):
@@ -430,9 +430,9 @@ def _select_variant_for_tape_state(row: RecordedRow, finding: Finding, tape_stat
 
 
 def _change_to_dataset_escape(row: RecordedRow, finding: Finding) -> None:
-    """Change a finding to an escape into a dataset, at the line that maps the dataset or calls Keras."""
+    """Change a finding to an escape into a dataset on the line that maps the dataset or calls Keras."""
     use = program_text.find_statement(row.site)
-    keras_function = find_keras_numpy_function(use)  # Keras creates a dataset of the arrays that it is given.
+    keras_function = find_keras_numpy_function(use)  # Keras creates a dataset from the arrays that it receives.
     finding.cause, finding.detail = "left_through_numpy", f"{keras_function}()" if keras_function else ""
     finding.variant = VARIANT_BY_KERAS_FUNCTION.get(keras_function, "dataset")
     if not keras_function:
@@ -444,7 +444,7 @@ def _change_to_dataset_escape(row: RecordedRow, finding: Finding) -> None:
 
 
 def find_operation_without_derivative(question: TensorFlowQuestion) -> Finding | None:
-    """Find an operation on the tape that has no derivative for its input.
+    """Find a recorded operation that has no derivative for its input.
 
     Args:
         question: The question about the source.
@@ -454,7 +454,7 @@ def find_operation_without_derivative(question: TensorFlowQuestion) -> Finding |
     row: int | None = None
     if question.sweep is None:
         row = _find_path_row_without_gradient(question)
-        # TensorFlow may have raised an error in the Python function, so look at the values that it read.
+        # The error may be from the Python function, so check the values that the function read.
         python_rows = [path_row for path_row, _ in question.path if question.rows[path_row].op in PYTHON_OPS]
         escapes = [
             escape
@@ -476,7 +476,7 @@ def find_operation_without_derivative(question: TensorFlowQuestion) -> Finding |
 
 
 def _find_path_row_without_gradient(question: TensorFlowQuestion) -> int | None:
-    """Return the first row on the path whose operation has no gradient in TensorFlow."""
+    """Return the first row on the path that has an operation without a gradient in TensorFlow."""
     for row, _ in question.path:
         if find_missing_gradient_cause(question.rows[row].extra.op or "Identity"):
             return row
@@ -510,7 +510,7 @@ def find_cause_in_compiled_step(question: TensorFlowQuestion) -> Finding | None:
 
 
 def _list_source_outputs_of_call(question: TensorFlowQuestion, call_row: int) -> list[int]:
-    """Return which outputs of a call are the source."""
+    """Return the positions at which a call returned the source."""
     rows = question.adapter.recording.rows
     return [
         rows[source_row].output
@@ -520,14 +520,14 @@ def _list_source_outputs_of_call(question: TensorFlowQuestion, call_row: int) ->
 
 
 def find_cause_in_function_call(question: TensorFlowQuestion, call_row: int) -> Finding | None:
-    """Find the break on the source's path within a call of a ``tf.function``, by running the call again.
+    """Find the break on the source's path inside a ``tf.function`` call by repeating the call.
 
     Args:
         question: The question about the source.
-        call_row: The row of the call.
+        call_row: The call's row.
 
     Returns:
-        The finding, with `call_row` as its row. None if the call could not run again.
+        The finding, with `call_row` as its row, or None if the call could not be repeated.
     """
     recording, dependent_rows = question.adapter.recording, {*question.descendants, *question.used_source_rows}
     rows, recorded_row = recording.rows, recording.rows[call_row]
@@ -558,11 +558,11 @@ def find_cause_in_function_call(question: TensorFlowQuestion, call_row: int) -> 
 
 
 def rank_escapes(question: TensorFlowQuestion, escapes: Sequence[Escape]) -> list[Escape]:
-    """Return the escapes with the latest first, then the reads of memory by NumPy, and then the decided branches.
+    """Return the escapes latest first, then NumPy's memory reads, and then the decided branches.
 
     Args:
         question: The question about the source.
-        escapes: The escapes that matter. There is at least one.
+        escapes: The relevant escapes, at least one.
     """
     memory_reads = [
         Escape(row, "", site, row + 1)
@@ -577,10 +577,10 @@ def rank_escapes(question: TensorFlowQuestion, escapes: Sequence[Escape]) -> lis
 
 
 def is_returned_by_keras_loss(escape: Escape) -> bool:
-    """Return whether a loss function that was passed to Keras returns a value computed from an escape.
+    """Return whether a Keras loss function returns a value computed from an escape.
 
     Args:
-        escape: A value computed from the source that left.
+        escape: The departure of a value computed from the source.
     """
     statement = program_text.find_statement(escape.site)
     if not statement.enclosing_functions or statement.enclosing_functions[0] not in map_losses_to_prediction_names(
@@ -594,11 +594,11 @@ def is_returned_by_keras_loss(escape: Escape) -> bool:
 
 
 def build_escape_finding(question: TensorFlowQuestion, escape: Escape) -> Finding:
-    """Build the finding for an escape, with the name of the function that its line calls.
+    """Build the finding for an escape, with the name of the function called on its line.
 
     Args:
         question: The question about the source.
-        escape: A value computed from the source that left.
+        escape: The departure of a value computed from the source.
     """
     if escape.method == "__bool__":
         return Finding("python_branch", escape.site, escape.row)
@@ -611,7 +611,7 @@ def build_escape_finding(question: TensorFlowQuestion, escape: Escape) -> Findin
 
 
 def find_keras_numpy_function(statement: program_text.Statement) -> str:
-    """Return the name of the Keras function on a line that returns NumPy arrays, or "" if the line calls none."""
+    """Return the name of a line's Keras function that returns NumPy arrays, or "" if none exists."""
     names = (program_text.find_last_name(call.func) for call in statement.calls)
     return next((name for name in names if name in VARIANT_BY_KERAS_FUNCTION), "")
 
@@ -620,7 +620,7 @@ def find_keras_numpy_function(statement: program_text.Statement) -> str:
 
 
 def find_replaced_source(question: TensorFlowQuestion) -> Finding | None:
-    """Find another object that was used instead of the source: rebound, created again, copied, or equal.
+    """Find another object used instead of the source, such as a rebound, recreated, copied or equal object.
 
     Args:
         question: The question about the source.
@@ -682,7 +682,7 @@ def _find_used_namesake(question: TensorFlowQuestion) -> Finding | None:
 
 
 def find_uncalled_layer_of_source(question: TensorFlowQuestion) -> Finding | None:
-    """Find a layer that was not called, if the source is one of its variables.
+    """Find an uncalled layer that contains the source.
 
     Args:
         question: The question about the source.
@@ -717,11 +717,11 @@ def find_uncalled_layer_of_source(question: TensorFlowQuestion) -> Finding | Non
 
 
 def find_cause_in_called_code(question: TensorFlowQuestion, finding: Finding) -> Finding:
-    """Return the finding within the Python function or the ``tf.function`` that a finding blames; else the finding.
+    """Return the finding inside the Python function or ``tf.function`` blamed by a finding, or else that finding.
 
     Args:
         question: The question about the source.
-        finding: What the shared checks have found.
+        finding: The finding of the shared checks.
     """
     assert finding.row is not None
     row = question.rows[finding.row]
@@ -734,7 +734,7 @@ def find_cause_in_called_code(question: TensorFlowQuestion, finding: Finding) ->
 
 
 def find_missing_tape(question: TensorFlowQuestion) -> Finding | None:
-    """Find a recording in which no tape recorded anything for the source.
+    """Find that no tape recorded anything for the source.
 
     Args:
         question: The question about the source.
@@ -751,7 +751,7 @@ def find_missing_tape(question: TensorFlowQuestion) -> Finding | None:
 
 
 def find_source_left_out_by_keras(question: TensorFlowQuestion) -> Finding | None:
-    """Find a variable without a gradient because it is not trainable, so that Keras did not compute one.
+    """Find a variable for which Keras computed no gradient because it is not trainable.
 
     Args:
         question: The question about the source.
@@ -771,7 +771,7 @@ def find_non_float_source(question: TensorFlowQuestion) -> Finding | None:
 
 
 def find_untracked_source(question: TensorFlowQuestion) -> Finding | None:
-    """Find a source that the tape does not watch, even within a compiled step or behind a filled variable.
+    """Find an unwatched source, even inside a compiled step or behind a filled variable.
 
     Args:
         question: The question about the source.
@@ -784,11 +784,11 @@ def find_untracked_source(question: TensorFlowQuestion) -> Finding | None:
 
 
 def does_escape_matter(question: TensorFlowQuestion, escape: Escape) -> bool:
-    """Return whether a value that left decided a branch, came back, or was returned by a loss of Keras.
+    """Return whether an escaped value decided a branch, came back, or was returned by a Keras loss.
 
     Args:
         question: The question about the source.
-        escape: A value computed from the source that left.
+        escape: The departure of a value computed from the source.
     """
     return (
         escape.method == "__bool__"
@@ -798,7 +798,7 @@ def does_escape_matter(question: TensorFlowQuestion, escape: Escape) -> bool:
 
 
 class TensorFlowChecks(BridgeChecks):
-    """The part of the checks that only TensorFlow knows."""
+    """The checks that are specific to TensorFlow."""
 
     find_invalid_target = staticmethod(find_invalid_target)
     find_non_float_source = staticmethod(find_non_float_source)
@@ -845,7 +845,7 @@ def build_named_question(
         recording: The recording that contains the rows.
         target: The target, or None if no gradient was requested.
         source: A tensor or a variable.
-        name: The name of the source; "" to find the name in the program.
+        name: The source's name, or "" to look it up in the program.
 
     Raises:
         TypeError: If the source is neither a tensor nor a variable.
@@ -858,7 +858,7 @@ def build_named_question(
 
 
 def find_source_name(question: TensorFlowQuestion) -> str:
-    """Return the program's name for the source, without reading rows.
+    """Return the program's name for the source without reading rows.
 
     Args:
         question: The question about the source.
@@ -873,11 +873,11 @@ def find_source_name(question: TensorFlowQuestion) -> str:
 def to_explanation(question: TensorFlowQuestion, finding: Finding) -> Explanation:
     """Convert a finding to an explanation.
 
-    If the program's own derivative rule sends zeros, the gradient exists, so the explanation is connected.
+    If the program's custom derivative rule sends zeros, the gradient exists, so the explanation is connected.
 
     Args:
         question: The question about the source.
-        finding: What the shared checks have found.
+        finding: The finding of the shared checks.
     """
     explanation = finding_sentences.to_explanation_with_fixes(question, finding)
     explanation.connected |= (finding.cause, finding.variant) == ("custom_rule", "")
@@ -885,10 +885,10 @@ def to_explanation(question: TensorFlowQuestion, finding: Finding) -> Explanatio
 
 
 def explain_gradient(recording: TensorFlowRecording, target: Any, source: Any) -> Explanation:
-    """Return the explanation of one gradient: why it is None, or what is wrong with it.
+    """Return the explanation of why one gradient is None or what is wrong with it.
 
     Args:
-        recording: The recording of the block.
+        recording: The block's recording.
         target: The target, or None if no gradient was requested.
         source: A tensor or a variable.
 
@@ -900,12 +900,12 @@ def explain_gradient(recording: TensorFlowRecording, target: Any, source: Any) -
 
 
 def explain_last_gradient(recording: TensorFlowRecording, source: Any) -> Explanation:
-    """Return the explanation of the source's gradient in the last backward pass that should compute it.
+    """Return the explanation of the source's gradient in the last backward pass that was to compute it.
 
-    That pass may have run in a function that was only traced, or TensorFlow may have refused it.
+    The pass may have run in a function that was only traced, or been refused by TensorFlow.
 
     Args:
-        recording: The recording of the block.
+        recording: The block's recording.
         source: A tensor or a variable.
 
     Raises:

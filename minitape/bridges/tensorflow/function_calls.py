@@ -1,6 +1,6 @@
-"""Open calls of a ``tf.function`` by running their Python function again, line by line, for ``explain`` and pictures.
+"""Open ``tf.function`` calls by repeating their Python functions line by line, for ``explain`` and pictures.
 
-The function receives its original arguments, and its variables have their original values. Afterwards the variables
+The function receives its original arguments, and its variables have their original values. Afterwards, the variables
 are restored.
 """
 
@@ -34,16 +34,16 @@ if TYPE_CHECKING:
     from ..recording import RecordedRow
     from .recording import TensorFlowRecording
 
-INSIDE_LIMIT = 16  # A snapshot contains the insides of at most this many calls.
-INSIDE_ROW_LIMIT = 2_000  # At most this many rows of an inside are shown.
+INSIDE_LIMIT = 16  # The maximum number of opened calls in a snapshot.
+INSIDE_ROW_LIMIT = 2_000  # The maximum number of rows shown inside a call.
 
 
 class ReplayedCall(NamedTuple):
-    """The result of running a call again.
+    """The result of a repeated call.
 
     Attributes:
-        recording: The recording of the run. After an error, it contains the rows before the error.
-        results: The tensors that the function returned, or empty after an error.
+        recording: The recording of the repetition. After an error, it contains the rows before the error.
+        results: The tensors that the function returned. Empty after an error.
         arguments_by_name: The arguments by name.
     """
 
@@ -53,12 +53,12 @@ class ReplayedCall(NamedTuple):
 
 
 class RebuiltArguments(NamedTuple):
-    """The arguments with which a call runs again.
+    """The arguments for a repeated call.
 
     Attributes:
         args: The positional arguments.
         kwargs: The keyword arguments.
-        has_placeholders: Whether some elements are placeholders for values that are gone.
+        has_placeholders: Whether some elements are placeholders for values that no longer exist.
     """
 
     args: tuple
@@ -67,11 +67,11 @@ class RebuiltArguments(NamedTuple):
 
 
 class StepRerun(NamedTuple):
-    """A compiled step that was run again.
+    """A repeated compiled step.
 
     Attributes:
         call: The original call.
-        recording: The recording of the run.
+        recording: The recording of the repetition.
     """
 
     call: FunctionCall
@@ -81,7 +81,7 @@ class StepRerun(NamedTuple):
 def replay_call(
     recording: TensorFlowRecording, call: FunctionCall, sources: Sequence | None = None, seeds: Sequence = ()
 ) -> ReplayedCall | None:
-    """Run a call again in a new recording.
+    """Repeat a call in a new recording.
 
     The program's variables, output and random numbers are not affected. If `sources` is given, a tape then computes the
     gradients of the results with `seeds` as adjoints.
@@ -89,11 +89,12 @@ def replay_call(
     Args:
         recording: The recording that contains the call.
         call: The call.
-        sources: The tensors and handles to differentiate by; None to compute no gradient.
-        seeds: The adjoint of each result, or None for a result without an adjoint.
+        sources: The tensors and handles to differentiate by, or None to compute no gradient.
+        seeds: The adjoint of each result, with None for a result without an adjoint.
 
     Returns:
-        The replayed call. None if it cannot run again, for example because only a summary of its arguments was kept.
+        The replayed call, or None if it cannot be repeated, for example because only summaries of its arguments
+        remain.
     """
     with recording.pause_watching():
         arguments = None if call.function is None else _rebuild_arguments(call)
@@ -135,7 +136,7 @@ def replay_call(
 
 @contextmanager
 def _suppress_side_effects() -> Iterator[None]:
-    """Suppress prints and summaries in the block, and use random numbers that are separate from the program's."""
+    """Suppress prints and summaries in the block, and use random generators separate from the program's."""
     eager_context = context.context()
     # TensorFlow has this generator only after the program has set a seed.
     random_state = {"_rng": Random("minitape")} if hasattr(eager_context, "_rng") else {}
@@ -149,10 +150,10 @@ def _suppress_side_effects() -> Iterator[None]:
 
 
 def _rebuild_arguments(call: FunctionCall) -> RebuiltArguments | None:
-    """Return the arguments with which a call runs again, or None if a tensor is gone.
+    """Return the arguments for repeating a call, or None if a tensor no longer exists.
 
     A dataset's iterator is not advanced. If Keras created the dataset from arrays, a new iterator provides a first
-    batch. For any other dataset, placeholder numbers are used.
+    batch. Placeholder values are used for any other dataset.
     """
     has_placeholders = False
     flat_arguments = []
@@ -173,7 +174,7 @@ def _rebuild_arguments(call: FunctionCall) -> RebuiltArguments | None:
 
 
 def _is_keras_only_dataset(dataset: Any) -> bool:
-    """Return whether a dataset runs only functions of Keras, because other functions may have side effects."""
+    """Return whether a dataset runs only Keras functions, because other functions may have side effects."""
     pending, functions = [dataset], []
     while pending:
         current = pending.pop()
@@ -183,7 +184,7 @@ def _is_keras_only_dataset(dataset: Any) -> bool:
 
 
 def replay_compiled_steps(recording: TensorFlowRecording) -> list[StepRerun]:
-    """Run the compiled steps of a block again, one call of each function, and return them with their recordings.
+    """Repeat one call of each compiled step function in a block, and return the steps with their recordings.
 
     Steps without a backward pass are left out.
     """
@@ -203,7 +204,7 @@ def replay_compiled_steps(recording: TensorFlowRecording) -> list[StepRerun]:
 
 
 def _select_last_call_before_nan(recording: TensorFlowRecording, calls: Sequence[FunctionCall]) -> FunctionCall:
-    """Return the last call whose variables were finite before it ran, or the last call of all."""
+    """Return the last call with finite variables before it, or else the last call."""
     for call in reversed(calls):
         states = [recording.rows[row].value for _, row in call.variable_states]
         if all(state is None or state.is_all_finite for state in states):
@@ -214,7 +215,7 @@ def _select_last_call_before_nan(recording: TensorFlowRecording, calls: Sequence
 def replay_last_step_with_gradient(
     recording: TensorFlowRecording, source: Any
 ) -> tuple[TensorFlowRecording, Any] | None:
-    """Run the compiled steps again, and find the last step that computed a gradient of a source.
+    """Repeat the compiled steps, and find the last step that computed a gradient for a source.
 
     Args:
         recording: The recording that contains the steps.
@@ -232,7 +233,7 @@ def replay_last_step_with_gradient(
 
 
 def filter_sweeps_by_source(sweeps: Iterable[BackwardPass], source: Any) -> list[BackwardPass]:
-    """Return the sweeps that have a source among their sources.
+    """Return the sweeps whose sources include a given source.
 
     Args:
         sweeps: The backward passes to select from.
@@ -245,20 +246,20 @@ def filter_sweeps_by_source(sweeps: Iterable[BackwardPass], source: Any) -> list
 def replay_call_of_row(
     recording: TensorFlowRecording, call_row: int, sweep: BackwardPass | None, seeds_with_ones: bool = False
 ) -> ReplayedCall | None:
-    """Run the call that a row stands for again.
+    """Repeat the call that a row stands for.
 
     If a tape tracked an input of the call, or the function contains no tape, a new tape differentiates the results by
-    the inputs. It uses the adjoints that `sweep` sent to the results.
+    the inputs, using the results' adjoints from `sweep`.
 
     Args:
         recording: The recording that contains the row.
-        call_row: A row of the call's results.
-        sweep: The backward pass that provides the adjoints, or None.
-        seeds_with_ones: Use ones as the adjoint of the row if the sweep has no adjoints. A function without tapes is
-            then differentiated even if no tape tracked its inputs.
+        call_row: The row of one of the call's results.
+        sweep: The backward pass that provides the adjoints, or None if none exists.
+        seeds_with_ones: Whether to use ones as the row's adjoint if the sweep has no adjoints. If so, a function
+            without tapes is differentiated even if no tape tracked its inputs.
 
     Returns:
-        The replayed call, or None if it cannot run again.
+        The replayed call, or None if it cannot be repeated.
     """
     recorded_row = recording.rows[call_row]
     inputs = [recording.rows[input_row] for input_row in recorded_row.inputs]
@@ -282,13 +283,13 @@ def replay_call_of_row(
 
 
 def list_insides(recording: TensorFlowRecording, sweep: BackwardPass | None, row: int | None) -> list[InsideFields]:
-    """Return the insides of the first calls, or of the call at one row.
+    """Return the insides of the first calls, or of one row's call.
 
-    A call has an inside only if it computed the same results when it was run again.
+    A call has an inside only if its repetition computed the same results.
 
     Args:
         recording: The recording that contains the calls.
-        sweep: The backward pass that provides the adjoints, or None.
+        sweep: The backward pass that provides the adjoints, or None if none exists.
         row: The row of the only call to open, or None for the first calls.
     """
     call_rows = [
@@ -324,6 +325,6 @@ def _build_inside_of_call(
 
 
 def _matches_recorded_result(recorded_row: RecordedRow, replayed_result: Any) -> bool:
-    """Return whether a replayed call returned the recorded result. A result that uses random numbers differs."""
+    """Return whether a replayed call returned the recorded result. Results that use random numbers differ."""
     recorded_array, result_array = to_float_array(recorded_row.value), np.asarray(replayed_result)
     return recorded_array is None or np.allclose(recorded_array, result_array, rtol=1e-4, atol=1e-6, equal_nan=True)

@@ -1,7 +1,7 @@
-"""Analyze the graph of a ``tf.function`` without running it.
+"""Analyze a ``tf.function``'s graph without running it.
 
-The functions find out whether tapes compute gradients in the graph, which variables it changes, and whether it
-depends on values from outside.
+The functions determine whether tapes compute gradients in the graph, which variables the graph changes, and whether
+it depends on outside values.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ from typing import Any
 
 from .operation_log import changes_variable
 
-# Results about a graph are stored in these attributes of the graph.
+# The results about a graph are stored in these graph attributes.
 TAPES_ATTRIBUTE, CHANGES_ATTRIBUTE = "_minitape_tapes", "_minitape_changes"
 READ_OPS = ("ReadVariableOp", "ResourceGather", "ResourceGatherNd")
-# The names of operations that run other graphs end with these words.
+# The names of operations that run other graphs have these endings.
 CONTROL_FLOW_SUFFIXES = ("While", "If", "Case", "Call")
 
 
 def list_graph_and_inner_graphs(graph: Any) -> list:
-    """Return a graph, and the graphs that its operations run."""
+    """Return a graph together with the graphs that its operations run."""
     return [graph, *(function.graph for function in graph._functions.values())]
 
 
@@ -34,7 +34,7 @@ def has_gradient_tape(graph: Any) -> bool:
 
 
 def find_changed_input_places(graph: Any) -> set[int]:
-    """Return the positions of the graph's inputs that are handles of variables which the graph changes.
+    """Return the positions of the inputs that are handles of variables changed by the graph.
 
     The result is stored in the graph.
     """
@@ -52,7 +52,7 @@ def find_changed_input_places(graph: Any) -> set[int]:
             if not changes_variable(op.type):
                 continue
             handle = op.inputs[0]
-            while id(handle) in outer_tensors:  # An inner graph captures the handle from the graph around it.
+            while id(handle) in outer_tensors:  # An inner graph captures the handle from the surrounding graph.
                 handle = outer_tensors[id(handle)]
             if id(handle) in places:
                 changed_places.add(places[id(handle)])
@@ -61,7 +61,7 @@ def find_changed_input_places(graph: Any) -> set[int]:
 
 
 def is_replayable(graph: Any) -> bool:
-    """Return whether a graph may run again unnoticed: it reads nothing from outside and changes only variables."""
+    """Return whether a graph can be repeated unnoticed, as it reads nothing from outside and changes only variables."""
     return all(
         not op.op_def.is_stateful
         or changes_variable(op.type)

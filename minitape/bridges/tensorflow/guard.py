@@ -1,4 +1,4 @@
-"""Keep the bridge's own operations out of the recording, and its errors away from the program."""
+"""Keep the bridge's own operations out of the recording, and keep its errors from reaching the program."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ class SafeWriter:
     """Runs the actions that write a recording.
 
     Attributes:
-        recording: The recording that is written.
-        suspension_depth: Greater than 0 while the code that runs is not part of the program.
+        recording: The recording to write.
+        suspension_depth: Positive while the running code is not part of the program.
     """
 
     def __init__(self, recording: TensorFlowRecording) -> None:
-        """Create the writer of a recording."""
+        """Create a recording's writer."""
         self.recording, self.suspension_depth = recording, 0
 
     def run_safely(self, action: Callable, *arguments: Any) -> Any:
         """Run an action that writes to the recording.
 
-        An error in the action ends the recording with a warning, but never the program.
+        An error in the action ends the recording with a warning, but never ends the program.
 
         Args:
             action: The function to call.
             arguments: Its arguments.
 
         Returns:
-            The result of the action. None after an error, and while writing is suspended.
+            The action's result, or None after an error or while writing is suspended.
         """
         if self.recording.internal_error is not None or self.suspension_depth:
             return None
@@ -47,7 +47,7 @@ class SafeWriter:
 
     @contextmanager
     def suspend_writing(self, is_suspended: bool = True) -> Iterator[None]:
-        """Record nothing that runs in the block.
+        """Record nothing in the block.
 
         Args:
             is_suspended: If False, the block is recorded as usual.

@@ -1,6 +1,6 @@
 """Define the objects that a TensorFlow recording keeps.
 
-These are the tensors that are shown later, and the facts about rows, tapes and variables that ``explain`` needs.
+These are tensors for later display, and the facts about rows, tapes and variables that ``explain`` needs.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from ...recording.recorded_rows import TapeStateChange
 from ...recording.sites import Site
 from ..kept_values import KeptValue
 
-# TensorFlow's stop_recording(), which resumes recording at once if Ctrl-C arrives.
+# TensorFlow's stop_recording() resumes recording immediately after Ctrl-C.
 pause_recording = make_interrupt_safe(record.stop_recording.__wrapped__)
 
 
 class TensorFlowValue(KeptValue):
-    """A tensor that is shown on demand. TensorFlow's tensors do not change."""
+    """A tensor to show on demand. TensorFlow tensors do not change."""
 
     __slots__ = ("_released_tensor",)
 
     @property
     def tensor(self) -> Any:
-        """Return the tensor, even if only a summary is kept here, as long as other code refers to the tensor.
+        """Return the tensor as long as it exists, even if only a summary is kept here.
 
-        Once the tensor is gone, its ``tf.TensorSpec`` is returned.
+        If the tensor no longer exists, return its ``tf.TensorSpec``.
         """
         if self.content is not None:
             return self.content
@@ -41,43 +41,43 @@ class TensorFlowValue(KeptValue):
 
     @property
     def is_tensor_freed(self) -> bool:
-        """Return whether the tensor is gone."""
+        """Return whether the tensor no longer exists."""
         return isinstance(self.tensor, tf.TensorSpec)
 
     def release_array(self) -> None:
-        """Release the tensor, and keep only a weak reference to it and its ``tf.TensorSpec``."""
-        if self.content is not None:  # Ctrl-C may have interrupted an earlier release after its first half.
+        """Release the tensor, keeping only a weak reference to it and its ``tf.TensorSpec``."""
+        if self.content is not None:  # Ctrl-C may have interrupted an earlier release halfway.
             self._released_tensor = weakref.ref(self.content), tf.TensorSpec(self.content.shape, self.content.dtype)
         super().release_array()
 
     def to_array(self) -> np.ndarray | None:
-        """Return the elements of the tensor, or None if it has no elements (a resource) or is gone."""
+        """Return the tensor's elements, or None if it is a resource without elements or no longer exists."""
         tensor = self.tensor
         if isinstance(tensor, tf.IndexedSlices):
             with pause_recording():
                 tensor = tf.convert_to_tensor(tensor)
         if isinstance(tensor, tf.TensorSpec) or tensor.dtype in (tf.resource, tf.variant, tf.string):
             return None
-        return tensor._numpy()  # A call of .numpy() would be recorded as an escape of the program.
+        return tensor._numpy()  # A .numpy() call would be recorded as an escape in the program.
 
 
 class TensorFlowExtra:
-    """The facts about a row that only TensorFlow's checks need.
+    """The facts about a row that only the TensorFlow checks need.
 
     Attributes:
-        value_or_handle: The kept value of a tensor, or the handle of a variable.
-        op: TensorFlow's name of the operation, or "".
-        is_watched_late: Whether a tape began to watch the row after it had been used.
-        function_call: The call of a ``tf.function``, if the row is one of its results.
-        call_stack: For a row that no tape recorded, its line and the calls that led to it.
-        row_count: How many rows existed when a gradient was returned, or None for all other rows, whose number is the
-            count.
+        value_or_handle: A tensor's kept value, or a variable's handle.
+        op: TensorFlow's name for the operation, or "" if no operation exists.
+        is_watched_late: Whether a tape began to watch the row only after its first use.
+        function_call: The ``tf.function`` call, if the row is one of its results.
+        call_stack: For a row not recorded by any tape, its line and the calls that led to it.
+        row_count: For a returned gradient, the number of rows that existed at its return. None for other rows, whose
+            own number is this count.
     """
 
     __slots__ = "value_or_handle op is_watched_late function_call row_count call_stack".split()
 
     def __init__(self, value_or_handle: Any, op: str = "") -> None:
-        """Store the value or handle of a row, and its operation."""
+        """Store a row's value or handle, and its operation."""
         self.value_or_handle, self.op = value_or_handle, op
         self.is_watched_late = False
         self.function_call: FunctionCall | None = None
@@ -90,9 +90,9 @@ class TensorFlowExtra:
 
     @property
     def tensor_or_handle(self) -> Any:
-        """Return the object that a sweep accepts as a source: the variable's handle, or the tensor.
+        """Return the variable's handle or the tensor, which a sweep accepts as a source.
 
-        If the tensor is gone, its ``tf.TensorSpec`` is returned (:attr:`TensorFlowValue.tensor`).
+        If the tensor no longer exists, return its ``tf.TensorSpec`` (see :attr:`TensorFlowValue.tensor`).
         """
         if isinstance(self.value_or_handle, TensorFlowValue):
             return self.value_or_handle.tensor
@@ -104,8 +104,8 @@ class TapeReference:
 
     Attributes:
         tape_ref: A weak reference to the ``tf.GradientTape``.
-        kept_tensors: The tensors that the tape may have recorded, so that a sweep can compute their adjoints. They are
-            released with the tape.
+        kept_tensors: The tensors that the tape may have recorded, kept so that a sweep can compute their adjoints.
+            They are released together with the tape.
     """
 
     __slots__ = ("tape_ref", "kept_tensors", "_watch_accessed_variables")
@@ -118,12 +118,12 @@ class TapeReference:
 
 
 class TapeHistory:
-    """Records when the tapes of a block began, ended and paused, and which values ``watch`` received.
+    """Records when a block's tapes began, ended and paused, and the values passed to ``watch``.
 
     Attributes:
         tapes: The tapes that began in the block, in order.
-        state_changes: The events of all tapes, in order.
-        explicit_watches: For each call of ``tape.watch``, a weak reference to the value, and the tape.
+        state_changes: The state-change events of all tapes, in order.
+        explicit_watches: For each ``tape.watch`` call, a weak reference to the value, and the tape.
     """
 
     def __init__(self) -> None:
@@ -135,7 +135,7 @@ class TapeHistory:
         self._tensors_before_block: list = []  # A tape that began before the block may have recorded these tensors.
 
     def find_or_build_reference(self, tape: Any) -> TapeReference:
-        """Return the reference of a tape. An unknown tape gets a new reference, which is not stored.
+        """Return a tape's stored reference, or a new, unstored reference for an unknown tape.
 
         Args:
             tape: The ``tf.GradientTape``.
@@ -146,13 +146,13 @@ class TapeHistory:
         return TapeReference(tape)
 
     def record_tape_event(self, event: str, tape: Any, row_count: int, call_stack: list[Site]) -> None:
-        """Record an event of a tape.
+        """Record a tape event.
 
         Args:
             event: "begins", "ends", "pauses", "resumes" or "resets".
             tape: The ``tf.GradientTape``.
-            row_count: How many rows exist.
-            call_stack: The statements that run, the outermost first.
+            row_count: The number of existing rows.
+            call_stack: The running statements, outermost first.
         """
         reference = self.find_or_build_reference(tape)
         if event == "begins":
@@ -163,7 +163,7 @@ class TapeHistory:
         self.state_changes.append(TapeStateChange(event, row_count, call_stack, reference))
 
     def keep_tensor_for_open_tapes(self, tensor: Any) -> None:
-        """Keep a tensor alive as long as the open tapes, which may record it."""
+        """Keep a tensor alive as long as the open tapes that may record it."""
         for tensors in [tape.kept_tensors for tape in self._open_tapes] or [self._tensors_before_block]:
             tensors.append(tensor)
 
@@ -174,12 +174,12 @@ class TapeHistory:
 
 
 class OptimizerStep(NamedTuple):
-    """A step in which an optimizer changes variables.
+    """An optimizer step that changes variables.
 
     Attributes:
         site: The line of the step.
-        handle_ids: The identities of the handles of the variables that change.
-        row_count: How many rows existed before the step.
+        handle_ids: The handle identities of the changed variables.
+        row_count: The number of rows before the step.
     """
 
     site: Site
@@ -188,12 +188,12 @@ class OptimizerStep(NamedTuple):
 
 
 class ReturnedGradient(NamedTuple):
-    """A gradient that a tape returned, and that is not connected to the values from which it was computed.
+    """A gradient returned by a tape without a connection to the values it was computed from.
 
     Attributes:
-        target_rows: The rows of the targets.
-        call_stack: The statements that ran, the outermost first.
-        row_count: How many rows existed.
+        target_rows: The targets' rows.
+        call_stack: The running statements, outermost first.
+        row_count: The number of existing rows.
     """
 
     target_rows: list[int]
@@ -202,15 +202,15 @@ class ReturnedGradient(NamedTuple):
 
 
 class FunctionCall:
-    """A call of a ``tf.function``, with everything that is needed to run it again.
+    """A ``tf.function`` call, with everything needed to repeat it.
 
     Attributes:
         function: The ``tf.function``, or None if the program called a graph directly.
-        arguments: The positional and keyword arguments, in which tensors are kept values.
-        call_stack: The statements that ran, the outermost first.
-        sweep_count: How many eager backward passes had run before the call.
+        arguments: The positional and keyword arguments, with kept values in place of tensors.
+        call_stack: The running statements, outermost first.
+        sweep_count: The number of eager backward passes before the call.
         graph: The graph that ran, or None if tracing raised an error.
-        variable_states: The variables of the graph, each with the row of its state before the call.
+        variable_states: The graph's variables, each with the row of its state before the call.
     """
 
     __slots__ = "function arguments call_stack sweep_count graph variable_states".split()
@@ -224,14 +224,14 @@ class FunctionCall:
 
 
 class RowLimitReached(BaseException):
-    """Raised when a call that runs again exceeds the row limit of a recording.
+    """Raised if a repeated call exceeds a recording's row limit.
 
-    It derives from `BaseException` so that programs do not catch it.
+    This class derives from `BaseException` so that programs do not catch it.
     """
 
 
 def build_made_up_tensor(spec: Any) -> Any:
-    """Build a tensor with a given shape and dtype and placeholder numbers.
+    """Build a tensor of a given shape and dtype, filled with placeholder values.
 
     Integers are zeros and ones, because they may be classes, words or a mask. Floats lie between 0.2 and 0.8.
 

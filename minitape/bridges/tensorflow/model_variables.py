@@ -1,4 +1,4 @@
-"""Find the variables of a TensorFlow program by their paths in the program, such as ``gen.out.kernel``."""
+"""Find a TensorFlow program's variables by their paths in the program, such as ``gen.out.kernel``."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ DEPTH_LIMIT = 12  # More deeply nested containers are not searched.
 def find_model_variables(recording: TensorFlowRecording, model: Any) -> dict[str, Any] | None:
     """Return the trainable variables of a layer, model or module, by their paths in the program.
 
-    Other variables are included if the program requested their gradient.
+    Other variables are included if the program requested a gradient for them.
 
     Args:
-        recording: The recording of the program.
+        recording: The program's recording.
         model: The layer, model or module.
 
     Returns:
-        The variables by path, or None if `model` is a different object.
+        The variables by path, or None if `model` is any other object.
     """
     if not isinstance(model, (tf.Module, tf.keras.layers.Layer)):
         return None
@@ -48,7 +48,7 @@ def find_model_variables(recording: TensorFlowRecording, model: Any) -> dict[str
 
 
 def collect_requested_handle_ids(recording: TensorFlowRecording) -> set[int]:
-    """Return the identities of the handles of the variables whose gradient the program requested.
+    """Return the handle identities of the variables for which the program requested a gradient.
 
     Gradients in compiled steps are included.
     """
@@ -64,9 +64,9 @@ def iter_variables_with_paths(
 
     Args:
         container: A layer, module, list, tuple, dictionary or variable. Other objects yield nothing.
-        path: The path of the container in the program.
-        depth: How many containers contain this container.
-        visited_ids: The identities of the objects that were visited.
+        path: The container's path in the program.
+        depth: The number of containers around this container.
+        visited_ids: The identities of the visited objects.
     """
     visited_ids = set() if visited_ids is None else visited_ids
     if id(container) in visited_ids or depth > DEPTH_LIMIT:
@@ -83,7 +83,7 @@ def iter_variables_with_paths(
             yield from iter_variables_with_paths(element, f"{path}[{key!r}]", depth + 1, visited_ids)
     elif isinstance(container, (tf.Module, tf.keras.layers.Layer)):
         attributes = {name: value for name, value in vars(container).items() if name != "optimizer"}
-        # Sorting is stable, so the attributes stay in the order of the program.
+        # Sorting is stable, so the attributes stay in the program's order.
         for name in sorted(attributes, key=lambda name: name.startswith("_")):
             public_name = name.lstrip("_")
             if name == public_name or is_model_variable(attributes[name]):
@@ -114,9 +114,9 @@ def is_float_variable(variable: Any) -> bool:
 
 
 def collect_trained_sources(recording: TensorFlowRecording) -> dict[str, Any]:
-    """Return the variables to train that the block read or changed, by name.
+    """Return the trainable variables that the block read or changed, by name.
 
-    Sources for which a tape returned None are included, even if they are tensors.
+    Sources with a gradient of None are included, even if they are tensors.
     """
     log, requested_handle_ids = recording.log, collect_requested_handle_ids(recording)
     read_variables = {
@@ -159,7 +159,7 @@ def collect_trained_sources(recording: TensorFlowRecording) -> dict[str, Any]:
 
 
 def read_weights_around_last_step(recording: TensorFlowRecording, source: Any) -> tuple[OptionalArray, OptionalArray]:
-    """Return the elements of a variable before and after its last optimizer step.
+    """Return a variable's elements before and after its last optimizer step.
 
     Args:
         recording: The recording that contains the step.

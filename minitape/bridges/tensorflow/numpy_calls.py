@@ -1,4 +1,4 @@
-"""Find in the program's text where NumPy reads the memory of TensorFlow's tensors, which no callback reports."""
+"""Search the program's text for NumPy's reads of TensorFlow tensors' memory, which no callback reports."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ NUMPY_PACKAGES = ("numpy", "scipy", "sklearn", "math")
 
 
 def find_numpy_use_of_result(computed_at: Site) -> Site | None:
-    """Return the line that passes the result of another line to NumPy or to a package that works on its arrays.
+    """Return the line that passes another line's result to NumPy or a NumPy-based package.
 
-    For a call of ``fit``, the results are the predictions that the call passes to a loss function.
+    For a ``fit`` call, the results are the predictions that the call passes to a loss function.
 
     Args:
         computed_at: The line that computed the result.
@@ -53,13 +53,13 @@ def find_numpy_use_of_result(computed_at: Site) -> Site | None:
 def map_losses_to_prediction_names(
     program: program_text.ProgramText, near_statement: program_text.Statement
 ) -> dict[program_text.FunctionNode | None, str]:
-    """Return the functions that the program passes to Keras as a loss, each with its parameter for the prediction.
+    """Return the loss functions that the program passes to Keras, each with its prediction parameter.
 
-    The parameter for the prediction is the last parameter without a default. Losses of ``compile`` calls in the same
-    function as `near_statement` are preferred.
+    The prediction parameter is the last parameter without a default. Losses in ``compile`` calls in the same function
+    as `near_statement` are preferred.
 
     Args:
-        program: The text of the program.
+        program: The program's text.
         near_statement: The statement that uses the losses.
     """
     compile_calls = [

@@ -1,4 +1,4 @@
-"""Provide the recording of a block of TensorFlow code, and the functions `record` and `why`."""
+"""Define the recording of a TensorFlow block, and the functions `record` and `why`."""
 
 from __future__ import annotations
 
@@ -56,14 +56,14 @@ class TensorFlowRecording(FrameworkRecording):
     def filter_sweeps_by_source(self, source: Any, sweeps: list[BackwardPass]) -> list[BackwardPass]:
         """Return the sweeps whose sources include `source`.
 
-        If no sweep has it, all sweeps are returned for a trainable source, and none for any other source.
+        If no such sweep exists, return all sweeps for a trainable source, and none for any other source.
         """
         from .function_calls import filter_sweeps_by_source
 
         return filter_sweeps_by_source(sweeps, source) or (sweeps if getattr(source, "trainable", True) else [])
 
     def collect_trained_sources(self) -> dict[str, Any]:
-        """Return the variables to train that the block read or changed, by name."""
+        """Return the trainable variables that the block read or changed, by name."""
         from .model_variables import collect_trained_sources
 
         return collect_trained_sources(self)
@@ -75,15 +75,15 @@ class TensorFlowRecording(FrameworkRecording):
         return find_model_variables(self, model)
 
     def build_checked_run(self) -> CheckedRun:
-        """Return the rows, sweeps and optimizer steps that the checks for suspicions read."""
+        """Return the facts that the checks for wrong gradients read."""
         from .suspects import build_checked_run
 
         return build_checked_run(self)
 
     def find_recording_of_compiled_step(self, source: Any) -> tuple[TensorFlowRecording, Any] | None:
-        """Return the recording of the last compiled step that computed a gradient of `source`.
+        """Return the recording of the last compiled step that computed a gradient for `source`.
 
-        The step is run again for this. Returns the recording and the source as a pair, or None if no step computed the
+        The step is repeated to record it. Returns a (recording, source) pair, or None if no step computed the
         gradient.
         """
         from .function_calls import replay_last_step_with_gradient
@@ -95,39 +95,40 @@ class TensorFlowRecording(FrameworkRecording):
         return self.log.tensor_rows.list_rows(source)
 
     def read_weights_around_last_step(self, source: Any) -> tuple[OptionalArray, OptionalArray]:
-        """Return a variable's elements before and after its last optimizer step, or (None, None) if it had no step."""
+        """Return a variable's elements around its last optimizer step, or (None, None) if there was no step."""
         from .model_variables import read_weights_around_last_step
 
         return read_weights_around_last_step(self, source)
 
     def find_target_row(self, sweep: BackwardPass) -> None:
-        """Return None, because a question itself finds the backward pass of its source."""
+        """Return None, because the question itself finds its source's backward pass."""
 
     def list_insides(self, target: Any = None, row: int | None = None) -> list:
-        """Return the insides of calls of a ``tf.function``, whose Python functions are run again for this.
+        """Return the insides of ``tf.function`` calls by repeating their Python functions.
 
         The format of an inside is documented in ``docs/bridges.md``.
 
         Args:
-            target: The target whose last backward pass provides the adjoints, or None for the last backward pass.
-            row: The row of the only call to open, or None for the first calls of the recording.
+            target: The target whose last backward pass provides the adjoints, or None for the most recent backward
+                pass.
+            row: The row of the only call to open, or None for the recording's first calls.
         """
         from .function_calls import list_insides
 
         return list_insides(self, self.find_last_sweep(target), row)
 
     def pause_watching(self) -> AbstractContextManager:
-        """Return a context manager that excludes the operations in its block from the recording."""
+        """Return a context manager that excludes its block's operations from the recording."""
         return TemporaryAttributes(self.log.patches, thread_id=None)
 
     def find_row(self, value: Any) -> int | None:
-        """Return the last row that stands for a tensor or a variable, or None."""
+        """Return the last row that stands for a tensor or variable, or None if none exists."""
         rows = self.log.tensor_rows.list_rows(value)
         return rows[-1] if rows else super().find_row(value)
 
     @property
     def leaves(self) -> Mapping[int, Any]:
-        """The tensors that are still available, by row."""
+        """The tensors that still exist, by row."""
         pairs = ((recorded_row.index, recorded_row.extra.tensor_or_handle) for recorded_row in self.rows)
         return {
             row: SimpleNamespace(variable=None, tensor=tensor)
@@ -152,25 +153,25 @@ def record(
     every: int | None = None,
     first: int | None = None,
 ) -> AbstractContextManager:
-    """Record the TensorFlow program in the block: its eager operations, and the gradients that tapes compute.
+    """Record the eager operations and tape gradients of the TensorFlow program in the block.
 
-    A recorded training step takes about twice as long. The options `every` and `first` record only a few steps and let
-    the others run unchanged, so that such a block may stay in a training loop. A step lasts from one gradient to the
-    next. A step that is compiled as a whole, as in ``fit``, counts as one step. The last recording is the one that
-    ``explain`` uses.
+    A recorded training step takes about twice as long as an unrecorded step. The options `every` and `first` record
+    only a few steps and let the others run unchanged, so such a block may stay in a training loop. A step lasts from
+    one gradient to the next. A fully compiled step, as in ``fit``, counts as one step. ``explain`` uses the last
+    recording.
 
-    A call of a ``tf.function`` is one row, which pictures open. At most 20,000 rows are written. ``recording.left_out``
-    counts the operations that came after them.
+    A ``tf.function`` call is one row that pictures can open. A recording has at most 20,000 rows.
+    ``recording.left_out`` counts the operations that did not fit.
 
     Args:
-        open_functions: Run functions eagerly in the block, line by line. Their operations become rows whose scope
-            begins with the function's name, and tapes inside the functions are recorded. This computes the same result
-            in another way, so the last bits may differ from the compiled function's.
-        every: Record the first step and then every n-th step. ``every=100`` records each hundredth step.
-        first: Make one recording of the first steps. ``first=5`` records the first five.
+        open_functions: Whether to run functions eagerly in the block, line by line. Their operations become rows with
+            a scope that begins with the function's name, and tapes inside the functions are recorded. The last bits
+            of a result may differ from the compiled function's.
+        every: Record the first step and then every n-th step. ``every=100`` records every hundredth step.
+        first: Record the first n steps as one recording. ``first=5`` records the first five.
 
     Returns:
-        A context manager whose ``with`` statement provides the recording.
+        A context manager. ``with record() as recording:`` assigns the recording.
 
     >>> x = tensorflow.constant([1.0, 2.0])
     >>> with record() as recording:
@@ -193,15 +194,15 @@ def record(
 
 
 def why(loss: Any, model: Any = None) -> Any:
-    """Explain in one line why parts of a model have no gradient from a loss, or why their gradient is wrong.
+    """Explain in one call why a model's variables have a missing or wrong gradient.
 
     Args:
-        loss: A function without parameters that computes the loss.
+        loss: A function that takes no arguments and computes the loss.
         model: An object that ``recording.explain`` accepts, such as a model or a variable. None stands for all
             variables that the function used.
 
     Returns:
-        The explanations, by the names of the model's parts.
+        The explanations, by the variables' names.
 
     >>> w = tensorflow.Variable(2.0, name="w")
     >>> [answer.cause for answer in why(lambda: tensorflow.round(w)).values()]

@@ -1,6 +1,6 @@
 """Write the rows of a TensorFlow recording.
 
-The log adds a row for each result of an operation, and stores which tensors and variables the rows stand for.
+The log adds a row for each operation result, and maps rows to the tensors and variables that they stand for.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ class RefusedSweep(NamedTuple):
     """A backward pass that TensorFlow refused.
 
     Attributes:
-        sweep_count: How many backward passes had run before.
-        row: The row of its target.
+        sweep_count: The number of earlier backward passes.
+        row: The row of the refused pass's target.
     """
 
     sweep_count: int
@@ -68,30 +68,27 @@ class TensorFlowLog:
     """Writes the rows of a recording.
 
     Attributes:
-        recording: The recording that is written.
+        recording: The recording to write.
         rows: The rows of the recording.
-        running_line: The source of the line and the call stack that run now.
-        tape_history: The events of the block's tapes.
+        running_line: The source of the running line and call stack.
+        tape_history: The tape events in the block.
         tensor_rows: The rows of tensors and variables.
-        creations: For each variable's handle, when and where in the block the variable was created.
-        custom_rules: The gradient function of each call of a ``tf.custom_gradient``, by the name of the operation.
-        assignments: For each assignment, the identity of the variable's handle, the row that was stored or None, the
-            line, and the number of rows at that time.
-        copied_tensors: For each tensor that was only used to fill a variable, the variable's handle and the line.
-        function_calls: The calls of ``tf.function`` objects, in order.
-        replayed_calls: The results of compiled steps that were run again, by call, or None if a call could not run
-            again.
-        original_values: In a call that runs again, the handles and values of variables before they change, by the
-            identity of their handle.
-        refused_sweep: The last backward pass that TensorFlow refused, or None.
-        patches: The patches of TensorFlow. They are inactive while ``explain`` computes something.
-        optimizer_steps: The steps of optimizers, in order.
-        applied_gradient_rows: During an optimizer's step, the row of the gradient for each variable, by the identity of
-            the variable's handle.
+        creations: For each handle, the time and line at which the block created the variable.
+        custom_rules: The gradient function of each ``tf.custom_gradient`` call, by operation name.
+        assignments: For each assignment, the identity of the variable's handle, the stored row or None, the line, and
+            the number of existing rows.
+        copied_tensors: For each tensor used only to fill a variable, the variable's handle and the line.
+        function_calls: The ``tf.function`` calls, in order.
+        replayed_calls: The repetitions of compiled steps, by call. None for a call that could not be repeated.
+        original_values: In a repeated call, the handles and original values of changed variables, by handle identity.
+        refused_sweep: The last backward pass that TensorFlow refused, or None if none exists.
+        patches: The patches to TensorFlow. They are inactive during ``explain``.
+        optimizer_steps: The optimizer steps, in order.
+        applied_gradient_rows: During an optimizer step, the row of each variable's gradient, by handle identity.
     """
 
     def __init__(self, recording: TensorFlowRecording) -> None:
-        """Create the log of a recording."""
+        """Create a recording's log."""
         self.recording, self.rows = recording, recording.rows
         self.running_line, self.tape_history = RunningLine(), TapeHistory()
         self.tensor_rows = TensorRows(recording, self.running_line, self.tape_history)
@@ -108,7 +105,7 @@ class TensorFlowLog:
         self.applied_gradient_rows: dict[int, int] = {}
 
     def on_tape_event(self, event: str, tape: Any) -> None:
-        """Record an event of a tape.
+        """Record a tape event.
 
         Args:
             event: "begins", "ends", "pauses", "resumes" or "resets".
@@ -120,8 +117,8 @@ class TensorFlowLog:
         """Remember the gradients that a tape returned, with their targets.
 
         Args:
-            gradients: The gradients. Only tensors are remembered.
-            target_rows: The rows of the targets.
+            gradients: The gradients. Only those that are tensors are remembered.
+            target_rows: The targets' rows.
         """
         call_stack = self.running_line.find_call_stack()
         for gradient in gradients:
@@ -131,19 +128,19 @@ class TensorFlowLog:
                 )
 
     def on_operation(self, op: str, inputs: Sequence, outputs: Sequence, function_call: Any = None) -> None:
-        """Record an operation that ran eagerly.
+        """Record an eager operation.
 
-        A read of a variable adds a row only for a new state, and an assignment is noted as an event. Constants, shapes
-        and datasets add no rows here. Constants enter the recording when an operation uses them.
+        Reading a variable adds a row only for a new state, and an assignment is recorded as an event. Constants,
+        shapes and datasets add no rows here. A constant gets a row when an operation first uses it.
 
         Args:
-            op: TensorFlow's name of the operation.
+            op: TensorFlow's name for the operation.
             inputs: Its input tensors and handles.
             outputs: Its results.
-            function_call: The `FunctionCall` if the operation is the call of a ``tf.function``, otherwise None.
+            function_call: The `FunctionCall` if the operation is a ``tf.function`` call, or None otherwise.
 
         Raises:
-            RowLimitReached: If a call that runs again has too many rows.
+            RowLimitReached: If a repeated call has too many rows.
         """
         if op == "VarHandleOp":
             self.creations[outputs[0]] = Creation(len(self.creations), self.running_line.find_call_stack())
@@ -160,7 +157,7 @@ class TensorFlowLog:
             or not outputs
             or all(tensor.dtype == tf.resource for tensor in outputs)
         ):
-            return  # A constant enters the recording when an operation uses it.
+            return  # A constant gets a row when an operation first uses it.
         if len(self.rows) >= ROW_LIMIT:
             self.recording.left_out += 1
             if self.recording.is_rerun:
@@ -189,7 +186,7 @@ class TensorFlowLog:
         name = label = to_display_name(op)
         if function_call is not None:
             name = "function"  # Pictures open the rows with this name.
-        # Such a scope contains the operation alone, as for strided_slice.
+        # Such a scope contains only this operation, as for strided_slice.
         if scope and scope[-1].replace("_", "").lower() == label.lower():
             scope.pop()
         for output, tensor in enumerate(outputs):
@@ -220,13 +217,13 @@ class TensorFlowLog:
             call_id = row if call_id is None else call_id
 
     def on_jacobian(self, name: str, target: Any, sources: Sequence, results: Sequence) -> None:
-        """Record a Jacobian, which TensorFlow computes in one piece: one row for each source, and no backward pass.
+        """Record a Jacobian as one row per source without a backward pass, because TensorFlow computes it all at once.
 
         Args:
-            name: The name of the tape's method.
+            name: The tape method's name.
             target: The target tensor.
             sources: The sources.
-            results: The Jacobian for each source, or None for an unconnected source.
+            results: The Jacobian for each source, with None for an unconnected source.
         """
         input_rows = [
             self.tensor_rows.find_or_add_row(target),
@@ -238,8 +235,8 @@ class TensorFlowLog:
         """Record an iterator over a dataset as a row.
 
         Args:
-            iterator: The resource of the iterator.
-            dataset_inputs: The tensors and variables from which the dataset's elements are computed.
+            iterator: The iterator's resource.
+            dataset_inputs: The tensors and variables that the dataset's elements are computed from.
         """
         self._record_operation(
             "Dataset", [self.tensor_rows.find_or_add_row(tensor) for tensor in dataset_inputs], [iterator]
@@ -247,11 +244,11 @@ class TensorFlowLog:
         self.tensor_rows.current_rows[id(iterator)] = self.tensor_rows.list_rows(iterator)[-1]
 
     def on_custom_function(self, op: str, inputs: Sequence, outputs: Sequence) -> None:
-        """Record a call of a function with the program's own gradient.
+        """Record a call to a function with a custom gradient in the program.
 
         Args:
-            op: The name and the number of the call.
-            inputs: The input tensors of the call.
+            op: The call's name and number.
+            inputs: The call's input tensors.
             outputs: Its results.
         """
         input_rows = [self.tensor_rows.find_or_add_row(tensor) for tensor in inputs]
@@ -259,11 +256,11 @@ class TensorFlowLog:
             self._record_operation(op, input_rows, outputs)
 
     def on_function_call(self, function: Any, arguments: tuple) -> FunctionCall:
-        """Remember a call of a ``tf.function`` with its arguments, and return it.
+        """Store a ``tf.function`` call with its arguments, and return the call.
 
         Args:
             function: The ``tf.function``.
-            arguments: The positional arguments and the keyword arguments, as a pair.
+            arguments: The positional and keyword arguments, as a pair.
         """
         kept_arguments = tf.nest.map_structure(
             lambda value: self.tensor_rows.keep_value(value) if isinstance(value, tf.Tensor) else value, arguments
@@ -274,13 +271,13 @@ class TensorFlowLog:
         return self.function_calls[-1]
 
     def record_states_before_graph_run(self, variables: Sequence, inputs: Sequence) -> list[tuple[Any, int]]:
-        """Return the variables of a ``tf.function`` that is about to run, each with the row of its state.
+        """Return the variables of a ``tf.function`` that is about to run, each with its state's row.
 
-        The rows are recorded before the run because the run may change the variables.
+        The rows are recorded before the call, because the call may change the variables.
 
         Args:
-            variables: The variables of the graph.
-            inputs: The input tensors and handles of the run.
+            variables: The graph's variables.
+            inputs: The input tensors and handles of the graph call.
         """
         for variable in variables:
             self.tensor_rows.register_variable(variable)
@@ -296,9 +293,9 @@ class TensorFlowLog:
         ]
 
     def fill_variable_without_value(self, variable: Any) -> None:
-        """Assign a placeholder value to a variable of a call that runs again, if the variable has no value.
+        """Assign a placeholder value to a variable without a value in a repeated call.
 
-        Such a variable was created while the call was traced, and tracing raised an error.
+        Such a variable was created during a trace that raised an error.
         """
         with pause_recording():
             value = gen_resource_variable_ops.read_variable_op(variable.handle, variable.dtype)
@@ -307,7 +304,7 @@ class TensorFlowLog:
                 self.recording.has_placeholder_values = True
 
     def save_value_before_change(self, handle: Any) -> None:
-        """Save the value of a variable that a call that runs again is about to change.
+        """Save a variable's value before a repeated call changes the variable.
 
         Args:
             handle: The variable's handle.
@@ -319,10 +316,10 @@ class TensorFlowLog:
                 self.original_values[id(handle)] = handle, gen_resource_variable_ops.read_variable_op(handle, dtype)
 
     def on_apply_gradients(self, gradients_with_variables: Sequence[tuple]) -> None:
-        """Remember the step of an optimizer that is about to change variables.
+        """Record an optimizer step that is about to change variables.
 
         Args:
-            gradients_with_variables: Pairs of a gradient, which may be None, and a variable.
+            gradients_with_variables: (gradient or None, variable) pairs.
         """
         gradient_rows = [
             (to_handle_or_value(variable), self.tensor_rows.list_rows(gradient)[-1:])
@@ -335,13 +332,13 @@ class TensorFlowLog:
         self.applied_gradient_rows = {id(handle): rows[0] for handle, rows in gradient_rows if rows}
 
     def note_variables_changed_by_graph(self, inputs: Sequence, graph: Any) -> None:
-        """Note which variables a run of a ``tf.function`` changed.
+        """Record which variables a ``tf.function`` call changed.
 
-        In a training step, the values that it stores are not on the path of a gradient. Variables that are not
-        trainable are skipped there, because an optimizer keeps them for itself.
+        In a training step, the stored values are not on a gradient's path. Non-trainable variables are skipped in
+        such a step, because they are the optimizer's internal state.
 
         Args:
-            inputs: The input tensors and handles of the run.
+            inputs: The input tensors and handles of the graph call.
             graph: The graph that ran.
         """
         changed_inputs, is_training_step = find_changed_input_places(graph), has_gradient_tape(graph)
@@ -360,10 +357,10 @@ class TensorFlowLog:
             self.assignments += [(id(handle), row, site, len(self.rows)) for row in input_rows if not is_training_step]
 
     def on_assign(self, operation_inputs: Sequence) -> None:
-        """Note that a variable has a new value, so that its next use is another state.
+        """Record that a variable has a new value, so that its next use adds a new state.
 
         Args:
-            operation_inputs: The inputs of the assignment: the handle first, and the value last.
+            operation_inputs: The assignment's inputs, with the handle first and the value last.
         """
         handle = operation_inputs[0]
         assigned_value = operation_inputs[-1] if len(operation_inputs) > 1 else None
@@ -388,7 +385,7 @@ class TensorFlowLog:
 
         Args:
             tensor: The tensor.
-            method: The method by which the value leaves, such as "numpy".
+            method: The method that returns the value to Python, such as "numpy".
         """
         if tensor.dtype not in (tf.resource, tf.variant):
             self.recording.record_escape(
@@ -396,7 +393,7 @@ class TensorFlowLog:
             )
 
     def find_variable_creation(self, handle: Any) -> Creation:
-        """Return when and where in the block a variable was created; ``Creation(-1)`` if it existed before the block.
+        """Return when and where the block created a variable, or ``Creation(-1)`` for an older variable.
 
         Args:
             handle: The variable's handle.
@@ -404,7 +401,7 @@ class TensorFlowLog:
         return self.creations.get(handle, Creation(-1))
 
     def on_watch(self, value: Any, tape: Any) -> None:
-        """Mark the rows of a value that the program passed to ``tape.watch`` as sources.
+        """Mark as sources the rows of a value passed to ``tape.watch``.
 
         Args:
             value: A tensor or a variable. Other objects are ignored.
@@ -417,7 +414,7 @@ class TensorFlowLog:
             self.tensor_rows.register_variable(variable)
         for row in self.tensor_rows.list_rows(value):
             recorded_row = self.rows[row]
-            if recorded_row.kind == "operation":  # From now on, the result counts as a source.
+            if recorded_row.kind == "operation":  # The result counts as a source from now on.
                 recorded_row.extra.is_watched_late = not recorded_row.tracked and any(
                     row in later_row.operands for later_row in self.rows[row + 1 :]
                 )

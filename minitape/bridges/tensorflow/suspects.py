@@ -1,4 +1,4 @@
-"""Find wrong gradients in TensorFlow, with the checks of all recordings and the checks for optimizers."""
+"""Find wrong gradients in TensorFlow with the shared checks and the checks for optimizers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def build_checked_run(recording: TensorFlowRecording) -> CheckedRun:
-    """Return the rows, sweeps and optimizer steps of a recording, for the checks to read."""
+    """Return a recording's rows, sweeps and optimizer steps for the checks."""
     log, sweeps = recording.log, [sweep for sweep in recording.sweeps if sweep.adjoints]
     handle_ids_with_gradient = collect_handle_ids_with_gradient(sweeps)
     sources_with_gradient = {
@@ -56,7 +56,7 @@ def build_checked_run(recording: TensorFlowRecording) -> CheckedRun:
 
 
 def collect_handle_ids_with_gradient(sweeps: Iterable[BackwardPass]) -> set[int]:
-    """Return the identities of the handles of the variables for which the sweeps returned a gradient."""
+    """Return the handle identities of the variables for which the sweeps returned a gradient."""
     return {
         id(handle)
         for sweep in sweeps
@@ -66,9 +66,9 @@ def collect_handle_ids_with_gradient(sweeps: Iterable[BackwardPass]) -> set[int]
 
 
 def check_unapplied_gradients(run: CheckedRun) -> Iterator[Suspicion]:
-    """Find gradients that were computed several times and never changed a variable.
+    """Find gradients that were computed several times without ever changing a variable.
 
-    Either the program took no step, or the learning rate is 0, or the program computed a new tensor and dropped it.
+    Either the program took no step, or the learning rate is 0, or the program computed a new tensor and discarded it.
     """
     recording: TensorFlowRecording = run.recording
     steps, n = recording.log.optimizer_steps, len(run.sweeps)
@@ -85,15 +85,15 @@ def check_unapplied_gradients(run: CheckedRun) -> Iterator[Suspicion]:
             yield Suspicion("not_applied", lost_steps[key].site, {"n": n}, lost_steps[key].index, {key}, variant="lost")
         unchanged_keys -= lost_steps.keys()
         if unchanged_keys and not steps:
-            gc.collect()  # Optimizers of earlier programs or cells must not count as living.
+            gc.collect()  # Optimizers of earlier programs or cells must not count as existing.
             if any(iter_living_instances(tf.keras.optimizers.Optimizer)):
                 yield Suspicion("not_applied", run.sweeps[-1].site, {"n": n}, source_keys=unchanged_keys)
 
 
 def _map_handle_ids_to_lost_steps(run: CheckedRun) -> dict[int, RecordedRow]:
-    """Return lost steps by the identity of the variable's handle.
+    """Return lost steps, keyed by the identity of the variable's handle.
 
-    A lost step is a row that was computed from the variable and its gradient, and bound to a name that nothing reads.
+    A lost step is a row computed from the variable and its gradient, and bound to a name that nothing reads.
     """
     gradient_rows, lost_steps = set[int](), dict[int, RecordedRow]()
     for row in run.rows:
@@ -134,7 +134,7 @@ def check_unoptimized_sources(run: CheckedRun) -> Iterator[Suspicion]:
 
 
 def _collect_unchanged_handle_ids(run: CheckedRun) -> set[int]:
-    """Return the identities of the handles of the variables with a gradient whose value never changed."""
+    """Return the handle identities of variables that have a gradient but never changed."""
     unchanged = set()
     for key, variable in run.sources_with_gradient.items():
         leaf_rows = [row for row in run.find_source_rows(variable) if run.rows[row].kind != "operation"]

@@ -1,4 +1,4 @@
-"""Request additional adjoints from the sweeps of TensorFlow's tapes, and keep the shares that operations send."""
+"""Request additional adjoints from the sweeps of TensorFlow tapes, and keep the shares sent by operations."""
 
 from __future__ import annotations
 
@@ -23,17 +23,16 @@ class SweepWatcher:
     """Requests the adjoints between the target and its leaves from each sweep, and records them.
 
     Attributes:
-        writer: The writer that keeps errors of the bridge away from the program.
+        writer: The writer that keeps errors in the bridge from reaching the program.
         recording: The recording that is written.
         log: The log of the recording.
         mark_rows_watched_by_now: Calls `TensorRows.mark_rows_watched_by_now` through the writer.
-        sweep_operations: The operations of the sweep that runs, as tuples of the operation, its inputs, adjoints and
-            shares.
-        wrappers: The functions to wrap, as tuples of the owner, the name and the handler.
+        sweep_operations: The running sweep's operations, as (operation, inputs, adjoints, shares) tuples.
+        wrappers: The functions to wrap, as (owner, name, handler) tuples.
     """
 
     def __init__(self, writer: SafeWriter) -> None:
-        """Prepare to watch the sweeps of a writer's recording."""
+        """Prepare to watch the sweeps for a writer's recording."""
         self.writer, self.recording, self.log = writer, writer.recording, writer.recording.log
         self.mark_rows_watched_by_now = partial(writer.run_safely, self.log.tensor_rows.mark_rows_watched_by_now)
         self.sweep_operations: list[tuple] = []
@@ -67,7 +66,7 @@ class SweepWatcher:
         sources_raw: Any = None,
         **options: Any,
     ) -> Any:
-        """Run TensorFlow's sweep with additional sources, the ancestors of the target, and record their adjoints."""
+        """Run TensorFlow's sweep with the target's ancestors as additional sources, and record their adjoints."""
         raw_sources = sources if sources_raw is None else sources_raw
         self.mark_rows_watched_by_now()
         ancestors_to_ask_for = self.writer.run_safely(self._list_ancestors_to_ask_for, target)
@@ -75,7 +74,7 @@ class SweepWatcher:
         if not ancestors_to_ask_for:
             with TemporaryAttributes(self, sweep_operations=operations):  # This sweep is not recorded.
                 return original(tape, target, sources, output_gradients, sources_raw=sources_raw, **options)
-        # If no other tape is open, the operations of the sweep do not become rows.
+        # If no other tape is open, the sweep's own operations do not become rows.
         is_unrecorded = bool(pywrap_tfe.TFE_Py_TapeSetIsEmpty())
         extra_sources = [tensor for _, tensor in ancestors_to_ask_for]
         try:
@@ -110,7 +109,7 @@ class SweepWatcher:
         return gradients[: len(sources)]
 
     def _list_ancestors_to_ask_for(self, targets: Sequence) -> list[tuple[int, Any]]:
-        """Return the rows and tensors of the targets' ancestors that a sweep can compute adjoints for."""
+        """Return the rows and tensors of those target ancestors for which a sweep can compute adjoints."""
         pending = [self.log.tensor_rows.find_or_add_row(target_tensor) for target_tensor in targets]
         ancestors: set[int] = set()
         while pending:
@@ -118,7 +117,7 @@ class SweepWatcher:
             if row not in ancestors:
                 ancestors.add(row)
                 pending += self.log.rows[row].operands
-        # The zeros that EagerPyFunc sends have a wrong shape, so ask for no more adjoints than needed.
+        # EagerPyFunc sends zeros of the wrong shape, so request only the necessary adjoints.
         has_python_op = any(self.log.rows[row].op == "EagerPyFunc" for row in ancestors)
         sources_by_row = [
             (row, self.log.rows[row].extra.tensor_or_handle)
@@ -143,7 +142,7 @@ class SweepWatcher:
         out_grads: Any,
         *extra_arguments: Any,
     ) -> Any:
-        """Keep the shares of an operation in the sweep, which TensorFlow's own function computes."""
+        """Keep an operation's shares in the sweep, as computed by TensorFlow's own function."""
         shares = original(op_name, attrs, num_inputs, inputs, outputs, out_grads, *extra_arguments)
         if self.recording.internal_error is None:
             self.sweep_operations.append(
@@ -192,7 +191,7 @@ class SweepWatcher:
 
 
 class ShareRecorder:
-    """Records the shares that operations sent to their inputs in a sweep.
+    """Records the shares that operations send to their inputs in a sweep.
 
     TensorFlow reports an operation by its name, inputs and adjoints. The recorder finds the row with these inputs and
     adjoints.
@@ -200,14 +199,14 @@ class ShareRecorder:
     Attributes:
         log: The log of the recording.
         sweep: The backward pass that receives the shares.
-        adjoints: The adjoint of each ancestor, by row.
-        waiting_rows_by_op: The rows of operations whose shares have not been recorded yet, by operation.
-        partial_sums: The sum of the shares that were sent so far, by row.
-        last_share_positions: The call and the index of the last share that was sent to each row.
+        adjoints: Each ancestor's adjoint, by row.
+        waiting_rows_by_op: The rows without recorded shares, by operation.
+        partial_sums: The sum of the shares sent so far, by row.
+        last_share_positions: The call and index of the last share sent to each row.
     """
 
     def __init__(self, log: TensorFlowLog, sweep: BackwardPass, adjoints: dict) -> None:
-        """Prepare to record the shares of a sweep."""
+        """Prepare to record a sweep's shares."""
         self.log, self.sweep, self.adjoints = log, sweep, adjoints
         self.waiting_rows_by_op: dict[str, list[int]] = {}
         for row in sorted(adjoints):
@@ -221,7 +220,7 @@ class ShareRecorder:
         """Record the steps of a sweep in TensorFlow's order.
 
         Args:
-            operations: The operations of the sweep, as in `SweepWatcher.sweep_operations`.
+            operations: The sweep's operations, in the form of `SweepWatcher.sweep_operations`.
         """
         for op, inputs, adjoints, shares in operations:
             call_id = self._take_waiting_call(op, inputs, adjoints)

@@ -1,4 +1,4 @@
-"""Find the row that stands for a tensor, or for the present state of a variable."""
+"""Find the row for a tensor or for a variable's present state."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ class TensorRows:
     Attributes:
         recording: The recording that contains the rows.
         rows: The rows of the recording.
-        running_line: The source of the line that runs now.
-        tape_history: The events of the block's tapes.
-        variables_by_handle: The variables of the program, by the identity of their handle.
-        returned_gradients: The gradients that tapes returned from sweeps that no other tape recorded.
-        is_recorded_later: Whether tapes are notified of the present operation only after it was seen, as for a call of
-            a ``tf.function``.
-        unsettled_rows: Rows that a tape may begin to watch after they were written.
+        running_line: The source of the running line.
+        tape_history: The tape events in the block.
+        variables_by_handle: The program's variables, by the identity of their handle.
+        returned_gradients: The gradients returned from sweeps that no other tape recorded.
+        is_recorded_later: Whether tapes are notified of the present operation only after the callback, as for a
+            ``tf.function`` call.
+        unsettled_rows: Rows that a tape may begin to watch after they are written.
         current_rows: The row of the present state of each variable, by the identity of its handle.
     """
 
     def __init__(self, recording: TensorFlowRecording, running_line: RunningLine, tape_history: TapeHistory) -> None:
-        """Create the map for a recording without rows."""
+        """Create the map for an empty recording."""
         self.recording, self.rows = recording, recording.rows
         self.running_line, self.tape_history = running_line, tape_history
         self.variables_by_handle: dict[int, tf.Variable] = {}
@@ -50,15 +50,15 @@ class TensorRows:
         """Return all rows that stood for a tensor or a variable, in order.
 
         Args:
-            value: A tensor, a variable of TensorFlow or Keras, or a handle.
+            value: A tensor, a TensorFlow or Keras variable, or a handle.
 
         Returns:
-            The row numbers, or empty if no row stands for the value.
+            The row numbers. Empty if no row stands for the value.
         """
         return self._rows_by_tensor.get(to_handle_or_value(value), [])
 
     def register_variable(self, variable: Any) -> None:
-        """Remember a variable of the program by the identity of its handle."""
+        """Remember one of the program's variables by the identity of its handle."""
         self.variables_by_handle.setdefault(id(variable.handle), variable)
 
     def register_row(self, value: Any, row: int) -> None:
@@ -89,7 +89,7 @@ class TensorRows:
 
         Args:
             handle: The variable's handle.
-            value: The value that the program read; None to read the variable here.
+            value: The value that the program read, or None to read the variable here.
         """
         row = self.current_rows.get(id(handle))
         if row is not None:
@@ -112,7 +112,7 @@ class TensorRows:
             extra=TensorFlowExtra(handle),
             **self.read_dtype_and_shape(value),
         )
-        if not is_watched:  # A function may read the variable later, and a tape watches it from then on.
+        if not is_watched:  # A function may read the variable later, after which a tape watches the variable.
             self.unsettled_rows.append(row)
         self.current_rows[id(handle)] = row
         self.register_row(handle, row)
@@ -142,10 +142,10 @@ class TensorRows:
         return row
 
     def mark_rows_watched_by_now(self) -> None:
-        """Mark the unsettled rows that tapes watch by now as tracked.
+        """Mark unsettled rows as tracked if tapes now watch them.
 
         TensorFlow notifies tapes of some results, such as the results of a ``tf.function``, only after the callback
-        saw the operation.
+        for the operation.
         """
         # No tape is open, for example while a Keras layer creates its variables.
         if pywrap_tfe.TFE_Py_TapeSetIsEmpty():
@@ -173,13 +173,13 @@ class TensorRows:
         return value
 
     def keep_value_for_tapes(self, tensor: Any) -> TensorFlowValue:
-        """Keep a tensor to be shown later, and keep the tensor itself as long as a tape that may record it."""
+        """Keep a tensor's value for later display, and the tensor itself as long as a tape may record it."""
         if not pywrap_tfe.TFE_Py_TapeSetIsEmpty():
             self.tape_history.keep_tensor_for_open_tapes(tensor)
         return self.keep_value(tensor)
 
     def read_dtype_and_shape(self, tensor: Any) -> dict:
-        """Return the dtype and the shape of a tensor as fields of a row; an empty dictionary for None."""
+        """Return a tensor's dtype and shape as row fields, or an empty dictionary for None."""
         if tensor is None:
             return {}
         return {"dtype": tensor.dtype.name, "shape": tuple(tensor.shape) if tensor.shape.rank is not None else ()}

@@ -44,15 +44,15 @@ class TensorFlowWatcher(Watcher):
     """Watches a program from the beginning of the block to its end.
 
     Attributes:
-        recording: The recording that is written.
-        open_functions: Whether functions run eagerly, so that their operations become rows.
-        log: The log of the recording.
-        writer: The writer that keeps errors of the bridge away from the program.
-        sweep_watcher: The watcher of TensorFlow's backward passes.
+        recording: The recording to write.
+        open_functions: Whether to run functions eagerly, so that their operations become rows.
+        log: The recording's log.
+        writer: The writer that keeps errors in the bridge from reaching the program.
+        sweep_watcher: The watcher for TensorFlow's backward passes.
     """
 
     def __init__(self, recording: TensorFlowRecording, open_functions: bool = False) -> None:
-        """Prepare to watch a program; `start_watching` begins."""
+        """Prepare to watch a program. `start_watching` begins the watch."""
         self.recording = recording
         self.open_functions = open_functions
         self.log: TensorFlowLog = recording.log
@@ -69,7 +69,7 @@ class TensorFlowWatcher(Watcher):
     # -- the block ---------------------------------------------------------------------------------
 
     def start_watching(self) -> None:
-        """Wrap TensorFlow's functions and register the callback, so that everything from here on is recorded."""
+        """Wrap TensorFlow's functions and register the callback, so that everything is recorded from now on."""
         patches = self.log.patches
         patches.activate_in_this_thread()
         patches.add_undo_action(self._remove_operation_callback)
@@ -108,7 +108,7 @@ class TensorFlowWatcher(Watcher):
             tf.config.run_functions_eagerly(True)
 
     def stop_watching(self) -> None:
-        """Restore TensorFlow and release the tensors that were kept for sweeps."""
+        """Restore TensorFlow and release the tensors kept for sweeps."""
         self.log.patches.undo_all()
         self.log.tape_history.release_tensors()
 
@@ -116,11 +116,11 @@ class TensorFlowWatcher(Watcher):
         """Remove the callback for operations, even if Ctrl-C interrupted an earlier attempt."""
         if self._on_operation in context.context().op_callbacks:
             op_callbacks.remove_op_callback(self._on_operation)
-        elif not context.context().op_callbacks:  # Ctrl-C interrupted an earlier removal after its first half.
+        elif not context.context().op_callbacks:  # Ctrl-C interrupted an earlier removal halfway.
             execute.execute = execute.quick_execute
 
     def _wrap_when_eager(self, owner: Any, name: str, handler: Any) -> None:
-        """Call ``handler(original, ...)`` in place of a TensorFlow function until the block ends.
+        """Call ``handler(original, ...)`` instead of a TensorFlow function until the block ends.
 
         While a ``tf.function`` is traced, the original function runs alone.
         """
@@ -145,14 +145,14 @@ class TensorFlowWatcher(Watcher):
                 return
             running_function = self._running_function if op.startswith("__") else None
             if running_function is not None:
-                # The values that the function keeps for its gradient follow its results.
+                # The function's results are followed by the values that it keeps for its gradient.
                 outputs = outputs[: len(running_function.function_type.flat_outputs)]
-            elif self._running_function is None:  # Inside of a function no tape is open.
+            elif self._running_function is None:  # No tape is open inside a function.
                 self.sweep_watcher.mark_rows_watched_by_now()
             self.writer.run_safely(self.log.on_operation, op, inputs, outputs, running_function and self._function_call)
 
     def _on_function_call(self, original: Any, tf_function: Any, /, *args: Any, **kwargs: Any) -> Any:
-        """Follow a call of a ``tf.function``."""
+        """Follow a ``tf.function`` call."""
         if self.open_functions:
             running_line = self.log.running_line
             function_names = [*running_line.function_names, tf_function._name]
@@ -163,7 +163,7 @@ class TensorFlowWatcher(Watcher):
             return original(tf_function, *args, **kwargs)
 
     def _on_graph_run(self, original: Any, concrete_function: Any, tensor_inputs: Any, captured_inputs: Any) -> Any:
-        """Follow a run of the graph of a ``tf.function``."""
+        """Follow an execution of a ``tf.function``'s graph."""
         graph, inputs = concrete_function.graph, [*tensor_inputs, *captured_inputs]
         call = self._function_call or FunctionCall(None, None, [], 0)
         variable_states = self.writer.run_safely(self.log.record_states_before_graph_run, graph.variables, inputs)
@@ -179,7 +179,7 @@ class TensorFlowWatcher(Watcher):
     # -- what Python does while a graph is made ----------------------------------------------------
 
     def _on_custom_function(self, original: Any, rule: Any, args: Any, kwargs: Any) -> Any:
-        """Record a call of a function with the program's own gradient (``tf.custom_gradient``) as one row.
+        """Record a call to a function with a custom gradient (``tf.custom_gradient``) as one row.
 
         The operations inside the function are not recorded.
         """
@@ -189,17 +189,17 @@ class TensorFlowWatcher(Watcher):
             result, self.log.custom_rules[op] = rule(*arguments, **keywords)
             return result, self.log.custom_rules[op]
 
-        # An optimizer sums its gradients over replicas with a custom gradient, which is not the program's.
+        # An optimizer uses its own custom gradient to sum gradients over replicas.
         if self._apply_depth or self._running_custom_op:
             return original(rule, args, kwargs)
         self._custom_call_count += 1
         function_name = rule.__name__
         if is_minitape_or_library_file(rule.__code__.co_filename):
-            # A rule of TensorFlow is often defined inside of the function that the program calls.
+            # TensorFlow's rules are often defined inside the function that the program calls.
             enclosing_names = rule.__qualname__.split(".<locals>")
             function_name = enclosing_names[-2] if len(enclosing_names) > 1 else enclosing_names[0]
         op = f"{function_name.rpartition('.')[2]}:{self._custom_call_count}"
-        if self.open_functions:  # A graph also reads a variable that is an argument before the call.
+        if self.open_functions:  # A graph also reads variable arguments before the call.
             args = tf.nest.map_structure(tf.convert_to_tensor, args, expand_composites=True)
         with TemporaryAttributes(self, _running_custom_op=(op, rule.__name__)):
             return original(call_rule, args, kwargs)
@@ -207,7 +207,7 @@ class TensorFlowWatcher(Watcher):
     def _on_record_operation(
         self, original: Any, name: str, outputs: Any, inputs: Any, backward: Any, *extra_arguments: Any
     ) -> Any:
-        """Keep the shares that the program's own gradient function sends when a sweep calls it."""
+        """Keep the shares sent by the program's custom gradient function during a sweep."""
         op, rule_name = self._running_custom_op or ("", None)
         if name != rule_name:
             return original(name, outputs, inputs, backward, *extra_arguments)
@@ -224,8 +224,8 @@ class TensorFlowWatcher(Watcher):
     def _on_jacobian(self, original: Any, tape: Any, target: Any, sources: Any, *args: Any, **kwargs: Any) -> Any:
         """Record a Jacobian as one row.
 
-        TensorFlow computes all rows of the Jacobian at once, in a separate function. Without pfor, it computes one
-        gradient after the other, and these are recorded as usual.
+        TensorFlow computes all rows of the Jacobian at once, in a separate function. Without pfor, it computes the
+        gradients one after another, and they are recorded as usual.
         """
         if not kwargs.get("experimental_use_pfor", True):
             return original(tape, target, sources, *args, **kwargs)
@@ -238,7 +238,7 @@ class TensorFlowWatcher(Watcher):
         return results
 
     def _on_apply_gradients(self, original: Any, optimizer: Any, grads: Any, trainable_variables: Any = None) -> Any:
-        """Follow an optimizer's step, which gives variables new states. Its own operations are not recorded."""
+        """Record the new variable states from an optimizer step, but not the step's own operations."""
         grads = list(grads)
         variables = optimizer._trainable_variables if trainable_variables is None else trainable_variables
         gradients_with_variables = list(zip(grads, variables, strict=False))
@@ -257,17 +257,17 @@ class TensorFlowWatcher(Watcher):
             self.log.applied_gradient_rows = {}
 
     def _add_explanation_note(self, error: ValueError, gradients_with_variables: Sequence[tuple]) -> None:
-        """Add the reason for missing gradients to an error that a Keras optimizer raised."""
+        """Add the reason for missing gradients to a Keras optimizer's error."""
         has_no_gradient = all(gradient is None for gradient, _ in gradients_with_variables)
         if hasattr(error, "add_note") and gradients_with_variables and has_no_gradient:
-            # The function is still being traced, and under tf.init_scope() TensorFlow would still report that.
+            # The function is still being traced, and TensorFlow would report this even under tf.init_scope().
             with tf.Graph().as_default(), context.eager_mode(), TemporaryAttributes(self.log.patches, thread_id=None):
                 explanation = self.writer.run_safely(self.recording.explain, gradients_with_variables[0][1])
                 if explanation is not None:
                     error.add_note(f"minitape: {explanation}")
 
     def _on_execute(self, original: Any, context: Any, op: str, name: Any, *inputs: Any) -> Any:
-        """Run an operation with the values of variables, because TensorFlow would read variables without a callback."""
+        """Run an operation with variables' values, because TensorFlow would read the variables without a callback."""
         if self.recording.is_rerun and changes_variable(op):
             self.log.save_value_before_change(inputs[0])
         return original(context, op, name, *map(_replace_variables_by_values, inputs))
@@ -286,9 +286,9 @@ class TensorFlowWatcher(Watcher):
         return result
 
     def _on_tape_enter(self, original: Any, tape: Any) -> Any:
-        """Follow the beginning of a tape's block.
+        """Handle the start of a tape's block.
 
-        In a ``tf.function`` that is being traced, only note in the graph that it contains a tape.
+        While a ``tf.function`` is being traced, only mark its graph as containing a tape.
         """
         if tf.inside_function():
             setattr(tf.compat.v1.get_default_graph(), TAPES_ATTRIBUTE, True)
@@ -296,7 +296,7 @@ class TensorFlowWatcher(Watcher):
         return self._on_tape_event(original, tape)
 
     def _on_tape_event(self, original: Any, tape: Any, *args: Any) -> Any:
-        """Follow the beginning or end of a tape's block, or a reset."""
+        """Handle the start or end of a tape's block, or a reset."""
         self.sweep_watcher.mark_rows_watched_by_now()
         self.log.on_tape_event(EVENT_BY_METHOD[original.__name__], tape)
         return original(tape, *args)
@@ -315,7 +315,7 @@ class TensorFlowWatcher(Watcher):
     def _build_escape_handler(self, method: str) -> Callable:
         def on_escape(original: Any, tensor: Any, *args: Any, **kwargs: Any) -> Any:
             caller = sys._getframe(3).f_code  # Two wrappers stand between this handler and its caller.
-            # TensorFlow reads values for itself in constant_value(), and libraries may test a tensor's truth value.
+            # TensorFlow itself reads values in constant_value(), and libraries may test a tensor's truth value.
             asked_by_library = caller is constant_value.__code__ or (
                 method == "__bool__" and is_minitape_or_library_file(caller.co_filename)
             )
@@ -327,13 +327,13 @@ class TensorFlowWatcher(Watcher):
         return on_escape
 
     def _on_create_iterator(self, original: Any, iterator: Any, dataset: Any) -> Any:
-        """Follow the creation of an iterator over the elements of a dataset."""
+        """Follow the creation of an iterator over a dataset's elements."""
         result = original(iterator, dataset)
         self.writer.run_safely(self._record_dataset_inputs, iterator._iterator_resource, dataset)
         return result
 
     def _record_dataset_inputs(self, iterator: Any, dataset: Any) -> None:
-        """Record the tensors and variables from which a dataset and its input datasets compute their elements."""
+        """Record the tensors and variables that the elements of a dataset and its input datasets are computed from."""
         tensors, variables, pending = list[Any](), self.log.tensor_rows.variables_by_handle, [dataset]
         while pending:
             current = pending.pop()
@@ -355,7 +355,7 @@ class TensorFlowWatcher(Watcher):
 
 
 def _replace_variables_by_values(argument: Any) -> Any:
-    """Return an argument of an operation in which every variable is replaced by its value."""
+    """Return an operation's argument with every variable replaced by its value."""
     if isinstance(argument, tf.Variable):
         return tf.convert_to_tensor(argument)
     is_list = isinstance(argument, (list, tuple)) and any(isinstance(item, tf.Variable) for item in argument)

@@ -24,7 +24,7 @@ def build_question(recording: TorchRecording, target: Any, source: Any) -> Quest
 
     Args:
         recording: The program's recording.
-        target: The target tensor or row number, or None if there is no target.
+        target: The target tensor or row number, or None if no target exists.
         source: The source tensor.
     """
     rows, source_rows = list(recording.rows), recording.log.list_rows(source)

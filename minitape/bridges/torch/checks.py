@@ -91,7 +91,7 @@ sets_requires_grad_false = re.compile(r"requires_grad(_\(| = )False").search
 
 
 def find_invalid_target(question: Question) -> Finding | None:
-    """Find a target that is not a tensor. If there is no target, the source is checked first.
+    """Find a target that is not a tensor. Without a target, the source is checked first.
 
     Args:
         question: The question about the source.
@@ -300,7 +300,7 @@ def find_replaced_source(question: Question) -> Finding | None:
 
 
 def _find_rows_with_path_to_target(question: Question) -> set[int]:
-    """Return the rows that are connected to the target by a gradient path, or all of its ancestors if there are none.
+    """Return the rows that are connected to the target by a gradient path, or all of its ancestors if none exist.
 
     The program does not train a copy without such a path, such as a target network.
 
@@ -499,7 +499,7 @@ def refine_zero_finding(question: Question, finding: Finding) -> Finding:
 
 
 def find_untracked_source(question: Question) -> Finding | None:
-    """Find a source that does not require a gradient. If there is no target, find that no backward pass ran.
+    """Find a source that does not require a gradient. Without a target, find that no backward pass ran.
 
     Args:
         question: The question about the source.

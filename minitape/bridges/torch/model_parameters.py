@@ -101,7 +101,7 @@ def _iter_parameters_with_paths(value: Any, path: str, depth: int = 0) -> Iterat
 def collect_trained_sources(recording: TorchRecording) -> dict[str, Any]:
     """Return the parameters that the block trained, keyed by name.
 
-    These are the parameters of called modules and of optimizers that took a step. If there are none, return the other
+    These are the parameters of called modules and of optimizers that took a step. If none exist, return the other
     leaves that require a gradient.
     """
     log, sources = recording.log, dict[str, Any]()
@@ -134,7 +134,7 @@ def collect_trained_sources(recording: TorchRecording) -> dict[str, Any]:
 
 
 def find_access_path_in_program(searched_object: Any) -> str:
-    """Return the program's expression for an object, or "" if there is none.
+    """Return the program's expression for an object, or "" if none exists.
 
     The expression is a variable name, or an attribute or element of a variable's object, such as "net.layers[0]".
     """

@@ -70,11 +70,11 @@ class ParameterHistory:
         self._insertions.append((weakref.ref(new_part), find_user_site()))
 
     def find_removal_site(self, tensor: torch.Tensor) -> Site:
-        """Return the line that replaced a parameter or its layer in the module, or NOWHERE if there is none."""
+        """Return the line that replaced a parameter or its layer in the module, or NOWHERE if none exists."""
         return self._removal_sites.get(tensor, NOWHERE)
 
     def find_insertion_site(self, tensor: torch.Tensor) -> Site:
-        """Return the line that put a parameter or its layer in another's place, or NOWHERE if there is none."""
+        """Return the line that put a parameter or its layer in another's place, or NOWHERE if none exists."""
         for ref, site in self._insertions:
             new = ref()
             if new is tensor or (

@@ -51,9 +51,7 @@ MAX_COPIES = 2
 EARLY_REPORT_SECONDS = 20.0  # The maximum number of seconds before a problem in the first steps is reported.
 MAX_TRIALS = 4  # The number of problems whose patches are tried.
 MAX_TRIAL_SECONDS = 30.0  # A patch is not tried if reaching the step in question takes more seconds than this.
-QUICK_REPEAT_SECONDS = (
-    60.0  # A run that takes less than this number of seconds is repeated from its start with the same threads.
-)
+QUICK_REPEAT_SECONDS = 60.0  # A shorter run is repeated from its start with the same threads.
 MAX_REPEAT_SECONDS = 600  # A run that takes more than this number of seconds is repeated only at the user's request.
 
 
@@ -71,7 +69,7 @@ class WatchedProgram:
         text: The program's text.
         watch: The watch on the run.
         may_repeat: Whether the user allows a second run even if the program writes files or takes a long time.
-        anomaly_answer: A copy's answer about the first non-finite value, or None if there is none.
+        anomaly_answer: A copy's answer about the first non-finite value, or None if none exists.
     """
 
     def __init__(self, text: RunnableProgram, may_repeat: bool, options: dict[str, int]) -> None:
@@ -254,7 +252,7 @@ class WatchedProgram:
         )
 
     def _ask_copy(self, low: int, fields: dict[str, Any]) -> dict[str, Any] | None:  # Both are JSON.
-        """Send a request to the last copy before a pass. If there is none, set ``obstacle`` and return None."""
+        """Send a request to the last copy before a pass. If none exists, set ``obstacle`` and return None."""
         seconds = time.monotonic() - self._began
         usable = [copy for copy in self._copies if copy.pass_number < low]
         is_quick = seconds < QUICK_REPEAT_SECONDS

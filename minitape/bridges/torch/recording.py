@@ -97,7 +97,7 @@ class TorchRecording(FrameworkRecording):
         return RowNumber(self.failed_target_rows[-1]) if self.failed_target_rows else super().find_last_target_row()
 
     def find_row(self, value: Any) -> int | None:
-        """Return the last row that stands for a tensor or has a given number, or None if there is no such row."""
+        """Return the last row that stands for a tensor or has a given number, or None if no such row exists."""
         if isinstance(value, torch.Tensor):
             rows = self.log.list_rows(value)
             return rows[-1] if rows else None

@@ -144,7 +144,7 @@ class TorchLog:
     def find_or_add_row(self, tensor: torch.Tensor) -> int:
         """Return the row of a tensor in its current version.
 
-        If there is none, add a row for a leaf or for a result of an unrecorded computation.
+        If none exists, add a row for a leaf or for a result of an unrecorded computation.
         """
         row = self.find_current_row(tensor)
         if row is not None:
@@ -238,7 +238,7 @@ class TorchLog:
         )
 
     def find_leaf_sharing_memory(self, tensor: torch.Tensor) -> torch.Tensor | None:
-        """Return the leaf that shares a tensor's memory, or None if there is none.
+        """Return the leaf that shares a tensor's memory, or None if none exists.
 
         It is either the tensor itself, or the leaf whose ``.data`` or ``detach()`` returned the tensor.
         """

@@ -391,7 +391,7 @@ class TorchWatcher(Watcher):
     def _note_assignment_if_leaf(self, tensor: torch.Tensor, inputs: list[torch.Tensor]) -> bool:
         """Record that a leaf has new values if a tensor shares the leaf's memory.
 
-        The leaf remains a leaf, and the next use of it adds a new row.
+        The leaf remains a leaf, and its next use adds a new row.
 
         Returns:
             Whether the tensor is the leaf itself.
@@ -476,7 +476,7 @@ class TorchWatcher(Watcher):
         The hundreds of small calls in a step are not recorded, but the calls in its closure are.
 
         Returns:
-            The step's arguments, with a closure that is recorded, or None if there is no closure.
+            The step's arguments, with a closure that is recorded, or None if no closure exists.
         """
         closure = args[1] if len(args) > 1 else kwargs.get("closure")
         self._begin_optimizer_step(optimizer, has_gradients=closure is None)
