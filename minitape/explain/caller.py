@@ -1,4 +1,4 @@
-"""Find the user's frame that asks a question. The answer uses the names of that frame."""
+"""Find the user's frame that asks a question, because the answer uses the variable names of that frame."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class _CurrentFrame:
     """The frame that `use_asking_frame` sets.
 
     Attributes:
-        frame: A frame that an error has already left; None if the frame that runs now is the one that asks.
+        frame: A frame that an error has already left, or None if the frame that is running now asks the question.
     """
 
     frame: FrameType | None = None
@@ -31,18 +31,18 @@ def find_asking_frame() -> FrameType | None:
 
 
 def list_asking_namespaces() -> list[dict]:
-    """Return the local and the global variables of the frame that asks; empty if no user code is running."""
+    """Return the local and global variables of the asking frame, or an empty list if no user code is running."""
     frame = find_asking_frame()
     return [] if frame is None else [frame.f_locals, frame.f_globals]
 
 
 def collect_asking_variables() -> dict:
-    """Return the variables of the frame that asks, by name. Local variables hide global ones."""
+    """Return the variables of the asking frame, by name. Local variables hide global ones."""
     return {name: value for namespace in reversed(list_asking_namespaces()) for name, value in namespace.items()}
 
 
 def use_asking_frame(frame: FrameType) -> TemporaryAttributes:
-    """Return a context manager under which the given frame counts as the one that asks.
+    """Return a context manager that makes a frame the asking frame.
 
     Args:
         frame: The frame, such as one that an error has already left.
@@ -64,11 +64,11 @@ def warn_at_user_line(text: str) -> None:
 
 
 def format_place(filename: str | None, line: int) -> str:
-    """Return a place for a reader: "file.py, line 3", "cell [5], line 3", or "line 3" in the running cell.
+    """Format a code location for a reader: "file.py, line 3", "cell [5], line 3", or "line 3" in the running cell.
 
     Args:
-        filename: The name of the file or notebook cell. If it is empty, only the line is shown.
-        line: The number of the line.
+        filename: The name of the file or notebook cell. If it is empty, only the line number is shown.
+        line: The line number.
 
     >>> format_place("/home/me/train.py", 3)
     'train.py, line 3'
@@ -80,11 +80,11 @@ def format_place(filename: str | None, line: int) -> str:
 
 
 def format_bracketed_place(filename: str | None, line: int | None) -> str:
-    """Return a place in brackets after a space; "" if `line` is None.
+    """Format a code location in brackets with a leading space, or return "" if `line` is None.
 
     Args:
         filename: The name of the file or notebook cell.
-        line: The number of the line.
+        line: The line number.
 
     >>> format_bracketed_place("/home/me/train.py", 3), format_bracketed_place(None, None)
     (' (train.py, line 3)', '')
@@ -95,7 +95,7 @@ def format_bracketed_place(filename: str | None, line: int | None) -> str:
 
 
 def _find_cell_label(filename: str) -> str | None:
-    """Return the label of a notebook cell; "" for the running cell, and None for a file."""
+    """Return the label of a notebook cell. The label of the running cell is "", and the label of a file is None."""
     cells = map_cell_files_to_numbers()
     if filename not in cells:
         return None

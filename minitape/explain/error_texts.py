@@ -1,4 +1,4 @@
-"""Advice on errors: a sentence for each pattern in the messages of TensorFlow, Python and minitape."""
+"""Give advice on errors, with a sentence for each pattern in the messages of TensorFlow, Python and minitape."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ def parse_advice(table: str) -> dict[str, str]:
     r"""Parse a table of advice.
 
     Args:
-        table: Paragraphs, separated by empty lines. The first line is a pattern for messages, and the advice follows.
+        table: Paragraphs, separated by empty lines. The first line is a pattern that matches messages, and the advice
+            follows.
 
     Returns:
         The advice by pattern.

@@ -1,4 +1,4 @@
-"""A finding in words, and the explanation that a user holds."""
+"""Define the explanation that a user receives, which puts a finding into words."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..engine.backward.tape import GradientTape
 
 
-MAX_OTHERS = 5  # How many further breaks one answer lists.
+MAX_OTHERS = 5  # Maximum number of further breaks listed in one answer.
 FROZEN_CAUSES = ("requires_grad", "not_trainable")  # The program itself froze the source, so nothing is wrong.
 
 
@@ -31,18 +31,19 @@ class Explanation:
         cause: The cause in one word. See :mod:`causes`.
         kind: The group of the cause. It has the same name in every framework.
         message: A sentence that states what happened.
-        fix: A sentence that states what to change; "" if there is nothing to change.
-        filename: The file of the statement to blame; None if no single statement is to blame.
-        line: The line of the statement to blame; None if no single statement is to blame.
-        code: The text of that line; "" if it is unknown.
-        others: The further breaks on the same path, and the breaks on other paths. Each is an Explanation.
+        fix: A sentence that states what to change, or "" if nothing needs to change.
+        filename: The file of the statement to blame, or None if no single statement is to blame.
+        line: The line of the statement to blame, or None if no single statement is to blame.
+        code: The text of that line, or "" if it is unknown.
+        others: Explanations of the further breaks on the same path and on other paths.
         name: The program's name for the source.
-        patch: The corrected line, if changing one line is enough. It replaces `line`, or `patch_line` if that is set.
+        patch: The corrected line, if changing one line is enough. It replaces the line `patch_line` if that is set, and
+            `line` otherwise.
         patch_line: The line that `patch` replaces.
         intended: Whether the program seems to leave the source untrained on purpose.
-        numbers: On the page of a whole model, the gradient's norm, its share of zeros, and the size of the update
-            compared with the weight. Otherwise None.
-        beside: Whether this explanation is among the `others` of an explanation and breaks a different path.
+        numbers: The gradient's norm, its proportion of zeros, and the size of the update relative to the weight, on the
+            page of a whole model. Otherwise None.
+        beside: Whether this explanation is in another explanation's `others` and describes a break on a different path.
 
     >>> import minitape as tf
     >>> x = tf.constant(3.0)
@@ -65,14 +66,14 @@ class Explanation:
         others: list[Explanation] | None = None,
         connected: bool | None = None,
     ) -> None:
-        """Create an explanation; `connected` follows from the kind of the cause if it is not given."""
+        """Create an explanation. If `connected` is not given, it is derived from the kind of the cause."""
         self.connected = find_kind(cause).has_gradient if connected is None else connected
         self.cause, self.message, self.fix = cause, message, fix
         self.filename, self.line = filename, line
         self.others = others or []
         self.name = ""
         self.intended = cause in FROZEN_CAUSES
-        self.numbers: Any = None  # It holds a bridge's GradientNumbers, whose package lies above this one.
+        self.numbers: Any = None  # A bridge's GradientNumbers, whose package must not be imported here.
         self.patch: str | None = None
         self.patch_line: int | None = None
         self._tape: GradientTape | None = None
@@ -80,7 +81,7 @@ class Explanation:
         self.beside = False
 
     def add_side_breaks(self, others: Iterable[Explanation]) -> Explanation:
-        """Add the breaks of other paths to `others`.
+        """Add the breaks on other paths to `others`.
 
         Each line is reported once. A second pause, or a second operation outside the block, is not reported if this
         explanation already has that kind. At most `MAX_OTHERS` further breaks are kept.
@@ -110,7 +111,7 @@ class Explanation:
 
     @property
     def code(self) -> str:
-        """The text of the line to blame; "" if no line is to blame or its text is unknown."""
+        """The text of the line to blame, or "" if no line is to blame or its text is unknown."""
         lines = read_source_lines(self.filename or "")
         if self.line is None or self.line > len(lines):
             return ""
@@ -119,8 +120,8 @@ class Explanation:
     def build_group_key(self) -> Hashable:
         """Return a key that is equal for explanations of different variables that have the same reason.
 
-        Explanations with a line are equal if cause and line are. Without a line, the sentences must be equal except
-        for the name of the variable.
+        Explanations with a line are equal if their causes and lines are equal. Without a line, the sentences must be
+        equal except for the name of the variable.
         """
         sentences = ""
         if self.line is None:
@@ -133,7 +134,7 @@ class Explanation:
         return f"<Explanation {self.cause}{place}: {self.message}>"
 
     def __str__(self) -> str:
-        """Return the message, the line to blame, the fix and the further breaks, each on a line."""
+        """Return the message, the line to blame, the fix and the further breaks, each on its own line."""
         parts = [f"{self.cause}: {self.message}"]
         if self.line is not None:
             place = format_place(self.filename, self.line)
@@ -144,7 +145,7 @@ class Explanation:
         return "\n".join(parts)
 
     def _list_further_texts(self) -> list[str]:
-        """Return the further breaks, each with its fix. A fix that two breaks share appears once."""
+        """Return the further breaks with their fixes. A fix shared by two breaks appears only once."""
         fixes = [self.fix]
         texts = []
         for other in self.others:
@@ -157,7 +158,7 @@ class Explanation:
     def _repr_html_(self) -> str:
         """Return the explanation as HTML for a notebook, with the tape's picture if it can be drawn."""
         color = "#2e7d32" if self.cause == "connected" else "#c62828"
-        # White text on a coloured background is readable in light and in dark themes.
+        # White text on a coloured background is readable in light and dark themes.
         word = f"background:{color};color:#fff;border-radius:3px;padding:0 5px"
         rows = [f'<b style="{word}">{html.escape(self.cause)}</b> {html.escape(self.message)}']
         if self.line is not None:
@@ -174,7 +175,7 @@ class Explanation:
 
 
 def _render_picture(explanation: Explanation) -> str:
-    """Return the tape's picture with the break in red; "" if it cannot be drawn."""
+    """Return the tape's picture with the break in red, or "" if it cannot be drawn."""
     if explanation._tape is None or explanation._tape.record is None or len(explanation._tape.record) > 200:
         return ""
     try:
@@ -186,9 +187,9 @@ def _render_picture(explanation: Explanation) -> str:
 
 
 def describe_remaining_breaks(answer: Explanation) -> str:
-    """Return a sentence on another line that also blocks the gradient, so that the first fix is not enough.
+    """Return a sentence that names another line that also blocks the gradient, so that the first fix is not enough.
 
-    A further break of the same path comes before a break of another path.
+    A further break on the same path takes precedence over a break on another path.
 
     Args:
         answer: The explanation whose `others` are searched.
@@ -236,7 +237,7 @@ def warn_of_patch_errors() -> Iterator[None]:
 
 
 def warn_of_internal_error(description: str, error: Exception) -> None:
-    """Issue a warning about an error within minitape that costs only a part of an answer.
+    """Issue a warning about an error within minitape because of which part of an answer is missing.
 
     Args:
         description: What failed, as the beginning of the sentence.

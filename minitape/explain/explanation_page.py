@@ -1,7 +1,7 @@
 """Show several explanations on one page. Explanations with the same reason share a paragraph.
 
-For a list, tuple or dictionary of sources, ``tape.explain(loss, variables)`` returns the same kind of container. It
-prints as a page.
+For a list, tuple or dictionary of sources, ``tape.explain(loss, variables)`` returns a container of the same kind,
+which prints as a page.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from .translated_sentences import fill
 if TYPE_CHECKING:
     from .explanation import Explanation
 
-MAX_NAMES = 6  # How many variables the heading of a paragraph names.
+MAX_NAMES = 6  # Maximum number of variables named in a paragraph heading.
 NO_SOURCES = (
     "There are no sources: the list of variables is empty. A model or layer with trainable=False has no "
     "trainable_variables, "
     "nor has one that was never called and does not know its input's shape. Set trainable = True, or call it "
     "once before."
 )
-NestedExplanations: TypeAlias = Any  # An Explanation, or nested lists, tuples and dictionaries of them.
+NestedExplanations: TypeAlias = Any  # An Explanation, or nested lists, tuples and dictionaries of Explanations.
 
 
 def group_equal_explanations(answers: Iterable[Explanation]) -> list[list[Explanation]]:
@@ -32,7 +32,7 @@ def group_equal_explanations(answers: Iterable[Explanation]) -> list[list[Explan
         answers: The explanations.
 
     Returns:
-        The groups. Groups without a gradient come first, and groups in which nothing is wrong come last.
+        The groups, starting with those without a gradient and ending with those in which nothing is wrong.
     """
     groups: dict[Hashable, list[Explanation]] = {}
     for answer in answers:
@@ -41,10 +41,10 @@ def group_equal_explanations(answers: Iterable[Explanation]) -> list[list[Explan
 
 
 class ExplanationPage:
-    """Mixin for a container of explanations that shows them as paragraphs with headings."""
+    """A mixin for containers that displays their explanations as paragraphs with headings."""
 
     def __str__(self) -> str:
-        """Return the page as text; for an empty container, a sentence on how a model comes to have no variables."""
+        """Return the page as text. For an empty container, explain why a model may have no variables."""
         paragraphs = [f"{heading}\n{body}" if body else heading for heading, body in self._iter_paragraphs(str)]
         return "\n\n".join(paragraphs) or fill(NO_SOURCES)
 
@@ -55,7 +55,7 @@ class ExplanationPage:
         return content or html.escape(str(self))
 
     def _iter_paragraphs(self, render: Callable[[Explanation], str]) -> Iterator[tuple[str, str]]:
-        """Yield the heading and the body of each paragraph; the body is "" if nothing is wrong."""
+        """Yield the heading and body of each paragraph. If nothing is wrong, the body is ""."""
         answers = list(_iter_nested_explanations(self))
         for group in group_equal_explanations(answers):
             is_plain = group[0].cause == "connected" and not group[0].fix and not group[0].others
@@ -72,7 +72,7 @@ def to_explanation_page(answers: NestedExplanations) -> NestedExplanations:
     """Return a list, tuple or dictionary of explanations as a container that prints as a page.
 
     Args:
-        answers: The container. An object of any other type is returned unchanged.
+        answers: The container. Objects of other types are returned unchanged.
     """
     page_type = _PAGES.get(type(answers))
     return answers if page_type is None else page_type(answers)
@@ -89,7 +89,7 @@ def _iter_nested_explanations(answers: NestedExplanations) -> Iterator[Explanati
 
 
 def _format_group_heading(group: list[Explanation], total_count: int) -> str:
-    """Return the heading that names a group's variables, as in ``No gradient for a, b (2 of 5)``."""
+    """Return a heading that names a group's variables, such as ``No gradient for a, b (2 of 5)``."""
     names = [answer.name for answer in group[:MAX_NAMES]]
     if len(group) > MAX_NAMES:
         names.append(fill("{n} more", n=len(group) - MAX_NAMES))

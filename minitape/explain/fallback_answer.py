@@ -1,4 +1,4 @@
-"""Build an answer if explain itself failed, or if only the name and the type of the source are known."""
+"""Build an answer after explain itself has failed, or if only the source's name and type are known."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ def build_fallback_explanation(
     detail: str = "",
     error: Exception | None = None,
 ) -> Explanation:
-    """Build an explanation if nothing is known of the source except its name.
+    """Build an explanation although nothing but the name of the source is known.
 
     Args:
         cause: The cause.
         source: The source of the gradient.
         tape: The tape, or None.
-        variant: Which of the sentences of the cause fits.
-        detail: What the sentence calls ``what``, such as the name of a type.
-        error: The error by which explain failed, if it did. The message mentions it.
+        variant: Which of the cause's sentences fits.
+        detail: The value of the sentence's field ``what``, such as the name of a type.
+        error: The error that made explain fail, if it failed. The message mentions this error.
     """
     bound_names = (
         name for name, value in collect_asking_variables().items() if value is source and name.isidentifier()
@@ -49,7 +49,7 @@ def explain_non_tensor_source(source: object, tape: GradientTape | None) -> Expl
     """Build an explanation of a source that is neither a tensor nor a variable.
 
     Args:
-        source: The source: a Keras variable, a model or any other object.
+        source: The source, such as a Keras variable or a model.
         tape: The tape, or None.
     """
     if hasattr(source, "trainable") and hasattr(source, "value"):

@@ -1,4 +1,4 @@
-"""Explain gradients of None without a question: in warnings, and in notes on the errors that they lead to."""
+"""Explain None gradients without being asked, in warnings and in notes on the errors that they lead to."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from .translated_sentences import fill
 if TYPE_CHECKING:
     from ..engine.types import TargetOrSource
 
-MAX_FRAMES = 40  # How many callers are searched for a tape.
-MAX_SOURCES = 20  # How many sources are explained.
+MAX_FRAMES = 40  # Maximum number of callers searched for a tape.
+MAX_SOURCES = 20  # Maximum number of sources explained.
 _PLAIN_VALUE_TEXT = (
     "A plain {kind} is no tensor: it does not know what it was computed from. Pass the tensor itself, without "
     ".numpy(), float() or NumPy functions in between; of data make a tensor first, x = tf.constant(data), and watch it."
@@ -59,7 +59,7 @@ def merge_repeated_answers(answers: list[Explanation]) -> list[tuple[Explanation
         answers: The explanations.
 
     Returns:
-        For each reason, one explanation and a sentence on how many more variables it holds for, or "".
+        For each reason, one explanation and either "" or a sentence that counts the other variables affected.
     """
     return [
         (group[0], fill(" The same holds for {n} more.", n=len(group) - 1) if group[1:] else "")
@@ -68,19 +68,19 @@ def merge_repeated_answers(answers: list[Explanation]) -> list[tuple[Explanation
 
 
 def add_none_reasons(error: Exception, variables: Iterable[TargetOrSource] | None = None) -> Exception:
-    """Add notes to an error on why some gradients are None. The message of the error does not change.
+    """Add notes to an error that say why some gradients are None. The error's message does not change.
 
     The reasons come from the nearest tape among the callers' variables whose ``gradient`` returned None.
 
     Args:
         error: The error that is about to be raised.
-        variables: The variables without a gradient; None if they are not known. If it is empty, the note explains how
-            a model comes to have no variables.
+        variables: The variables without a gradient, or None if they are not known. If it is empty, the note explains
+            why a model may have no variables.
 
     Returns:
         The same error.
     """
-    with suppress(Exception):  # A failure here must not hide the error itself.
+    with suppress(Exception):  # A failure here must not hide the original error.
         wanted = None if variables is None else [unwrap_keras_variable(variable) for variable in variables]
         if wanted == []:
             error.add_note(fill(NO_SOURCES))
@@ -99,7 +99,7 @@ def describe_none_reasons(variables: Iterable[TargetOrSource]) -> str:
         variables: The variables whose gradients are None.
 
     Returns:
-        One reason on each line. If no reason is known, a sentence on how to ask for one.
+        One reason per line, or a sentence that says how to request an explanation if no reason is known.
     """
     try:
         frames = _list_frame_and_callers(sys._getframe(1))
@@ -113,7 +113,7 @@ def describe_none_reasons(variables: Iterable[TargetOrSource]) -> str:
 def add_refusal_reason(
     error: Exception, tape: GradientTape, targets: list[TargetOrSource], sources: list[TargetOrSource]
 ) -> Exception:
-    """Add a note with the line to the error of an operation that has no registered gradient.
+    """Add a note that names the line to the error about an operation with no registered gradient.
 
     Args:
         error: The error. Only a LookupError gets notes.
@@ -137,9 +137,9 @@ def add_refusal_reason(
 
 
 def add_none_reasons_from_frames(error: BaseException, frames: list[FrameType]) -> None:
-    """Add the reasons for a gradient of None to an error that Python raised because of that None.
+    """Add the reasons for a None gradient to an error that Python raised because of it.
 
-    If the tape no longer exists, the note explains how to ask for the reason. If no gradient was None, nothing is
+    If the tape no longer exists, the note explains how to request the reason. If no gradient was None, nothing is
     added.
 
     Args:
@@ -177,7 +177,7 @@ def add_non_tensor_note(error: Exception, value: object) -> Exception:
 
 
 def _list_reasons_of_none_call(none_call: NoneCall | None) -> list[str]:
-    """Return, in sentences, why the sources of a call have no gradient; empty for None."""
+    """Return sentences that say why the sources of a call have no gradient, or an empty list for None."""
     if none_call is None:
         return []
     last_call = none_call.tape.last_request

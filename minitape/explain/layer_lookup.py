@@ -1,7 +1,7 @@
-"""Find the layer or module to which a variable belongs: the nearest callable object that holds it.
+"""Find the layer or module that a variable belongs to, which is the nearest callable object that holds it.
 
-Objects are selected by their class. ``gc.get_referrers`` could find the owner of a variable directly, but it visits
-every object of every library, and with TensorFlow loaded the process can crash.
+Objects are selected by their class. ``gc.get_referrers`` could find the owner of a variable directly, but it visits the
+objects of all libraries and can crash the process if TensorFlow is loaded.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..engine.types import Object, TargetOrSource
 
 _KERAS_MODULE = "minitape.tf.keras"
-_MAX_DEPTH = 4  # How many levels of nested containers are searched.
+_MAX_DEPTH = 4  # Maximum depth of nested containers searched.
 _MAX_ITEMS = 10_000  # Larger containers are not searched.
 
 
@@ -32,13 +32,13 @@ def iter_living_instances(*classes: type) -> Iterator[Object]:
         *classes: The classes.
     """
     objects = gc.get_objects()
-    # Each class is tested once, not once per object.
+    # Each class is tested only once, not once per object.
     matching_classes = {cls for cls in set(map(type, objects)) if issubclass(cls, classes)}
     return (obj for obj in objects if type(obj) in matching_classes)
 
 
 class LayerOwners:
-    """A map from variables to the layers, modules and other callable objects that hold them as attributes.
+    """Maps variables to the layers, modules and other callable objects that hold them as attributes.
 
     The first lookup searches all living objects once.
     """
@@ -48,7 +48,7 @@ class LayerOwners:
         self._owner_by_variable: dict[int, Object] | None = None  # The keys are identities of variables.
 
     def find_owner(self, variable: TargetOrSource) -> Object:
-        """Return the callable object that holds a variable; None if no object does.
+        """Return the callable object that holds a variable, or None if no object does.
 
         Args:
             variable: The variable.
@@ -81,7 +81,7 @@ def _iter_nested_values(value: Object, depth: int = 0) -> Iterator[Object]:
 
 
 def _is_owner_class(cls: type) -> bool:
-    """Return whether instances of a class count as owners: they are callable, and the user or Keras defined it."""
+    """Return whether a class is callable and defined by the user or Keras, so that its instances count as owners."""
     is_callable = any(isinstance(vars(base).get("__call__"), types.FunctionType) for base in cls.__mro__)
     module = cls.__module__ if isinstance(cls.__module__, str) else ""
     file = getattr(sys.modules.get(module), "__file__", None)
@@ -97,10 +97,10 @@ def _unwrap_keras_variable(value: Object) -> Object:
 
 
 def list_variables_of_owner(owner: Object) -> list[ResourceVariable]:
-    """Return the tf.Variables that an owner holds, directly or through its parts.
+    """Return the tf.Variables that an owner holds, directly or through its attributes.
 
     Args:
-        owner: A layer, a module or another object. Without a list ``variables``, only its attributes are read.
+        owner: A layer, a module or another object. If it has no list ``variables``, only its attributes are read.
     """
     values = getattr(owner, "variables", None)
     if not isinstance(values, (list, tuple)):

@@ -1,4 +1,4 @@
-"""Families of operations by name: how the operations of TensorFlow and of minitape's tape make adjoints zero."""
+"""Group the operations of TensorFlow and minitape's tape by how they make adjoints zero."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ SELECTING_OPS = set(
 )
 PRODUCT_OPS = set("Mul MatMul BatchMatMulV2 Einsum Conv2D Prod RealDiv MulNoNan DivNoNan".split())
 CLASS_LOSS_OPS = {"SparseSoftmaxCrossEntropyWithLogits", "SoftmaxCrossEntropyWithLogits"}
-# Keras layers within which shares can cancel.
+# Keras layers in which shares can cancel.
 NORMALIZATION_LAYERS = {"layer_normalization", "batch_normalization", "group_normalization", "unit_normalization"}
 CANCELLING_OPS = {"Softmax", "LogSoftmax", "Sub"}
 
 
 def map_causes_to_ops(*families: AbstractSet[str]) -> dict[str, AbstractSet[str]]:
-    """Map each cause of zeros to the operations that make zeros in that way.
+    """Map each cause of zeros to the operations that produce zeros in that way.
 
     Args:
-        *families: The names of the operations of six mechanisms, in this order: steps, relus, saturating functions,
-            selections, products, and operations whose shares cancel.
+        *families: Operation names for six mechanisms, in this order: steps, relus, saturating functions, selections,
+            products, and operations whose shares cancel.
     """
     causes = "zero_derivative dead_relu saturated not_selected zero_factor zero_cancels".split()
     return dict(zip(causes, families, strict=True))
@@ -39,13 +39,13 @@ VARIANT_OF_POINT_OP = {"Abs": "point", "ReluGrad": "second", "Relu6Grad": "secon
 
 
 class OperationNames(NamedTuple):
-    """A framework's names of the operations that the checks in ``reasons/suspects.py`` look for.
+    """A framework's names for the operations that the checks in ``reasons/suspects.py`` look for.
 
     Attributes:
         compare_ops: Operations that compare two values element by element, such as a difference.
         loss_ops: Losses, which combine two values and return one number.
         sum_ops: Sums and means over elements.
-        shape_ops: Operations that change no number.
+        shape_ops: Operations that change only the shape or order of elements.
         add_ops: Additions and subtractions.
         product_ops: Products and quotients.
         activation_of_loss: The activation that a loss applies itself, by the name of the loss.

@@ -1,7 +1,7 @@
 """Rerun a sweep to find where an adjoint became zero, NaN or infinite.
 
-A call of a ``tf.function`` is rerun as single operations on a separate tape, so that the operation within the function
-can be blamed.
+A ``tf.function`` call is rerun as single operations on a separate tape, so that an operation inside the function can be
+blamed.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from ..recording.value_summary import ValueSummary
 if TYPE_CHECKING:
     from ..engine.types import Array, TargetOrSource
 
-MAX_ROWS = 20_000  # A longer recording is not swept again.
+MAX_ROWS = 20_000  # The sweep of a longer recording is not repeated.
 
 
 def build_unit_seeds(rules: TapeRules) -> dict[int, Array]:
-    """Return the adjoints with which a sweep begins: an array of ones for the row of each differentiable target.
+    """Return the initial adjoints of a sweep, which are arrays of ones for the rows of differentiable targets.
 
     Args:
         rules: The tape's rows, and which rows its adjoints reach.
@@ -49,17 +49,17 @@ def build_unit_seeds(rules: TapeRules) -> dict[int, Array]:
 def replay_sweep(
     rules: TapeRules, row_of_node: dict[Hashable, int], seeds: dict[int, Array], sources: Iterable[TargetOrSource]
 ) -> BackwardPass | None:
-    """Run the sweep from some seeds to the sources again.
+    """Repeat the sweep from given seeds to the sources.
 
     Args:
         rules: The tape's rows, and which rows its adjoints reach.
-        row_of_node: The row in `Question.rows` of each node, by the node's key. The result uses these rows.
-        seeds: The adjoint that the sweep begins with, by the row of a target.
+        row_of_node: The row in `Question.rows` for each node key. The result uses these rows.
+        seeds: The initial adjoint of each target, by the target's row.
         sources: The sources of the gradient.
 
     Returns:
-        The adjoints and shares of the sweep. None if no source is reachable, or if the recording has more than
-        `MAX_ROWS` rows. Also None if arrays are gone, or if Python code of the user would run a second time.
+        The adjoints and shares of the sweep, or None if no source is reachable, or if the recording has more than
+        `MAX_ROWS` rows. Also None if arrays no longer exist, or if the user's Python code would have to run again.
     """
     record, tape = rules.record, rules.tape
     wanted = {row for source in sources if source.dtype.differentiable for row in tape._find_rows_of_value(source)}
@@ -79,7 +79,7 @@ def replay_sweep(
         backward_pass.arrive(index_of_row[row], ValueSummary(adjoint))
     float_warnings = WARNINGS[OFF]
     try:
-        with suspend_recording(), redirect_stdout(StringIO()):  # A gradient function of the program may print.
+        with suspend_recording(), redirect_stdout(StringIO()):  # The program's gradient functions may print.
             for row in sweep.iter_steps():
                 backward_pass.arrive(index_of_row[row], ValueSummary(sweep.get_adjoint(row)))
                 for input_row, share, total in sweep.edges:
@@ -93,7 +93,7 @@ def replay_sweep(
 
 
 def _can_replay_sweep(rules: TapeRules, reachable: bytearray, last_row: int) -> bool:
-    """Return whether the sweep needs no py_function of the user, and all arrays that it reads still exist."""
+    """Return whether the sweep calls none of the user's py_functions and all arrays that it reads still exist."""
     record = rules.record
     for call in record.calls:
         if call.row <= last_row and call.primitive.name == "py_function" and reachable[call.row]:
@@ -109,7 +109,7 @@ def _can_replay_sweep(rules: TapeRules, reachable: bytearray, last_row: int) -> 
 def replay_call_on_new_tape(
     rules: TapeRules, row: int
 ) -> tuple[GradientTape, list[TargetOrSource], list[TargetOrSource]] | None:
-    """Run a call of a ``tf.function`` again on a separate tape.
+    """Rerun a ``tf.function`` call on a separate tape.
 
     Effects are not repeated, because their results are stored with the call.
 
@@ -118,7 +118,7 @@ def replay_call_on_new_tape(
         row: The row of the call.
 
     Returns:
-        The tape, the results and the inputs. None if the row is not such a call, or if it cannot run again.
+        The tape, the results and the inputs, or None if the row is not such a call or the call cannot be repeated.
     """
     record = rules.record
     call = record.get_call(row)
@@ -133,5 +133,5 @@ def replay_call_on_new_tape(
             with GradientTape(persistent=True) as tape:
                 tape.watch([i for i in inputs if i.dtype.differentiable])
                 return tape, call.attrs["recording"].replay_rows(inputs, call.attrs["saved"]), inputs
-        except Exception:  # The call ran without an error before, and an explanation must not raise one.
+        except Exception:  # The original call raised no error, and an explanation must not raise one.
             return None

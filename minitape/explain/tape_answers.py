@@ -1,7 +1,7 @@
 """Answer ``tape.explain``: why a gradient is None, on which line, and how to fix it.
 
-Nothing here may disturb the user's program. If explain itself fails, the answer is the most plausible cause, and its
-message reports the failure.
+An explanation must not disturb the user's program. If explain itself fails, the answer is the most plausible cause, and
+its message reports the failure.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
 
 
 def explain(tape: GradientTape, target: Structure, sources: Structure) -> Structure:
-    """Return one :class:`Explanation` for each source, in the structure of ``sources``; see ``GradientTape.explain``.
+    """Return an :class:`Explanation` for each source, structured like ``sources``; see ``GradientTape.explain``.
 
     Never raises because of an error in the user's program. If explain itself fails, the answer is the most plausible
     cause.
 
     Args:
         tape: The tape that recorded the computation.
-        target: The target of the gradient: a tensor, a variable or a structure of them.
-        sources: The sources of the gradient: a tensor, a variable or a structure of them.
+        target: The target of the gradient: a tensor, a variable or a structure of tensors and variables.
+        sources: The sources of the gradient: a tensor, a variable or a structure of tensors and variables.
 
     Returns:
         An Explanation for a single source. For a structure, the same structure of Explanations, which prints as a page.
@@ -82,7 +82,7 @@ def explain_flat_sources(
 def _explain_each_source(
     tape: GradientTape, targets: list[TargetOrSource], sources: list[TargetOrSource]
 ) -> list[Explanation]:
-    """Return one explanation for each source; a fallback replaces each one that fails."""
+    """Return an explanation for each source, or a fallback if explaining a source fails."""
     plain_targets = [target for target in targets if not _is_tensor_or_variable(target)][:1]
     adapter = None
     if not plain_targets:
@@ -115,10 +115,10 @@ def _is_tensor_or_variable(value: object) -> bool:
 
 
 def guess_cause_after_failure(adapter: TapeAdapter | None, source: TargetOrSource) -> str:
-    """Return the most plausible cause if explain itself failed: "connected" or "independent".
+    """Return the most plausible cause, "connected" or "independent", after explain itself has failed.
 
     Args:
-        adapter: The adapter of the tape; None if reading the tape failed.
+        adapter: The adapter of the tape, or None if reading the tape failed.
         source: The source of the gradient.
     """
     with suppress(Exception):

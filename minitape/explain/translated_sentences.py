@@ -1,7 +1,7 @@
 """Fill in every sentence of an answer, in the language of the lessons.
 
-The templates are in English: the sentences of causes are in their records (:mod:`causes`), and all others in the call
-of `fill`. Their translations are in ``texts/explain.po``.
+The templates are in English. The records of causes (:mod:`causes`) contain their own sentences, and all other templates
+are in calls of `fill`. Their translations are in ``texts/explain.po``.
 """
 
 from __future__ import annotations
@@ -9,14 +9,14 @@ from __future__ import annotations
 from ..common.translation import join_sentences, say
 
 LESSON = "explain"
-UNNAMED_TENSOR, UNNAMED_ARRAY = "the tensor", "the array"  # They stand for objects that have no name.
+UNNAMED_TENSOR, UNNAMED_ARRAY = "the tensor", "the array"  # Texts for objects without a name.
 
 
 def fill(template: str, /, **values: object) -> str:
     """Translate a template and fill in its values.
 
     Args:
-        template: A sentence or a part of a sentence, in English, with fields in braces.
+        template: An English sentence or phrase, with fields in braces.
         **values: The values of the fields.
 
     >>> fill("{file}, line {line}", file="train.py", line=3)
@@ -26,7 +26,7 @@ def fill(template: str, /, **values: object) -> str:
 
 
 def format_range(low: float, high: float, number_format: str) -> str:
-    """Return a range of numbers as text; a single number if both ends look the same.
+    """Format a range of numbers, or a single number if both ends look the same.
 
     Args:
         low: The lower end.

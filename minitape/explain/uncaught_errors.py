@@ -1,8 +1,8 @@
-"""Add advice to errors when they are shown, and hide minitape's own frames.
+"""Add advice to errors when they are displayed, and hide minitape's own frames.
 
-Many errors are raised by Python itself, such as by ``0.1 * None`` or ``y.grad``. minitape does not run at that moment,
-so it adds its note when the error is shown. A hook runs before ``sys.excepthook``, and in IPython and Jupyter before
-their own handler. Otherwise both behave as before. ``python -X dev`` shows all frames.
+Many errors are raised by Python itself, for example in ``0.1 * None`` or ``y.grad``. minitape's code is not running at
+that moment, so it adds its note when the error is displayed. A hook runs before ``sys.excepthook``, or before the
+handler of IPython and Jupyter. Otherwise, both behave as before. ``python -X dev`` shows all frames.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from .error_texts import ADVICE, MISSING_NAME
 if TYPE_CHECKING:
     from ..engine.types import Object
 
-# The bridges are not among them, because their users need another framework's names.
+# The bridges are not included, because their users need another framework's names.
 _OWN_MODULES = ("minitape.engine", "minitape.tf", "minitape.picture", "minitape.explain")
 
 
 def install_error_hooks() -> None:
-    """Install the hooks that add advice to each error that is shown, if minitape has any for it."""
+    """Install the hooks that add minitape's advice, if it has any, to each displayed error."""
     previous_hook = sys.excepthook
     sys.excepthook = lambda kind, error, trace: previous_hook(kind, error, add_advice_and_hide_frames(error, trace))
     shell = find_ipython_shell()
-    if shell is not None and not shell.custom_exceptions:  # Another extension may handle these errors already.
+    if shell is not None and not shell.custom_exceptions:  # Another extension may already handle these errors.
         shell.set_custom_exc((Exception,), _show_error_in_shell)
 
 
@@ -47,11 +47,11 @@ def add_advice_and_hide_frames(error: BaseException, trace: Object) -> Traceback
     An error in this function is suppressed, so that it cannot hide the user's error.
 
     Args:
-        error: The error that is about to be shown. Its context is handled in the same way.
+        error: The error that is about to be displayed. Its context is handled in the same way.
         trace: The traceback of the error.
 
     Returns:
-        The traceback without minitape's frames. With ``python -X dev`` all frames stay.
+        The traceback without minitape's frames. With ``python -X dev``, all frames are kept.
     """
     with suppress(Exception):
         links = [trace]
@@ -78,12 +78,12 @@ def add_advice_and_hide_frames(error: BaseException, trace: Object) -> Traceback
 def _find_advice_on_error(error: BaseException, is_own_error: bool) -> str:
     """Return advice on how to fix an error, or "".
 
-    There is advice for unknown attributes of minitape's objects, and for arguments that minitape does not accept. There
-    is also advice for Python operations that do not accept minitape's objects.
+    Advice exists for unknown attributes of minitape's objects, for arguments that minitape does not accept, and for
+    Python operations that do not accept minitape's objects.
     """
     from .translated_sentences import fill
 
-    if isinstance(error, NameError):  # Learners often run the cells of a lesson out of order.
+    if isinstance(error, NameError):  # Learners often run lesson cells out of order.
         is_in_lesson = find_ipython_shell() and "minitape.course" in sys.modules
         return fill(MISSING_NAME) if is_in_lesson else ""
     message, obj = str(error), getattr(error, "obj", None)
@@ -100,7 +100,7 @@ def _find_advice_on_error(error: BaseException, is_own_error: bool) -> str:
 def _is_error_about_none(error: BaseException) -> bool:
     """Return whether Python raised an error because a value is None instead of a tensor.
 
-    An AttributeError counts if tensors or variables have the attribute.
+    An AttributeError qualifies if tensors or variables have the attribute.
     """
     from ..engine.tensor.variable import ResourceVariable
 

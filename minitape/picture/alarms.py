@@ -42,8 +42,8 @@ def build_alarms_and_breaks(
     Args:
         recording: The recording of the snapshot.
         snapshot: The snapshot with all rows, the sweep and the results. The rows to blame are written into its results.
-        target_and_sources: The target and the sources of the sweep, if the picture's arguments chose them; None for the
-            tape's last gradient call.
+        target_and_sources: The target and the sources of the sweep, if the picture's arguments chose them, or None for
+            the tape's last gradient call.
 
     Returns:
         The alarms, the gravest first, and the breaks where a gradient ends.
@@ -141,7 +141,7 @@ def _name_nonfinite_kind(value: ValueFields | None) -> str:
 def _describe_nonfinite_cause(
     recording: PictureSource, shown_result: ResultFields | None, target_and_sources: tuple[Object, Object] | None
 ) -> str:
-    """Return the explanation of the nonfinite gradient that is shown; "" if ``explain`` finds no cause."""
+    """Return the explanation of the nonfinite gradient that is shown, or "" if ``explain`` finds no cause."""
     with suppress(Exception):  # A failed explanation must not stop the picture.
         answer = recording.explain_shown_gradient(shown_result, target_and_sources)
         explanations = answer if isinstance(answer, list) else [answer]

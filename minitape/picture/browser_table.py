@@ -26,11 +26,11 @@ class BrowserOperation(TypedDict):
 
     Attributes:
         label: Its label in pictures.
-        formula: The formula of the value; empty for an operation on whole arrays.
+        formula: The formula of the value, or an empty list for an operation on whole arrays.
         rule: The derivative rule of each input.
         said: The formula and the rules as a book prints them.
         recorded: Each rule as calls of recorded operations.
-        cut: Why no gradient passes; None if one passes.
+        cut: Why no gradient passes, or None if one passes.
         transposed: Of ``matmul``: ``said`` if the arguments transpose the first input ("a"), the second ("b") or both.
     """
 

@@ -41,7 +41,7 @@ def draw(tape: GradientTape, target: Structure = None, sources: Structure = None
 
     Args:
         tape: A ``tf.GradientTape``, a ``tf.autodiff.ForwardAccumulator``, or the recording of another framework.
-        target: The target of the gradient. None stands for the tape's last gradient call, if there is one.
+        target: The target of the gradient, or None for the tape's last gradient call, if there is one.
         sources: The sources of the gradient, in any nested structure.
 
     Returns:

@@ -77,7 +77,7 @@ class Node:
     """A box of the figure.
 
     Attributes:
-        row: The row; None for the box that stands for rows that are left out.
+        row: The row, or None for the box that stands for rows that are left out.
         inputs: A pair for each edge into the node: the index of the input's node, and the port of the row.
         tier: 0 for the rows of the program. Rows that a gradient has written may be in a lower tier, with a higher
             number, which runs from right to left.
@@ -294,7 +294,7 @@ class Figure:
             gradient_parts,
         ):
             parts += layer
-        # Five digits are enough for coordinates. Numbers in texts, outside of tags, stay as they are.
+        # Five digits are enough for coordinates. Numbers in texts, outside tags, stay as they are.
         return re.sub(r"\d+\.\d+(e-?\d+)?(?=[^<]*>)", lambda match: f"{float(match[0]):.5g}", "".join(parts)) + "</svg>"
 
     def _draw_frames(self) -> Iterator[str]:
@@ -497,7 +497,7 @@ def draw_abbreviated_edge(input_row: RowFields | None, x: float, y: float, direc
     It replaces an edge from another line or tier, or from a distant column.
 
     Args:
-        input_row: The row at which the edge begins; None if that row is left out.
+        input_row: The row at which the edge begins, or None if that row is left out.
         x: Where the edge ends, in pixels.
         y: Where the edge ends, in pixels.
         direction: 1 if the edge runs to the right, -1 if it runs to the left.

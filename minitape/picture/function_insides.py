@@ -2,7 +2,7 @@
 
 A call is one row of a recording. The row keeps everything that is needed to replay the call as eager operations, which
 second derivatives also need: its inputs, the branches that it took, and the results of its effects. This module replays
-the call under a new tape, and the snapshot of that tape is the inside of the call. The replay changes nothing in the
+the call under a new tape, and the snapshot of that tape is the inside the call. The replay changes nothing in the
 recording and runs no Python function of the program.
 """
 
@@ -44,7 +44,7 @@ def list_function_insides(
 
     Args:
         reader: The reader of the recording, which has read its rows.
-        target: The target of the sweep through the calls; None stands for the tape's last gradient call.
+        target: The target of the sweep through the calls, or None for the tape's last gradient call.
         sources: The sources of that sweep.
         call_row: The row of one call to open; None opens the first MAX_CALLS calls.
         remaining_depth: How many levels of nested calls to open.

@@ -39,7 +39,7 @@ def list_gradient_results(
 
     Args:
         tape: The tape.
-        target: The target of one gradient. None stands for the calls of all tapes of the recording.
+        target: The target of one gradient, or None for the calls of all tapes of the recording.
         sources: The sources of that gradient.
         kept_arrays: Arrays by row that the recording has released and the caller still has.
         namespaces: The dictionaries in which the Python names of tensors are looked up.

@@ -71,12 +71,12 @@ class KnownRule(NamedTuple):
 
     Attributes:
         fields: The fields of the row with the formula and the rules.
-        rules: The rule of each input; None for an input without a rule.
+        rules: The rule of each input, or None for an input without a rule.
         result: The result of the operation.
         inputs: The arrays that the rules read as inputs.
         arguments: The keyword arguments of the rules.
         tolerance: The relative error up to which arrays count as equal.
-        local_dtype: The dtype of the local derivatives; "" for an operation that is not elementwise.
+        local_dtype: The dtype of the local derivatives, or "" for an operation that is not elementwise.
         is_unique: Whether no other arguments compute the same result.
     """
 
@@ -96,8 +96,8 @@ class KnownRule(NamedTuple):
 
         Args:
             port: Which input of the operation received the share.
-            adjoint: The adjoint of the result; None if it was not recorded.
-            framework_share: The share, in the input's shape; None if it was not recorded.
+            adjoint: The adjoint of the result, or None if it was not recorded.
+            framework_share: The share, in the input's shape, or None if it was not recorded.
 
         Returns:
             The fields "local", the local derivative if the shares agree and the operation is elementwise, and
@@ -141,7 +141,7 @@ def find_known_rule(
         label: The row's label. If it begins with a number, the number comes before the input.
 
     Returns:
-        The rule; None if an array is missing or too large, or if no operation of the table computes the result.
+        The rule, or None if an array is missing or too large, or if no operation of the table computes the result.
 
     >>> two, three, six = map(np.float64, (2.0, 3.0, 6.0))
     >>> found = find_known_rule("mul", [two, three], six)

@@ -91,7 +91,7 @@ def _locate_rows_of_one_gradient(
     """
 
     def find_input_key(row: int) -> int | None:
-        """Return the row of an input; None for a number of a rule, which has another row in each sweep."""
+        """Return the row of an input, or None for a number of a rule, which has another row in each sweep."""
         leaf = record.leaves.get(row)
         return None if leaf is not None and (row in written_rows or leaf.number is not None) else row
 

@@ -112,8 +112,8 @@ def _find_row_of_returned_value(rows: Sequence[RowFields], targets: list[int], e
     """Find the constant or the number of the program as which an escaped value came back.
 
     Returns:
-        The row of the only candidate; -1 without a candidate, or with several. Candidates are ancestors of the targets:
-        a constant created on the same line, else a number with the same value, else any constant.
+        The row of the only candidate, or -1 without a candidate, or with several. Candidates are ancestors of the
+        targets: a constant created on the same line, else a number with the same value, else any constant.
     """
     ancestors = {*targets}
     for row in range(max(targets, default=-1), escaped_row, -1):

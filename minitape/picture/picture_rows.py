@@ -28,9 +28,10 @@ class PictureRow:
         row: The number of the row.
         form: The fields that the row shares with other rows. It must not be changed.
         first_input: The row of the first input, or a sequence of all input rows.
-        second_input: The row of the second input; -1 if there is only one input. None if ``first_input`` is a sequence.
-        value: The packed value; None if it was released.
-        own_fields: Fields that replace or extend ``form`` for this row; None for a row without such fields.
+        second_input: The row of the second input, or -1 if there is only one input, or None if ``first_input`` is a
+            sequence.
+        value: The packed value, or None if it was released.
+        own_fields: Fields that replace or extend ``form`` for this row, or None for a row without such fields.
     """
 
     __slots__ = ("row", "form", "first_input", "second_input", "value", "own_fields")
@@ -90,9 +91,9 @@ class RowContext(NamedTuple):
 
     Attributes:
         end: The first row for which the context no longer holds.
-        place: The code object that creates the rows, and the offset of its bytecode; None if it is unknown. The offset
-            is None if each row stores its own.
-        writer: The number of the tape whose gradient wrote the rows; None for rows of the program.
+        place: The code object that creates the rows, and the offset of its bytecode, or None if it is unknown. The
+            offset is None if each row stores its own.
+        writer: The number of the tape whose gradient wrote the rows, or None for rows of the program.
         scope: The open name scopes, from the outside in.
         recording_tapes: The tapes that record, as bits.
         is_paused: Whether no tape records although one did earlier.
@@ -176,7 +177,7 @@ def list_plain_arguments(name: str, attrs: Mapping[str, object]) -> dict[str, ob
         attrs: The arguments of the call.
 
     Returns:
-        The arguments; None if a browser cannot compute the operation, or cannot use an argument.
+        The arguments, or None if a browser cannot compute the operation, or cannot use an argument.
 
     >>> list_plain_arguments("slice", {"spec": (0, slice(1, None, 2))})
     {'spec': [0, [1, None, 2]]}

@@ -27,7 +27,7 @@ class PlacementItem(NamedTuple):
         is_leaf: Whether the item waits for its first consumer, and is placed next to it.
         section: Any value; where it changes from one item to the next, a new section begins.
         tier: 0, or the number of a lower tier. Tiers are placed in the order of their numbers.
-        below: In a lower tier, the index of the item below which this item is placed; -1 for no such item.
+        below: In a lower tier, the index of the item below which this item is placed, or -1 for no such item.
     """
 
     inputs: Sequence[int]

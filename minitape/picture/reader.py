@@ -241,7 +241,7 @@ class Reader:
             self.kept_arrays.setdefault(row, value)
 
     def _switch_to_current_record(self) -> Record | None:
-        """Return the tape's recording, and start again from row 0 if it is a new one; None without a recording."""
+        """Return the tape's recording, and start again from row 0 if it is a new one, or None without a recording."""
         record = self.tape.record
         if record is None:
             return None
@@ -548,7 +548,7 @@ class Reader:
         """Return the rows inside calls of ``tf.function``, with the last sweep through them.
 
         Args:
-            target: The target of the sweep; None stands for the tape's last gradient call.
+            target: The target of the sweep, or None for the tape's last gradient call.
             sources: The sources of that sweep.
             row: The row of one call to open; None opens the first calls of the recording.
         """

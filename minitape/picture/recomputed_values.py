@@ -91,7 +91,7 @@ def rerun_operation(record: Record, row: int, input_arrays: list[Array]) -> tupl
     Args:
         record: The recording.
         row: The first row of the operation's call.
-        input_arrays: The arrays of the inputs; None for an unknown array.
+        input_arrays: The arrays of the inputs, or None for an unknown array.
 
     Returns:
         The outputs. Empty if an input is unknown, or if the operation is not deterministic or fails.

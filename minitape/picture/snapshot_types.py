@@ -45,8 +45,8 @@ class RowFields(TypedDict, total=False):
     call: int  # The first row of the call that computed it.
     dtype: str  # The dtype, such as "float32".
     shape: list[int]  # The shape.
-    value: ValueFields | None  # The value; None if the recording did not keep it.
-    tangent: ValueFields | None  # The derivative in the direction of forward mode; None without one, or if it is 0.
+    value: ValueFields | None  # The value, or None if the recording did not keep it.
+    tangent: ValueFields | None  # The derivative in the direction of forward mode, or None without one, or if it is 0.
     released: bool  # Whether the recording has released the value.
     literal: bool  # Whether it is a number in the program's text, which may be used in several places.
     line: int | None  # The line that created it.
@@ -164,7 +164,7 @@ class SourceFields(TypedDict, total=False):
     rows: list[int]  # Its states that an adjoint reached.
     parts: list[ValueFields | None]  # The adjoint of each state.
     gradient: ValueFields | None  # Their sum, which the call returned.
-    at: int  # The last row that stands for the source, or -1 without such a row.
+    at: int  # The last row that represent the source, or -1 if there is no such row.
     reason: str | None  # Why the gradient is None or zero.
     why: BlamedLine | None  # Optional. The line to blame.
     blame: int | None  # Optional. The row to blame.
@@ -197,7 +197,7 @@ class ResultFields(TypedDict, total=False):
 
 
 class InsideFields(TypedDict):
-    """The rows inside of a call of a tf.function."""
+    """The rows inside a call of a tf.function."""
 
     row: int  # The call's row.
     name: str  # The function's name.
@@ -231,6 +231,6 @@ class Snapshot(TypedDict, total=False):
     broken: list[int]  # Optional. Of a figure: the rows that `explain` blames.
     differs: DifferenceFields  # Optional. In a comparison: where the tapes begin to differ.
     linked: str  # Optional. In a comparison: views with the same name step together.
-    insides: list[InsideFields]  # Optional. The rows inside of calls of functions; absent from a change.
+    insides: list[InsideFields]  # Optional. The rows inside calls of functions; absent from a change.
     texts: dict[str, str]  # Optional. The view's words in another language.
     playground: str  # Optional. The address at which the program can be edited and run.

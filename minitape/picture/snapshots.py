@@ -34,7 +34,7 @@ def snapshot(
 
     Args:
         tape: A ``tf.GradientTape``, a ``tf.autodiff.ForwardAccumulator``, or the recording of another framework.
-        target: The target of the sweep. None stands for the tape's last ``gradient`` call.
+        target: The target of the sweep, or None for the tape's last ``gradient`` call.
         sources: The sources of the sweep, in any nested structure.
         since: The number of the first row to return.
         most: The largest number of rows to return. ``snapshot["total"]`` is the number of rows that the recording has.
@@ -77,7 +77,7 @@ def build_snapshot(
 
     Args:
         recording: The recording of the rows.
-        target: The target of the sweep; None stands for the last gradient call.
+        target: The target of the sweep, or None for the last gradient call.
         sources: The sources of the sweep.
         reader: The reader that has read the rows.
         rows: The rows. Python names and late watches are written into them.

@@ -27,7 +27,7 @@ class PictureSource(Protocol):
     @property
     @abstractmethod
     def record(self) -> Sized | None:
-        """The object that holds the rows; None before the first row. A new object means that all rows are new."""
+        """The object that holds the rows, or None before the first row. A new object means that all rows are new."""
 
     @property
     @abstractmethod
@@ -42,7 +42,7 @@ class PictureSource(Protocol):
     @property
     @abstractmethod
     def last_gradient(self) -> Sequence[Object] | None:
-        """The targets and the sources of the last gradient call; None before the first call.
+        """The targets and the sources of the last gradient call, or None before the first call.
 
         Further items may follow. All items keep their identities until the next gradient call, so their ids identify
         the call.
@@ -50,7 +50,7 @@ class PictureSource(Protocol):
 
     @abstractmethod
     def list_last_gradients(self) -> list[Object]:
-        """Return the `last_gradient` of each tape that shares the record; None for a tape without one."""
+        """Return the `last_gradient` of each tape that shares the record, or None for a tape without one."""
 
     @abstractmethod
     def add_listener(self, listener: Callable[[], None]) -> None:
@@ -73,7 +73,7 @@ class PictureSource(Protocol):
             candidates: The objects to search if the row is not a leaf.
 
         Returns:
-            The object of a leaf, or the candidate with this row; None if no candidate has this row.
+            The object of a leaf, or the candidate with this row, or None if no candidate has this row.
         """
 
     @abstractmethod
@@ -95,7 +95,7 @@ class PictureSource(Protocol):
         """Return the steps of a sweep, which are computed on demand.
 
         Args:
-            target: The target of the sweep; None stands for the last gradient call.
+            target: The target of the sweep, or None for the last gradient call.
             sources: The sources of the sweep.
             kept_arrays: Arrays by row that the recording has released and the caller still has.
             show: Converts each array of a step to the form in which the step holds it.
@@ -115,7 +115,7 @@ class PictureSource(Protocol):
         """Return the results of gradient calls.
 
         Args:
-            target: The target of one gradient; None stands for all gradient calls so far.
+            target: The target of one gradient, or None for all gradient calls so far.
             sources: The sources of that gradient.
             kept_arrays: Arrays by row that the recording has released and the caller still has.
             namespaces: The dictionaries in which the Python names of tensors are looked up.
@@ -132,7 +132,7 @@ class PictureSource(Protocol):
 
     @abstractmethod
     def explain_shown_gradient(self, result: ResultFields | None, ends: tuple[Object, Object] | None) -> Object:
-        """Return the explanation of the gradient that is shown, or a list of them; None if no gradient is shown.
+        """Return the explanation of the gradient that is shown, or a list of them, or None if no gradient is shown.
 
         Args:
             result: The result whose sweep is shown.
@@ -168,7 +168,7 @@ class TapeSource(PictureSource):
 
     @property
     def last_gradient(self) -> Sequence[Object] | None:
-        """The ``GradientRequest`` of the tape's last gradient call; None before the first call."""
+        """The ``GradientRequest`` of the tape's last gradient call, or None before the first call."""
         return self.tape.last_request
 
     def list_last_gradients(self) -> list[Object]:

@@ -44,11 +44,11 @@ def build_tape_stepper(
 
     Args:
         tape: The tape whose recording the sweep visits.
-        target: The target, in any nested structure; None stands for the last gradient call.
+        target: The target, in any nested structure, or None for the last gradient call.
         sources: The sources, in any nested structure. Ignored if ``target`` is None.
         kept_arrays: Arrays by row that the recording has released and the caller still has.
         show: Converts each array of a step to the form in which the step holds it.
-        adjoints: The seed of each target; None stands for ones. Ignored if ``target`` is None.
+        adjoints: The seed of each target, or None for ones. Ignored if ``target`` is None.
 
     Returns:
         The stepper, which has made no step yet. None without a gradient call, or if the sweep cannot be repeated
@@ -72,7 +72,7 @@ def build_tape_stepper(
 
 
 def list_shown_output_gradients(request: GradientRequest) -> list[Adjoint]:
-    """Return the seed of each target of a gradient call; None stands for ones.
+    """Return the seed of each target of a gradient call, or None for ones.
 
     For a Jacobian, the seed is 1 at the element of the target whose sweep is shown, and 0 elsewhere.
 
@@ -89,7 +89,7 @@ def list_shown_output_gradients(request: GradientRequest) -> list[Adjoint]:
 
 
 def find_shown_jacobian_element(request: GradientRequest) -> tuple[int, ...] | None:
-    """Return the index of the element of a Jacobian's target whose sweep is shown; None for other calls.
+    """Return the index of the element of a Jacobian's target whose sweep is shown, or None for other calls.
 
     A Jacobian runs one sweep for each element. Pictures show the sweep of the first element.
 
@@ -106,7 +106,7 @@ class SweepSteps(Protocol):
 
     Attributes:
         remaining_rows: The number of rows that the sweep has not visited yet.
-        last_row: The highest row of the sweep, at which it begins; -1 if the sweep has no rows.
+        last_row: The highest row of the sweep, at which it begins, or -1 if the sweep has no rows.
     """
 
     remaining_rows: int
@@ -125,16 +125,16 @@ class SweepSteps(Protocol):
             limit: The largest number of steps; None returns all that remain.
 
         Returns:
-            The steps in their order, from the target back; None if the sweep fails.
+            The steps in their order, from the target back, or None if the sweep fails.
         """
 
     @abstractmethod
     def list_source_gradients(self) -> list[ValueFields | None]:
-        """Return the gradient of each source after the steps so far; None for a source that no adjoint has reached."""
+        """Return each source's gradient after the steps so far, or None for a source that no adjoint has reached."""
 
     @abstractmethod
     def build_sweep_fields(self) -> SweepFields | None:
-        """Return the whole sweep as ``SweepFields``; None if the sweep fails."""
+        """Return the whole sweep as ``SweepFields``, or None if the sweep fails."""
 
 
 class Stepper(SweepSteps):
@@ -147,7 +147,7 @@ class Stepper(SweepSteps):
         rows_by_source: For each source, the rows of its states. Empty if the source is not differentiable.
         reachable: For each row, whether it is tracked and depends on a source. None without targets or sources.
         first_row: The lowest row of the sweep, at which it ends.
-        last_row: The highest row of the sweep, at which it begins; -1 if the sweep has no rows.
+        last_row: The highest row of the sweep, at which it begins, or -1 if the sweep has no rows.
         remaining_rows: The number of rows that the sweep has not visited yet.
         function_adjoints: The adjoints of the outputs of ``tf.function`` calls, by row, after the steps so far.
     """
@@ -200,7 +200,7 @@ class Stepper(SweepSteps):
         }
 
     def build_sweep_fields(self) -> SweepFields | None:
-        """Return the whole sweep; None if the sweep fails. A sweep over more than MAX_EAGER_ROWS rows has no steps."""
+        """Return the whole sweep, or None if it fails. A sweep over more than MAX_EAGER_ROWS rows has no steps."""
         steps = self.take_steps() if self.remaining_rows <= MAX_EAGER_ROWS else []
         return None if steps is None else self.header | {"steps": steps, "gradients": self.list_source_gradients()}
 
@@ -234,7 +234,7 @@ class Stepper(SweepSteps):
             limit: The largest number of steps; None returns all that remain.
 
         Returns:
-            The steps in their order, from the target back. None if the sweep fails, in which case ``tape.gradient``
+            The steps in their order, from the target back, or None if the sweep fails, in which case ``tape.gradient``
             raises an error.
         """
         steps: list[StepFields] = []
@@ -262,7 +262,7 @@ class Stepper(SweepSteps):
         return steps
 
     def list_source_gradients(self) -> list[ValueFields | None]:
-        """Return the gradient of each source after the steps so far; None for a source that no adjoint has reached."""
+        """Return each source's gradient after the steps so far, or None for a source that no adjoint has reached."""
         values = [[value for _, value in parts] for parts in self.list_state_adjoints_by_source()]
         return [self.show(sum(parts[1:], parts[0])) if parts else None for parts in values]
 
@@ -273,7 +273,7 @@ class Stepper(SweepSteps):
         return [[part for part in parts if part[1] is not None] for parts in arrived]
 
     def _build_step(self, sweep: Sweep, row: int) -> StepFields | None:
-        """Return the step of a row; None if the row sends shares only to constants, which need no adjoint."""
+        """Return the step of a row, or None if the row sends shares only to constants, which need no adjoint."""
         if all(source in self._unwatched for source, _, _ in sweep.edges):
             return None
         op, call = self.record.read_integer_cells(row)[0], self.record.get_call(row)

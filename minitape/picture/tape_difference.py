@@ -33,7 +33,7 @@ class TapeDifference:
     Attributes:
         kind: "operation" if the rows compute something else or only one of them exists, "start" if a leaf has another
             value, "recording" if only one of the rows is recorded, "value" if the results differ, or "adjoint".
-        rows: The row of each tape; None if a tape has no such row.
+        rows: The row of each tape, or None if a tape has no such row.
         places: The number of each row; for a missing row the number of the row that comes next.
         next_rows: The row at each place; None at the end of a tape.
         texts: What each tape has in its row.

@@ -67,7 +67,7 @@ def format_value(value: ValueFields, max_letters: int) -> str | None:
         max_letters: The largest number of characters.
 
     Returns:
-        The text; None if it does not fit, or if the array has more than MAX_ELEMENTS elements.
+        The text, or None if it does not fit, or if the array has more than MAX_ELEMENTS elements.
 
     >>> format_value({"text": "[0.5 2.  18.25]", "data": [0.5, 2.0, 18.25]}, 15)
     '[0.5 2. 18.25]'
@@ -136,7 +136,7 @@ def compute_largest_magnitude(value: ValueFields) -> float:
         value: The value as a snapshot holds it.
 
     Returns:
-        The largest absolute value; NaN if the value contains NaN or is not numeric.
+        The largest absolute value, or NaN if the value contains NaN or is not numeric.
 
     >>> compute_largest_magnitude({"text": "", "data": [1.0, -3.0]})
     3.0
@@ -184,7 +184,7 @@ def draw_thumbnail(value: ValueFields | None, x: float, y: float, max_width: flo
         max_height: The height of that space.
 
     Returns:
-        The SVG; "" for a value that is not an array of at least two real numbers.
+        The SVG, or "" for a value that is not an array of at least two real numbers.
 
     >>> draw_thumbnail({"text": "", "data": [1.0, -1.0]}, 0, 0, 20, 10).count("fill=")
     3

@@ -6,13 +6,13 @@
     ``variable_names``     the names and values of the program's variables
     ``memory_use``         the memory that a recording keeps
 
-minitape's own tape is converted to a recording when explain needs it:
+minitape's own tape is converted to a recording when explain needs one:
 
-    ``tape_reachability``  which rows are on the tape, and which rows an adjoint reaches
-    ``value_graph``        its rows as a graph, with breaks on the edges; ``graph_nodes`` defines nodes and breaks
+    ``tape_reachability``  the rows that are on the tape, and the rows that an adjoint reaches
+    ``value_graph``        the tape's rows as a graph, with breaks on the edges (nodes and breaks: ``graph_nodes``)
     ``function_bodies``    the edges into functions, loops and branches
-    ``scalar_chains``      its long runs of scalar rows
-    ``value_origins``      the origins of values that have no row
+    ``scalar_chains``      long chains of scalar rows
+    ``value_origins``      the origins of values without a row
 
 A bridge writes its rows while the program runs (``bridges/recording.py``).
 """

@@ -1,7 +1,7 @@
-"""Follow values into the bodies of functions, loops and branches, as one call ran them.
+"""Follow values into the bodies of functions, loops and branches, as executed in one call.
 
-The body of a loop is visited once, not once per iteration. An input of an iteration is either an input of the loop or
-a result of an earlier iteration.
+The body of a loop is visited once, not once per iteration. An iteration's input is either an input of the loop or a
+result of an earlier iteration.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ BODY_PRIMITIVES = ("function", "while", "cond")
 
 
 class EnclosingCall(NamedTuple):
-    """The call in whose body a node ran.
+    """The call whose body contains a node.
 
     Attributes:
         node: The node of the call.
-        outer_rows: For each fed row of the body, the row outside that provides it.
-        next_turn_rows: For each fed row of a loop body, the row of the body that provides it in the next iteration.
+        outer_rows: For each fed row of the body, the outside row that provides its value.
+        next_turn_rows: For each fed row of a loop body, the body's row that provides its value in the next iteration.
     """
 
     node: ValueNode
@@ -41,13 +41,13 @@ class EnclosingCall(NamedTuple):
 
 
 class FunctionBody(NamedTuple):
-    """The rows that a call runs.
+    """The rows that are executed in a call.
 
     Attributes:
         record: The recording of the body.
-        row: The row that computes the result in question; -1 if no result is in question.
-        outer_rows: For each fed row of the body, the row outside that provides it.
-        next_turn_rows: For each fed row of a loop body, the row of the body that provides it in the next iteration.
+        row: The row that computes the requested result, or -1 if no particular result is requested.
+        outer_rows: For each fed row of the body, the outside row that provides its value.
+        next_turn_rows: For each fed row of a loop body, the body's row that provides its value in the next iteration.
     """
 
     record: Record
@@ -57,7 +57,7 @@ class FunctionBody(NamedTuple):
 
 
 def find_call_on_tape(node: ValueNode) -> ValueNode:
-    """Return the call on the tape in which a node of a function ran. A node of the tape is returned itself.
+    """Return the call on the tape that contains a function's node. A node of the tape itself is returned unchanged.
 
     Args:
         node: The node.
@@ -71,9 +71,9 @@ def iter_bodies_of_call(call: Call, output_index: int | None) -> Iterator[Functi
     """Yield the bodies in which a call computes one of its outputs.
 
     Args:
-        call: The call of a function, loop or branch. For other calls, and if the tape has released the recording of
-            the function, nothing is yielded.
-        output_index: The number of the output. If it is None, all bodies are yielded, with -1 as the row.
+        call: The call of a function, loop or branch. Other calls yield nothing, and neither do calls of functions whose
+            recording the tape has released.
+        output_index: The index of the output. If it is None, all bodies are yielded, with -1 as the row.
     """
     recording: Object = call.attrs.get("recording")
     if recording is not None:
@@ -91,7 +91,7 @@ def iter_bodies_of_call(call: Call, output_index: int | None) -> Iterator[Functi
 
 
 def _list_rows_fed_to_body(call: Call, body: Object, first_feed_input: int) -> Sequence[int]:
-    """Return the rows outside that are fed to a body. The arguments of a loop body are the first inputs of the loop."""
+    """Return the outside rows that are fed to a body. The arguments of a loop body are the first inputs of the loop."""
     argument_count = body.argument_count
     return [
         *call.inputs[:argument_count],
@@ -102,7 +102,7 @@ def _list_rows_fed_to_body(call: Call, body: Object, first_feed_input: int) -> S
 def _build_function_body(
     recording: Object, input_rows: Sequence[int], output_index: int | None, carried_count: int = 0
 ) -> FunctionBody:
-    """Return the body of a recorded function; the first `carried_count` feeds are results of the last iteration."""
+    """Return the body of a recorded function, whose first `carried_count` feeds are results of the last iteration."""
     feed_rows = [feed.row for feed in recording.feeds]
     next_turn_rows = dict(zip(feed_rows[:carried_count], recording.results, strict=False))
     outer_rows = dict(zip(feed_rows, input_rows, strict=False))
@@ -129,15 +129,15 @@ def find_loop_condition(call: Call) -> FunctionBody | None:
 
 
 def iter_assignments_before(record: Record, variable: object, end_row: int) -> Iterator[tuple[Call, list[Call]]]:
-    """Yield the calls of a trace that assign to a variable before a row.
+    """Yield the calls in a trace that assign to a variable before a given row.
 
     Args:
         record: The recording of the trace.
         variable: The variable.
-        end_row: The row before which the assignments ran.
+        end_row: The row before which the assignments were made.
 
     Yields:
-        Each assigning call, with the calls of loops and branches around it, the outermost first.
+        Each assigning call, with the surrounding loop and branch calls, the outermost first.
     """
     for event in record.events:
         if event.kind in ("assign", "assign_add", "assign_sub") and event.subject[0] is variable:
@@ -157,7 +157,7 @@ def iter_assignments_before(record: Record, variable: object, end_row: int) -> I
 
 
 def find_variable_of_state_row(record: Record, row: int) -> ResourceVariable | None:
-    """Return the variable whose state is a row of a trace; None if the row is not a state.
+    """Return the variable whose state a row of a trace holds, or None if the row is not a state.
 
     Args:
         record: The recording of the trace.
@@ -173,7 +173,7 @@ def list_custom_gradient_passes(record: Record, call: Call) -> list[bool]:
         record: The recording.
         call: The call of the custom gradient.
     """
-    result_count = call.attrs.get("results", 0)  # In a function, the results are the first inputs of the call.
+    result_count = call.attrs.get("results", 0)  # Inside a function, the results are the first inputs of the call.
     shares = compute_custom_gradient_shares(record, call)
     if shares is None:
         return [False] * result_count + [True] * (len(call.inputs) - result_count)
@@ -181,14 +181,14 @@ def list_custom_gradient_passes(record: Record, call: Call) -> list[bool]:
 
 
 def compute_custom_gradient_shares(record: Record, call: Call) -> list[Tensor | None] | None:
-    """Call the user's own gradient function with adjoints of ones. No tape records the call, and its prints are hidden.
+    """Call the user's own gradient function with adjoints of ones, unrecorded and with printed output hidden.
 
     Args:
         record: The recording.
         call: The call of the custom gradient.
 
     Returns:
-        The share of each input; None if the gradient function raised an error.
+        The share of each input, or None if the gradient function raised an error.
     """
     specs = [record.get_shape_and_dtype(row) for row in range(call.row, call.row + call.outputs)]
     unit_adjoints = [create_tensor(np.ones(shape, dtype)) for shape, dtype in specs]

@@ -1,4 +1,4 @@
-"""Define the parts of the graph in :mod:`value_graph`: nodes for values, places in the program, and breaks."""
+"""Define the elements of the graph in :mod:`value_graph`: value nodes, code locations and breaks."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class CodePlace:
-    """A place in the user's code.
+    """A location in the user's code.
 
     Attributes:
         filename: The file of the innermost frame.
@@ -38,24 +38,24 @@ class CodePlace:
     __slots__ = ("filename", "line", "frames")
 
     def __init__(self, frames: tuple[tuple[CodeType, int], ...]) -> None:
-        """Create the place of the innermost of some frames."""
+        """Create the location of the innermost of the given frames."""
         self.frames = frames
         self.filename, self.line = find_site_of_bytecode(*frames[0])
 
     @property
     def column(self) -> int:
-        """The first column; -1 if it is unknown."""
+        """The first column, or -1 if it is unknown."""
         column = self.span[2]
         return -1 if column is None else column
 
     @property
     def span(self) -> tuple[int | None, ...]:
-        """The first line, last line, first column and last column of the expression that ran; None if unknown."""
+        """The first line, last line, first column and last column of the expression that ran, or None if unknown."""
         code, offset = self.frames[0]
         return next(islice(code.co_positions(), offset // 2, None), (None,) * 4)
 
     def copy_with_line(self, line: int) -> CodePlace:
-        """Return a copy of this place with another line, such as the first line of its statement.
+        """Return a copy of this location with a different line, such as the first line of its statement.
 
         Args:
             line: The line of the copy.
@@ -71,20 +71,20 @@ class CodePlace:
 
 
 class PlacedSite(tuple[str | None, int | None]):
-    """A (file, line) pair that also stores the exact place.
+    """A (file, line) pair that also stores the exact code location.
 
     Attributes:
-        place: The place.
+        place: The code location.
     """
 
     place: CodePlace
 
 
 def to_site(place: CodePlace | None) -> Site:
-    """Return the (file, line) of a place, as a pair that stores the place.
+    """Return the (file, line) of a code location, as a pair that stores the location.
 
     Args:
-        place: The place. For None, the result is `NOWHERE`.
+        place: The code location. For None, the result is `NOWHERE`.
     """
     if place is None:
         return NOWHERE
@@ -94,10 +94,10 @@ def to_site(place: CodePlace | None) -> Site:
 
 
 def build_call_stack(place: CodePlace | None) -> list[Site]:
-    """Return the statements that ran at a place, the outermost first.
+    """Return the call stack at a code location as statements, the outermost first.
 
     Args:
-        place: The place. For None, the result is empty.
+        place: The code location. For None, the result is empty.
     """
     if place is None:
         return []
@@ -105,11 +105,11 @@ def build_call_stack(place: CodePlace | None) -> list[Site]:
 
 
 class Break(NamedTuple):
-    """The reason why no gradient passes an edge.
+    """The reason why no gradient passes along an edge.
 
     Attributes:
         cause: One of the causes in `explain.causes.CAUSES`.
-        place: The place of the break, if it is known.
+        place: The code location of the break, if known.
         detail: A detail, such as the name of an operation or the dtype.
     """
 
@@ -119,16 +119,16 @@ class Break(NamedTuple):
 
 
 class ValueNode:
-    """A value: a row of a recording, or a value outside of all recordings.
+    """A value, which may be a row of a recording or lie outside all recordings.
 
     Attributes:
         key: The key that identifies the node in its graph.
-        record: The recording of the row; None for a value without a row.
-        row: The row; -1 for a value without a row.
-        origin: The origin of a leaf, or of a value without a row, if it is known.
+        record: The recording of the row, or None for a value without a row.
+        row: The row, or -1 for a value without a row.
+        origin: The origin of a leaf or of a value without a row, if known.
         tensor: The tensor, if it still exists.
-        variable: The variable whose state the value is, if there is one.
-        enclosing_call: The call in which the row ran, if it belongs to a tf.function, a loop or a branch.
+        variable: The variable that the value is a state of, if any.
+        enclosing_call: The call that contains the row, if the row belongs to a tf.function, a loop or a branch.
     """
 
     __slots__ = ("key", "record", "row", "origin", "tensor", "variable", "enclosing_call", "_edges", "_cells")
@@ -151,7 +151,7 @@ class ValueNode:
 
     @property
     def cells(self) -> tuple[int, int, int, Call | None]:
-        """The operation, the two operands and the call of the row. The recording is read once."""
+        """The row's operation, two operands and call, which are read from the recording only once."""
         if self._cells is None:
             self._cells = self._read_cells()
         return self._cells
@@ -167,7 +167,7 @@ class ValueNode:
         return op, left, right, call
 
     def find_operation_and_inputs(self) -> tuple[Primitive | None, tuple[int, ...]]:
-        """Return the operation that computed the row, and its inputs; (None, ()) for a leaf."""
+        """Return the operation that computed the row and its inputs, or (None, ()) for a leaf."""
         if self.record is None:
             return None, ()
         op, left, right, call = self.cells
@@ -179,7 +179,7 @@ class ValueNode:
     def find_recorded_place(self) -> CodePlace | None:
         """Return the user's statement that computed the row, or the first statement that used a leaf.
 
-        For a value without a row, returns the statement that created it. Returns None if the statement is unknown.
+        For a value without a row, return the statement that created it. Return None if the statement is unknown.
         """
         if self.record is not None:
             code_offset = self.record.find_site(self.row)
@@ -187,11 +187,11 @@ class ValueNode:
         return self.find_creation_place()
 
     def find_creation_place(self) -> CodePlace | None:
-        """Return the place at which a leaf, or a value without a row, was created; None if it is unknown."""
+        """Return the code location that created a leaf or a value without a row, or None if it is unknown."""
         return find_origin_place(self.origin)
 
     def find_dtype(self) -> DType | None:
-        """Return the dtype of the value; None if it is unknown."""
+        """Return the dtype of the value, or None if it is unknown."""
         if self.tensor is not None:
             return self.tensor.dtype
         if self.record is not None:
@@ -199,19 +199,19 @@ class ValueNode:
         return None
 
     def find_operation_name(self) -> str:
-        """Return the name of the operation that computed the row; "" for a leaf and for a value without a row."""
+        """Return the name of the operation that computed the row, or "" for a leaf and for a value without a row."""
         if self.record is None:
             return ""
         primitive, _ = self.find_operation_and_inputs()
         return "" if primitive is None else primitive.name
 
     def is_literal_number(self) -> bool:
-        """Return whether the node is a number in the program's text. All uses of such a number share one row."""
+        """Return whether the node comes from a number literal in the program. Equal numbers share one row."""
         return self.record is not None and self.enclosing_call is None and self.record.is_python_number(self.row)
 
 
 def find_origin_place(origin: ValueOrigin | None) -> CodePlace | None:
-    """Return the place at which a value was created; None if it is unknown.
+    """Return the code location at which a value was created, or None if it is unknown.
 
     Args:
         origin: The origin of the value, or None.
@@ -220,7 +220,7 @@ def find_origin_place(origin: ValueOrigin | None) -> CodePlace | None:
 
 
 def find_variable_of_origin(origin: ValueOrigin | None) -> ResourceVariable | None:
-    """Return the variable whose state a value is; None if it is not a state, or if the variable is gone.
+    """Return the variable that a state belongs to, or None if the value is no state or the variable no longer exists.
 
     Args:
         origin: The origin of the value, or None.
@@ -231,7 +231,7 @@ def find_variable_of_origin(origin: ValueOrigin | None) -> ResourceVariable | No
 
 
 def find_current_array(value: Object) -> Array:
-    """Return the array that an array, tensor or variable currently holds; None for any other object.
+    """Return the array that an array, tensor or variable currently holds, or None for any other object.
 
     Args:
         value: The object.
@@ -259,7 +259,7 @@ def is_leaf(node: ValueNode) -> bool:
 
 
 def find_operation_and_inputs(record: Record, row: int) -> tuple[Primitive | None, tuple[int, ...]]:
-    """Return the operation that computed a row, and its inputs.
+    """Return the operation that computed a row and its inputs.
 
     Args:
         record: The recording.
@@ -274,7 +274,7 @@ def find_operation_and_inputs(record: Record, row: int) -> tuple[Primitive | Non
 
 
 def iter_operations_from_row(record: Record, start_row: int) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """Yield the row and the input rows of each operation, from a row to the end of a recording.
+    """Yield the row and input rows of each operation, from a given row to the end of a recording.
 
     Args:
         record: The recording.

@@ -1,4 +1,4 @@
-"""Measure the memory that the values of a recording keep."""
+"""Measure the memory occupied by the values of a recording."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ MAX_OPEN_ROWS = (
 
 
 def count_kept_bytes(record: Record, spans: list[list[int]]) -> int:
-    """Return the number of bytes that some rows keep: 20 for each row, plus the bytes of their arrays.
+    """Return the number of bytes that the given rows occupy: 20 for each row, plus the bytes of their arrays.
 
     Args:
         record: The recording.
-        spans: The (first, end) ranges of the rows. `end` is excluded.
+        spans: The (first, end) row ranges, excluding `end`.
 
     >>> import minitape as tf
     >>> x = tf.Variable(tf.zeros([500, 20]))

@@ -1,4 +1,4 @@
-"""Define what a recording consists of: rows, escapes and backward passes, for a tape and for every framework."""
+"""Define the rows, escapes and backward passes of a recording, for a tape and for every framework."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import numpy as np
 from .sites import NOWHERE, Site
 from .value_summary import to_float_array
 
-OTHER_RECORDING = -1  # The position of a row, and the row count of an escape, that belong to another recording.
+OTHER_RECORDING = -1  # The position of a row, or the row count of an escape, in another recording.
 RowKind = Literal["source", "variable", "constant", "operation"]
-OptionalArray = np.ndarray | None  # None if the recording did not keep the elements.
+OptionalArray = np.ndarray | None  # None means that the recording did not keep the elements.
 
 
 class TapeStateChange(NamedTuple):
@@ -22,8 +22,8 @@ class TapeStateChange(NamedTuple):
 
     Attributes:
         kind: The change: "begins", "ends", "pauses", "resumes" or "resets".
-        row: The number of rows that were recorded before.
-        call_stack: The statements that ran, the outermost first.
+        row: The number of rows recorded before.
+        call_stack: The statements that were running, the outermost first.
         tape: The tape.
     """
 
@@ -34,12 +34,12 @@ class TapeStateChange(NamedTuple):
 
 
 class InputEdge(NamedTuple):
-    """An edge from a row to one of the rows that it was computed from.
+    """An edge from a row to one of the rows it was computed from.
 
     Attributes:
-        input_row: The index of the row that was read.
-        cause: Why no gradient passes; "" if one does.
-        site: Where the break is, if it is not on the line of the reading row.
+        input_row: The index of the input's row.
+        cause: Why no gradient passes, or "" if one does.
+        site: The line of the break, if it differs from the line of the row that reads the input.
         detail: A detail of the break, such as the name of a method.
     """
 
@@ -50,49 +50,49 @@ class InputEdge(NamedTuple):
 
 
 class RowDetails(Protocol):
-    """Looks up the details of rows when they are first read. Few rows of a recording need them."""
+    """Looks up the details of rows when they are first read, because they are needed for only a few rows."""
 
     def find_site(self, row: RecordedRow) -> Site:
         """Return the line of the user's program that created a row."""
 
     def find_call_stack(self, row: RecordedRow) -> Sequence[Site]:
-        """Return the statements that ran when a row was created, the outermost first."""
+        """Return the statements that were running when a row was created, the outermost first."""
 
     def find_value(self, row: RecordedRow) -> Any:
         """Return the value of a row."""
 
     def find_name(self, row: RecordedRow) -> str | None:
-        """Return the program's name for a row; None if it has no name."""
+        """Return the program's name for a row, or None if it has no name."""
 
     def find_object(self, row: RecordedRow) -> Any:
-        """Return the tensor or variable that a row stands for; None if it is gone."""
+        """Return the tensor or variable that a row represents, or None if it no longer exists."""
 
 
 class RecordedRow:
     """One row of a recording: a leaf, or a result of an operation. Tapes and bridges use the same rows.
 
     Attributes:
-        index: The place of the row in its recording.
+        index: The index of the row in its recording.
         op: The framework's name for the operation; "leaf" for a leaf of a framework.
         kind: "source", "variable" or "constant" for a leaf; "operation" for a result.
-        inputs: The rows that it was computed from, in the order of the operation's arguments. For a leaf, the rows
-            from whose values it was created.
+        inputs: The rows that the row was computed from, in the order of the operation's arguments. For a leaf, the rows
+            whose values were used to create it.
         label: The text that a picture shows in the node.
         tracked: Whether a gradient can continue from the row.
-        cause: Why no gradient passes from the inputs to the row; "" if one does.
-        version: How many states of the same leaf came before this one.
-        call_id: The number of the first row of the same call. One call may have several results.
-        output: Which result of the call this row is, counted from 0.
-        dtype: The name of the value's dtype; "" if it is unknown.
+        cause: Why no gradient passes from the inputs to the row, or "" if one does.
+        version: The number of earlier states of the same leaf.
+        call_id: The number of the first row of the same call, because a call may have several results.
+        output: The index of this row among the results of the call.
+        dtype: The name of the value's dtype, or "" if it is unknown.
         shape: The shape of the value.
-        scope: The names of the modules or functions that ran, the outermost first.
-        cut: The kind of break that a picture shows, such as "stop_gradient"; None for a row without a break.
-        watched: Why a gradient goes to the leaf, such as "requires_grad"; None for other rows.
+        scope: The names of the modules or functions in which the row was computed, the outermost first.
+        cut: The kind of break that a picture shows, such as "stop_gradient", or None for a row without a break.
+        watched: Why a gradient for the leaf is computed, such as "requires_grad", or None for other rows.
         tangent: The tangent, in the same form as ``value``, if the framework also ran forward mode.
-        position: The number of the row in the recording in question, or `OTHER_RECORDING`.
-        clock: The time at which the row was created, if it is a row of another recording.
-        details: Looks up the site, the call stack, the value and the name if they are not stored here.
-        extra: More facts of the framework about the row.
+        position: The number of the row in the current recording, or `OTHER_RECORDING`.
+        clock: The time at which the row was created, if it belongs to another recording.
+        details: Looks up the site, call stack, value and name if they are not stored in the row.
+        extra: Further framework-specific facts about the row.
     """
 
     def __init__(
@@ -122,7 +122,7 @@ class RecordedRow:
         details: RowDetails | None = None,
         extra: Any = None,
     ) -> None:
-        """Store the facts about a row; see the class for their meaning.
+        """Store the facts about a row, which are described in the class docstring.
 
         ``value`` is a number, an array, or an object with a ``shown()`` method, such as a ``KeptValue``.
         """
@@ -138,12 +138,12 @@ class RecordedRow:
 
     @cached_property
     def edges(self) -> list[InputEdge]:
-        """The edges to the rows that it was computed from."""
+        """The edges to the rows that the row was computed from."""
         return [InputEdge(row, self.cause) for row in self.inputs]
 
     @property
     def operands(self) -> Sequence[int]:
-        """The rows that an operation read; empty for a leaf."""
+        """The rows that an operation read, or an empty list for a leaf."""
         return self.inputs if self.kind == "operation" else ()
 
     @cached_property
@@ -153,7 +153,7 @@ class RecordedRow:
 
     @cached_property
     def call_stack(self) -> Sequence[Site]:
-        """The statements that ran when the row was created, the outermost first."""
+        """The statements that were running when the row was created, the outermost first."""
         return [self.site] if self.details is None else self.details.find_call_stack(self)
 
     @cached_property
@@ -163,26 +163,26 @@ class RecordedRow:
 
     @cached_property
     def name(self) -> str | None:
-        """The program's name for the value; None if it has no name."""
+        """The program's name for the value, or None if it has no name."""
         return None if self.details is None else self.details.find_name(self)
 
     def find_object(self) -> Any:
-        """Return the tensor or variable that the row stands for; None if it is gone, or if rows keep no objects."""
+        """Return the tensor or variable that the row represents, or None if it no longer exists or was not kept."""
         if self.details is not None:
             return self.details.find_object(self)
         return None if self.extra is None else self.extra.find_object()
 
     def set_cause(self, cause: str) -> None:
-        """Set why no gradient passes from the inputs to the row, for a recorder that learns this later.
+        """Set why no gradient passes between the inputs and the row, if the recorder learns this later.
 
         Args:
-            cause: The cause; "" if a gradient passes.
+            cause: The cause, or "" if a gradient passes.
         """
         self.cause = cause
         self.__dict__.pop("edges", None)
 
     def copy_with_edges(self, edges: list[InputEdge]) -> RecordedRow:
-        """Return a copy with other edges, for a question in which other breaks count.
+        """Return a copy with different edges, for a question in which different breaks count.
 
         Args:
             edges: The edges of the copy.
@@ -195,7 +195,7 @@ class RecordedRow:
         """Add an edge to a copy of a row.
 
         Args:
-            edge: The edge. It comes after all others.
+            edge: The edge, which is added after all others.
         """
         self.edges = [*self.edges, edge]
         self.inputs = [*self.inputs, edge.input_row]
@@ -206,25 +206,25 @@ class RecordedRow:
         return to_float_array(self.value)
 
     def was_created_after(self, escape: Escape) -> bool:
-        """Return whether the row was created after a value left.
+        """Return whether the row was created after a value left the framework.
 
         Args:
-            escape: The value that left.
+            escape: The value that left the framework.
         """
         if self.position != OTHER_RECORDING:
             return self.position >= escape.row_count
-        return not self.clock or self.clock > escape.clock  # A row without a time may be of any time.
+        return not self.clock or self.clock > escape.clock  # A row without a time may have been created at any time.
 
 
 class Escape(NamedTuple):
-    """A value that left the framework, such as by ``.item()``, ``.numpy()`` or ``float()``.
+    """A value that left the framework, for example through ``.item()``, ``.numpy()`` or ``float()``.
 
     Attributes:
-        row: The row whose value left.
-        method: How it left.
+        row: The row whose value left the framework.
+        method: The method by which it left.
         site: The line on which it left.
-        row_count: The number of rows that were recorded before, or `OTHER_RECORDING`.
-        clock: The time at which it left, if it left under another recording.
+        row_count: The number of rows recorded before, or `OTHER_RECORDING`.
+        clock: The time of the escape, if it belongs to another recording.
     """
 
     row: int
@@ -239,8 +239,8 @@ class AdjointShare(NamedTuple):
 
     Attributes:
         row: The row of the input.
-        port: The number of the input among the operation's inputs.
-        product: The adjoint of the operation times the derivative by this input.
+        port: The index of the input among the operation's inputs.
+        product: The adjoint of the operation times the derivative with respect to this input.
         total: The sum of all shares that have arrived at the row so far, including this one.
     """
 
@@ -251,23 +251,24 @@ class AdjointShare(NamedTuple):
 
 
 class BackwardPass:
-    """One backward pass as the framework ran it.
+    """A backward pass as the framework ran it.
 
     Attributes:
         target: The rows of the target.
         function_name: The framework's function that ran the pass.
         tape: The tape that ran the pass, if the framework has tapes.
         site: The line on which the pass was started.
-        call_stack: The statements that ran when it was started, the outermost first.
-        row_count: The number of rows that were recorded before the pass.
-        source_results: The sources that were passed to the function, each with whether it received a gradient.
-        sources: The rows of those sources. Empty if the gradient is for all leaves that the pass reaches.
+        call_stack: The statements that were running at that time, the outermost first.
+        row_count: The number of rows recorded before the pass.
+        source_results: The sources passed to the function, each paired with whether it received a gradient.
+        sources: The rows of those sources, or an empty list if the gradient is computed for all leaves that the pass
+            reaches.
         adjoints: The adjoint of each row that the pass reached.
         edges: The shares that each call sent to its inputs, in the order of the pass.
     """
 
     def __init__(self, target: Sequence[int] = ()) -> None:
-        """Create a pass without adjoints that begins at some rows."""
+        """Create a pass that begins at the given rows and has no adjoints yet."""
         self.target = list(target)
         self.function_name = ""
         self.tape: Any = None
@@ -284,7 +285,7 @@ class BackwardPass:
 
         Args:
             row: The row.
-            adjoint: The adjoint. It replaces an earlier adjoint of the row.
+            adjoint: The adjoint, which replaces any earlier adjoint of the row.
         """
         self.adjoints[row] = adjoint
 
@@ -294,7 +295,7 @@ class BackwardPass:
         Args:
             call: The call of the operation.
             row: The row of the input.
-            port: The number of the input among the operation's inputs.
+            port: The index of the input among the operation's inputs.
             product: The share.
             total: The sum of all shares that have arrived at `row` so far, including this one.
         """

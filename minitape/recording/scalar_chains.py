@@ -1,4 +1,4 @@
-"""Contract long runs of scalar rows, so that a search visits only the ends of each run."""
+"""Contract long chains of scalar rows, so that a search visits only the ends of each chain."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from ..engine.table.primitives.elementwise import BY_CODE, FIRST_CODE
 if TYPE_CHECKING:
     from ..engine.record.record import Record
 
-LONG_RECORD = 20_000  # Runs of scalar rows are contracted only in recordings with more rows.
+LONG_RECORD = 20_000  # Scalar chains are contracted only in longer recordings.
 
 _RULE_TEXTS: list[tuple[str, ...]] = [()] * FIRST_CODE + [p.texts[1:] for p in BY_CODE]
 
 
 class ScalarChains:
-    """The rows of one long recording as plain lists, which can be searched quickly.
+    """The rows of a long recording as plain lists, which can be searched quickly.
 
     Attributes:
         ops: The operation code of each row.
         left: The first input of each row.
         right: The second input of each row.
         is_recorded: For each row, whether the tape recorded it.
-        excluded_rows: Rows that a search looks for, so that they do not belong to any run.
+        excluded_rows: Rows that a search looks for, which are therefore kept out of all chains.
     """
 
     def __init__(self, record: Record, spans: list[tuple[int, int]], excluded_rows: set[int]) -> None:
-        """Read the columns of a recording; `spans` are the ranges of rows that the tape recorded."""
+        """Read the columns of a recording, in which `spans` are the ranges of rows that the tape recorded."""
         self.ops, self.left, self.right, *_ = record.read_columns()
         self.is_recorded = bytearray(len(self.ops))
         for first, last in spans:
@@ -34,22 +34,22 @@ class ScalarChains:
         self.excluded_rows = excluded_rows
 
     def is_contractible(self, row: int) -> bool:
-        """Return whether a row is a scalar operation that the tape recorded and that has a rule for each input."""
+        """Return whether a row is a recorded scalar operation that has a rule for each input."""
         op = self.ops[row]
         return op >= FIRST_CODE and bool(self.is_recorded[row]) and "-" not in _RULE_TEXTS[op]
 
     def map_readers_to_outside_inputs(self, end_row: int) -> dict[int, set[int]]:
-        """Map the rows of a run to the rows outside the run that they read.
+        """Map the rows of a chain to the rows outside the chain that they read.
 
-        An outside row that several rows read is listed only for the first of them.
+        An outside row that several rows read is listed only for the first of these rows.
 
         Args:
-            end_row: The last row of the run.
+            end_row: The last row of the chain.
 
         Returns:
-            The outside rows that each row reads. Rows that read no outside row are left out.
+            The outside rows that each row reads. Rows that read no outside row are omitted.
         """
-        lowest_readers: dict[int, int] = {}  # For each outside row, the lowest row of the run that reads it.
+        lowest_readers: dict[int, int] = {}  # For each outside row, the lowest row of the chain that reads it.
         seen = bytearray(len(self.ops))
         waiting = [end_row]
         ops, left, right, is_contractible, excluded_rows = (

@@ -1,4 +1,4 @@
-"""Find the lines of the user's program on which something ran, and read their text.
+"""Find the lines of the user's program that ran something, and read their text.
 
 A `Site` is a (file, line) pair.
 """
@@ -45,10 +45,10 @@ def find_user_site(depth: int = 2) -> Site:
     """Return the (file, line) of the innermost running statement of the user's code.
 
     Args:
-        depth: The search begins `depth` - 1 frames above this function.
+        depth: The number of frames above this function at which the search begins, plus 1.
 
     Returns:
-        The site; `NOWHERE` if no user code is running.
+        The site, or `NOWHERE` if no user code is running.
 
     >>> find_user_site()[0] is not None
     True
@@ -64,7 +64,7 @@ def find_last_return_site(function: Function) -> Site:
         function: The function. Decorators that set ``__wrapped__`` are skipped.
 
     Returns:
-        The site; `NOWHERE` for a function of a library or without bytecode.
+        The site, or `NOWHERE` for a library function or a function without bytecode.
 
     >>> find_last_return_site(find_last_return_site)
     (None, None)
@@ -79,7 +79,7 @@ def find_last_return_site(function: Function) -> Site:
 
 
 def map_cell_files_to_numbers() -> dict[str, int]:
-    """Return the number of the last execution of each notebook cell, by the cell's file name; empty outside IPython."""
+    """Return each notebook cell's last execution number by its file name, or an empty dict outside IPython."""
     shell_module = sys.modules.get("IPython.core.interactiveshell")
     if shell_module is None:
         return {}
@@ -90,16 +90,16 @@ def map_cell_files_to_numbers() -> dict[str, int]:
 
 
 def read_source_lines(filename: str) -> list[str]:
-    """Return the lines of a file, of a notebook cell, or of a statement that was typed at Python's prompt.
+    """Return the lines of a file, a notebook cell, or a statement typed at Python's prompt.
 
     Args:
         filename: The file name that Python uses for the code.
 
     Returns:
-        The lines with their line ends; empty if the text is unknown.
+        The lines with their line endings, or an empty list if the text is unknown.
     """
     lines = linecache.getlines(filename)
-    if not lines:  # Newer versions of Python store typed statements by their code, not by a file name.
+    if not lines:  # Newer Python versions store typed statements by code object, not by file name.
         typed_entries = getattr(linecache, "_interactive_cache", {}).values()
         lines = next((entry[2] for entry in typed_entries if entry[-1] == filename), [])
     return lines
@@ -107,14 +107,14 @@ def read_source_lines(filename: str) -> list[str]:
 
 @make_interrupt_safe
 def suppress_syntax_warnings() -> Iterator[None]:
-    r"""Suppress Python's warnings about the user's text, such as about ``"\d"``, because they were shown before."""
+    r"""Suppress Python's warnings about the user's code, such as about ``"\d"``, because they were already shown."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
 
 
 def read_line_at_site(site: Site) -> str:
-    """Return the text of the line at a site; "" if it is unknown.
+    """Return the text of the line at a site, or "" if it is unknown.
 
     Args:
         site: The (file, line) pair.
@@ -124,7 +124,7 @@ def read_line_at_site(site: Site) -> str:
 
 
 def describe_line_of_row(record: Record, row: int) -> str:
-    """Return the line of the statement that created a row, as in "file.py, line 3".
+    """Describe the line of the statement that created a row, as in "file.py, line 3".
 
     Args:
         record: The recording.
@@ -152,6 +152,6 @@ def find_site_of_bytecode(code: CodeType, offset: int) -> tuple[str, int]:
     return code.co_filename, lines[index] if index >= 0 else code.co_firstlineno
 
 
-_MAX_CACHED_CODES = 64  # How many code objects have a cached line table.
+_MAX_CACHED_CODES = 64  # Maximum number of code objects with a cached line table.
 # The keys are identities, because hashing a long code object is slow.
 _line_tables: dict[int, tuple[CodeType, list[int], list[int]]] = {}

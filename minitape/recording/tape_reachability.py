@@ -1,7 +1,7 @@
-"""Read a tape as a recording: which rows are on the tape, and which rows an adjoint reaches.
+"""Read a tape as a recording, to find the rows that are on the tape and the rows that an adjoint reaches.
 
-The result is computed only when explain needs it. Rows of the table are ordered by their numbers, and values outside of
-the table by their clocks.
+The result is computed only when explain needs it. Rows are ordered by their numbers, and values without a row by their
+clocks.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class BlockBegin(NamedTuple):
     """The beginning of a tape's ``with`` block.
 
     Attributes:
-        clock: The time.
+        clock: The time at which the block began.
         frames: The user's frames at that time as (code, offset) pairs, the innermost first.
     """
 
@@ -42,17 +42,17 @@ class BlockBegin(NamedTuple):
     frames: tuple[tuple[CodeType, int], ...]
 
 
-# For each scalar operation: whether its first and its second input receive a share.
+# For each scalar operation, whether its first and second inputs receive a share.
 _PASSED_INPUTS = [(False, False)] * FIRST_CODE + [
     (p.texts[1] != "-", len(p.texts) > 2 and p.texts[2] != "-") for p in BY_CODE
 ]
 
 
 def unwrap_to_base_variable(value: Any) -> Any:
-    """Return the variable behind a Keras variable, or behind a part of a variable.
+    """Return the variable behind a Keras variable or behind a part of a variable.
 
     Args:
-        value: The object. Any other object is returned unchanged.
+        value: The object. Objects of other types are returned unchanged.
     """
     if hasattr(value, "_gradient_end"):
         value = value._gradient_end()
@@ -60,7 +60,7 @@ def unwrap_to_base_variable(value: Any) -> Any:
 
 
 class TapeRules:
-    """The rows that are on a tape, and the rows that the adjoints of its targets reach. No sweep is run.
+    """The rows on a tape, and the rows that its targets' adjoints would reach, found without running a sweep.
 
     Attributes:
         tape: The tape.
@@ -89,7 +89,7 @@ class TapeRules:
     def is_connected(self, source: TargetOrSource) -> bool:
         """Return whether an adjoint reaches a source, so that ``gradient`` does not return None.
 
-        If the last call of ``gradient`` had the same targets and this source, returns the result of that call.
+        If the last ``gradient`` call had the same targets and included this source, the answer comes from its result.
 
         Args:
             source: A tensor or variable.
@@ -103,9 +103,9 @@ class TapeRules:
         )
 
     def _was_connected_in_last_call(self, source: TargetOrSource) -> bool | None:
-        """Return whether the last call of ``gradient`` found a gradient for a source; None if it had other targets.
+        """Return whether the last ``gradient`` call found a gradient for a source, or None if it had other targets.
 
-        Also returns None if the source was not among the sources of that call.
+        The result is also None if the source was not among the sources of that call.
         """
         last = self.tape.last_request
         if last is None or len(last.targets) != len(self.targets):
@@ -123,7 +123,7 @@ class TapeRules:
 
     @cached_property
     def reached_rows(self) -> bytearray:
-        """For each row of the recording, whether the adjoint of a target reaches it."""
+        """For each row of the recording, whether a target's adjoint reaches it."""
         reached = bytearray(len(self.record))
         rows = [
             target_row
@@ -138,7 +138,7 @@ class TapeRules:
         return reached
 
     def _mark_reached_in_chunk(self, first_row: int, end_row: int, reached: bytearray) -> None:
-        """Mark the inputs that adjoints reach from the rows in [first_row, end_row), in reverse order."""
+        """Mark the inputs that adjoints reach from the rows in [first_row, end_row), visited in reverse order."""
         record = self.record
         ops, left, right, calls, _, _ = record.read_columns(first_row, end_row)
         for row in range(end_row - 1, first_row - 1, -1):
@@ -168,7 +168,7 @@ class TapeRules:
         return node.record is self.record and bool(self.rows_on_tape[node.row])
 
     def was_watched(self, node: ValueNode) -> bool:
-        """Return whether ``watch``, or reading a variable, put a row on the tape.
+        """Return whether a row is on the tape because it was watched or because a variable was read.
 
         Args:
             node: The node of the row.
@@ -182,17 +182,17 @@ class TapeRules:
             node: The node of the value.
 
         Returns:
-            An array or number of the value's shape and dtype. None if it is gone, or if it belongs to a trace.
+            An array or number with the value's shape and dtype, or None if it no longer exists or belongs to a trace.
         """
         if node.tensor is not None:
             value = getattr(node.tensor, "_value", None)
-            return None if isinstance(value, ArraySpec) else value  # A tensor of a finished trace has only a shape.
+            return None if isinstance(value, ArraySpec) else value  # A tensor in a finished trace has only a shape.
         if node.record is None or node.enclosing_call is not None:
             return None
         return node.record.get_value_or_none(node.row)
 
     def find_origin(self, source: TargetOrSource) -> ValueOrigin | None:
-        """Return the origin of a tensor or variable; None if it is unknown.
+        """Return the origin of a tensor or variable, or None if it is unknown.
 
         Args:
             source: The tensor or variable.
@@ -203,7 +203,7 @@ class TapeRules:
 
     @property
     def block_begins(self) -> list[BlockBegin]:
-        """The beginnings of the tape's ``with`` blocks, in the order of time."""
+        """The beginnings of the tape's ``with`` blocks, in chronological order."""
         return [BlockBegin(clock, frames) for event, _, clock, frames in self.tape.notes if event == "enter"]
 
     def find_last_use_before_target(self, source: TargetOrSource) -> CodePlace | None:
@@ -213,7 +213,7 @@ class TapeRules:
             source: The tensor or variable.
 
         Returns:
-            The place of the statement; None if nothing was computed from the source.
+            The location of the statement, or None if nothing was computed from the source.
         """
         source_rows = self.tape._find_rows_of_value(source)
         target_row = next((node.row for node in self.target_nodes if node.record is self.record), len(self.record))
@@ -228,17 +228,17 @@ class TapeRules:
 
     @cached_property
     def escapes(self) -> list[EscapeNote]:
-        """The notes on values that left TensorFlow, of all threads, the oldest first."""
+        """The notes on values that left TensorFlow in any thread, the oldest first."""
         escapes = [*get_thread_escapes().notes]
         for thread_log in [*provenance.THREAD_ESCAPE_LOGS]:
             if thread_log is not state.memory.escapes:
-                with suppress(RuntimeError):  # The other thread may append a note during the iteration.
+                with suppress(RuntimeError):  # Another thread may append a note during the iteration.
                     escapes += thread_log.notes
         return sorted(escapes, key=lambda escape: escape.clock)
 
 
 def read_given_variable_name(variable: Any) -> str:
-    """Return the name that the program gave to a variable; "" if the name is a default one.
+    """Return the name that the program gave to a variable, or "" if the variable has a default name.
 
     Args:
         variable: The variable, or None.

@@ -1,7 +1,7 @@
-"""Build a graph of the history of values: rows of recordings, operations outside any tape, assignments, escapes.
+"""Build a graph of the history of values, from recorded rows, unrecorded operations, assignments and escapes.
 
-A node is created when a search reaches it. An edge leads from a value to a value that it was computed from. If no
-gradient can pass the edge, it carries a :class:`Break`.
+A node is created when a search reaches it. An edge leads from a value to one that it was computed from, and has a
+:class:`Break` if no gradient can pass along it.
 """
 
 from __future__ import annotations
@@ -37,18 +37,18 @@ if TYPE_CHECKING:
     from ..engine.table.primitives import Primitive, Rule
     from ..engine.types import TargetOrSource
 
-_calls_in_question: list[PythonCall] = []  # The runs of py_functions that are being searched for a break.
+_calls_in_question: list[PythonCall] = []  # The py_function calls that are being searched for a break.
 
 
 class ValueGraph:
-    """The history of values from the view of one tape.
+    """The history of values, as seen from one tape.
 
     Attributes:
         tape: The tape.
         record: The recording of the tape.
-        nodes: The nodes that were created, by their keys.
+        nodes: The nodes created so far, by their keys.
         target_keys: The keys of the target's nodes.
-        excluded_rows: The rows that a search looks for. A run of scalar rows is not contracted over them.
+        excluded_rows: The rows that a search looks for, across which chains of scalar rows are not contracted.
         spans: The (first, end) ranges of the rows that the tape recorded.
     """
 
@@ -69,7 +69,7 @@ class ValueGraph:
     # -- nodes -------------------------------------------------------------------------------------
 
     def list_nodes_of_value(self, value: TargetOrSource) -> list[ValueNode]:
-        """Return the node of a tensor, or the nodes of a variable's states, the newest first.
+        """Return the node of a tensor, or the nodes of a variable's states with the newest first.
 
         Args:
             value: The tensor or variable.
@@ -84,7 +84,7 @@ class ValueGraph:
         return nodes if current in nodes else [current, *nodes]
 
     def find_or_add_tensor_node(self, tensor: Tensor) -> ValueNode:
-        """Return the node of a tensor: a row of the tape's recording or of another one, or a value without a row.
+        """Return the node of a tensor, which may be a row of any recording or a value without a row.
 
         Args:
             tensor: The tensor.
@@ -135,7 +135,7 @@ class ValueGraph:
         return self._find_or_add_node(ValueNode(key, origin=origin, variable=find_variable_of_origin(origin)))
 
     def _find_or_add_node(self, node: ValueNode) -> ValueNode:
-        """Return the existing node with the same key. Otherwise, add this node and return it."""
+        """Return the existing node with the same key, or add this node and return it."""
         return self.nodes.setdefault(node.key, node)
 
     # -- edges -------------------------------------------------------------------------------------
@@ -143,13 +143,13 @@ class ValueGraph:
     def list_input_edges(self, node: ValueNode) -> list[tuple[ValueNode, Break | None]]:
         """Return the nodes that a node was computed from.
 
-        The result is cached. For a long recording of another tape it is empty, so that the search ends there.
+        The result is cached. For another tape's long recording, the result is empty, so that the search ends there.
 
         Args:
             node: The node.
 
         Returns:
-            Each input node, with the break on its edge or None.
+            Each input node, with the break on its edge, if any.
         """
         if node._edges is None:
             if node.record is None:
@@ -161,12 +161,12 @@ class ValueGraph:
         return node._edges
 
     def _is_in_unbroken_chain(self, node: ValueNode, op: int) -> bool:
-        """Return whether a scalar row belongs to a long recording and its edges have no breaks."""
+        """Return whether a scalar row belongs to a long recording and has no breaks on its edges."""
         is_long = node.record is self.record and len(self.record) > LONG_RECORD
         return is_long and "-" not in BY_CODE[op - FIRST_CODE].texts[1:] and self.find_unrecorded_break(node) is None
 
     def _iter_chain_end_edges(self, node: ValueNode) -> Iterator[tuple[ValueNode, Break | None]]:
-        """Yield the nodes at which a long run of scalar rows reads rows outside the run."""
+        """Yield the nodes outside a long chain of scalar rows that the chain reads."""
         record = self.record
         key = (id(record), frozenset(self.excluded_rows))
         chains = self._chains.get(key)
@@ -181,7 +181,7 @@ class ValueGraph:
     def _iter_row_edges(
         self, node: ValueNode, contract_chains: bool = True
     ) -> Iterator[tuple[ValueNode, Break | None]]:
-        """Yield the input nodes of a row, each with the break on its edge or None."""
+        """Yield the input nodes of a row, each with the break on its edge, if any."""
         op, _, _, call = node.cells
         if node.enclosing_call is not None and node.row in node.enclosing_call.next_turn_rows:
             yield from self._iter_loop_turn_edges(node)
@@ -195,7 +195,7 @@ class ValueGraph:
             yield from self._iter_leaf_edges(node)
 
     def _iter_leaf_edges(self, node: ValueNode) -> Iterator[tuple[ValueNode, Break | None]]:
-        """Yield the values from which the value of a leaf came; nothing if its origin is unknown."""
+        """Yield the values that a leaf's value came from, or nothing if its origin is unknown."""
         if node.origin is not None:
             yield from self._iter_origin_edges(node.origin)
             return
@@ -218,7 +218,7 @@ class ValueGraph:
         yield from self._iter_operation_edges(node, primitive, inputs, rules, scope_break)
 
     def _iter_call_edges(self, node: ValueNode, call: Call) -> Iterator[tuple[ValueNode, Break | None]]:
-        """Yield the inputs of a call, or the results of the bodies that it ran."""
+        """Yield the inputs of a call, or the results of the bodies executed in it."""
         primitive, inputs, scope_break = call.primitive, call.inputs, self._find_scope_break(node)
         bodies = list(iter_bodies_of_call(call, node.row - call.row)) if primitive.name in BODY_PRIMITIVES else []
         if bodies:
@@ -234,7 +234,7 @@ class ValueGraph:
         yield from self._iter_operation_edges(node, primitive, inputs, primitive.rules, scope_break)
 
     def _find_scope_break(self, node: ValueNode) -> Break | None:
-        """Return the break of an operation that this tape did not record; None for a row within a call."""
+        """Return the break at an operation that this tape did not record, or None for a row inside a call."""
         return None if node.enclosing_call is not None else self.find_unrecorded_break(node)
 
     def _iter_operation_edges(
@@ -245,19 +245,19 @@ class ValueGraph:
         rules: Sequence[object] | Rule | None,
         scope_break: Break | None,
     ) -> Iterator[tuple[ValueNode, Break | None]]:
-        """Yield the inputs of an operation, each with the break of its scope or of the operation itself."""
+        """Yield the inputs of an operation, each with the break due to its scope or the operation itself."""
         record = node.known_record
         for index, row in enumerate(inputs):
             input_node = self.find_node_in_same_run(node, row)
-            if record.trace is not None:  # Assignments within the function are newer than the state at its call.
+            if record.trace is not None:  # Assignments inside the function are newer than the state at its call.
                 yield from self._iter_inner_assignment_edges(node, row)
             yield input_node, scope_break or self._find_operation_break(node, input_node, primitive, rules, index)
 
     def find_node_in_same_run(self, node: ValueNode, row: int) -> ValueNode:
-        """Return the node of another row of the same recording and the same run of a function.
+        """Return the node of another row from the same recording and the same execution of a function.
 
         Args:
-            node: A node of that run.
+            node: A node from that execution.
             row: The other row.
         """
         record = node.record
@@ -270,7 +270,7 @@ class ValueGraph:
         """Return the node of the row in a body that computed an output of a call.
 
         Args:
-            node: A node of the run in which the call ran.
+            node: A node from the execution that contains the call.
             call: The call.
             body: A body of the call. Its `row` computes the output.
         """
@@ -279,7 +279,7 @@ class ValueGraph:
         return self.find_node_in_call(body.record, body.row, enclosing_call)
 
     def _iter_inner_assignment_edges(self, node: ValueNode, row: int) -> Iterator[tuple[ValueNode, Break | None]]:
-        """Yield edges to the values that the same function assigned to a variable before a row read it.
+        """Yield edges to the values that the same function assigned to a variable before a row read the variable.
 
         The assignment may be in a loop or a branch.
         """
@@ -305,11 +305,11 @@ class ValueGraph:
                 )
 
     def find_node_in_call(self, record: Record, row: int, enclosing_call: EnclosingCall) -> ValueNode:
-        """Return the node of a row of a function, as one call ran it.
+        """Return the node of a row of a function, as executed in one call.
 
         Args:
             record: The recording of the function's body.
-            row: The row in that recording. For a fed row, the node outside that provides it is returned.
+            row: The row in that recording. For a fed row, the outside node that provides its value is returned.
             enclosing_call: The call.
         """
         if row in enclosing_call.outer_rows and row not in enclosing_call.next_turn_rows:
@@ -322,16 +322,16 @@ class ValueGraph:
         return node
 
     def _iter_loop_turn_edges(self, node: ValueNode) -> Iterator[tuple[ValueNode, Break | None]]:
-        """Yield the edges from a fed row of a loop: to the loop's input, and to the result of the last iteration."""
+        """Yield the edges from a fed row of a loop to the loop's input and to the result of the last iteration."""
         enclosing_call, record = node.enclosing_call, node.record
         assert enclosing_call is not None and record is not None
         yield self.find_node_in_same_run(enclosing_call.node, enclosing_call.outer_rows[node.row]), None
         yield self.find_node_in_call(record, enclosing_call.next_turn_rows[node.row], enclosing_call), None
 
     def find_unrecorded_break(self, node: ValueNode) -> Break | None:
-        """Return the break of an operation that this tape did not record; None if it did.
+        """Return the break at an operation that this tape did not record, or None if the tape recorded it.
 
-        The tape may have been paused or reset, or its block may not have begun or already have ended.
+        The tape may have been paused or reset, or its block may not yet have begun or already have ended.
 
         Args:
             node: The node of the operation.
@@ -349,7 +349,7 @@ class ValueGraph:
         return Break(cause, node.find_recorded_place(), node.find_operation_name())
 
     def find_pause_around_row(self, row: int) -> Event | None:
-        """Return the event that began the ``stop_recording()`` block around a row; None outside of such blocks.
+        """Return the event that began the ``stop_recording()`` block around a row, or None outside such blocks.
 
         Args:
             row: The row in the tape's recording.
@@ -370,7 +370,7 @@ class ValueGraph:
         rules: Sequence[object] | Rule | None,
         input_index: int,
     ) -> Break | None:
-        """Return why an operation passes no gradient to one of its inputs; None if it passes one."""
+        """Return why an operation passes no gradient to one of its inputs, or None if it passes a gradient."""
         place = node.find_recorded_place()
         break_ = self._find_break_by_name(primitive, place) or self._find_dtype_break(
             node, input_node, primitive, place
@@ -391,11 +391,11 @@ class ValueGraph:
 
     @staticmethod
     def _find_break_by_name(primitive: Primitive, place: CodePlace | None) -> Break | None:
-        """Return the break of an operation that always breaks a path: it cuts, stores, or leaves the tape."""
+        """Return the break at an operation that always breaks a path, because it cuts, stores or leaves the tape."""
         name = primitive.name
         if name == "stop_gradient":
             return Break("stop_gradient", place, primitive.label)
-        if name.startswith("assign") or name == "slice_update":  # v[i].assign(x) computes a new v and stores it.
+        if name.startswith("assign") or name == "slice_update":  # v[i].assign(x) computes and stores a new v.
             return Break("state", place, name)
         if "numpy_function" in name or name.startswith("py_func_") or name == "py_func":
             return Break("left_through_numpy", place, "tf.numpy_function")
@@ -405,7 +405,7 @@ class ValueGraph:
     def _find_dtype_break(
         node: ValueNode, input_node: ValueNode, primitive: Primitive, place: CodePlace | None
     ) -> Break | None:
-        """Return the break of a cast to a dtype that has no gradient, or of an input with such a dtype."""
+        """Return the break at a cast to a dtype without gradients, or at an input with such a dtype."""
         dtype, input_dtype = node.find_dtype(), input_node.find_dtype()
         if input_dtype is not None and not input_dtype.differentiable:
             return Break("integer_dtype", place, input_dtype.name)
@@ -415,7 +415,7 @@ class ValueGraph:
         return None
 
     def _has_rule_for_input(self, node: ValueNode, rules: Sequence[object] | Rule | None, input_index: int) -> bool:
-        """Return whether an operation has a derivative by an input. The last rule also serves all further inputs."""
+        """Return whether an operation has a rule for an input. The last rule also covers all further inputs."""
         if rules is None:
             return False
         if callable(rules):
@@ -424,14 +424,14 @@ class ValueGraph:
         return rules[min(input_index, len(rules) - 1)] is not None
 
     def _find_break_in_py_function(self, node: ValueNode, place: CodePlace | None, input_index: int) -> Break | None:
-        """Return the break inside a ``tf.py_function``, whose rule then sends zeros; None if nothing breaks it."""
+        """Return the break inside a ``tf.py_function``, whose rule then sends zeros, or None if there is no break."""
         record = node.record
         assert record is not None
         call = record.get_call(node.row)
         python_call: PythonCall | None
         if "call" in call.attrs:
             python_call = call.attrs["call"]
-        else:  # A row of a function does not store its call, but its last run may still exist.
+        else:  # A row of a function does not store its Python call, but the last such call may still exist.
             python_call = getattr(call.primitive, "last_run", lambda: None)()
         if (
             python_call is None
@@ -440,7 +440,7 @@ class ValueGraph:
             or not python_call.inputs[input_index].dtype.differentiable
         ):
             return None
-        if python_call in _calls_in_question:  # A value that left in this run has led the search back to it.
+        if python_call in _calls_in_question:  # An escaped value has led the search back to this call.
             return None
         _calls_in_question.append(python_call)
         try:
@@ -456,7 +456,7 @@ class ValueGraph:
     def list_adjoint_passes_by_input(self, record: Record, call: Call) -> list[bool]:
         """Return, for each input of a call, whether its rules pass an adjoint to it.
 
-        A custom gradient of the program is called once to see for which inputs it returns None. No tape records that.
+        The program's custom gradient is called once, unrecorded, to see for which inputs it returns None.
 
         Args:
             record: The recording.
@@ -468,7 +468,7 @@ class ValueGraph:
         if not callable(rules):
             return [rules[min(index, len(rules) - 1)] is not None for index in range(len(call.inputs))]
         cached = self._passes_by_call.get(id(call))
-        if cached is not None and cached[0] is call:  # The identity of a call that is gone can be reused.
+        if cached is not None and cached[0] is call:  # The identity of a call that no longer exists may be reused.
             return cached[1]
         is_custom = call.primitive.name == "custom_gradient"
         recording = call.attrs.get("recording")
@@ -482,7 +482,7 @@ class ValueGraph:
         return passes
 
     def _iter_origin_edges(self, origin: ValueOrigin | None) -> Iterator[tuple[ValueNode, Break | None]]:
-        """Yield the values from which a value without a row came, each with the break on its edge or None."""
+        """Yield the values that a value without a row came from, each with the break on its edge, if any."""
         if origin is None:
             return
         place = find_origin_place(origin)
@@ -522,7 +522,7 @@ class ValueGraph:
         return [("tensor", id(value))] + ([] if row is None else [("row", row)])
 
     def exclude_values_from_chains(self, *values: TargetOrSource) -> None:
-        """Exclude the rows of some values from the runs that a search of a long recording contracts.
+        """Exclude the rows of the given values from the chains that a search in a long recording contracts.
 
         Args:
             *values: Tensors and variables.
@@ -531,7 +531,7 @@ class ValueGraph:
             self.exclude_rows_from_chains(row for value in values for row in self.tape._find_rows_of_value(value))
 
     def exclude_rows_from_chains(self, rows: Iterable[int]) -> None:
-        """Exclude some scalar rows from the runs that a search contracts. Nodes that exist are discarded.
+        """Exclude the given scalar rows from the chains that a search contracts, and discard existing nodes.
 
         Args:
             rows: The rows. Rows that are not scalar operations are ignored.
@@ -544,7 +544,7 @@ class ValueGraph:
             self.nodes.clear()
 
     def iter_keys_of_node(self, node: ValueNode) -> Iterator[tuple[str, int]]:
-        """Yield the keys that :meth:`list_keys_of_value` returns for the tensor, the variable and the row of a node.
+        """Yield the keys that :meth:`list_keys_of_value` returns for a node's tensor, variable and row.
 
         Args:
             node: The node.

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class ValueOrigin(NamedTuple):
     """The operation or event that produced a value.
 
-    Frequent notes are plain tuples of these fields. :func:`convert_note_to_origin` converts them.
+    To save time, frequent notes are plain tuples of these fields, which :func:`convert_note_to_origin` converts.
 
     The kinds are:
 
@@ -25,17 +25,17 @@ class ValueOrigin(NamedTuple):
     * "constant": a value from NumPy. `detail` is the escape of that value, if it is known.
     * "variable", "assign" and similar kinds: the state of a variable. `detail` is a weak reference to the variable.
     * "gradient": the result of a gradient call. `detail` is a weak reference to the source.
-    * "value": a value that the values of `inputs` decided, such as a mask. `detail` is the name of the operation.
+    * "value": a value determined by the values of `inputs`, such as a mask. `detail` is the name of the operation.
     * "row": a row of a recording that was released.
 
     Attributes:
-        clock: The time. It orders origins and escapes.
+        clock: The time, by which origins and escapes are ordered.
         kind: The kind of origin.
         place: The user's frames in packed form.
-        packed_inputs: The values from which it was computed: for each, a weak reference to the tensor and its origin.
-            For a row, a (recording, row) pair stands in place of the origin.
-        detail: A detail that depends on the kind.
-        depth: The length of the chain of origins behind it.
+        packed_inputs: For each value that it was computed from, a weak reference to the tensor, and its origin. For a
+            row, a (recording, row) pair takes the place of the origin.
+        detail: A kind-specific detail.
+        depth: The length of the chain of earlier origins.
     """
 
     clock: int
@@ -52,14 +52,14 @@ class ValueOrigin(NamedTuple):
 
     @property
     def inputs(self) -> tuple[ValueRef, ...]:
-        """The values from which it was computed."""
+        """The values that the value was computed from."""
         return tuple(
             _build_value_ref(*pair) for pair in zip(self.packed_inputs[::2], self.packed_inputs[1::2], strict=True)
         )
 
 
 def convert_note_to_origin(note: Note) -> ValueOrigin | None:
-    """Return a note of origin as a :class:`ValueOrigin`.
+    """Return an origin note as a :class:`ValueOrigin`.
 
     Args:
         note: A ValueOrigin, a plain tuple of its fields, or None.
@@ -74,7 +74,7 @@ def _build_value_ref(tensor_ref: ref[Tensor], origin_note: Note) -> ValueRef:
 
 
 def find_origin(tensor: Tensor) -> ValueOrigin | None:
-    """Return the origin of a tensor; None if it has no note.
+    """Return the origin of a tensor, or None if it has no note.
 
     Args:
         tensor: The tensor.
@@ -87,9 +87,9 @@ class ValueRef(NamedTuple):
 
     Attributes:
         tensor: A weak reference to the tensor.
-        origin: The origin of the value; None if it is a row of a recording.
-        record: A weak reference to the recording; None if the value is not a row.
-        row: The row in that recording, or -1.
+        origin: The origin of the value, or None if it is a row of a recording.
+        record: A weak reference to the recording, or None if the value is not a row.
+        row: The row in that recording, or -1 for other values.
     """
 
     tensor: Callable[[], Tensor | None]

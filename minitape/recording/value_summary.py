@@ -9,14 +9,14 @@ import numpy as np
 if TYPE_CHECKING:
     from ..engine.types import Adjoint
 
-IGNORE_INVALID = np.errstate(invalid="ignore")  # Memory that was never written may contain a signaling NaN.
+IGNORE_INVALID = np.errstate(invalid="ignore")  # Uninitialized memory may contain a signaling NaN.
 
 
 class ValueSummary:
     """The elements of one value, or of all results of one call.
 
     Attributes:
-        content: An array or number, a list of them for the results of a call, or None if the value is gone.
+        content: An array or number, a list of arrays for the results of a call, or None if the value no longer exists.
 
     >>> ValueSummary(np.zeros(3)).compute_zero_and_finite_flags()
     (True, True)
@@ -27,22 +27,22 @@ class ValueSummary:
     __slots__ = ("content", "_facts", "__weakref__")
 
     def __init__(self, content: Adjoint) -> None:
-        """Create a summary. Nothing is computed until it is needed."""
+        """Create a summary, which is computed only on demand."""
         self.content = content
         self._facts: tuple[bool, bool] | None = None
 
     def to_array(self) -> np.ndarray | None:
-        """Return the elements as one array; None if the value is gone or consists of several arrays."""
+        """Return the elements as one array, or None if the value no longer exists or consists of several arrays."""
         return None if isinstance(self.content, (tuple, list, type(None))) else np.asarray(self.content)
 
     @property
     def is_all_zero(self) -> bool:
-        """Whether all elements are known to be zero. It is False if there are no elements."""
+        """Whether all elements are known to be zero. False if there are no elements."""
         return self.compute_zero_and_finite_flags()[0]
 
     @property
     def is_all_finite(self) -> bool:
-        """Whether no element is known to be NaN or infinite."""
+        """Whether no element is known to be nonfinite."""
         return self.compute_zero_and_finite_flags()[1]
 
     def compute_zero_and_finite_flags(self) -> tuple[bool, bool]:
@@ -58,14 +58,14 @@ class ValueSummary:
 
 @IGNORE_INVALID
 def compute_array_zero_and_finite(array: np.ndarray | None) -> tuple[bool, bool]:
-    """Return whether all elements of an array are zero, and whether all of them are finite.
+    """Return whether all elements of an array are zero, and whether all are finite.
 
     Args:
-        array: The array; None if the elements are not known.
+        array: The array, or None if the elements are unknown.
 
     Returns:
-        Two truth values. The first one is False if there are no elements. For unknown elements, and for elements that
-        are not numbers, the result is (False, True).
+        Two truth values, the first of which is False if there are no elements. For unknown or non-numeric elements, the
+        result is (False, True).
 
     >>> compute_array_zero_and_finite(np.zeros(3)), compute_array_zero_and_finite(None)
     ((True, True), (False, True))
@@ -84,7 +84,7 @@ def to_float_array(value: ValueSummary | None) -> np.ndarray | None:
         value: The value, or None.
 
     Returns:
-        An array of the value's shape. None if the elements are gone, or are not real numbers.
+        An array of the value's shape, or None if the elements no longer exist or are not real numbers.
     """
     array = None if value is None else value.to_array()
     return None if array is None or array.dtype.kind not in "biufV" else np.asarray(array, np.float64)

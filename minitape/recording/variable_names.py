@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 
 def iter_public_names_and_values(namespaces: Iterable[Mapping[str, object]]) -> Iterator[tuple[str, object]]:
-    """Yield the names and values in some namespaces, except names that begin with an underscore.
+    """Yield the public names and values in the given namespaces. Names that begin with an underscore are skipped.
 
     Args:
         namespaces: Dictionaries of variables, such as ``f_locals`` and ``f_globals`` of a frame.

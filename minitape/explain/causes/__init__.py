@@ -1,18 +1,18 @@
 """List the causes of a missing or wrong gradient, each as one record.
 
-The names of the causes are the same for a tape, PyTorch, TensorFlow and JAX, except for a few older names. To add a
-cause, add its record to one of the files of this package, a check that finds it, and a program to the tests.
+Apart from a few older names, the causes have the same names for a tape, PyTorch, TensorFlow and JAX. To add a cause,
+add its record to one of this package's files, write a check that finds it, and add a program to the tests.
 ``docs/explain_inside.md`` shows the steps.
 
 ``cause``               the record of a cause, and the kinds of causes
 ``sources``             the source is not tracked, or not a float
-``broken_paths``        a break on the path from the source to the target
+``broken_paths``        the path from the source to the target is broken
 ``escapes``             the value left the framework
 ``other_objects``       the target was computed without the source
 ``zero_and_nonfinite``  the gradient is zero or not finite
-``lost_gradients``      the gradient was refused, not requested, or thrown away; and the answer that nothing is wrong
-``suspicions``          the gradient exists and is wrong
-``runs``                a whole run shows what happened to the gradient on its way to the weight
+``lost_gradients``      the gradient was refused, not requested or discarded; also, the answer "nothing is wrong"
+``suspicions``          the gradient exists but is wrong
+``runs``                what happened to the gradient on its way to the weight, as a whole training run shows
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ CAUSES: dict[str, Cause] = {cause.name: cause for file in CAUSE_FILES for cause 
 
 
 def get_kind_name(cause: str) -> str:
-    """Return the name of the kind of a cause. An unlisted cause counts as an error.
+    """Return the name of a cause's kind. An unlisted cause counts as an error.
 
     Args:
         cause: The name of a cause.
@@ -37,7 +37,7 @@ def get_kind_name(cause: str) -> str:
 
 
 def find_kind(cause: str) -> Kind:
-    """Return the properties of a cause that all causes of its kind share. An unlisted cause counts as an error.
+    """Return the properties shared by all causes of the same kind. An unlisted cause counts as an error.
 
     Args:
         cause: The name of a cause.
@@ -49,7 +49,7 @@ def find_kind(cause: str) -> Kind:
 
 
 def get_bridge_name(cause: str) -> str:
-    """Return the bridges' name of a cause; the name itself if the bridges use the same name.
+    """Return the name that the bridges use for a cause, which is usually the same name.
 
     Args:
         cause: The name of a cause, or "".

@@ -10,21 +10,21 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from ..fixes.fault_site import Edit, Plan
 
-FRAMEWORKS = ("tape", "torch", "tensorflow", "jax")  # "tape" is minitape's own.
-CAUSES_PAGE = "causes.md"  # The page of `docs/` that has a section for each cause.
+FRAMEWORKS = ("tape", "torch", "tensorflow", "jax")  # "tape" is minitape's own tape.
+CAUSES_PAGE = "causes.md"  # The page in `docs/` with a section for each cause.
 
 
 class Kind(NamedTuple):
-    """A group of causes that are treated alike.
+    """A group of causes that are handled in the same way.
 
     Attributes:
-        meaning: What the causes of the group have in common, as a title.
+        meaning: What the causes in the group have in common, as a title.
         blocks_path: Whether such a cause breaks one path, so that other paths may still carry a gradient.
         path_cost: The cost that a break of this kind adds to a path. The cheapest path is reported.
-        has_gradient: Whether a gradient can exist in spite of such a cause.
-        is_discrete: Whether such an operation yields a truth value, an index or a count. Programs rarely intend to
-            send a gradient through such values.
-        repeats_cost: Whether each break in a chain of the same cause costs the whole `path_cost`.
+        has_gradient: Whether a gradient can exist despite such a cause.
+        is_discrete: Whether such an operation yields a truth value, an index or a count. Programs rarely mean to send a
+            gradient through such values.
+        repeats_cost: Whether each break in a chain of breaks with the same cause costs the full `path_cost`.
     """
 
     meaning: str
@@ -51,7 +51,7 @@ KINDS = {
     "zero": Kind("The gradient is zero", has_gradient=True),
     "nonfinite": Kind("The gradient is NaN or infinite", has_gradient=True),
     "error": Kind("The gradient was refused, not requested, or thrown away"),
-    # A number or an identity that the run recorded shows what is wrong.
+    # A number or an object identity that was recorded shows what is wrong.
     "suspect": Kind("The gradient exists and is wrong", has_gradient=True),
 }
 
@@ -62,7 +62,7 @@ class CauseText(NamedTuple):
     Attributes:
         message: What happened.
         fix: What to change.
-        functions: The functions of the framework that the field {functions} of `fix` names.
+        functions: The framework functions to insert into the field {functions} of `fix`.
     """
 
     message: str
@@ -72,15 +72,15 @@ class CauseText(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Cause:
-    """Everything that explain says and does about one cause, apart from the check that finds it.
+    """Everything that explain says and does about one cause, except for the check that finds it.
 
     Attributes:
         name: The name that an explanation shows.
         kind: The group of the cause, one of the keys of `KINDS`.
-        sentences: The sentences; see `parse_sentences`.
-        edits: The edits of the line to blame that may fix it, in the order in which they are tried.
-        plans: The fixes that look at the whole program. They are tried after the edits.
-        bridge_name: The name of the same cause in the bridges, if that differs. Its edits and plans apply.
+        sentences: The sentences, in the format that `parse_sentences` reads.
+        edits: The edits that may fix the line to blame, in the order in which they are tried.
+        plans: The fixes that read the whole program. They are tried after the edits.
+        bridge_name: The bridges' name for the same cause, if it differs. The edits and plans of that cause are used.
     """
 
     name: str
@@ -92,17 +92,17 @@ class Cause:
 
     @property
     def page_section(self) -> str:
-        """Section of the documentation about the cause, relative to the folder `docs`."""
+        """The documentation section about the cause, relative to the folder `docs`."""
         return f"{CAUSES_PAGE}#{self.name}"
 
     @cached_property
     def text_by_variant(self) -> dict[tuple[str, str], CauseText]:
-        """Sentences by framework and variant."""
+        """The sentences by framework and variant."""
         return parse_sentences(self.sentences)
 
     @property
     def frameworks(self) -> tuple[str, ...]:
-        """Frameworks in which the cause occurs."""
+        """The frameworks in which the cause occurs."""
         return tuple(name for name in FRAMEWORKS if any(framework == name for framework, _ in self.text_by_variant))
 
     def find_text(self, framework: str, variant: str = "") -> CauseText:
@@ -110,7 +110,7 @@ class Cause:
 
         Args:
             framework: One of `FRAMEWORKS`.
-            variant: Which of the sentences fits. A variant without a sentence has the ordinary one.
+            variant: Which of the sentences fits. A variant without its own sentence uses the default one.
 
         Raises:
             KeyError: If the framework has no sentence for the cause.
@@ -123,10 +123,10 @@ def parse_sentences(sentences: str) -> dict[tuple[str, str], CauseText]:
 
     Args:
         sentences: Paragraphs, separated by empty lines. The first line of a paragraph names the frameworks and the
-            variant, as in ``[torch]`` or ``[tape, tensorflow: late]``; ``all`` stands for all frameworks. The message
+            variant, as in ``[torch]`` or ``[tape, tensorflow: late]``; ``all`` means all frameworks. The message
             follows, then the fix after "Fix:", or after "Fix in torch:" if frameworks differ, and possibly the
-            functions after "Functions in torch:". A variant without a message has the message of the ordinary
-            paragraph before it.
+            functions after "Functions in torch:". A variant without a message uses the message of the default paragraph
+            before it.
 
     Returns:
         The sentences by framework and variant.
@@ -141,7 +141,7 @@ def parse_sentences(sentences: str) -> dict[tuple[str, str], CauseText]:
     for paragraph in re.split(r"\n\s*\n", sentences.strip()):
         heading, *lines = (line.strip() for line in paragraph.strip().splitlines())
         frameworks, _, variant = heading.strip("[]").partition(": ")
-        # Each part but the message begins with a label, such as "Fix in torch: ".
+        # Each part except the message begins with a label, such as "Fix in torch: ".
         message, *labeled_parts = re.split(r"(?:^| )(Fix|Functions)(?: in ([a-z, ]+))?: ", " ".join(lines))
         triples = list(zip(*[iter(labeled_parts)] * 3, strict=True))
         for framework in FRAMEWORKS if frameworks == "all" else frameworks.split(", "):

@@ -1,4 +1,4 @@
-"""Describe the answer that nothing is wrong, and the causes of errors and of lost gradients."""
+"""Describe the answer that nothing is wrong, and the causes of errors and lost gradients."""
 
 from __future__ import annotations
 

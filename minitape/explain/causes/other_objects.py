@@ -1,4 +1,4 @@
-"""Describe the causes for which the target was computed without the source."""
+"""Describe the causes in which the target was computed without the source."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Describe the causes that only a whole run shows: what happened to gradients on their way to the weights."""
+"""Describe what can happen to gradients on their way to the weights. Only a whole training run shows these causes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Describe the causes that concern the source itself: it is not tracked, or it is not a float."""
+"""Describe the causes in the source itself: the source is not tracked, or it is not a float."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Describe the causes of gradients that exist and are zero or not finite."""
+"""Describe the causes of gradients that exist but are zero or not finite."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Find the fix of a cause, and add fixes to an answer, for minitape's tape and for every framework.
+"""Find the fix for a cause and add it to an answer, for minitape's tape and for every framework.
 
 The record of a cause lists its edits and plans (``minitape.explain.causes``). An edit receives one syntax node of the
-statement to blame, and returns the text that should replace it, or None. A plan looks at the whole program. They are
-tried in order, and the first result is the fix. It is offered as a patch if only one line changes and the program can
-still be parsed.
+statement to blame, and returns replacement text or None. A plan reads the whole program. Edits and plans are tried in
+order, and the first result is the fix. The fix is offered as a patch if only one line changes and the program can still
+be parsed.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def add_fixes_to_answer(question: Question, finding: Finding, answer: Explanatio
     """
     breaks = [part for part in finding.more if not part.is_side_break]
     is_one_site = all(part.site == finding.site and part.cause != "outside_tape" for part in breaks)
-    # Removing one block mends all breaks of the same pause.
+    # Removing one block repairs all breaks of the same pause.
     is_one_block = answer.kind == "paused" and all(part.cause == finding.cause for part in breaks)
     answers = (answer, *answer.others)
     fixes = [
@@ -58,12 +58,12 @@ def add_fixes_to_answer(question: Question, finding: Finding, answer: Explanatio
             indent = fix.text[: len(fix.text) - len(fix.text.lstrip())]
             part.patch = "\n".join(line.removeprefix(indent) for line in fix.text.split("\n"))
             part.patch_line = fix.line
-        if question.adapter.dialect is not TAPE:  # The sentences of a tape contain the fix already.
+        if question.adapter.dialect is not TAPE:  # A tape's sentences already contain the fix.
             part.fix = join_sentences(part.fix, fix.sentence or format_fix_sentence(fix))
 
 
 def format_fix_sentence(fix: Fix) -> str:
-    """Return a fix as a sentence, for a reader who edits by hand.
+    """Return a fix as a sentence, for a reader who edits the program by hand.
 
     Args:
         fix: The fix.
@@ -79,7 +79,7 @@ def format_fix_sentence(fix: Fix) -> str:
 
 
 def _is_blamed_outside_block(question: Question, finding: Finding) -> bool:
-    """Return whether a value left or was stored outside the tape's block, so that changing that line is not enough."""
+    """Return whether a value left or was stored outside the tape's block, so that editing its line is not enough."""
     if question.adapter.dialect is not TAPE or finding.cause not in ("left_through_numpy", "state"):
         return False
     block, statement = find_statement(question.adapter.find_block_site()), find_statement(finding.site)
@@ -93,13 +93,13 @@ def _is_blamed_outside_block(question: Question, finding: Finding) -> bool:
 
 
 def _find_fix_and_set_sentence(question: Question, finding: Finding, answer: Explanation) -> Fix | None:
-    """Return the fix for one break, and set the answer's sentence about its operation if there is advice on it."""
+    """Return the fix for one break, and put any advice on the break's operation into the answer."""
     statement = find_statement(finding.site)
     if not statement or (answer.connected and answer.kind == "connected"):
         return None
     place = getattr(finding.site, "place", None)
     call = None if place is None else statement.find_expression(place.span)
-    # If a value left, the expression that ran is more exact than the row.
+    # If a value left the framework, the expression that ran is more exact than the row.
     blames_call = get_kind_name(finding.cause) == "left" and call is not None
     row = None if finding.row is None or blames_call else question.rows[finding.row]
     fault = FaultSite(

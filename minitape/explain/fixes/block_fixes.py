@@ -1,4 +1,4 @@
-"""Fix a program by changing a block: add a watch to it, or remove it."""
+"""Fix a program by removing a block, or by adding a ``watch`` call to it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def remove_block_naming(*names: str) -> Plan:
     """Return a plan that removes the block or decorator under which nothing is recorded.
 
     Args:
-        *names: The plan applies to the innermost enclosing block or decorated function that names one of these.
+        *names: The plan applies to the innermost enclosing block or decorated function that uses one of these names.
     """
 
     def build_removal(fault: FaultSite) -> Fix | None:
@@ -40,8 +40,8 @@ def add_watch(fault: FaultSite) -> Fix | None:
         fault: The fault to fix.
 
     Returns:
-        The fix. None if the block is unknown, or if its tape has no name. Also None if the block does not use the
-        source, binds the source itself, or watches it already.
+        The fix, or None if the block is unknown, its tape has no name, or the block does not use the source. Also None
+        if the block itself assigns or watches the source.
     """
     block = find_statement(fault.question.adapter.find_block_site())
     node: Any = block.node

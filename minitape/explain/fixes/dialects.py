@@ -1,6 +1,6 @@
 """Describe how each framework writes the functions that fixes need.
 
-No framework is imported here, because a program that needs a fix has imported its framework already.
+No framework is imported here, because a program that needs a fix has already imported its framework.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ class Dialect:
     Attributes:
         name: The name of the framework; "tf" for both TensorFlow and minitape.
         modules: The framework's modules, by their usual names in programs.
-        namespaces: The places of its numeric functions.
-        stop_gradient: The function that no gradient passes; "" if programs use the method ``detach``.
+        namespaces: The modules that contain its numeric functions.
+        stop_gradient: The function that blocks gradients, or "" if programs use the method ``detach``.
         sigmoid: The sigmoid function.
         softmax: The softmax function.
         squeeze_template: A template that turns the column ``{x}`` into a row.
-        renamed_functions: The functions that NumPy calls by another name, by NumPy's name.
+        renamed_functions: The functions that have another name in NumPy, by their NumPy names.
     """
 
     name: str

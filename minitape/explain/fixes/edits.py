@@ -1,4 +1,4 @@
-"""Edits of the line to blame. An edit returns the text that should replace a syntax node, or None."""
+"""Define edits of the line to blame. An edit returns the text that should replace a syntax node, or None."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def unwrap_call(*names: str) -> Edit:
             if row is not None and (other.op, other.site, other.inputs) == (row.op, row.site, row.inputs)
         ]
         if equal_rows[1:] or any(is_call(n, *TENSOR_BUILDERS) and n is not node for n in fault.statement.nodes):
-            return None  # The line cuts another use on purpose, or it builds a new tensor from the value.
+            return None  # The line blocks another use on purpose, or it builds a new tensor from the value.
         if isinstance(node, ast.Attribute) and node.attr in names and not is_module(fault, node.value):
             changes = [n for n in fault.statement.nodes if isinstance(n, ast.Attribute) and n.value is node]
             return None if changes or fault.statement.targets[:1] == [node] else unparse(node.value)
@@ -65,11 +65,11 @@ def unwrap_call(*names: str) -> Edit:
 
 
 def _is_straight_through(nodes: Iterable[ast.AST], call: ast.AST, operand: ast.AST) -> bool:
-    """Return whether a call is the cut in ``x + cut(y - x)``, which passes the gradient to ``x`` alone on purpose.
+    """Return whether a call is the cut in ``x + cut(y - x)``, which deliberately passes the gradient to ``x`` alone.
 
     Args:
         nodes: The expressions of the statement.
-        call: The call that cuts.
+        call: The call that blocks the gradient.
         operand: The argument of the call.
     """
     if not isinstance(operand, ast.BinOp) or not isinstance(operand.op, ast.Sub):
@@ -87,9 +87,9 @@ def set_keyword(name: str, value: object, *functions: str) -> Edit:
     """Return an edit that sets a keyword argument of a call.
 
     Args:
-        name: The name of the keyword.
-        value: Its new value. If a call passes another value, that is replaced.
-        *functions: The functions whose calls get the keyword even if they do not pass it yet.
+        name: The keyword's name.
+        value: The keyword's new value, which replaces any other value in a call.
+        *functions: The functions to whose calls the keyword is added if it is missing.
     """
 
     def edit_node(fault: FaultSite, node: Any) -> Change:
@@ -108,7 +108,7 @@ def set_keyword(name: str, value: object, *functions: str) -> Edit:
 
 
 def limit_to_only_candidate(edit: Edit) -> Edit:
-    """Return an edit that applies only if it would change no other node of the same block.
+    """Return an edit that applies only if no other node in the same block could be changed.
 
     Args:
         edit: The edit.
@@ -127,12 +127,12 @@ def find_operand(fault: FaultSite, node: Any, names: tuple[str, ...]) -> ast.exp
     """Return the operand of an operation: ``x`` in ``name(x)``, ``x.name()``, ``a / x`` and ``x ** 0.5``.
 
     Args:
-        fault: The fault, for the names of its program.
+        fault: The fault, which gives access to the names of its program.
         node: The syntax node.
-        names: The names of the operations. A quotient is called "div", and a power "pow".
+        names: The names of the operations. The name of a quotient is "div", and that of a power is "pow".
 
     Returns:
-        The operand. None if the node is another operation, or a power with an exponent of 1 or more.
+        The operand, or None if the node is another operation, or a power with an exponent of 1 or more.
     """
     if isinstance(node, ast.BinOp) and type(node.op).__name__.lower() in names:
         if isinstance(node.op, ast.Div):
@@ -159,7 +159,7 @@ def replace_operand(operand_template: str, *names: str) -> Edit:
 
 
 def repeat_where_around_operand(*names: str) -> Edit:
-    """Return an edit that repeats a ``where`` around the operand of an operation whose result it hides.
+    """Return an edit that applies a ``where`` also to the operand of the operation whose result it hides.
 
     ``where(m, f(x), 0.0)`` becomes ``where(m, f(where(m, x, 1.0)), 0.0)``.
 
@@ -171,7 +171,7 @@ def repeat_where_around_operand(*names: str) -> Edit:
         operand_node = find_operand(fault, node, names)
         masks = [n for n in fault.statement.nodes if is_call(n, "where") and len(n.args) == 3]
         mask = next((n for n in masks if node in ast.walk(n)), None)
-        # The mask has the shape of the norms, and not of the vectors.
+        # The mask has the shape of the norms, not that of the vectors.
         takes_vectors = is_call(node, "norm") and (node.keywords or node.args[1:])
         if mask is None or operand_node is None or takes_vectors or is_call(operand_node, "where"):
             return None
@@ -201,9 +201,9 @@ def insert_line_before_use(line_template: str) -> Edit:
 
 
 def list_source_names(fault: FaultSite) -> list[str]:
-    """Return the names by which the program reaches the source.
+    """Return the names through which the program accesses the source.
 
-    A name that holds another object in the frame that asks is left out.
+    Names that hold another object in the asking frame are omitted.
 
     Args:
         fault: The fault.
@@ -219,7 +219,7 @@ def list_source_names(fault: FaultSite) -> list[str]:
 
 
 def make_source_leaf(fault: FaultSite, node: Any) -> Change:
-    """Make the source a leaf: compute it first, and call ``requires_grad_()`` afterwards. This is an `Edit`.
+    """Make the source a leaf by computing it first and calling ``requires_grad_()`` afterwards. This is an `Edit`.
 
     If the statement does not read the source itself, adds a line with ``retain_grad()`` instead.
 
@@ -228,7 +228,7 @@ def make_source_leaf(fault: FaultSite, node: Any) -> Change:
         node: The syntax node to change.
 
     Returns:
-        The new text; None if the edit does not apply to the node.
+        The new text, or None if the edit does not apply to the node.
     """
     name = next((name for name in list_source_names(fault) if fault.statement.bound_names == [name]), None)
     if name is None or not isinstance(node, ast.Assign):
@@ -241,14 +241,14 @@ def make_source_leaf(fault: FaultSite, node: Any) -> Change:
 
 
 def take_mean_of_return(fault: FaultSite, node: Any) -> Change:
-    """Take the mean of the value that a function returns, in a program of JAX. This is an `Edit`.
+    """Take the mean of a function's return value in a JAX program. This is an `Edit`.
 
     Args:
         fault: The fault with the statement to blame.
         node: The syntax node to change.
 
     Returns:
-        The new text; None if the edit does not apply to the node.
+        The new text, or None if the edit does not apply to the node.
     """
     if not isinstance(node, ast.Return) or fault.dialect.name != "jax":
         return None
@@ -256,20 +256,20 @@ def take_mean_of_return(fault: FaultSite, node: Any) -> Change:
     mapped_functions = {
         unparse(n.args[0]) for statement in fault.statements for n in statement.calls if is_call(n, "vmap") and n.args
     }
-    if fault.statement.function_name in mapped_functions:  # vmap calls the function with single examples.
+    if fault.statement.function_name in mapped_functions:  # vmap passes single examples to the function.
         return None
     return (node.value, f"{mean}({unparse(node.value)})") if mean and node.value is not None else None
 
 
 def replace_mask_by_where(fault: FaultSite, node: Any) -> Change:
-    """Replace ``x[m]`` by ``jnp.where(m, x, 0.0)`` if this statement or a later one sums it. This is an `Edit`.
+    """Replace ``x[m]`` by ``jnp.where(m, x, 0.0)`` if this or a later statement sums it. This is an `Edit`.
 
     Args:
         fault: The fault with the statement to blame.
         node: The syntax node to change.
 
     Returns:
-        The new text; None if the edit does not apply to the node.
+        The new text, or None if the edit does not apply to the node.
     """
     is_mask = isinstance(node, ast.Subscript) and isinstance(node.slice, (ast.Compare, ast.Name))
     sums = [
@@ -292,7 +292,7 @@ def set_argnums(fault: FaultSite, node: Any) -> Change:
         node: The syntax node to change.
 
     Returns:
-        The new text; None if the edit does not apply to the node.
+        The new text, or None if the edit does not apply to the node.
     """
     if not is_call(node, *GRADIENT_FUNCTIONS):
         return None
@@ -304,16 +304,16 @@ def set_argnums(fault: FaultSite, node: Any) -> Change:
 
 
 def set_trainable(fault: FaultSite, node: Any) -> Change:
-    """Replace the False to which ``requires_grad`` or ``trainable`` is set by True. This is an `Edit`.
+    """Set ``requires_grad`` or ``trainable`` to True instead of False. This is an `Edit`.
 
-    A statement in a loop stays, because it freezes many objects.
+    A statement in a loop is not changed, because it freezes many objects.
 
     Args:
         fault: The fault with the statement to blame.
         node: The syntax node to change.
 
     Returns:
-        The new text; None if the edit does not apply to the node.
+        The new text, or None if the edit does not apply to the node.
     """
     if fault.statement.enclosing_loops:
         return None
@@ -324,14 +324,14 @@ def set_trainable(fault: FaultSite, node: Any) -> Change:
 
 
 def convert_source_to_float(fault: FaultSite, node: Any) -> Change:
-    """Replace integers by floats in the call that creates the source: ``2`` by ``2.0``, or the dtype. An `Edit`.
+    """Make the source a float in the call that creates it, by writing ``2.0`` or a float dtype. This is an `Edit`.
 
     Args:
         fault: The fault with the statement to blame.
         node: The syntax node to change.
 
     Returns:
-        The new text; None if the edit does not apply to the node.
+        The new text, or None if the edit does not apply to the node.
     """
     makes_source = node is fault.call or {fault.source_path.partition("[")[0], fault.question.name} & set(
         fault.statement.bound_names
@@ -352,15 +352,15 @@ def convert_source_to_float(fault: FaultSite, node: Any) -> Change:
 
 
 def format_variable_assignment(name: str, value: ast.expr, operator: ast.operator | None = None) -> str:
-    """Return an assignment to a name as a call of a method of a TensorFlow variable.
+    """Return an assignment to a name as a method call on a TensorFlow variable.
 
     Args:
         name: The name of the variable.
-        value: The value that the program binds to the name.
+        value: The value that the program assigns to the name.
         operator: The operator of an augmented assignment, or None.
 
     Returns:
-        The call; "" if the operator is neither ``+=`` nor ``-=``.
+        The call, or "" if the operator is neither ``+=`` nor ``-=``.
 
     >>> format_variable_assignment("w", parse_expression("w - 0.1 * g"))
     'w.assign_sub(0.1 * g)'
@@ -393,14 +393,14 @@ def update_instead_of_rebinding(fault: FaultSite, node: Any) -> Change:
         node: The syntax node to change.
 
     Returns:
-        The new text; None if the edit does not apply to the node.
+        The new text, or None if the edit does not apply to the node.
     """
     if node is not fault.statement.node:
         return None
     if fault.replacement:
         return fault.replacement
     value, names = getattr(node, "value", None), fault.statement.bound_names
-    # For a tape, `fault.replacement` contains the assignment already.
+    # For a tape, `fault.replacement` already contains the assignment.
     if not isinstance(value, ast.BinOp) or names != [unparse(value.left)] or fault.dialect is TAPE:
         return None
     sign = {ast.Sub: "-", ast.Add: "+"}.get(type(value.op))
@@ -412,16 +412,16 @@ def update_instead_of_rebinding(fault: FaultSite, node: Any) -> Change:
 
 
 def rebind_instead_of_updating(fault: FaultSite, node: Any) -> Change:
-    """Replace an in-place change by a new tensor: ``y += 1`` by ``y = y + 1``. This is an `Edit`.
+    """Create a new tensor instead of changing one in place: ``y = y + 1`` for ``y += 1``. This is an `Edit`.
 
-    If the statement sets an item, adds a line that clones the tensor first.
+    If the statement sets an item, a line is added before it that clones the tensor.
 
     Args:
         fault: The fault with the statement to blame.
         node: The syntax node to change.
 
     Returns:
-        The new text; None if the edit does not apply to the node.
+        The new text, or None if the edit does not apply to the node.
     """
     target: ast.expr
     if isinstance(node, ast.AugAssign):
@@ -439,14 +439,14 @@ def rebind_instead_of_updating(fault: FaultSite, node: Any) -> Change:
 
 
 def reuse_tensor_for_copy(fault: FaultSite, node: Any) -> Change:
-    """Replace a new tensor of old values by the old tensor, or by ``torch.stack`` of several. This is an `Edit`.
+    """Replace a copy by the original tensor, or by a ``torch.stack`` of the originals. This is an `Edit`.
 
     Args:
         fault: The fault with the statement to blame.
         node: The syntax node to change.
 
     Returns:
-        The new text; None if the edit does not apply to the node.
+        The new text, or None if the edit does not apply to the node.
     """
     stack_path, row = spell_path_for_program(fault, "torch.stack"), fault.row
     if (
@@ -468,14 +468,14 @@ def reuse_tensor_for_copy(fault: FaultSite, node: Any) -> Change:
 
 
 def squeeze_column(fault: FaultSite, node: Any) -> Change | None:
-    """Turn the column of an operation that combines a column and a row into a row. This is an `Edit`.
+    """Turn the column into a row in an operation that combines a column and a row. This is an `Edit`.
 
     Args:
         fault: The fault with the statement to blame.
         node: The syntax node to change.
 
     Returns:
-        The new text; None if the edit does not apply to the node.
+        The new text, or None if the edit does not apply to the node.
     """
     row: Any = fault.row
     columns = [side for side, row_index in enumerate(row.inputs[:2]) if len(fault.question.rows[row_index].shape) == 2]
@@ -492,7 +492,7 @@ def clear_gradients_after_step(fault: FaultSite, node: Any) -> Change | None:
         node: The syntax node to change.
 
     Returns:
-        The new text; None if the edit does not apply to the node.
+        The new text, or None if the edit does not apply to the node.
     """
     is_statement = isinstance(fault.statement.node, ast.Expr) and node is fault.statement.node.value
     is_step = is_statement and is_call(node, "step") and isinstance(node.func, ast.Attribute) and not node.args
@@ -500,16 +500,16 @@ def clear_gradients_after_step(fault: FaultSite, node: Any) -> Change | None:
 
 
 def sample_with_gradient(fault: FaultSite, node: Any) -> Change | None:
-    """Replace ``sample`` by ``rsample``, which a gradient passes. This is an `Edit`.
+    """Replace ``sample`` by ``rsample``, which passes gradients. This is an `Edit`.
 
-    It does not apply to discrete distributions, or in a block in which the program switches autograd off.
+    The edit does not apply to discrete distributions, or inside a block that switches autograd off.
 
     Args:
         fault: The fault with the statement to blame.
         node: The syntax node to change.
 
     Returns:
-        The new text; None if the edit does not apply to the node.
+        The new text, or None if the edit does not apply to the node.
     """
     paused = fault.statement.find_enclosing_block("no_grad", "inference_mode")
     if not is_call(node, "sample") or not isinstance(node.func, ast.Attribute) or paused:

@@ -27,12 +27,12 @@ _find_index_op = re.compile("(?i)embedding|gather|getitem|slice|index|take|one_?
 
 
 class Fix(NamedTuple):
-    """The change of one line of a program.
+    """A change to one line of a program.
 
     Attributes:
-        line: The number of the line.
-        text: The lines that replace it; "" to delete it.
-        sentence: A sentence that describes the change, if `text` cannot be shown as a patch.
+        line: The line number.
+        text: The replacement lines, or "" to delete the line.
+        sentence: A sentence that describes the change if `text` cannot be shown as a patch.
     """
 
     line: int
@@ -48,9 +48,9 @@ class FaultSite:
         question: The question that the finding answers.
         cause: The cause, as the bridges name it.
         statement: The statement to blame.
-        row: The recorded operation, if it is known.
-        call: The expression that ran the operation, if it is known.
-        replacement: The statement to write instead, if the sentence of the finding contains it.
+        row: The recorded operation, if known.
+        call: The expression that ran the operation, if known.
+        replacement: The replacement statement, if the finding's sentence contains it.
     """
 
     question: Question
@@ -72,7 +72,7 @@ class FaultSite:
 
     @cached_property
     def source_path(self) -> str:
-        """The expression by which the program reaches the source, or the name of the source."""
+        """The expression through which the program accesses the source, or the name of the source."""
         handle = self.question.adapter.to_handle(self.question.source)
         return find_access_path(self.question, handle) or self.question.name
 
@@ -92,20 +92,20 @@ class FaultSite:
         return [line.rstrip("\n") for line in read_source_lines(self.statement.file)]
 
     def list_input_arrays(self) -> list[OptionalArray]:
-        """Return the elements of each input of the operation as float64; None for an input whose elements are gone."""
+        """Return the elements of each of the operation's inputs as float64, or None if they no longer exist."""
         return [to_float_array(self.question.rows[index].value) for index in (self.row.inputs if self.row else [])]
 
     def find_result_array(self) -> OptionalArray:
-        """Return the elements of the operation's result as float64; None if they are gone."""
+        """Return the elements of the operation's result as float64, or None if they no longer exist."""
         return None if self.row is None else to_float_array(self.row.value)
 
     def find_readers_of_bound_names(self, *names: str) -> list[Statement]:
-        """Return the other statements that read a name or attribute that this statement binds.
+        """Return the other statements that read a name or attribute assigned by this statement.
 
-        Attributes are compared by their last name, so that the name of their object does not matter.
+        Attributes are compared by their last name, so the name of the object does not matter.
 
         Args:
-            *names: Further names that count as bound.
+            *names: Further names that count as assigned.
         """
         bound_names = {*names, *(find_last_name(target) or unparse(target) for target in self.statement.targets)}
         others = [statement for statement in self.program.statements if statement is not self.statement]
@@ -116,11 +116,11 @@ class FaultSite:
         ]
 
 
-# The text that replaces a node, or another node and the text that replaces that one; None if nothing changes.
+# The text that replaces a node, or another node and the text that replaces that one, or None if nothing changes.
 Change = str | tuple[ast.AST, str] | None
 # An edit receives one syntax node of the statement to blame and returns its change.
 Edit = Callable[[FaultSite, Any], Change]
-# A plan looks at the whole program and returns its fix.
+# A plan reads the whole program and returns its fix.
 Plan = Callable[[FaultSite], Fix | None]
 
 
@@ -128,7 +128,7 @@ Plan = Callable[[FaultSite], Fix | None]
 
 
 def is_call(node: ast.AST | None, *names: str) -> TypeGuard[ast.Call]:
-    """Return whether a node is a call of a function or method with one of these last names.
+    """Return whether a node calls a function or method with one of these names.
 
     Args:
         node: The syntax node, or None.
@@ -138,10 +138,10 @@ def is_call(node: ast.AST | None, *names: str) -> TypeGuard[ast.Call]:
 
 
 def is_module(fault: FaultSite, node: ast.AST) -> bool:
-    """Return whether an expression is a module or a part of a module, such as ``np`` or ``tf.math``.
+    """Return whether an expression is a module or submodule, such as ``np`` or ``tf.math``.
 
     Args:
-        fault: The fault, for the names of its program.
+        fault: The fault, which gives access to the names of its program.
         node: The expression.
     """
     root, _, suffix = unparse(node).partition(".")
@@ -153,8 +153,8 @@ def find_call_operand(fault: FaultSite, call: ast.AST | None) -> ast.expr | None
     """Return the operand of a call: ``x`` in ``f(x)``, ``module.f(x)``, ``x.f()`` and ``self.f(x)``.
 
     Args:
-        fault: The fault, for the names of its program.
-        call: The syntax node. For any node but a call, the result is None.
+        fault: The fault, which gives access to the names of its program.
+        call: The syntax node. If it is not a call, the result is None.
     """
     if not isinstance(call, ast.Call):
         return None
@@ -168,11 +168,11 @@ def spell_path_for_program(fault: FaultSite, path: str) -> str | None:
     """Return a function's path as the program would write it.
 
     Args:
-        fault: The fault, for the names and imports of its program.
+        fault: The fault, which gives access to the names and imports of its program.
         path: The path as most programs write it, such as ``jnp.log``.
 
     Returns:
-        The path, possibly with the full name of the module. None if the program does not import the module.
+        The path, possibly with the full name of the module, or None if the program does not import the module.
     """
     root, _, suffix = path.partition(".")
     module, imported = fault.dialect.modules.get(root, root), fault.program.imported_modules
@@ -206,13 +206,13 @@ def replace_node_in_line(fault: FaultSite, node: Any, text: str) -> Fix | None:
     """Replace a statement or an expression in its line.
 
     Args:
-        fault: The fault, for the lines of its program.
+        fault: The fault, which gives access to the lines of its program.
         node: The statement or expression.
-        text: The new text. It is put in brackets if an operation around it requires that.
+        text: The new text. Brackets are added if the surrounding operation requires them.
 
     Returns:
-        The changed line; "" if it became ``h = h``. None if the node spans several lines, if nothing changes, or if
-        the program could not be parsed afterwards.
+        The changed line, or "" if it became ``h = h``. None if the node spans several lines, if nothing changes, or if
+        the changed program could not be parsed.
     """
     lines = fault.lines
     line = lines[node.lineno - 1]
@@ -236,10 +236,10 @@ def replace_node_in_line(fault: FaultSite, node: Any, text: str) -> Fix | None:
 
 
 def _add_needed_brackets(fault: FaultSite, node: ast.expr, text: str) -> str:
-    """Return the text of an expression, in brackets if the operation around it would otherwise split it."""
+    """Return an expression's text, in brackets if the surrounding operation would otherwise split it."""
     try:
         parsed_node = parse_expression(text)
-    except SyntaxError:  # The text may be several arguments of a call, as in ``x, dim=0``.
+    except SyntaxError:  # The text may contain several arguments of a call, as in ``x, dim=0``.
         return text
     parents = (n for n in fault.statement.nodes for part in ast.iter_child_nodes(n) if part is node)
     splits_text = any(isinstance(n, _OPERATOR_NODES) or (isinstance(n, ast.Call) and n.func is node) for n in parents)
@@ -248,16 +248,17 @@ def _add_needed_brackets(fault: FaultSite, node: ast.expr, text: str) -> str:
 
 
 def apply_edit_to_statement(fault: FaultSite, edit: Edit) -> Fix | None:
-    """Apply an edit to the one node of the statement that it can change.
+    """Apply an edit to the only node in the statement that the edit can change.
 
-    If it can change several nodes, it changes the node that ran, or else the node that contains all others.
+    If the edit can change several nodes, it is applied to the node that ran, or else to the node that contains all the
+    others.
 
     Args:
         fault: The fault with the statement.
         edit: The edit.
 
     Returns:
-        The changed line. None if the edit changes no node, or if no changed node contains all others.
+        The changed line, or None if the edit changes no node, or if none of the nodes contains all the others.
     """
     changes = [(node, replacement) for node in fault.statement.nodes if (replacement := edit(fault, node)) is not None]
     changes = [change for change in changes if change[0] is fault.call] or changes

@@ -1,4 +1,4 @@
-"""Rewrite a line that converts a value to NumPy or Python with the framework's functions."""
+"""Use the framework's functions in a line that converts a value to NumPy or Python."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ CONVERSION_NAMES = ("numpy", "float", "int", "item", "tolist")
 _TENSORFLOW_NAME_OF_METHOD = {"flatten": "reshape", "ravel": "reshape", "astype": "cast", "copy": "identity"}
 _TENSORFLOW_NAME_OF_METHOD |= {f: f for f in ("transpose", "reshape", "squeeze")}
 _TENSORFLOW_NAME_OF_METHOD |= {f: f"reduce_{f}" for f in ("mean", "sum", "max", "min")}
-# No gradient passes these functions of NumPy in any framework.
+# No framework passes gradients through its versions of these NumPy functions.
 FLAT_FUNCTIONS = [
     *STEP_FUNCTIONS,
     *"argmax argmin argsort nonzero searchsorted digitize around histogram bincount unique".split(),
 ]
-# These functions of NumPy have other arguments in PyTorch and TensorFlow.
+# These NumPy functions take different arguments in PyTorch and TensorFlow.
 _DIFFERENT_FUNCTIONS = "vstack hstack concatenate tensordot inner outer normal uniform randn".split()
 _BUILTINS_FOR_TENSORS = "abs sum pow max min print float range zip enumerate isinstance repr bool list".split()
 _TENSOR_PACKAGES = ("minitape", "tensorflow", "keras", "torch", "jax", "functools")
@@ -60,7 +60,7 @@ def _has_conversion(node: ast.AST) -> bool:
 
 
 def _find_root_package(fault: FaultSite, function: ast.AST) -> str:
-    """Return the package that defines a function such as ``np.mean``; "" if it is not a function of a module."""
+    """Return the package that defines a function such as ``np.mean``, or "" for a function outside modules."""
     root = unparse(function).partition(".")[0] if isinstance(function, ast.Attribute) else ""
     value = fault.names.get(root) if root else None
     module_name = value.__name__ if isinstance(value, ModuleType) else ""
@@ -70,8 +70,8 @@ def _find_root_package(fault: FaultSite, function: ast.AST) -> str:
 def _is_non_tensor_function(fault: FaultSite, node: ast.AST) -> bool:
     """Return whether a function or method does not accept tensors.
 
-    Most built-in functions, functions of other libraries, and functions of the program that use NumPy do not accept
-    tensors. In TensorFlow, methods that only arrays have do not accept them either.
+    Tensors are not accepted by most built-in functions, by other libraries, or by the program's own functions that use
+    NumPy. In TensorFlow, they also lack some methods of arrays.
     """
     node = node.func if isinstance(node, ast.Call) else node
     functions = fault.program.definitions.get(find_last_name(node), [])
@@ -94,15 +94,15 @@ def convert_to_framework(fault: FaultSite, node: ast.AST) -> ast.expr | None:
     """Rewrite an expression so that its value stays in the framework.
 
     Args:
-        fault: The fault, for the dialect and the program.
+        fault: The fault, which gives access to the dialect and the program.
         node: The expression.
 
     Returns:
-        The new expression. None if nothing leaves the framework, or if the expression cannot be rewritten.
+        The new expression, or None if nothing leaves the framework, or if the expression cannot be rewritten.
     """
     for part in ast.walk(node):
         if isinstance(part, _NESTED_NODES) and any(_convert_leaving_call(fault, n) is not None for n in ast.walk(part)):
-            return None  # Other statements use the converted parts.
+            return None  # Other statements use the converted items.
     converted = ast.fix_missing_locations(rewrite_tree(node, lambda n: _convert_leaving_call(fault, n)))
     makes_text = any(
         isinstance(n, (ast.JoinedStr, ast.Compare, ast.Mod)) or is_call(n, *FLAT_FUNCTIONS, "format", "predict")
@@ -115,9 +115,9 @@ def convert_to_framework(fault: FaultSite, node: ast.AST) -> ast.expr | None:
 
 
 def _convert_leaving_call(fault: FaultSite, node: ast.AST) -> ast.AST | None:
-    """Return the replacement of a conversion, of a call of NumPy, or of a call that builds a new tensor.
+    """Return the replacement for a conversion, a NumPy call, or a call that builds a new tensor.
 
-    Returns None if the node stays as it is.
+    Returns None if the node needs no change.
     """
 
     def convert_part(part: Any) -> Any:
@@ -157,10 +157,10 @@ def _convert_leaving_call(fault: FaultSite, node: ast.AST) -> ast.AST | None:
 def _convert_tensor_builder(
     fault: FaultSite, node: ast.Call, arguments: list[Any], keywords: list[Any]
 ) -> ast.AST | None:
-    """Return the argument of a call that builds a new tensor, such as ``constant(h.numpy())``, converted.
+    """Return the converted argument of a call that builds a new tensor, such as ``constant(h.numpy())``.
 
     In TensorFlow, the argument is wrapped in ``tf.convert_to_tensor`` if it may be a list or a variable. Returns None
-    if the call stays as it is.
+    if the call needs no change.
     """
     argument, converted = node.args[0], arguments[0]
     is_changed = unparse(converted) != unparse(argument)
@@ -177,13 +177,13 @@ def _convert_tensor_builder(
 
 
 def find_convertible_call_and_text(fault: FaultSite) -> tuple[ast.expr, str] | None:
-    """Return the outermost call in the statement to blame that can be rewritten, and its new text.
+    """Return the outermost rewritable call in the statement to blame, and its new text.
 
     Args:
         fault: The fault with the statement.
 
     Returns:
-        The call and the text. None if no call can be rewritten, or if a call around it accepts only arrays.
+        The call and its new text, or None if no call can be rewritten or if an enclosing call accepts only arrays.
     """
     calls = [n for n in fault.statement.nodes if isinstance(n, ast.Call)]
     for call in [n for n in calls if fault.call is None or fault.call in ast.walk(n)]:
@@ -194,13 +194,13 @@ def find_convertible_call_and_text(fault: FaultSite) -> tuple[ast.expr, str] | N
 
 
 def convert_line_to_framework(fault: FaultSite) -> Fix | None:
-    """Rewrite the line to blame with the framework's functions instead of NumPy and Python. This is a `Plan`.
+    """Replace NumPy and Python by the framework's functions in the line to blame. This is a `Plan`.
 
     Args:
         fault: The fault with the line.
 
     Returns:
-        The fix. None if the line cannot be rewritten, or if a statement that reads its result may need an array.
+        The fix, or None if the line cannot be rewritten, or if a statement that reads its result may need an array.
     """
     statement = fault.statement
     names = {find_last_name(target) or unparse(target) for target in statement.targets}
@@ -216,7 +216,7 @@ def convert_line_to_framework(fault: FaultSite) -> Fix | None:
         return None
     if appends:
         names.add(find_last_name(value.func.value) or unparse(value.func.value))
-    # The name may stand for a variable itself, or for a list of them.
+    # The name may refer to a variable or to a list of variables.
     is_reference = appends or isinstance(converted, BINDABLE_NODES)
     nodes = [n for reader in fault.find_readers_of_bound_names(*names) for n in reader.nodes]
     needs_array = any(_does_use_need_array(fault, n, names, is_reference) for n in nodes)
@@ -224,7 +224,7 @@ def convert_line_to_framework(fault: FaultSite) -> Fix | None:
 
 
 def _does_use_need_array(fault: FaultSite, node: ast.AST, names: set[str], is_reference: bool) -> bool:
-    """Return whether a node uses one of some names in a way that needs an array, or that converts it again."""
+    """Return whether a node uses any of the names in a way that needs an array or converts it again."""
     if isinstance(node, ast.AugAssign):
         return is_reference and find_last_name(node.target) in names
     if isinstance(node, ast.Subscript):

@@ -1,4 +1,4 @@
-"""Edits of lines that compute steps or NaNs. They also read the recorded values."""
+"""Define edits of lines that compute steps or NaNs. These edits also read the recorded values."""
 
 from __future__ import annotations
 
@@ -28,18 +28,19 @@ def format_straight_through(fault: FaultSite, step: ast.expr, x: ast.expr | None
     """Return a straight-through estimator, such as ``x + stop_gradient(round(x) - x)``.
 
     Args:
-        fault: The fault, for the dialect and the program.
-        step: The expression of the step, such as ``round(x)``.
+        fault: The fault, which gives access to the dialect and the program.
+        step: The step expression, such as ``round(x)``.
         x: The operand of the step, or None.
 
     Returns:
-        The text of the expression. None if `x` is None, if the operand must not run a second time, or if the
+        The text of the expression, or None if `x` is None, if the operand must not be evaluated twice, or if the
         program does not import the framework's function.
     """
     if x is None:
         return None
     calls = [n.func for n in ast.walk(x) if isinstance(n, ast.Call)]
-    # A second run of a random function returns other numbers, and a function of the program may have effects.
+    # A second call of a random function returns different numbers, and the program's own functions may have side
+    # effects.
     if any(isinstance(function, ast.Name) or find_last_name(function) in _RANDOM_FUNCTIONS for function in calls):
         return None
     inner = f"({unparse(step)}) - ({unparse(x)})"
@@ -52,11 +53,11 @@ def format_straight_through(fault: FaultSite, step: ast.expr, x: ast.expr | None
 
 
 def find_step_operand(fault: FaultSite, node: Any) -> ast.expr | None:
-    """Return the operand of a step such as ``round(x)``; for ``a // b``, the quotient ``a / b``.
+    """Return the operand of a step such as ``round(x)``. For ``a // b``, return the quotient ``a / b``.
 
     Args:
-        fault: The fault, for the names of its program.
-        node: The expression of the step.
+        fault: The fault, which gives access to the names of its program.
+        node: The step expression.
     """
     pair = [node.left, node.right] if isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv) else []
     pair = list(node.args) if is_call(node, "floordiv", "floor_divide") else pair
@@ -64,14 +65,14 @@ def find_step_operand(fault: FaultSite, node: Any) -> ast.expr | None:
 
 
 def pass_straight_through(fault: FaultSite, node: Any) -> Change:
-    """Replace a step, or a cast to integers, by a straight-through estimator. This is an `Edit`.
+    """Replace a step function or a cast to integers by a straight-through estimator. This is an `Edit`.
 
     Args:
         fault: The fault with the statement to blame.
         node: The syntax node to change.
 
     Returns:
-        The new text; None if the edit does not apply to the node.
+        The new text, or None if the edit does not apply to the node.
     """
     is_cast = fault.cause.startswith("integer") and is_integer_cast(node) and isinstance(node.func, ast.Attribute)
     is_step = (
@@ -111,14 +112,14 @@ def is_integer_cast(node: ast.AST) -> bool:
 
 
 def require_zero_input(edit: Edit, input_index: int = 0) -> Edit:
-    """Return an edit that applies only if an input of the operation has a zero.
+    """Return an edit that applies only if an input of the operation contains a zero.
 
     The input must have been computed from the source, and its smallest element must be zero. The edit does not apply if
-    an exp, a product or a root computed the zero. Their own derivative is then zero or infinite.
+    an exp, a product or a root computed the zero, because the derivative of that operation is then zero or infinite.
 
     Args:
         edit: The edit.
-        input_index: The number of the input.
+        input_index: The index of the input.
     """
 
     def edit_at_zero(fault: FaultSite, node: Any) -> Change:
@@ -136,7 +137,8 @@ def require_zero_input(edit: Edit, input_index: int = 0) -> Edit:
 def require_nonzero_result(edit: Edit) -> Edit:
     """Return an edit that applies only if the operation's result has an element that is not zero.
 
-    If all results of a root are zero, the derivative of its operand is usually zero as well, so the edit cannot help.
+    If all results of a root are zero, the derivative of its operand is usually zero as well, so that the edit would not
+    help.
 
     Args:
         edit: The edit.
@@ -154,7 +156,8 @@ def require_nonzero_result(edit: Edit) -> Edit:
 def exclude_tensorflow(edit: Edit) -> Edit:
     """Return an edit that applies to every framework except TensorFlow.
 
-    TensorFlow can undo the edit: if it compiles ``tf.norm(a - b + 1e-12)``, it may add the number to ``b`` first.
+    TensorFlow can undo the edit: when it compiles ``tf.norm(a - b + 1e-12)``, it may combine the constant with ``b``
+    first.
 
     Args:
         edit: The edit.
@@ -169,11 +172,11 @@ def exclude_tensorflow(edit: Edit) -> Edit:
 
 
 def find_smallest_input_element(fault: FaultSite, input_index: int = 0) -> float:
-    """Return the smallest element of an input of the operation; -inf if no elements are known.
+    """Return the smallest element of one of the operation's inputs, or -inf if no elements are known.
 
     Args:
         fault: The fault with the operation.
-        input_index: The number of the input among the inputs with known elements.
+        input_index: The index of the input among the inputs with known elements.
     """
     minima = [float(np.min(array)) for array in fault.list_input_arrays() if array is not None and array.size]
     return minima[input_index] if minima else -np.inf

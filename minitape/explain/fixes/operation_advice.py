@@ -1,6 +1,6 @@
-"""Advise on the operation to blame: what to write instead, or what to look at.
+"""Advise on the operation to blame: what to write instead, or what to check.
 
-One table serves every framework. If none of its rows fits, the sentence of the cause is used.
+One table serves all frameworks. If none of its rows fits, the cause's own sentence is used.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .fault_site import FaultSite, find_call_operand, is_call, is_result_used_as
 from .host_conversion_fixes import FLAT_FUNCTIONS, find_convertible_call_and_text
 from .numeric_fixes import find_smallest_input_element, find_step_operand, format_straight_through, is_integer_cast
 
-# The fields of the sentences. If a reader returns None, the sentence does not fit.
+# Readers of the sentence fields. If a reader returns None, the sentence does not fit.
 _FIELD_READERS: dict[str, Callable[[FaultSite, Any], str | None]] = {
     "it": lambda fault, node: unparse(node),
     "x": lambda fault, node: _to_source_text(find_step_operand(fault, node)),
@@ -38,10 +38,10 @@ class OperationFix(NamedTuple):
     """A row of the table.
 
     Attributes:
-        causes: The causes to which it applies, separated by spaces.
-        name_pattern: A pattern for the name of the operation, in lower case and without underscores.
+        causes: The causes to which the row applies, separated by spaces.
+        name_pattern: A pattern that matches the operation's name in lower case without underscores.
         sentence: The advice, with fields of `_FIELD_READERS`.
-        applies: Returns whether the row applies to a node of the statement to blame.
+        applies: A function that returns whether the row applies to a node of the statement to blame.
     """
 
     causes: str
@@ -53,19 +53,19 @@ class OperationFix(NamedTuple):
 def find_advice_for_fault(fault: FaultSite) -> str | None:
     """Return the advice of the first row of the table that fits the statement to blame.
 
-    Rows and expressions that name the recorded operation are tried first.
+    Rows and expressions that match the name of the recorded operation are tried first.
 
     Args:
         fault: The fault with the statement.
 
     Returns:
-        The advice with its fields filled in; None if no row fits.
+        The advice with its fields filled in, or None if no row fits.
     """
     op_name = "" if fault.row is None else _normalize_name(fault.row.op)
     rows = [row for row in OPERATION_FIXES if fault.cause in row.causes.split()]
     rows.sort(key=lambda row: not re.fullmatch(row.name_pattern, op_name))
     nodes: list[Any] = [n for n in fault.statement.nodes if isinstance(n, (ast.expr, ast.stmt))]
-    if fault.call is not None:  # Only the expression that ran, and the expressions around it, can be to blame.
+    if fault.call is not None:  # Only the expression that ran and its enclosing expressions can be to blame.
         call_nodes = [*ast.walk(fault.call)]
         nodes = [node for node in nodes if node in call_nodes or fault.call in ast.walk(node)]
     nodes.sort(key=lambda node: (node is not fault.call, find_called_operation_name(node) != op_name))
@@ -104,14 +104,14 @@ def _to_source_text(node: ast.AST | None) -> str | None:
 
 
 def _find_divisor(node: ast.BinOp | ast.Call) -> ast.expr | None:
-    """Return the second operand of a quotient, an operator or a call; None if a call has only one argument."""
+    """Return the second operand of an operator or call, or None if a call has only one argument."""
     if isinstance(node, ast.BinOp):
         return node.right
     return node.args[1] if len(node.args) > 1 else None
 
 
 def _format_maximized_value(node: ast.AST, x: ast.expr | None) -> str | None:
-    """Return the text of the value that a selection maximizes; for a minimum, its negated argument."""
+    """Return the text of the value that a selection maximizes. For a minimum, that is its negated argument."""
     text = _to_source_text(ast.UnaryOp(ast.USub(), x) if x and "min" in find_called_operation_name(node) else x)
     return text and text.removeprefix("--")
 
@@ -126,11 +126,11 @@ def format_soft_comparison(fault: FaultSite, node: Any) -> str | None:
     ``x > 0.5`` becomes ``tf.sigmoid((x - 0.5) / 0.1)``.
 
     Args:
-        fault: The fault, for the dialect and the program.
-        node: The comparison: an operator or a call such as ``greater(a, b)``.
+        fault: The fault, which gives access to the dialect and the program.
+        node: The comparison, which may be an operator or a call such as ``greater(a, b)``.
 
     Returns:
-        The text of the expression; None if the node does not compare two values by their order.
+        The text of the expression, or None if the node does not compare two values by their order.
     """
     if isinstance(node, ast.Compare):
         sides = [node.left, *node.comparators]
@@ -153,7 +153,7 @@ def _are_indices_taken(fault: FaultSite, node: Any) -> bool:
 
 
 def _yields_truth_value(node: ast.AST) -> bool:
-    """Return whether an expression computes a truth value, which blocks the gradient again."""
+    """Return whether an expression computes a truth value, which would block the gradient again."""
     return isinstance(node, ast.Compare) or find_called_operation_name(node) in ("equal", "notequal")
 
 
@@ -163,7 +163,7 @@ def _is_source_float(fault: FaultSite) -> bool:
 
 
 def _find_converted_text(fault: FaultSite, node: Any) -> str | None:
-    """Return the text that keeps a call in the framework; None if the node is not the call to rewrite."""
+    """Return the text that keeps a call in the framework, or None if the node is not the call to rewrite."""
     call_and_text = find_convertible_call_and_text(fault)
     if call_and_text is None or call_and_text[0] is not node:
         return None

@@ -19,17 +19,18 @@ if TYPE_CHECKING:
 class Adapter:
     """Answer the questions of the checks about a framework's objects and operations.
 
-    A member without a default raises NotImplementedError: a framework only defines the members that its checks use.
+    Members without a default raise NotImplementedError, because a framework defines only the members that its checks
+    use.
 
     Attributes:
         framework: The name of the framework, one of `causes.cause.FRAMEWORKS`.
         dialect: How the framework writes the functions that fixes need.
         module: The usual name of the framework's module in programs.
         zero_mechanisms: The operations that make adjoints zero, by the cause of the zeros.
-        class_loss_ops: The losses that compare classes.
-        cancelling_scopes: The layers whose shares cancel.
+        class_loss_ops: Losses over classes, such as a cross-entropy.
+        cancelling_scopes: The layers in which shares cancel.
         unused_cause: The cause to report if the target does not depend on the source.
-        escape_cause: The cause to report if a value left.
+        escape_cause: The cause to report if a value left the framework.
     """
 
     framework: str
@@ -42,11 +43,11 @@ class Adapter:
     escape_cause: str
 
     def list_names_and_values(self) -> Iterable[tuple[str, Any]]:
-        """Return the names of the program that asks, each with the value that it holds."""
+        """Return the names and values of the asking program's variables."""
         raise NotImplementedError
 
     def to_handle(self, value: Any) -> Any:
-        """Return the object by which a value is compared, such as the variable behind a wrapper.
+        """Return the object to compare in place of a value, such as the variable behind a wrapper.
 
         Args:
             value: The object.
@@ -78,7 +79,7 @@ class Adapter:
         raise NotImplementedError
 
     def find_creation_sites(self, obj: Any) -> Sequence[Site]:
-        """Return the statements that created an object; empty if the framework does not record that.
+        """Return the statements that created an object, or an empty list if the framework does not record that.
 
         Args:
             obj: The tensor or variable.
@@ -94,7 +95,7 @@ class Adapter:
         raise NotImplementedError
 
     def is_literal(self, row: RecordedRow) -> bool:
-        """Return whether a row is a number in the program's text.
+        """Return whether a row comes from a number literal in the program.
 
         Args:
             row: The row.
@@ -110,7 +111,7 @@ class Adapter:
         raise NotImplementedError
 
     def find_block_call_stack(self) -> list[Site]:
-        """Return the statements that ran when the tape began, the outermost first."""
+        """Return the statements that were running when the tape began, the outermost first."""
         raise NotImplementedError
 
     def find_block_site(self) -> Site:
@@ -120,11 +121,11 @@ class Adapter:
     def was_source_created_again_by(
         self, question: Question, leaf: RecordedRow, statement: Statement, source_clock: int, leaf_clock: int
     ) -> bool:
-        """Return whether a leaf that a statement created again took the place of the source.
+        """Return whether a statement ran again and created a leaf that took the place of the source.
 
         Args:
             question: The question about the source.
-            leaf: The leaf that the statement created later or earlier.
+            leaf: The leaf that the same statement created earlier or later.
             statement: The statement.
             source_clock: When the source was created.
             leaf_clock: When the leaf was created.
@@ -132,13 +133,13 @@ class Adapter:
         raise NotImplementedError
 
     def find_last_return_of_rule(self, row: RecordedRow) -> Site:
-        """Return the line of the last return statement in the program's own derivative rule of an operation.
+        """Return the line of the last return statement in the program's custom derivative rule for an operation.
 
         Args:
             row: The row of the operation.
 
         Returns:
-            The site; `NOWHERE` if the program has no rule for the operation.
+            The site, or `NOWHERE` if the program has no rule for the operation.
         """
         raise NotImplementedError
 
@@ -150,7 +151,7 @@ class Adapter:
             finding: The finding.
 
         Returns:
-            The values of the fields, by name. The field "kind" selects one of the cause's sentences.
+            The field values, by name. The field "kind" selects one of the cause's sentences.
         """
         return finding.sentence_fields
 
@@ -158,7 +159,7 @@ class Adapter:
         """Return the program's name for an operation.
 
         Args:
-            question: The question with the row.
+            question: The question that contains the row.
             row: The row of the operation.
         """
         return finding_sentences.describe_operation(question, row)

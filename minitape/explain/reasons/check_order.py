@@ -1,8 +1,9 @@
-"""Run the checks for the cause of a missing or wrong gradient, in one order for every framework.
+"""Run the checks that find the cause of a missing or wrong gradient, in one order for every framework.
 
-`CHECKS` lists them. Each check receives the question and the `FrameworkChecks` of its framework, looks for one cause
-and returns a finding or None; the first finding is the answer. The checks contain what all frameworks share. What only
-a framework knows, such as which tensors are tracked, it adds by overriding a method of `FrameworkChecks`.
+`CHECKS` lists the checks. Each check receives the question and the `FrameworkChecks` of its framework, looks for one
+cause and returns a finding or None. The first finding is the answer. The checks contain only the logic that all
+frameworks share. A framework adds its own knowledge, such as which tensors are tracked, by overriding methods of
+`FrameworkChecks`.
 """
 
 from __future__ import annotations
@@ -19,13 +20,13 @@ FrameworkQuestion = Any  # Each framework has its own type of question, with its
 
 
 class FrameworkChecks:
-    """The part of the checks that only one framework knows. By default, there is nothing to find.
+    """The framework-specific checks. By default, they find nothing.
 
-    A framework assigns its own functions: ``find_untracked_source = staticmethod(find_unwatched_source)``. The question
-    that they receive is the framework's own, with its own adapter.
+    A framework assigns its own functions, as in ``find_untracked_source = staticmethod(find_unwatched_source)``. These
+    functions receive the framework's own type of question, with its own adapter.
 
     Attributes:
-        reports_every_escape: Whether all values that left are reported, and not only the first.
+        reports_every_escape: Whether all values that left the framework are reported, and not only the first.
     """
 
     reports_every_escape = False
@@ -63,7 +64,7 @@ class FrameworkChecks:
         return None
 
     def find_missing_derivative(self, question: FrameworkQuestion) -> Finding | None:
-        """Find an operation on the path that passed no gradient, although no edge of the path is a break.
+        """Find an operation on the path that passed no gradient, although no edge on the path is a break.
 
         Args:
             question: The question about the source.
@@ -71,24 +72,24 @@ class FrameworkChecks:
         return None
 
     def specialize_break(self, question: FrameworkQuestion, finding: Finding) -> None:
-        """Change the finding about a break in place to the framework's own terms.
+        """Modify the finding about a break in place, so that it uses the framework's own terms.
 
         Args:
             question: The question about the source.
-            finding: What the shared checks have found.
+            finding: The finding of the shared checks.
         """
 
     def find_cause_behind_break(self, question: FrameworkQuestion, finding: Finding) -> Finding:
-        """Return the finding that explains a break best: the finding itself, or one that goes deeper.
+        """Return the finding that best explains a break: the given finding or a more fundamental one.
 
         Args:
             question: The question about the source.
-            finding: What the shared checks have found.
+            finding: The finding of the shared checks.
         """
         return finding
 
     def has_known_target(self, question: FrameworkQuestion) -> bool:
-        """Return whether it is known what computed the target.
+        """Return whether the operation that computed the target is known.
 
         Args:
             question: The question about the source.
@@ -96,25 +97,25 @@ class FrameworkChecks:
         return bool(question.target_rows)
 
     def rank_escapes(self, question: FrameworkQuestion, escapes: list[Escape]) -> Iterable[Escape]:
-        """Return the escapes in the order in which they are likely to be to blame.
+        """Return the escapes, those most likely to be to blame first.
 
         Args:
             question: The question about the source.
-            escapes: The values computed from the source that left, in the order of time.
+            escapes: The values computed from the source that left the framework, in chronological order.
         """
         return escapes
 
     def does_escape_matter(self, question: FrameworkQuestion, escape: Escape) -> bool:
-        """Return whether a value that left came back to the target, or decided what ran.
+        """Return whether a value that left the framework came back to the target, or decided which code ran.
 
         Args:
             question: The question about the source.
-            escape: A value computed from the source that left.
+            escape: A value that was computed from the source and left the framework.
         """
         return checks.does_escape_reach_target(question, escape)
 
     def build_escape_finding(self, question: FrameworkQuestion, escapes: Sequence[Escape]) -> Finding:
-        """Return the finding about the escapes that matter. There is at least one.
+        """Return the finding about the escapes that matter.
 
         Args:
             question: The question about the source.
@@ -123,7 +124,7 @@ class FrameworkChecks:
         return Finding(question.adapter.escape_cause, escapes[0].site, escapes[0].row, escapes[0].method)
 
     def find_replaced_source(self, question: FrameworkQuestion) -> Finding | None:
-        """Find another object that was used in place of the source. The source itself was not used.
+        """Find another object that was used in place of the source, which was not used itself.
 
         Args:
             question: The question about the source.
@@ -131,7 +132,7 @@ class FrameworkChecks:
         return None
 
     def find_reason_for_no_use(self, question: FrameworkQuestion) -> Finding | None:
-        """Find why the target was not computed from the source, to the extent that the framework recorded it.
+        """Find why the target was not computed from the source, as far as the framework recorded it.
 
         Args:
             question: The question about the source.
@@ -139,7 +140,7 @@ class FrameworkChecks:
         return None
 
     def find_dropped_result(self, question: FrameworkQuestion) -> Finding | None:
-        """Find a result of the source that the target was not computed from.
+        """Find a result computed from the source that the target does not depend on.
 
         Args:
             question: The question about the source.
@@ -163,7 +164,7 @@ class FrameworkChecks:
         return Finding(question.adapter.unused_cause)
 
     def find_lost_gradient(self, question: FrameworkQuestion) -> Finding | None:
-        """Find why a gradient that arrived was not kept, or why none was sent.
+        """Find why a gradient that arrived was not kept, or why no gradient was sent.
 
         Args:
             question: The question about the source.
@@ -183,7 +184,7 @@ class FrameworkChecks:
 
         Args:
             question: The question about the source.
-            finding: What the shared checks have found.
+            finding: The finding of the shared checks.
         """
         return finding
 
@@ -192,12 +193,12 @@ class FrameworkChecks:
 
         Args:
             question: The question about the source.
-            finding: What the shared checks have found.
+            finding: The finding of the shared checks.
         """
         return finding
 
     def find_missing_recording(self, question: FrameworkQuestion) -> Finding | None:
-        """Find that nothing was recorded from which a gradient could be explained. Runs last.
+        """Report that no recording exists from which a gradient could be explained. This check runs last.
 
         Args:
             question: The question about the source.
@@ -221,7 +222,7 @@ def find_path_break(question: FrameworkQuestion, framework: FrameworkChecks) -> 
 
 
 def find_escape(question: FrameworkQuestion, framework: FrameworkChecks) -> Finding | None:
-    """Find a value of the source that left the framework, and came back or decided what ran.
+    """Find a value computed from the source that left the framework and came back, or decided which code ran.
 
     Args:
         question: The question about the source.
@@ -301,7 +302,7 @@ CHECKS: tuple[Check, ...] = (
     find_escape,
     find_replaced_source,
     find_cause_of_unused_source,
-    # The gradient that was sent back.
+    # The gradient that the backward pass sent.
     lambda question, framework: framework.find_lost_gradient(question),
     find_nonfinite_cause,
     find_zero_cause,
@@ -310,7 +311,7 @@ CHECKS: tuple[Check, ...] = (
 
 
 def run_checks(question: FrameworkQuestion, framework: FrameworkChecks) -> Finding:
-    """Return the finding of the first check that has one; a finding "connected" if none has.
+    """Return the first finding of the checks, or a "connected" finding if no check finds a cause.
 
     Args:
         question: The question about the source.

@@ -1,6 +1,6 @@
-"""Check for the causes of a missing gradient that all frameworks share.
+"""Check for causes of a missing gradient that all frameworks share.
 
-Each check looks for one cause and returns a `Finding`, or None. ``check_order.py`` runs them.
+Each check looks for one cause and returns a `Finding` or None. ``check_order.py`` runs the checks.
 """
 
 from __future__ import annotations
@@ -28,24 +28,24 @@ from .question import (
 )
 from .zero_nan import build_row_finding
 
-SETUP_METHODS = ("__init__", "__post_init__", "build")  # They run once, before any training step.
+SETUP_METHODS = ("__init__", "__post_init__", "build")  # These methods run once, before any training step.
 CAUSES_BEFORE_ESCAPE = ("stop_gradient", "integer_dtype", "nondifferentiable", "no_gradient_registered")
 INTEGER_DTYPES = ("int", "uint", "bool")
 SUBTRACT_OPS = {"sub", "Sub", "subtract", "__sub__"}
 VARIABLE_MAKERS = ("Variable", "add_weight", "Parameter")
-CONTROL_METHODS = ("bool", "__bool__", "index", "int")  # A value that leaves in these ways only decides what runs.
+CONTROL_METHODS = ("bool", "__bool__", "index", "int")  # Values converted so only decide which code runs.
 BRANCH_METHODS = ("bool", "__bool__", "index")
 CONVERSIONS = {"float", "int", "numpy", "item", "tolist"}
 
 
 def find_non_float_source(question: Question) -> Finding | None:
-    """Find a source that is an integer, a truth value or a text, so that it cannot have a gradient.
+    """Find a source that cannot have a gradient because it is an integer, a truth value or a string.
 
     Args:
         question: The question about the source.
 
     Returns:
-        The finding; None if this is not the cause.
+        The finding, or None if this is not the cause.
     """
     dtype = str(getattr(question.source.dtype, "name", question.source.dtype)).removeprefix("torch.")
     if not dtype.startswith((*INTEGER_DTYPES, "string")):
@@ -64,13 +64,13 @@ def find_non_float_source(question: Question) -> Finding | None:
 
 
 def find_path_break(question: Question) -> Finding | None:
-    """Find the break on the cheapest path that is nearest to the source.
+    """Find the break nearest to the source on the cheapest path.
 
     Args:
         question: The question about the source.
 
     Returns:
-        The finding, with the further breaks of the path and of other paths in `Finding.more`.
+        The finding, with further breaks on this and other paths in `Finding.more`.
     """
     findings: list[Finding] = []
     for row, edge in list_distinct_breaks(question.path):
@@ -78,7 +78,7 @@ def find_path_break(question: Question) -> Finding | None:
         if findings and _is_preparation_of_break(findings[-1], edge, site):
             findings.pop()
         if findings and findings[-1].cause == edge.cause and edge.detail == "gradient":
-            findings.pop()  # A gradient of another tape is reported on the line that computed that gradient.
+            findings.pop()  # A break at another tape's gradient is reported on the line that computed that gradient.
         if (edge.cause, site) not in [(finding.cause, finding.site) for finding in findings]:
             findings.append(Finding(edge.cause, site, row, edge.detail))
     if not findings:
@@ -92,23 +92,23 @@ def _find_break_site(question: Question, row: int, edge: InputEdge) -> Site:
 
 
 def _is_preparation_of_break(finding: Finding, edge: InputEdge, site: Site) -> bool:
-    """Return whether an unrecorded operation only prepares the value that the same line then stores or converts."""
+    """Return whether an unrecorded operation only prepares a value that the same line then stores or converts."""
     is_unrecorded = finding.cause in ("outside_tape", "not_recorded")
     is_stored = edge.cause in ("state", "variable_assign", "left_through_numpy")
     return is_unrecorded and is_stored and finding.site == site
 
 
 def find_side_breaks(question: Question, known_findings: list[Finding]) -> list[Finding]:
-    """Find breaks that alone block another path, unless the program seems to block it on purpose.
+    """Find breaks that block another path by themselves, unless the program seems to block that path on purpose.
 
     Args:
         question: The question about the paths.
-        known_findings: The findings that are reported already. Their rows count as mended.
+        known_findings: The findings that are already reported. The breaks at their rows count as open.
     """
     mended_rows = {finding.row for finding in known_findings if finding.row is not None}
     reached_from_source = question.find_descendants(question.used_source_rows, open_only=True)
     open_to_target = question.find_ancestors(question.target_rows, open_only=True, mended_rows=mended_rows)
-    # The variable holds a value of an earlier round, so breaks outside of the tape are to be expected.
+    # The variable holds a value from an earlier iteration, so breaks outside the tape are to be expected.
     holds_earlier_value = bool(known_findings) and known_findings[0].cause == "variable_assign"
     reported = {(finding.cause, finding.site) for finding in known_findings}
     findings: list[Finding] = []
@@ -128,16 +128,16 @@ def find_side_breaks(question: Question, known_findings: list[Finding]) -> list[
 
 
 def _yields_discrete_value(question: Question, row: int, cause: str) -> bool:
-    """Return whether a row yields a truth value, an index or a count, and not a rounded value."""
+    """Return whether a row yields a truth value, an index or a count, as opposed to a rounded value."""
     is_rounded = question.rows[row].op in question.adapter.zero_mechanisms["zero_derivative"]
     return find_kind(cause).is_discrete and not is_rounded
 
 
 def _is_intended_cut(question: Question, row: int, site: Site) -> bool:
-    """Return whether a cut leaves the gradient right, or detaches a training target.
+    """Return whether a cut does not make the gradient wrong, or detaches a training target.
 
-    Two idioms leave it right: the straight-through estimator ``z + (q - z).detach()``, and a shift by a maximum,
-    ``x - x.max().detach()``.
+    Two idioms do not make the gradient wrong: the straight-through estimator ``z + (q - z).detach()``, and the shift by
+    a maximum, ``x - x.max().detach()``.
     """
     if is_training_target_detached(site):
         return True
@@ -156,13 +156,13 @@ def _is_intended_cut(question: Question, row: int, site: Site) -> bool:
 
 
 def rank_escapes_by_path(question: Question, escapes: Iterable[Escape]) -> list[Escape]:
-    """Return escapes in the order in which they are likely to be to blame.
+    """Return escapes, those most likely to be to blame first.
 
-    Values that only decide what runs come last, and values behind a break come after values on an open path.
+    Values that only decide which code runs come last, and values behind a break come after values on an open path.
 
     Args:
         question: The question about the source.
-        escapes: The values computed from the source that left.
+        escapes: The values that were computed from the source and left the framework.
     """
 
     def rank_escape(escape: Escape) -> tuple[bool, bool]:
@@ -173,14 +173,14 @@ def rank_escapes_by_path(question: Question, escapes: Iterable[Escape]) -> list[
 
 
 def find_side_escapes(question: Question, known_findings: list[Finding]) -> list[Finding]:
-    """Find values that left the framework and came back as plain numbers, next to a path that is open.
+    """Find values that left the framework and came back as plain numbers, while another path is open.
 
     Args:
         question: The question about the source.
-        known_findings: The findings that are reported already.
+        known_findings: The findings that are already reported.
 
     Returns:
-        A finding for each statement in which such a value left.
+        A finding for each statement in which such a value left the framework.
     """
     reached_from_source = question.find_descendants(question.used_source_rows, open_only=True)
     reported = {finding.site for finding in known_findings}
@@ -209,7 +209,7 @@ def _is_comparison_only(statement: program_text.Statement) -> bool:
 
 
 def find_break_before_escape(question: Question, escape: Escape) -> Finding | None:
-    """Find the break on the path from the source that comes before a value left."""
+    """Find the break on the path from the source to a value that left the framework."""
     for row, edge in list_distinct_breaks(find_path_to_escape(question, escape)):
         if edge.cause in CAUSES_BEFORE_ESCAPE:
             return Finding(edge.cause, _find_break_site(question, row, edge), row, edge.detail)
@@ -217,17 +217,17 @@ def find_break_before_escape(question: Question, escape: Escape) -> Finding | No
 
 
 def find_path_to_escape(question: Question, escape: Escape) -> list[PathStep]:
-    """Return the cheapest path from the source to a value that left."""
+    """Return the cheapest path from the source to a value that left the framework."""
     to_escape = Question(question.adapter, question.rows, question.source_rows, [escape.row], question.source)
     return find_cheapest_path(to_escape, set(question.source_rows))
 
 
 def is_escape_only_control_flow(question: Question, finding: Finding) -> bool:
-    """Return whether the value that left only decided what ran, and never came back as a value.
+    """Return whether the value that left the framework only decided which code ran, and never came back as a value.
 
     Args:
         question: The question about the source.
-        finding: The finding about the value that left.
+        finding: The finding about the value that left the framework.
     """
     place = (finding.row, finding.site)
     escape = next((escape for escape in question.escapes if (escape.row, escape.site) == place), None)
@@ -237,15 +237,15 @@ def is_escape_only_control_flow(question: Question, finding: Finding) -> bool:
 
 
 def does_escape_reach_target(question: Question, escape: Escape, follow_branches: bool = True) -> bool:
-    """Return whether the program's text brings a value that left back to the target.
+    """Return whether the program passes a value that left the framework on to the target.
 
     Args:
         question: The question about the target.
-        escape: The value that left.
-        follow_branches: Whether it is enough that the value decides which branch runs.
+        escape: The value that left the framework.
+        follow_branches: Whether a value counts as reaching the target if it only decides which branch runs.
 
     Returns:
-        True if the text of the line is unknown, because the value may come back.
+        Whether the value reaches the target, or True if the text of the line is unknown.
     """
     start = program_text.find_statement(escape.site)
     if not start:
@@ -266,11 +266,11 @@ def does_escape_reach_target(question: Question, escape: Escape, follow_branches
 
 
 def is_bound_to_variable_elsewhere(question: Question, statement: program_text.Statement) -> bool:
-    """Return whether another statement binds the same name to a variable.
+    """Return whether another statement assigns a variable to the same name.
 
     Args:
         question: The question about the source.
-        statement: The statement that binds the name.
+        statement: The statement that assigns the name.
     """
     others = [
         other
@@ -278,7 +278,7 @@ def is_bound_to_variable_elsewhere(question: Question, statement: program_text.S
         for other in program_text.find_binding_statements(name, statement)
         if other is not statement
     ]
-    # A statement of another notebook cell counts only if this one reads what it bound.
+    # A statement in another notebook cell counts only if this statement reads what it assigned.
     reads_own_name = bool(set(statement.bound_names) & statement.read_names)
     values = [other.value for other in others if reads_own_name or other.file == statement.file]
     parts = [part for value in values for part in getattr(value, "elts", [value])]
@@ -288,7 +288,7 @@ def is_bound_to_variable_elsewhere(question: Question, statement: program_text.S
 
 
 def move_site_to_statement_start(statement: program_text.Statement, site: Site) -> Site:
-    """Return the first line of a statement, with the exact place in it if that is known.
+    """Return the first line of a statement, with the exact position inside the statement if known.
 
     Args:
         statement: The statement.
@@ -299,16 +299,16 @@ def move_site_to_statement_start(statement: program_text.Statement, site: Site) 
 
 
 def find_call_stack_divergence(call_stack: Sequence[Site], other_stack: Sequence[Site]) -> Site:
-    """Return the statement at which two call stacks part.
+    """Return the statement at which two call stacks diverge.
 
-    If a call below that statement stores its result in an object, returns that call.
+    If a later call in the stack stores its result in an object, that call is returned.
 
     Args:
         call_stack: The statements that ran, the outermost first.
         other_stack: The call stack to compare with.
 
     Returns:
-        The site; `NOWHERE` if `call_stack` is empty.
+        The site, or `NOWHERE` if `call_stack` is empty.
     """
     if not call_stack:
         return NOWHERE
@@ -324,13 +324,13 @@ def find_call_stack_divergence(call_stack: Sequence[Site], other_stack: Sequence
 
 
 def find_rebound_name(question: Question) -> Finding | None:
-    """Find a statement such as ``w = w - rate * g`` that rebound the name of a variable or of a watched tensor.
+    """Find a statement, such as ``w = w - rate * g``, that rebound the name of a variable or watched tensor.
 
     Args:
         question: The question about the source.
 
     Returns:
-        The finding; None if this is not the cause.
+        The finding, or None if this is not the cause.
     """
     if not question.source_rows:
         return None
@@ -366,9 +366,9 @@ def _does_rebind_variable(question: Question, row: RecordedRow, statement: progr
 
 
 def collect_names_bound_to_leaf(question: Question, leaf: RecordedRow) -> set[str]:
-    """Return the names that the statements that created a leaf bound.
+    """Return the names assigned by the statements that created a leaf.
 
-    Leaves out the names of a call that returned several things, because the leaf may be any of them.
+    Names assigned from a call with several results are omitted, because the leaf may be any of the results.
     """
     names = set[str]()
     for site in question.adapter.find_leaf_creation(leaf).call_stack:
@@ -381,7 +381,7 @@ def collect_names_bound_to_leaf(question: Question, leaf: RecordedRow) -> set[st
 def _iter_leaves_read_in_statement(
     question: Question, row: RecordedRow, statement: program_text.Statement
 ) -> Iterator[int]:
-    """Yield the leaves from which one statement computed a row."""
+    """Yield the leaves that a row was computed from within one statement."""
     for index in row.inputs:
         input_row = question.rows[index]
         if input_row.kind != "operation":
@@ -393,13 +393,13 @@ def _iter_leaves_read_in_statement(
 def find_leaf_replacing_source(question: Question) -> Finding | None:
     """Find a leaf of the target that took the place of the source.
 
-    Either the name of the source was bound to the leaf, or the statement that created the source ran again.
+    Either the source's name was assigned to the leaf, or the statement that created the source ran again.
 
     Args:
         question: The question about the source.
 
     Returns:
-        The finding; None if this is not the cause.
+        The finding, or None if this is not the cause.
     """
     if question.used_source_rows:
         return None
@@ -433,7 +433,7 @@ def find_leaf_replacing_source(question: Question) -> Finding | None:
 
 
 def _list_binding_statements(call_stack: Sequence[Site]) -> list[tuple[program_text.Statement, Site]]:
-    """Return the binding statements of a call stack, innermost first, up to the first outside of a set-up method."""
+    """Return a call stack's assignments, the innermost first, up to the first one outside a set-up method."""
     statements: list[tuple[program_text.Statement, Site]] = []
     for site in reversed(call_stack):
         statement = program_text.find_statement(site)
@@ -448,7 +448,7 @@ def _list_binding_statements(call_stack: Sequence[Site]) -> list[tuple[program_t
 def _did_statement_create_both(
     question: Question, leaf: RecordedRow, statement: program_text.Statement, leaf_statement: program_text.Statement
 ) -> bool:
-    """Return whether one statement created both the source and a leaf, each time as the same object."""
+    """Return whether the same statement created both the source and a leaf, for the same purpose."""
     if leaf_statement is not statement or not isinstance(statement.value, ast.Call):
         return False
     # ``weights[i] = ...`` creates another object for each key.
@@ -459,20 +459,20 @@ def _did_statement_create_both(
 
 
 def find_shared_ancestors(question: Question) -> set[int]:
-    """Return the rows from which both the source and the target were computed, and that can have a gradient."""
+    """Return the differentiable rows from which both the source and the target were computed."""
     shared = question.find_ancestors(question.source_rows).difference(question.source_rows) & question.ancestors
     rows = (question.rows[row] for row in shared)
     return {row.index for row in rows if row.kind == "variable" or row.tracked}
 
 
 def find_unused_derived_source(question: Question) -> Finding | None:
-    """Find a source that was computed from an ancestor of the target, and then not used.
+    """Find a source that was computed from an ancestor of the target but was then not used.
 
     Args:
         question: The question about the source.
 
     Returns:
-        The finding; None if this is not the cause.
+        The finding, or None if this is not the cause.
     """
     if not question.source_rows or question.used_source_rows or not find_shared_ancestors(question):
         return None
@@ -485,16 +485,16 @@ def find_unused_derived_source(question: Question) -> Finding | None:
 
 
 def find_leaf_equal_to_source(question: Question) -> Finding | None:
-    """Find a leaf of the target that has the values of the source, which was not used.
+    """Find a leaf of the target that has the same values as the unused source.
 
-    If all elements of a leaf are equal, equal values are likely to be a coincidence. Such a leaf is ignored unless a
-    tape watches the leaf or the source.
+    A leaf whose elements are all equal is ignored unless a tape watches the leaf or the source, because equal values
+    are then likely to be a coincidence.
 
     Args:
         question: The question about the source.
 
     Returns:
-        The finding; None if this is not the cause.
+        The finding, or None if this is not the cause.
     """
     if question.used_source_rows:
         return None
@@ -523,13 +523,13 @@ def _has_distinct_elements(array: OptionalArray) -> TypeGuard[np.ndarray]:
 
 
 def find_dropped_result(question: Question) -> Finding | None:
-    """Find the last result computed from the source, if the target was computed from none of these results.
+    """Find the last result computed from the source, if the target was computed from no such result.
 
     Args:
         question: The question about the source and the target.
 
     Returns:
-        A finding with the variant "dropped"; None if no result was computed from the source before the target.
+        A finding with the variant "dropped", or None if no result was computed from the source before the target.
     """
     results = question.descendants.difference(question.source_rows)
     if question.target_rows:

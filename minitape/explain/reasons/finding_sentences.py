@@ -19,7 +19,7 @@ from . import program_text
 from .object_names import find_access_path as find_access_path
 from .question import Finding, Question
 
-ESCAPE_WORDS = {  # The words for how a value leaves, by the method of the escape.
+ESCAPE_WORDS = {  # Descriptions of how a value leaves the framework, by the method of the escape.
     "": "a NumPy function",
     "__float__": "float()",
     "__int__": "int()",
@@ -29,14 +29,14 @@ ESCAPE_WORDS = {  # The words for how a value leaves, by the method of the escap
     "numpy_function": "tf.numpy_function",
 }
 COMPARE_OPS = set("lt le gt ge Less LessEqual Greater GreaterEqual".split())
-MAX_MORE = 5  # How many further breaks an answer lists.
+MAX_MORE = 5  # Maximum number of further breaks listed in an answer.
 
 
 def describe_escape_method(method: str) -> str:
-    """Return the words for how a value left.
+    """Describe how a value left the framework.
 
     Args:
-        method: How the value left, as `Escape.method` stores it.
+        method: The method by which the value left the framework, as stored in `Escape.method`.
 
     >>> describe_escape_method("__array__"), describe_escape_method("item")
     ('a NumPy function', '.item()')
@@ -45,7 +45,7 @@ def describe_escape_method(method: str) -> str:
 
 
 def to_explanation_with_fixes(question: Question, finding: Finding) -> Explanation:
-    """Return the explanation of a finding, with the explanations of further breaks and with fixes.
+    """Return the explanation of a finding, including explanations of further breaks and fixes.
 
     Args:
         question: The question that the finding answers.
@@ -61,10 +61,10 @@ def to_explanation_with_fixes(question: Question, finding: Finding) -> Explanati
 
 
 def describe_operation(question: Question, row: int) -> str:
-    """Return the name of an operation; for a comparison, its text in the program.
+    """Return the name of an operation, or the source text of a comparison.
 
     Args:
-        question: The question with the row.
+        question: The question that contains the row.
         row: The row of the operation.
     """
     statement = program_text.find_statement(
@@ -77,7 +77,7 @@ def describe_operation(question: Question, row: int) -> str:
 
 
 def format_offending_values(question: Question, finding: Finding) -> str:
-    """Return the numbers at which an operation goes wrong, in the form that the sentence of the cause shows.
+    """Format the values that cause an operation to fail, as shown in the cause's sentence.
 
     Args:
         question: The question that the finding answers.
@@ -85,7 +85,7 @@ def format_offending_values(question: Question, finding: Finding) -> str:
 
     Returns:
         For a nonfinite value, that value and its inputs. For other causes, the range of the only input with known
-        elements, in brackets. "" if no such input exists.
+        elements, in brackets, or "" if there is no such input.
     """
     is_value = finding.cause == "nan_forward" or (finding.cause, finding.variant) == ("nan_backward", "hidden")
     if finding.row is None:
@@ -100,7 +100,7 @@ def format_offending_values(question: Question, finding: Finding) -> str:
 
 
 def _describe_nonfinite_element(row: RecordedRow, arrays: list[np.ndarray]) -> str:
-    """Return the first element of a row that is not finite, with the inputs that led to it."""
+    """Return a row's first nonfinite element and the inputs that led to it."""
     if row.array is None or np.isfinite(row.array).all():
         return fill("NaN or an infinity")
     index = np.argmin(np.isfinite(row.array))
@@ -122,7 +122,7 @@ def find_text_of_finding(framework: str, finding: Finding) -> CauseText:
         finding: The finding, with its sentence fields.
     """
     variant = finding.sentence_fields.get("kind", finding.variant)
-    # A nonfinite value that a later line hides has the same sentence, whichever pass it arose in.
+    # A nonfinite value hidden by a later line has the same sentence for both passes.
     is_hidden = (finding.cause, variant) == ("nan_backward", "hidden")
     return CAUSES["nan_forward" if is_hidden else finding.cause].find_text(framework, variant)
 
@@ -132,7 +132,7 @@ def to_explanation_without_fixes(question: Question, finding: Finding) -> Explan
 
     Args:
         question: The question that the finding answers.
-        finding: The finding. Its sentence fields are set, if the adapter finds them in the program's text.
+        finding: The finding. Any sentence fields that the adapter finds in the program's text are added to it.
     """
     adapter = question.adapter
     finding.sentence_fields = adapter.find_sentence_fields(question, finding)

@@ -1,4 +1,4 @@
-"""Find the names by which a program reaches the object that a question is about."""
+"""Find the names through which a program accesses the object that a question is about."""
 
 from __future__ import annotations
 
@@ -18,15 +18,16 @@ if TYPE_CHECKING:
     from .question import Question
 
 PARTLESS_TYPES = (bool, int, float, str, type(None))
-MAX_DEPTH = 6  # How many attributes or items a name may have: ``a.b[0].c``.
-MAX_PARTS = 2000  # This limits how many parts of one object are searched, and how many objects at one depth.
+MAX_DEPTH = 6  # Maximum number of attributes and items in a name such as ``a.b[0].c``.
+MAX_PARTS = 2000  # Maximum number of parts searched in one object, and of objects searched at one depth.
 
 
 def find_source_name(question: Question) -> str:
     """Return the program's name for the source of a question.
 
-    Prefers the name that the statement that created the source bound, if it still holds the source. Falls back to an
-    access path such as ``net.layers[0]``, to the name of a row, and to the words "the source".
+    The first choice is the name assigned by the statement that created the source, if this name still refers to the
+    source. The next choices are an access path such as ``net.layers[0]``, the name of a row, and the words "the
+    source".
 
     Args:
         question: The question about the source.
@@ -51,15 +52,16 @@ def find_source_name(question: Question) -> str:
 
 
 def find_name_bound_at_site(site: Site) -> str:
-    """Return the name that a statement binds to the object created at a site.
+    """Return the name that a statement assigns to the object created at a site.
 
-    If the site stores the exact place, picks the name for that place: ``b`` for 2.0 in ``a, b = f(1.0), f(2.0)``.
+    If the site stores the exact position, the name for that position is chosen: ``b`` for 2.0 in ``a, b = f(1.0),
+    f(2.0)``.
 
     Args:
         site: The site at which the object was created.
 
     Returns:
-        A name, or an expression such as "layers[0]"; "" if the statement binds no name to the object.
+        A name or an expression such as "layers[0]", or "" if the statement assigns the object to no name.
     """
     statement = program_text.find_statement(site)
     value = statement.value
@@ -74,10 +76,10 @@ def find_name_bound_at_site(site: Site) -> str:
         start, end = (part.lineno, part.col_offset), (part.end_lineno or 0, part.end_col_offset or 0)
         return start <= (place.line, place.column) < end
 
-    if not contains_place(value):  # The object belongs to another statement of the line.
+    if not contains_place(value):  # The object belongs to another statement on the line.
         return ""
     if isinstance(value, ast.Call):
-        # The object may be an argument of the call, as ``x[0]`` in ``why = tape.explain(y, x[0])``.
+        # The object may be an argument of the call, like ``x[0]`` in ``why = tape.explain(y, x[0])``.
         arguments = (part for part in value.args if isinstance(part, ast.Subscript) and contains_place(part))
         return next((program_text.unparse(argument) for argument in arguments), name)
     if isinstance(value, ast.Dict):
@@ -96,22 +98,22 @@ def find_name_bound_at_site(site: Site) -> str:
 
 
 def _find_source_creation_sites(question: Question) -> Sequence[Site]:
-    """Return the statements that created the source; empty if the framework does not record that."""
+    """Return the statements that created the source, or an empty list if the framework does not record that."""
     return question.adapter.find_creation_sites(question.source)
 
 
 def find_access_path(question: Question, wanted_object: Any) -> str:
-    """Return an expression by which the program reaches an object.
+    """Return an expression through which the program accesses an object.
 
-    Tries attributes of objects first, then items of lists, and the variables of loops last. A loop variable holds the
-    object only by chance, as ``p`` in ``for p in net.parameters()``.
+    Attributes of objects are tried first, then items of lists, and finally loop variables. A loop variable, such as
+    ``p`` in ``for p in net.parameters()``, holds the object only by chance.
 
     Args:
-        question: The question, for the names of the program.
+        question: The question, which gives access to the program's names.
         wanted_object: The object, as `Adapter.to_handle` returns it.
 
     Returns:
-        The expression; "" if none is found.
+        The expression, or "" if no expression is found.
     """
     names = list(question.adapter.list_names_and_values())
     loop_names = _find_loop_variable_names()
@@ -126,7 +128,7 @@ def find_access_path(question: Question, wanted_object: Any) -> str:
 
 
 def _find_loop_variable_names() -> set[str]:
-    """Return the names that loops and comprehensions of the asking program bind."""
+    """Return the names of the loop variables of loops and comprehensions in the asking program."""
     frame = find_asking_frame()
     statements = program_text.list_statements(None if frame is None else frame.f_code.co_filename)
     loops = (node for statement in statements for node in statement.nodes)
@@ -137,15 +139,15 @@ def _find_loop_variable_names() -> set[str]:
 def search_access_path(
     named_values: Iterable[tuple[str, Any]], wanted_object: Any, to_handle: Callable[[Any], Any] = lambda value: value
 ) -> str:
-    """Search objects and their parts, breadth first, for an object.
+    """Search breadth-first through objects and their parts for an object.
 
     Args:
-        named_values: The names to start from, each with the value that it holds.
+        named_values: The names to start from, and their values.
         wanted_object: The object to find, as `to_handle` returns it.
-        to_handle: Returns the object by which a value is compared.
+        to_handle: Returns the object to compare in place of a value.
 
     Returns:
-        The shortest expression, such as ``trainer.net[0].weight``; "" if the object is not found.
+        The shortest expression, such as ``trainer.net[0].weight``, or "" if the object is not found.
     """
     level = [(name, value) for name, value in named_values if name.isidentifier() and not name.startswith("_")]
     seen = set[int]()
@@ -165,9 +167,9 @@ def search_access_path(
 
 
 def list_parts_with_suffixes(value: Any) -> list[tuple[str, Any]]:
-    """Return the parts of a list, a dictionary or an object, with the suffixes that reach them.
+    """Return the parts of a list, dictionary or object, with the suffixes that access them.
 
-    Of an object of a library, only a module or a model is taken apart; an optimizer is not.
+    Among library objects, modules and models are searched for parts, but optimizers are not.
 
     Args:
         value: The object.

@@ -1,4 +1,4 @@
-"""Read the user's program: its statements, what they bind, read and call, and the flow of a value between them."""
+"""Read the user's program: its statements, what they assign, read and call, and how values flow between them."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ unparse = lru_cache(10_000)(ast.unparse)
 
 FUNCTION_NODES = (ast.FunctionDef, ast.AsyncFunctionDef)
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
-BINDABLE_NODES = (ast.Name, ast.Attribute, ast.Subscript)  # A program can bind and read these.
+BINDABLE_NODES = (ast.Name, ast.Attribute, ast.Subscript)  # Expressions that a program can assign and read.
 LOOP_NODES = (ast.For, ast.While, ast.AsyncFor)
 BRANCH_NODES = (ast.If, ast.While, ast.For, ast.Match)
-CALL_RESULTS = "()"  # The scope of the results of functions, and the name under which statements with calls are listed.
-ATTRIBUTES = "."  # The scope of attributes. Attributes of different objects are not distinguished.
-FILLED_ARGUMENTS = "fills"  # The scope of functions that change one of their arguments.
+CALL_RESULTS = "()"  # The scope of function results, and the name under which statements with calls are listed.
+ATTRIBUTES = "."  # The scope of attributes, whatever their objects.
+FILLED_ARGUMENTS = "fills"  # The scope of functions that modify one of their arguments.
 CALL_METHODS = ("__call__", "call", "forward")
 STORING_METHODS = set("append appendleft extend insert add update setdefault put push write fill set".split())
 # A scope and a name. A scope is a function, None for a file, or one of the three scopes above.
@@ -30,14 +30,14 @@ ScopedName = tuple[object, str]
 
 @dataclass(eq=False)
 class Statement:
-    """A statement of a program. `NO_STATEMENT` stands for an unknown statement and is false.
+    """A statement of a program. An unknown statement is represented by `NO_STATEMENT`, which is false.
 
     Attributes:
-        node: The syntax of the statement.
+        node: The syntax node of the statement.
         file: The name of its file or notebook cell.
         enclosing: The compound statements around it, the outermost first.
-        order: Its number in the program.
-        block: A number that statements of the same body share.
+        order: The statement's number in the program.
+        block: A number shared by all statements of the same body.
     """
 
     node: ast.stmt
@@ -66,7 +66,7 @@ class Statement:
         return self.file, self.node.lineno
 
     def covers_site(self, site: Site) -> bool:
-        """Return whether a site is on one of the statement's lines.
+        """Return whether a site lies on one of the statement's lines.
 
         Args:
             site: The (file, line) pair.
@@ -80,12 +80,12 @@ class Statement:
 
     @property
     def function_name(self) -> str:
-        """The name of the innermost function around the statement; "" outside of functions."""
+        """The name of the innermost function around the statement; "" outside functions."""
         return next((function.name for function in self.enclosing_functions), "")
 
     @property
     def class_name(self) -> str:
-        """The name of the innermost class around the statement; "" outside of classes."""
+        """The name of the innermost class around the statement; "" outside classes."""
         return next(
             (statement.node.name for statement in reversed(self.enclosing) if isinstance(statement.node, ast.ClassDef)),
             "",
@@ -93,7 +93,7 @@ class Statement:
 
     @property
     def enclosing_loops(self) -> list[Statement]:
-        """The loops around the statement, in the same function."""
+        """The loops around the statement in the same function."""
         return [
             statement
             for statement in self.enclosing
@@ -102,7 +102,7 @@ class Statement:
 
     @cached_property
     def nodes(self) -> list[ast.AST]:
-        """The syntax nodes of the statement, the outer nodes first. Only the header of a compound statement counts."""
+        """The syntax nodes of the statement, or of a compound statement's header, with outer nodes first."""
         nodes: list[ast.AST] = [self.node]
         for node in nodes:
             block_types = (ast.stmt, ast.ExceptHandler, ast.match_case) if node is self.node else ()
@@ -111,7 +111,7 @@ class Statement:
 
     @cached_property
     def targets(self) -> list[ast.expr]:
-        """The names, attributes and items that the statement binds. Tuples are unpacked."""
+        """The names, attributes and items that the statement assigns, with tuples unpacked."""
         comprehension_ids = {
             id(n)
             for comprehension in self.nodes
@@ -128,7 +128,7 @@ class Statement:
 
     @cached_property
     def value(self) -> ast.expr | None:
-        """The right-hand side of an assignment; None for other statements."""
+        """The right-hand side of an assignment, or None for other statements."""
         return self.node.value if isinstance(self.node, (ast.Assign, ast.AugAssign, ast.AnnAssign)) else None
 
     @cached_property
@@ -145,7 +145,7 @@ class Statement:
         return [n for n in self.nodes if isinstance(n, ast.Call)]
 
     def find_call(self, *names: str) -> ast.Call | None:
-        """Return the first call of a function or method with one of some last names, or None.
+        """Return the first call of a function or method with one of the given names, or None.
 
         Args:
             *names: The names, without modules or objects.
@@ -153,10 +153,10 @@ class Statement:
         return next((n for n in self.calls if find_last_name(n.func) in names), None)
 
     def find_expression(self, span: tuple[int | None, ...]) -> ast.expr | None:
-        """Return the expression at a place in the statement.
+        """Return the expression at a position in the statement.
 
         If calls are chained over several lines, Python reports only the end of the expression. Therefore, if no
-        expression fits exactly, a call that ends at the same place is returned.
+        expression matches exactly, a call with the same end is returned.
 
         Args:
             span: The first line, last line, first column and last column of the expression.
@@ -171,10 +171,10 @@ class Statement:
         return next((n for n in (*exact, *candidates) if n in exact or isinstance(n, ast.Call)), None)
 
     def find_enclosing_block(self, *names: str) -> Statement | None:
-        """Return the innermost ``with`` statement or function around the statement whose header uses a name.
+        """Return the innermost surrounding ``with`` statement or function whose header uses one of the given names.
 
         Args:
-            *names: The names and attributes to look for. One of them is enough.
+            *names: The names and attributes to look for.
 
         Returns:
             The statement, or None.
@@ -191,7 +191,7 @@ class Statement:
 
 
 def collect_names_and_attributes(nodes: Iterable[ast.AST]) -> set[str]:
-    """Return the names and attributes among some syntax nodes.
+    """Return the names and attributes among the given syntax nodes.
 
     Args:
         nodes: The nodes. Their children are not visited.
@@ -200,7 +200,7 @@ def collect_names_and_attributes(nodes: Iterable[ast.AST]) -> set[str]:
 
 
 def find_last_name(node: ast.AST) -> str:
-    """Return the last name of an expression: "f" for ``f`` and for ``a.b.f``, and "" for any other expression.
+    """Return the last name of an expression: "f" for ``f`` and ``a.b.f``, or "" for other expressions.
 
     Args:
         node: The expression.
@@ -226,9 +226,9 @@ class ProgramText:
     """The parsed text of a file, or of all cells of a notebook in the order of their execution.
 
     Attributes:
-        statements: All statements, in the order of the text.
+        statements: All statements, in source order.
         statement_by_site: The innermost statement on each line.
-        definitions: The functions of each name. The name of a class stands for its ``__init__``.
+        definitions: The functions with each name. The name of a class refers to its ``__init__``.
         imported_modules: The module that each imported name comes from.
         mentioning_statements: The statements that mention a name or attribute. Statements with calls are also listed
             under `CALL_RESULTS`.
@@ -245,8 +245,8 @@ class CachedProgram(NamedTuple):
     """A parsed program in the cache.
 
     Attributes:
-        cells: The notebook's cells when it was parsed, as `map_cell_files_to_numbers` returned them.
-        lines: The lines of the file or cell when it was parsed.
+        cells: The notebook's cells at the time of parsing, as returned by `map_cell_files_to_numbers`.
+        lines: The lines of the file or cell at the time of parsing.
         text: The parsed program.
     """
 
@@ -259,13 +259,13 @@ _programs: dict[str, CachedProgram] = {}
 
 
 def read_program(file: str | None) -> ProgramText:
-    """Return the parsed program to which a file belongs. It is parsed again after the text or the notebook changed.
+    """Return the parsed program to which a file belongs, parsing it again if the text or notebook has changed.
 
     Args:
-        file: The name of a file or notebook cell. A cell belongs to the program of all cells.
+        file: The name of a file or notebook cell. A cell belongs to the program formed by all cells.
 
     Returns:
-        The program; an empty one if the text is unknown or cannot be parsed.
+        The program, or an empty program if the text is unknown or cannot be parsed.
     """
     name, notebook_cells = file or "", map_cell_files_to_numbers()
     lines = read_source_lines(name)
@@ -320,7 +320,7 @@ def _parse_program(texts: tuple[tuple[str, str], ...]) -> ProgramText:
 
 
 def list_statements(file: str | None) -> list[Statement]:
-    """Return the statements of a file, or of all cells of a notebook; empty if the text is unknown.
+    """Return the statements of a file, or of all cells of a notebook, or an empty list if the text is unknown.
 
     Args:
         file: The name of a file or notebook cell.
@@ -332,7 +332,7 @@ NO_STATEMENT = Statement(ast.Pass(lineno=0, end_lineno=0), "", (), -1, -1)
 
 
 def find_statement(site: Site) -> Statement:
-    """Return the innermost statement at a site; `NO_STATEMENT`, which is false, if it is unknown.
+    """Return the innermost statement at a site, or the false `NO_STATEMENT` if the statement is unknown.
 
     Args:
         site: The (file, line) pair.
@@ -341,10 +341,10 @@ def find_statement(site: Site) -> Statement:
 
 
 def find_called_name(site: Site) -> str:
-    """Return the last name of the function that is called at a site; "" if the exact place is unknown.
+    """Return the last name of the function called at a site, or "" if the exact position is unknown.
 
     Args:
-        site: The site. It must store its place, as a `PlacedSite` does.
+        site: The site, which must store its position, like a `PlacedSite`.
     """
     statement, place = find_statement(site), getattr(site, "place", None)
     call = None if place is None else statement.find_expression(place.span)
@@ -356,12 +356,12 @@ def find_operand_expressions(site: Site, operation: str) -> list[ast.expr]:
 
     Args:
         site: The line of the operation.
-        operation: The name of the operation. It must contain the first three letters of the operator's syntax node.
-            For ``Mult``, these are "mul".
+        operation: The name of the operation. It must contain the first three letters of the operator's syntax node,
+            such as "mul" for ``Mult``.
 
     Returns:
-        The sides of the operator, or the first two arguments of the call. Empty if the line has no or several
-        candidates.
+        The operands of the operator, or the first two arguments of the call. The list is empty unless the line has
+        exactly one candidate.
     """
     statement = find_statement(site)
     nodes = [] if statement is None else statement.nodes
@@ -381,7 +381,7 @@ def parse_expression(text: str) -> Any:
         text: The text of the expression.
 
     Raises:
-        SyntaxError: The text is not an expression.
+        SyntaxError: If the text is not an expression.
     """
     return ast.parse(text, mode="eval").body
 
@@ -407,10 +407,10 @@ def rewrite_tree(node: ast.AST, find_replacement: Callable[[ast.AST], ast.AST | 
 
 
 def find_binding_statements(name: str, scope_statement: Statement) -> list[Statement]:
-    """Return the statements that bind a name in the scope of another statement.
+    """Return the statements that assign a name in the scope of another statement.
 
     Args:
-        name: The name, or the text of an attribute or item. An attribute of ``self`` is searched in its class.
+        name: The name, or the text of an attribute or item. An attribute of ``self`` is looked up in its class.
         scope_statement: The statement whose scope and file are searched.
     """
     scoped_name = to_scoped_name(name, scope_statement)
@@ -425,14 +425,14 @@ def find_binding_statements(name: str, scope_statement: Statement) -> list[State
 
 
 def find_attribute_assignment_site(owner: object, name: str) -> Site:
-    """Return the line in the text of an object's class that sets an attribute.
+    """Return the line that sets an attribute in the source of an object's class.
 
     Args:
         owner: The object.
         name: The name of the attribute.
 
     Returns:
-        The site; `NOWHERE` if no statement of its classes sets it.
+        The site, or `NOWHERE` if no statement in the object's classes sets the attribute.
     """
     for cls in type(owner).__mro__:
         codes = (getattr(value, "__code__", None) for value in vars(cls).values())
@@ -477,7 +477,7 @@ def split_key_lookup(node: ast.AST) -> tuple[ast.expr | None, str]:
         node: The expression.
 
     Returns:
-        (None, "") unless ``d`` is a name and the key is a string in the program's text.
+        The two parts, or (None, "") unless ``d`` is a name and the key is a string literal.
     """
     base: Any = getattr(node, "value", None) if isinstance(node, ast.Subscript) else None
     key: Any = getattr(node, "slice", None)
@@ -488,12 +488,12 @@ def split_key_lookup(node: ast.AST) -> tuple[ast.expr | None, str]:
 
 
 def find_scoped_names_and_parts(node: ast.AST, statement: Statement) -> set[tuple[ScopedName, str]]:
-    """Return the scoped names by which `ValueFlow` identifies an expression, each with the part that it denotes.
+    """Return the scoped names that identify an expression in `ValueFlow`, each with the part that it denotes.
 
-    A part is a key of a dictionary, or the class that has the attribute. It is "" if it may be any part.
+    A part is a dictionary key, or the class that defines an attribute. It is "" if it may be any part.
 
     Args:
-        node: The expression: a name, an attribute or an item. For any other expression, the result is empty.
+        node: The expression. The result is empty unless it is a name, an attribute or an item.
         statement: The statement that contains it.
     """
     base, item = split_key_lookup(node)
@@ -515,7 +515,7 @@ def find_scoped_names_and_parts(node: ast.AST, statement: Statement) -> set[tupl
 
 
 def list_assigned_values(statement: Statement) -> list[ast.expr | None]:
-    """Return the value that an assignment binds to each of its targets.
+    """Return the value that an assignment assigns to each of its targets.
 
     Args:
         statement: The statement. If it is not an assignment, each value is None.
@@ -525,7 +525,7 @@ def list_assigned_values(statement: Statement) -> list[ast.expr | None]:
 
 
 def _find_standalone_class_name(file: str, name: str) -> str:
-    """Return the name of a class if the text defines it without a base, and no class has it as a base; else ""."""
+    """Return the name of a class that has no base class or subclass in the text, or "" for other names."""
     classes = [statement.node for statement in list_statements(file) if isinstance(statement.node, ast.ClassDef)]
     own_classes = [definition for definition in classes if definition.name == name and not definition.bases]
     if not own_classes or any(name in map(find_last_name, definition.bases) for definition in classes):
@@ -540,8 +540,8 @@ class ValueFlow(NamedTuple):
     """The flow of one value through a program.
 
     Attributes:
-        definitions: The functions of each name. The name of a class stands for its ``__init__``.
-        carriers: For each scoped name that receives the value, the statements that pass it, with the parts.
+        definitions: The functions with each name. The name of a class refers to its ``__init__``.
+        carriers: For each scoped name that receives the value, the statements that pass the value on, with the parts.
     """
 
     definitions: dict[str, list[FunctionNode]]
@@ -551,15 +551,15 @@ class ValueFlow(NamedTuple):
 def trace_value_to_statements(
     start: Statement, files: Iterable[str | None], follow_branches: bool = True
 ) -> set[Statement]:
-    """Return the statements that may read a value of one statement, or that run because of that value.
+    """Return the statements that may read the value of a statement, or that run because of that value.
 
-    The value is followed through names, attributes, items, arguments, arguments that a function changes, results of
-    functions, exceptions and branches.
+    The value is followed through names, attributes, items, arguments, modified arguments, function results, exceptions
+    and branches.
 
     Args:
         start: The statement whose value is followed.
-        files: Further files to search. Files of libraries are ignored.
-        follow_branches: Whether to include the bodies of branches and loops that the value decides.
+        files: Further files to search. Library files are ignored.
+        follow_branches: Whether to include the bodies of branches and loops whose condition depends on the value.
     """
     other_files = {file for file in files if file and not is_minitape_or_library_file(file)} - {start.file}
     programs = {id(program): program for program in map(read_program, [start.file, *sorted(other_files)])}
@@ -567,13 +567,13 @@ def trace_value_to_statements(
 
 
 def reads_result_of_statement(source_statement: Statement, statement: Statement, parts: Iterable[ast.AST]) -> bool:
-    """Return whether expressions of a statement read a value that another statement computes.
+    """Return whether expressions in a statement read a value that another statement computes.
 
-    If both are the same statement, returns whether the expressions contain a name or a call.
+    If both statements are the same, return whether the expressions contain a name or a call.
 
     Args:
         source_statement: The statement that computes the value.
-        statement: The statement with the expressions, of the same program.
+        statement: The statement that contains the expressions, from the same program.
         parts: The expressions.
     """
     nodes = [n for part in parts for n in ast.walk(part)]
@@ -587,7 +587,7 @@ def reads_result_of_statement(source_statement: Statement, statement: Statement,
 def _trace_value(
     start: Statement, programs: tuple[ProgramText, ...], follow_branches: bool
 ) -> tuple[set[Statement], ValueFlow]:
-    """Return the statements that a value of `start` reaches, and its flow through the programs."""
+    """Return the statements that a value of `start` reaches, and the value's flow through the programs."""
     flow = ValueFlow({}, {})
     for program in programs:
         for name, definitions in program.definitions.items():
@@ -622,9 +622,9 @@ def _trace_value(
 
 
 def _does_code_read_value(flow: ValueFlow, nodes: Iterable[ast.AST], statement: Statement) -> bool:
-    """Return whether some syntax nodes of a statement read the value of a flow."""
+    """Return whether the given syntax nodes of a statement read the value of a flow."""
     nodes = list(nodes)
-    # In ``d["key"]``, only the item is read, and not all of ``d``.
+    # In ``d["key"]``, only the item is read, not all of ``d``.
     item_bases = {id(split_key_lookup(n)[0]) for n in nodes}
     for n in nodes:
         is_read = isinstance(getattr(n, "ctx", None), ast.Load) and id(n) not in item_bases
@@ -635,7 +635,7 @@ def _does_code_read_value(flow: ValueFlow, nodes: Iterable[ast.AST], statement: 
                 if (not part or parts & {part, ""}) and not _is_rebound_between(key, carrier, statement):
                     return True
         if isinstance(n, ast.Name) and n.id in flow.definitions and is_read and (CALL_RESULTS, n.id) in flow.carriers:
-            return True  # The function is passed on and called elsewhere, as in ``pool.map(f, ...)``.
+            return True  # The function is passed as an argument and called elsewhere, as in ``pool.map(f, ...)``.
         if isinstance(n, ast.Call):
             name = find_last_name(n.func)
             is_foreign_method = isinstance(n.func, ast.Attribute) and find_root_name(n.func) != "self"

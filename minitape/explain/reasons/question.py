@@ -1,11 +1,11 @@
 """Find the path on which a gradient is lost.
 
 A recording (of minitape's tape, PyTorch, TensorFlow or JAX) is a list of rows (`RecordedRow`) in the order of
-execution. Each row lists the edges to the rows that it was computed from. An edge that no gradient passes is a *break*
-and names its cause.
+execution. Each row lists its edges to the rows it was computed from. An edge that blocks the gradient is a *break* and
+names its cause.
 
 A `Question` holds the rows of one source and one target. This module finds the path between them whose breaks cost
-least; ``checks.py`` reports the break on it that is nearest to the source.
+least, and ``checks.py`` reports the break on this path that is nearest to the source.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ...recording.recorded_rows import BackwardPass
     from .adapter import Adapter
 
-TIE_COST = 0.001  # It is so small that it only decides between paths whose breaks cost the same.
+TIE_COST = 0.001  # This cost is so small that it only decides between paths whose breaks cost the same.
 INDEX_BREAK_COST = 1.5
 ADD_OPS = {"add", "__add__", "__radd__", "AddV2"}
 find_target_word = re.compile(
@@ -40,7 +40,7 @@ class PathStep(NamedTuple):
 
     Attributes:
         row: The index of a row on the path.
-        edge: The edge by which that row reads the row before it.
+        edge: The edge through which this row reads the previous row on the path.
     """
 
     row: int
@@ -51,8 +51,8 @@ class Creation(NamedTuple):
     """The creation of an object.
 
     Attributes:
-        clock: The time; 0 if it is unknown.
-        call_stack: The statements that ran, the outermost first.
+        clock: The time of creation, or 0 if it is unknown.
+        call_stack: The statements that were running at that time, the outermost first.
     """
 
     clock: int
@@ -61,19 +61,19 @@ class Creation(NamedTuple):
 
 @dataclass(eq=False)
 class Finding:
-    """The cause of a missing or wrong gradient, and where it is.
+    """The cause of a missing or wrong gradient, and its location.
 
     Attributes:
         cause: One of the causes in `causes.CAUSES`.
         site: The line to blame.
-        row: The row to blame, if there is one.
+        row: The row to blame, if any.
         detail: The value of the sentence's field ``what``, such as the name of an operation.
-        variant: Which of the sentences of the cause fits; "" for the ordinary one.
+        variant: Which of the cause's sentences fits, or "" for the default one.
         other_name: The value of the sentence's field ``other``, such as the name of another object.
-        more: The further breaks on the same path, and the breaks on other paths.
-        is_intended: Whether the program breaks the path on purpose; None if the cause alone decides that.
+        more: The further breaks on the same path and on other paths.
+        is_intended: Whether the program breaks the path on purpose, or None if the cause alone determines this.
         sentence_fields: Values for further fields of the sentence.
-        is_side_break: Whether this is one of `more` and blocks another path than the first.
+        is_side_break: Whether this finding is in another finding's `more` and blocks a different path.
     """
 
     cause: str
@@ -90,17 +90,17 @@ class Finding:
 
 @dataclass(eq=False)
 class Question:
-    """A question about one source: why it has no gradient of a target, or why that gradient is wrong.
+    """The question why a target has no gradient with respect to a source, or a wrong one.
 
     Attributes:
         adapter: The framework-specific members that the checks use.
         rows: All rows of the recording, in the order of execution.
-        source_rows: The rows that stand for the source.
-        target_rows: The rows that stand for the target.
+        source_rows: The rows that represent the source.
+        target_rows: The rows that represent the target.
         escapes: The values that left the framework.
         sweep: The backward pass to explain, if one ran.
         name: The program's name for the source.
-        block_clock: When the ``with`` block of the tape began, if the framework has tapes.
+        block_clock: The time at which the tape's ``with`` block began, if the framework has tapes.
     """
 
     adapter: Adapter
@@ -131,17 +131,17 @@ class Question:
 
     @cached_property
     def path(self) -> list[PathStep]:
-        """The path from the source to the target whose breaks cost least; empty if no path exists."""
+        """The path from the source to the target whose breaks cost least, or an empty list if no path exists."""
         return find_cheapest_path(self, set(self.source_rows))
 
     def find_ancestors(
         self, rows: Iterable[int], open_only: bool = False, mended_rows: Container[int] = ()
     ) -> set[int]:
-        """Return some rows and all rows that they were computed from.
+        """Return the given rows and all rows that they were computed from.
 
         Args:
-            rows: The rows to begin with.
-            open_only: Whether to follow only edges that a gradient passes.
+            rows: The initial rows.
+            open_only: Whether to follow only edges that pass gradients.
             mended_rows: Rows whose breaks count as open.
         """
         reached, waiting = set[int](), list(rows)
@@ -155,11 +155,11 @@ class Question:
         return reached
 
     def find_descendants(self, rows: Iterable[int], open_only: bool = False) -> set[int]:
-        """Return some rows and all rows that were computed from them.
+        """Return the given rows and all rows that were computed from them.
 
         Args:
-            rows: The rows to begin with.
-            open_only: Whether to follow only edges that a gradient passes.
+            rows: The initial rows.
+            open_only: Whether to follow only edges that pass gradients.
         """
         reached = set(rows)
         first_row = min(reached, default=len(self.rows))
@@ -170,7 +170,7 @@ class Question:
 
     @property
     def known_sweep(self) -> BackwardPass:
-        """The backward pass to explain, for checks that only run if there is one."""
+        """The backward pass to explain, for checks that run only if it exists."""
         assert self.sweep is not None
         return self.sweep
 
@@ -180,7 +180,7 @@ class Question:
         return not self.adapter.is_variable(self.source) and not any(self.rows[row].tracked for row in self.source_rows)
 
     def list_leaves_besides_source(self) -> list[RecordedRow]:
-        """Return the leaves among the target's ancestors, except the source's own."""
+        """Return the leaves among the target's ancestors, except those of the source."""
         rows = (self.rows[row] for row in sorted(self.ancestors.difference(self.source_rows)))
         return [row for row in rows if row.kind != "operation"]
 
@@ -193,18 +193,18 @@ class Question:
 def find_cheapest_path(question: Question, source_rows: Container[int]) -> list[PathStep]:
     """Return the path from a source row to the target whose breaks cost least.
 
-    Edges that pass a gradient are free; each other edge costs `compute_break_cost` (Dijkstra's algorithm, from the
-    target).
+    Edges that pass gradients are free, and the cost of every other edge is given by `compute_break_cost`. The search
+    uses Dijkstra's algorithm, starting at the target.
 
     Args:
         question: The question whose target ends the path.
         source_rows: The rows at which the path may begin.
 
     Returns:
-        The steps from the source to the target. Empty if no path exists.
+        The steps from the source to the target, or an empty list if no path exists.
     """
     costs = dict.fromkeys(question.target_rows, 0.0)
-    next_steps = dict[int, PathStep]()  # By row: the step that leads from it towards the target.
+    next_steps = dict[int, PathStep]()  # For each row, the step that leads from the row towards the target.
     heap = [(0.0, row) for row in question.target_rows]
     finished = set[int]()
     while heap:
@@ -234,20 +234,20 @@ def _list_steps_to_target(next_steps: dict[int, PathStep], row: int) -> list[Pat
 
 
 def compute_break_cost(question: Question, row: int, edge: InputEdge, next_edge: InputEdge | None) -> float:
-    """Return the cost of a break. The likeliest culprit costs least.
+    """Return the cost of a break, which is lowest for the most likely culprit.
 
-    The base cost belongs to the cause's kind (`causes.KINDS`). Three rules change it:
+    The base cost depends on the cause's kind (`causes.KINDS`). Three rules modify it:
 
-    * A break that repeats the cause of the next one is almost free, so a chain of them counts once.
+    * A break that repeats the cause of the next break is almost free, so that a chain of such breaks counts only once.
     * An integer row costs more if no gradient can begin at the target.
-    * Between equal paths, code before the block and lines that detach a training target are less likely to be wrong.
-      Cuts that remove a whole term of a sum are more likely to be wrong.
+    * Among paths of equal cost, code before the block and lines that detach a training target are less likely to be
+      wrong, and cuts that remove a whole term of a sum are more likely to be wrong.
 
     Args:
         question: The question about the path.
         row: The row that reads its input through `edge`.
         edge: The break.
-        next_edge: The next edge towards the target; None at the target itself.
+        next_edge: The next edge towards the target, or None at the target.
     """
     kind = find_kind(edge.cause)
     if next_edge is not None and _has_same_reason_as_next(kind, edge, next_edge):
@@ -291,14 +291,14 @@ def find_nearest_tracked_consumers(rows: Sequence[RecordedRow], row: int) -> set
 def does_cut_remove_scalar_term(question: Question, row: int) -> bool:
     """Return whether a cut removes a whole scalar term from a sum.
 
-    Programs rarely intend that, because ``loss + penalty.detach()`` trains as if there were no penalty.
+    Such a cut is rarely intended, because ``loss + penalty.detach()`` trains as if there were no penalty.
     """
     consumers = (question.rows[consumer] for consumer in find_nearest_tracked_consumers(question.rows, row))
     return all(consumer.op in ADD_OPS and not consumer.shape for consumer in consumers)
 
 
 def is_training_target_detached(site: Site) -> bool:
-    """Return whether a line detaches something that it calls a target, a label or the like.
+    """Return whether a line detaches a value whose name suggests a target or label.
 
     Args:
         site: The site of the line.
@@ -308,19 +308,19 @@ def is_training_target_detached(site: Site) -> bool:
     if cut_call is None:
         return False
     detached = program_text.unparse(cut_call.args[0] if cut_call.args else cut_call.func)
-    if " - " in detached:  # A difference is an error to learn from, whatever its parts are called.
+    if " - " in detached:  # A difference is an error to learn from, whatever its operands are called.
         return False
     return any(find_target_word(name) for name in (*statement.bound_names, detached))
 
 
 def does_repeat_previous_break(previous: InputEdge, edge: InputEdge) -> bool:
-    """Return whether a break only repeats the previous one, which is nearer to the source.
+    """Return whether a break only repeats the previous break, which is nearer to the source.
 
     A break is a repetition in three cases:
 
     * Both breaks have the same cause.
-    * It breaks an integer that the previous break produced.
-    * It was not recorded because its input was computed before the tape began.
+    * The break is at an integer produced by the previous break.
+    * The operation was not recorded because its input was computed before the tape began.
     """
     if previous.cause == edge.cause:
         return edge.detail != "gradient"
@@ -331,7 +331,7 @@ def does_repeat_previous_break(previous: InputEdge, edge: InputEdge) -> bool:
 
 
 def list_distinct_breaks(path: Iterable[PathStep]) -> list[PathStep]:
-    """Return the breaks on a path. Breaks that only repeat the previous break are left out.
+    """Return the breaks on a path, except those that only repeat the previous break.
 
     Args:
         path: The steps of the path, from the source to the target.

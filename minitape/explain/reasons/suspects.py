@@ -1,10 +1,10 @@
-"""Find gradients that exist and are wrong.
+"""Find gradients that exist but are wrong.
 
-A check reads the rows and the backward passes of a `CheckedRun`, of a tape or of any framework. It yields a `Suspicion`
-for everything that looks wrong, with the line, the numbers and the affected sources.
+A check reads the rows and backward passes of a `CheckedRun`, which comes from a tape or any framework. It yields a
+`Suspicion` for everything that looks wrong, with the line, the values and the affected sources.
 
-`LEADING_CHECKS` and `TRAILING_CHECKS` need only rows. A framework's own checks, such as the checks of optimizer steps,
-run between them. The sentences are in ``causes/suspicions.py``.
+`LEADING_CHECKS` and `TRAILING_CHECKS` need only rows. A framework's own checks, such as those of optimizer steps, run
+in between. The sentences are in ``causes/suspicions.py``.
 """
 
 from __future__ import annotations
@@ -35,27 +35,27 @@ from .question import Finding, Question, find_nearest_tracked_consumers
 if TYPE_CHECKING:
     from .adapter import Adapter
 
-VANISHING_RATIO, EXPLODING_RATIO = 1e-5, 1e4  # Last adjoint over first, of an operation that repeats.
-MIN_REPETITIONS = 5  # An operation that repeats so often is a loop or a deep network.
-EQUALITY_TOLERANCE = 1e-5  # The relative difference of float32 numbers that differ only by rounding.
+VANISHING_RATIO, EXPLODING_RATIO = 1e-5, 1e4  # Size of the last adjoint of a repeated operation, relative to the first.
+MIN_REPETITIONS = 5  # An operation repeated at least this often is a loop or a deep network.
+EQUALITY_TOLERANCE = 1e-5  # Maximum relative difference between float32 numbers that differ only by rounding.
 SYMPTOM_CAUSES = ("rounding_only", "vanishing", "exploding")
 LOGARITHM_OPS = ("log", "log1p", "Log", "Log1p")
 FLAT_CAUSES = ("zero_derivative", "no_derivative", "nondifferentiable", "nondifferentiable_op")
-UNRECORDED_GRADIENT_CAUSES = ("create_graph", "not_recorded")  # A gradient is used further, and was not recorded.
+UNRECORDED_GRADIENT_CAUSES = ("create_graph", "not_recorded")  # An unrecorded gradient is used further.
 find_selection_word = re.compile("getitem|unbind|select|chunk|split|slice|unpack|gather|embedding", re.I).search
 find_loss_word = re.compile("entropy|logit|loss|bce|nll|criterion|softm|sigm|logsumexp|softplus", re.I).search
 
 
 class Suspicion(NamedTuple):
-    """Something wrong with the gradients of some sources.
+    """A suspected error in the gradients of some sources.
 
     Attributes:
         cause: One of the causes in `causes.CAUSES`.
         site: The line to blame.
         fields: The values for the fields of the cause's sentence.
-        row: A row; the gradients of all its connected ancestors are wrong.
-        source_keys: The keys of sources whose gradients are wrong, if no row identifies them.
-        only_rows: Rows, if only sources among them are affected, and not all ancestors of `row`.
+        row: The row whose connected ancestors have wrong gradients.
+        source_keys: The keys of the sources whose gradients are wrong, if no row identifies these sources.
+        only_rows: The only affected rows, if not all ancestors of `row` are affected.
         variant: Which of the cause's sentences fits.
     """
 
@@ -72,7 +72,7 @@ class Suspicion(NamedTuple):
 
         Args:
             source_name: The program's name for the source.
-            question: The question that a fix may ask about the rows.
+            question: The question through which a fix may read the rows.
         """
         text = CAUSES[self.cause].find_text(question.adapter.framework, self.variant)
         fields = {"line": format_bracketed_place(*self.site), **self.fields}
@@ -87,39 +87,39 @@ class Suspicion(NamedTuple):
 def build_row_suspicion(
     row: RecordedRow, cause: str, fields: Mapping[str, Any], variant: str = "", only_rows: Iterable[int] = ()
 ) -> Suspicion:
-    """Return a suspicion about a row, on its line.
+    """Return a suspicion that blames a row and its line.
 
     Args:
         row: The row to blame.
         cause: The cause, one of `causes.CAUSES`.
         fields: The values for the fields of the cause's sentence.
         variant: Which of the cause's sentences fits.
-        only_rows: Rows, if only sources among them are affected.
+        only_rows: The only affected rows, if not all ancestors of `row` are affected.
     """
     return Suspicion(cause, row.site, fields, row.index, only_rows=set(only_rows), variant=variant)
 
 
 @dataclass(eq=False)
 class CheckedRun:
-    """The rows and backward passes of a recording, and the framework-specific functions that the checks need.
+    """The rows and backward passes of a recording, with the framework-specific functions that the checks need.
 
     Attributes:
         rows: All rows, in the order of execution.
-        sweeps: The backward passes that brought an adjoint.
+        sweeps: The backward passes that computed an adjoint.
         escapes: The values that left the framework.
-        op_names: The framework's names of the operations that the checks look for.
-        describe_escape: Returns the words for how a value left.
-        has_placeholder_values: Whether the values are placeholders, so that only their shapes are meaningful.
-        recording: The framework's recording to which the rows belong; None for a tape.
+        op_names: The framework's names for the operations that the checks look for.
+        describe_escape: Describes how a value left the framework.
+        has_placeholder_values: Whether the values are placeholders of which only the shapes are meaningful.
+        recording: The framework's recording to which the rows belong, or None for a tape.
         adapter: The framework-specific members that fixes use.
         checks: The framework's own checks.
         find_source_key: Returns the key that identifies a source.
         find_source_rows: Returns the rows of a source.
-        find_optimizer_steps: Returns the optimizer steps that changed a source. Each has a ``site``.
+        find_optimizer_steps: Returns the optimizer steps that changed a source, each with a ``site``.
         sources_with_gradient: The sources that received a gradient, by key.
-        trained_keys: The keys of all sources that the program trains, if that is known.
-        has_named_sources: Whether a program names each source whose gradient it wants.
-        find_written_operand: Returns the row that the program itself wrote as an operand.
+        trained_keys: The keys of all sources that the program trains, if they are known.
+        has_named_sources: Whether programs name each source whose gradient they request.
+        find_written_operand: Returns the row of the operand as the program itself wrote it.
         find_logits: Returns the row that a loss uses as logits, or None if the operation is not such a loss.
     """
 
@@ -143,7 +143,7 @@ class CheckedRun:
 
     @cached_property
     def reached_operations(self) -> dict[int, BackwardPass]:
-        """The operations at which an adjoint arrived, each with the last sweep that brought one."""
+        """The operations at which an adjoint arrived, each with the last sweep that reached it."""
         return {row: sweep for sweep in self.sweeps for row in sweep.adjoints if self.rows[row].kind == "operation"}
 
     @cached_property
@@ -157,7 +157,7 @@ class CheckedRun:
         return consumers
 
     def find_connected_ancestors(self, row: int) -> set[int]:
-        """Return a row and the rows that it was computed from, along edges that a gradient passes.
+        """Return a row and the rows that it was computed from through edges that pass gradients.
 
         Args:
             row: The row.
@@ -172,12 +172,12 @@ class CheckedRun:
         return ancestors
 
     def iter_reached_operations_named(self, ops: Collection[str]) -> Iterator[RecordedRow]:
-        """Yield the operations of some names at which an adjoint arrived, the last one first."""
+        """Yield the operations with the given names at which an adjoint arrived, the last one first."""
         rows = (self.rows[row] for row in sorted(self.reached_operations, reverse=True))
         return (row for row in rows if row.op in ops)
 
     def find_array(self, row: int) -> OptionalArray:
-        """Return the elements of a row as float64; None if they are unknown or stand-ins.
+        """Return the elements of a row as float64, or None if they are unknown or placeholders.
 
         Args:
             row: The row.
@@ -199,13 +199,13 @@ class CheckedRun:
         return next((to_float_array(share.product) for share in shares if share.row in row.inputs[:1]), None)
 
     def find_row_before_reshapes(self, row: int) -> RecordedRow:
-        """Return the row from which a row came by changes of shape, type or element order only."""
+        """Return the original row behind changes of only shape, type or element order."""
         while self.rows[row].op in self.op_names.shape_ops and self.rows[row].inputs:
             row = self.rows[row].inputs[0]
         return self.rows[row]
 
     def find_activation_name(self, row: RecordedRow) -> str:
-        """Return the name of the activation that computed a row, even if it is written by hand; "" if none did."""
+        """Return the name of the activation, even a handwritten one, that computed a row, or "" for other rows."""
         is_quotient = row.kind == "operation" and row.op.lower().endswith(("div", "reciprocal"))
         if not is_quotient:
             return self.op_names.activation_names.get(row.op, "")
@@ -227,21 +227,22 @@ class CheckedRun:
 
     @cached_property
     def suspicions(self) -> list[Suspicion]:
-        """Everything that looks wrong, the surest first."""
+        """Everything that looks wrong, the most certain suspicions first."""
         checks = LEADING_CHECKS if self.has_placeholder_values else (*LEADING_CHECKS, *self.checks, *TRAILING_CHECKS)
         with np.errstate(all="ignore"):
             return [suspicion for check in checks for suspicion in check(self)]
 
     @cached_property
     def question(self) -> Question:
-        """A question about no source, by which fixes read the rows."""
+        """A question without a source, through which fixes read the rows."""
         assert self.adapter is not None
         return Question(self.adapter, self.rows, [], [], None)
 
     def list_suspicions_of_source(self, source: Any) -> list[Suspicion]:
-        """Return the suspicions about the gradient of a source: one per cause, the most certain first.
+        """Return the suspicions about the gradient of a source, one per cause, the most certain first.
 
-        A suspicion about the size of a number is only a symptom. It is left out if a more certain suspicion exists.
+        A suspicion about the size of a value describes only a symptom. It is omitted if a more certain suspicion
+        exists.
 
         Args:
             source: The source.
@@ -267,7 +268,7 @@ Check = Callable[[CheckedRun], Iterable[Suspicion]]
 
 
 def check_broadcast(run: CheckedRun) -> Iterator[Suspicion]:
-    """Find an operation that combines a column (N, 1) with a row (N,), so that the loss averages N times N terms.
+    """Find an operation that combines a column (N, 1) with a row (N,), so that the loss averages N × N terms.
 
     Args:
         run: The run to check.
@@ -281,15 +282,15 @@ def check_broadcast(run: CheckedRun) -> Iterator[Suspicion]:
         operands, column = _find_operands_and_column(run, row)
         if column is None:
             continue
-        # If the table consists of constants, such as targets, the operation that reads it has the gradient.
+        # If the table is constant, such as a table of targets, the operation that reads it has the gradient.
         affected = [index for index in _find_rows_up_to_sum(run, row) if index in run.reached_operations]
         if not affected:
             continue
         shapes = [tuple(operand.shape) for operand in operands]
         count = max(*shapes[0], *shapes[1])
         if row.op not in op_names.loss_ops and tuple(row.shape) != (count, count):
-            continue  # The program made the column itself, and the operation flattens it again.
-        # A table is intended if the column was made on the same line, or if a vector is combined with itself.
+            continue  # The program created the column itself, and the operation flattens it again.
+        # A table is intended if the column was created on the same line, or if a vector is combined with itself.
         column_is_new = operands[column].op in op_names.shape_ops and operands[column].site == row.site
         makers = [run.find_row_before_reshapes(operand.index) for operand in operands]
         if column_is_new or makers[0] is makers[1]:
@@ -304,19 +305,19 @@ def check_broadcast(run: CheckedRun) -> Iterator[Suspicion]:
         }
         only_rows = run.find_connected_ancestors(min(affected))
         suspicions.append(build_row_suspicion(row, "broadcast", fields, only_rows=only_rows))
-    # A line that intends a table once always does.
+    # A line that once builds a table on purpose always does so.
     yield from (suspicion for suspicion in suspicions if suspicion.site not in table_sites)
 
 
 def _name_operands(row: RecordedRow, column: int) -> dict[str, str]:
-    """Return the operands as the program writes them: ``x`` the column, ``y`` the row."""
+    """Return the operands as the program writes them, with ``x`` as the column and ``y`` as the row."""
     operands = [program_text.unparse(operand) for operand in program_text.find_operand_expressions(row.site, row.op)]
     written = [f"({operand})" if " " in operand else operand for operand in operands]
     return dict(zip("yx" if column else "xy", written or "xy", strict=True))
 
 
 def is_column_and_vector(column_shape: tuple[int, ...], row_shape: tuple[int, ...]) -> bool:
-    """Return whether two shapes are (N, 1) and (N,), with the same N.
+    """Return whether two shapes are (N, 1) and (N,) with the same N.
 
     >>> is_column_and_vector((8, 1), (8,)), is_column_and_vector((8, 1), (1, 8)), is_column_and_vector((1, 1), (1,))
     (True, False, False)
@@ -325,7 +326,7 @@ def is_column_and_vector(column_shape: tuple[int, ...], row_shape: tuple[int, ..
 
 
 def _find_operands_and_column(run: CheckedRun, row: RecordedRow) -> tuple[list[RecordedRow], int | None]:
-    """Return the two operands of an operation, and which is a column if the other is a row of equal length."""
+    """Return an operation's two operands, and the index of a column whose counterpart is a row of equal length."""
     operands = [run.rows[run.find_written_operand(run, row, operand)] for operand in row.inputs[:2]]
     shapes = [tuple(operand.shape) for operand in operands]
     for index, other_shape in enumerate(reversed(shapes)):
@@ -338,8 +339,9 @@ def _find_rows_up_to_sum(run: CheckedRun, row: RecordedRow) -> set[int]:
     """Return the rows from a table to the sum over all its elements.
 
     Returns:
-        The rows. Empty if no such sum exists, or if the program seems to build the table on purpose. It does if it
-        reduces the table along one axis, passes it to a softmax, or combines it with a table of different elements.
+        The rows, or an empty set if no such sum exists or the program seems to build the table on purpose. The table is
+        intended if the program reduces it along one axis, passes it to a softmax, or combines it with a table of
+        different elements.
     """
     table, waiting, shape = {row.index}, [row], tuple(row.shape)
     is_summed = False
@@ -363,7 +365,7 @@ def _find_rows_up_to_sum(run: CheckedRun, row: RecordedRow) -> set[int]:
 
 
 def _is_softmax(run: CheckedRun, row: RecordedRow) -> bool:
-    """Return whether a row is a softmax, or a loss that applies one to its logits."""
+    """Return whether a row is a softmax, or a loss that applies a softmax to its logits."""
     takes_logits = run.op_names.activation_of_loss.get(row.op) == "softmax" and run.find_logits(run, row) is not None
     return takes_logits or run.find_activation_name(row) == "softmax"
 
@@ -380,7 +382,7 @@ def _is_combined_with_table(run: CheckedRun, row: RecordedRow, table: set[int]) 
 
 
 def _is_made_by_broadcast(run: CheckedRun, row: RecordedRow) -> bool:
-    """Return whether all tables that a table was computed from combine a column with a vector, as the mistake does.
+    """Return whether a table was computed only from tables that combine a column with a vector, as the mistake does.
 
     Args:
         run: The run to check.
@@ -403,7 +405,7 @@ def _is_made_by_broadcast(run: CheckedRun, row: RecordedRow) -> bool:
 
 
 def check_activation_twice(run: CheckedRun) -> Iterator[Suspicion]:
-    """Find a loss that expects logits and received the result of an activation.
+    """Find a loss that expects logits but received the result of an activation.
 
     Args:
         run: The run to check.
@@ -422,7 +424,7 @@ def check_activation_twice(run: CheckedRun) -> Iterator[Suspicion]:
 
 
 def _find_called_loss_name(site: Site) -> str:
-    """Return the function called on a line that is a loss by its name."""
+    """Return the name of a function called on a line, if the name is that of a loss."""
     names = (ast.unparse(call.func) for call in program_text.find_statement(site).calls)
     return next(
         (name for name in names if len(name) <= 60 and find_loss_word(name.rpartition(".")[2])), fill("The loss")
@@ -448,9 +450,9 @@ def find_logits(run: CheckedRun, row: RecordedRow) -> int | None:
 
 
 def _find_handwritten_activation(run: CheckedRun, row: RecordedRow) -> tuple[str, int | None]:
-    """Return the name of the activation that a logarithm of exponentials applies, and the row to which it applies it.
+    """Return the name of the activation that a logarithm of exponentials computes, and the row it is applied to.
 
-    ``log(1 + exp(z))`` is a sigmoid's logarithm, and ``log(sum(exp(z)))`` a softmax's.
+    ``log(1 + exp(z))`` comes from the logarithm of a sigmoid, and ``log(sum(exp(z)))`` from that of a softmax.
     """
     activation = "sigmoid" if row.op.lower() == "log1p" else ""
     inputs = row.inputs[:1]
@@ -467,7 +469,7 @@ def _find_handwritten_activation(run: CheckedRun, row: RecordedRow) -> tuple[str
 
 
 def _skip_sign_and_shift(run: CheckedRun, index: int) -> RecordedRow:
-    """Return the row from which a row came by changes of sign and shifts by a maximum or a constant only."""
+    """Return the original row behind only sign changes and shifts by a maximum or a constant."""
     while True:
         row = run.find_row_before_reshapes(index)
         op = row.op.lower()
@@ -482,7 +484,7 @@ def _skip_sign_and_shift(run: CheckedRun, index: int) -> RecordedRow:
 
 
 def check_term_without_gradient(run: CheckedRun) -> Iterator[Suspicion]:
-    """Find a term of the target without a gradient: a step function computed it, a cut removed it, or it escaped.
+    """Find a term of the target that has no gradient because of a step function, a cut or an escape.
 
     Args:
         run: The run to check.
@@ -500,7 +502,7 @@ def check_term_without_gradient(run: CheckedRun) -> Iterator[Suspicion]:
 def _check_untracked_term(run: CheckedRun, row: RecordedRow, terms: Collection[int]) -> Iterator[Suspicion]:
     """Yield a suspicion if a term is untracked although one of its inputs is tracked."""
     cause = next((edge.cause for edge in row.edges if edge.cause), "flat")
-    # A gradient that the program uses further is a leaf that was computed.
+    # A gradient that the program uses further is a leaf, although it was computed.
     is_computed = cause == "create_graph" or (row.kind == "operation") != (cause == "not_recorded")
     tracked_inputs = [index for index in row.inputs if run.rows[index].tracked]
     if not is_computed or not tracked_inputs:
@@ -513,7 +515,7 @@ def _check_untracked_term(run: CheckedRun, row: RecordedRow, terms: Collection[i
             variant = "choice"
         yield Suspicion("in_part", row.site, {"what": f"{row.op}(...)"}, tracked_inputs[0], variant=variant)
         return
-    # In ``z + (q - z).detach()``, z has another path. A sum may also put back what was subtracted before.
+    # In ``z + (q - z).detach()``, z has another path. A sum may also restore a value that was subtracted before.
     if get_kind_name(cause) == "cut" and run.reached_operations.keys().isdisjoint(tracked_inputs):
         consumers = find_nearest_tracked_consumers(run.rows, row.index) & run.reached_operations.keys()
         if consumers and consumers.issubset(terms):
@@ -521,11 +523,11 @@ def _check_untracked_term(run: CheckedRun, row: RecordedRow, terms: Collection[i
 
 
 def _check_escaped_terms(run: CheckedRun, additions: list[RecordedRow]) -> Iterator[Suspicion]:
-    """Find a number that escaped and whose value the target adds again.
+    """Find a number that escaped and whose value is added to the target again.
 
     Args:
         run: The run to check.
-        additions: The terms of the target that add a number.
+        additions: The terms of the target in which a number is added.
     """
     if not additions:
         return
@@ -546,14 +548,14 @@ def _check_escaped_terms(run: CheckedRun, additions: list[RecordedRow]) -> Itera
 
 
 def _iter_target_terms(run: CheckedRun) -> Iterator[RecordedRow]:
-    """Yield the operations that compute the target as a sum of terms, back to the first ones without a gradient."""
+    """Yield the operations that compute the target as a sum of terms, up to those without a gradient."""
     waiting = [row for sweep in run.sweeps for row in sweep.target]
     while waiting:
         row = run.rows[waiting.pop()]
         yield row
         is_product = row.op in run.op_names.product_ops
         if is_product and any(_is_zero_constant(run, factor) for factor in row.inputs):
-            continue  # The term adds nothing.
+            continue  # The term is zero.
         tracked_inputs = [index for index in row.inputs if run.rows[index].tracked]
         if not row.tracked:
             if not tracked_inputs:
@@ -570,13 +572,13 @@ def _is_zero_constant(run: CheckedRun, row: int) -> bool:
 
 
 def _adds_constant(run: CheckedRun, row: RecordedRow) -> bool:
-    """Return whether a row adds one constant to a value."""
+    """Return whether a row adds a constant to a value."""
     constant_count = sum(_is_constant_multiple(run, index) for index in row.inputs)
     return row.op in run.op_names.add_ops and constant_count == (1 if len(row.inputs) > 1 else 0)
 
 
 def _is_constant_multiple(run: CheckedRun, index: int) -> bool:
-    """Return whether a row is a constant, or a multiple of one."""
+    """Return whether a row is a constant or a multiple of a constant."""
     row = run.rows[index]
     if row.kind == "constant":
         return True
@@ -588,7 +590,7 @@ def _is_constant_multiple(run: CheckedRun, index: int) -> bool:
 
 
 def check_rounding_only(run: CheckedRun) -> Iterator[Suspicion]:
-    """Find a normalization that received the same adjoint everywhere, so that all but rounding errors cancel.
+    """Find a normalization that received the same adjoint everywhere, so that everything but rounding errors cancels.
 
     Args:
         run: The run to check.
@@ -621,7 +623,7 @@ class RowSize(NamedTuple):
 
 
 def check_repeated_scaling(run: CheckedRun) -> Iterator[Suspicion]:
-    """Find the operation, repeated by a loop or a deep network, that scaled the adjoint most by its repetitions.
+    """Find the operation whose repetitions, in a loop or a deep network, scaled the adjoint most.
 
     Args:
         run: The run to check.
@@ -629,7 +631,7 @@ def check_repeated_scaling(run: CheckedRun) -> Iterator[Suspicion]:
     scored = []
     for series in _iter_repetition_series(run):
         ratio = series[-1].size / series[0].size
-        samples = series[:: len(series) // MIN_REPETITIONS]  # Between neighbours the size may go up and down.
+        samples = series[:: len(series) // MIN_REPETITIONS]  # The size may fluctuate between neighbours.
         shrinking = [after.size < before.size for before, after in pairwise(samples)]
         shrinking_share = sum(shrinking) / len(shrinking)
         vanishes = ratio < VANISHING_RATIO and shrinking_share >= 0.8
@@ -656,7 +658,7 @@ def check_repeated_scaling(run: CheckedRun) -> Iterator[Suspicion]:
 
 
 def _iter_repetition_series(run: CheckedRun) -> Iterator[list[RowSize]]:
-    """Yield the repetitions of each operation, from the target back, if there are at least `MIN_REPETITIONS`."""
+    """Yield the repetitions of each operation with at least `MIN_REPETITIONS`, from the target back."""
     groups: dict[Any, list[RowSize]] = {}
     for index in sorted(run.reached_operations, reverse=True):
         row, size = run.rows[index], compute_root_mean_square(run.find_adjoint(index))
@@ -666,7 +668,8 @@ def _iter_repetition_series(run: CheckedRun) -> Iterator[list[RowSize]]:
     for group in groups.values():
         if len(group) < MIN_REPETITIONS:
             continue
-        # An operation that is not an ancestor of the last one is an input of each repetition, or of another loop.
+        # An operation that is not an ancestor of the last one is an input of each repetition or belongs to another
+        # loop.
         ancestors = run.find_connected_ancestors(group[0].row)
         series = [repetition for repetition in group if repetition.row in ancestors]
         if len(series) >= MIN_REPETITIONS:
@@ -680,7 +683,7 @@ def _does_select_new_part(run: CheckedRun, row: int, previous: int) -> bool:
 
 
 def check_saturation(run: CheckedRun) -> Iterator[Suspicion]:
-    """Find an activation that passed almost nothing of the adjoint that arrived.
+    """Find an activation that passed almost none of the arriving adjoint on.
 
     Args:
         run: The run to check.
@@ -704,7 +707,7 @@ def check_saturation(run: CheckedRun) -> Iterator[Suspicion]:
 def _find_smallest_adjoint_after(run: CheckedRun, row: int) -> float:
     """Return the size of the smallest adjoint between the target and a row.
 
-    Behind a logarithm the adjoint is large if a probability is small, so the adjoint at the row alone misleads.
+    Behind a logarithm, the adjoint is large if a probability is small, so the adjoint at the row alone is misleading.
     """
     downstream = {row}
     waiting = [row]
@@ -717,7 +720,7 @@ def _find_smallest_adjoint_after(run: CheckedRun, row: int) -> float:
 
 
 def _has_small_slope(run: CheckedRun, row: RecordedRow, adjoint: OptionalArray) -> bool:
-    """Return whether an activation is almost flat where an adjoint arrived. If not, the adjoint cancels there."""
+    """Return whether an activation is almost flat at the elements that an adjoint reached. Otherwise, it cancels."""
     value = run.find_array(row.index)
     if value is None or adjoint is None or value.shape != adjoint.shape:
         return True
@@ -726,10 +729,10 @@ def _has_small_slope(run: CheckedRun, row: RecordedRow, adjoint: OptionalArray) 
 
 
 def find_rows_with_tiny_adjoint(run: CheckedRun, row: int, adjoint_size: float) -> set[int]:
-    """Return a row, and its ancestors at which almost nothing of an adjoint arrived.
+    """Return a row and those of its ancestors at which almost no adjoint arrived.
 
-    An input of every repetition, such as a parameter of a solver, is not among them, because it receives its gradient
-    from the other repetitions.
+    An input of every repetition, such as a solver parameter, is not included, because it receives its gradient from the
+    other repetitions.
 
     Args:
         run: The run to check.
@@ -781,7 +784,7 @@ TRAILING_CHECKS: tuple[Check, ...] = (
 
 
 def format_step_count(count: int) -> str:
-    """Return a number of steps in words.
+    """Format a number of steps in words.
 
     Args:
         count: The number of steps.
@@ -790,7 +793,7 @@ def format_step_count(count: int) -> str:
 
 
 def compute_max_abs(array: OptionalArray) -> float:
-    """Return the largest absolute element; 0 for an empty array and for None.
+    """Return the largest absolute element, or 0 for an empty array and for None.
 
     Args:
         array: The array, or None.
@@ -799,7 +802,7 @@ def compute_max_abs(array: OptionalArray) -> float:
 
 
 def compute_root_mean_square(array: OptionalArray) -> float:
-    """Return the root of the mean of squares; 0 if there are no elements.
+    """Return the root mean square of an array, or 0 if it has no elements.
 
     Args:
         array: The array, or None.
@@ -807,5 +810,5 @@ def compute_root_mean_square(array: OptionalArray) -> float:
     largest = compute_max_abs(array)
     if array is None or not 0 < largest < math.inf:
         return largest
-    # Scaled by the largest element, squares do not overflow.
+    # After scaling by the largest element, the squares do not overflow.
     return largest * float(np.sqrt(np.mean((array / largest) ** 2)))

@@ -1,4 +1,4 @@
-"""Read the rows of minitape's own tape, and adapt it to the checks."""
+"""Read the rows of minitape's own tape, and adapt the tape to the checks."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ if TYPE_CHECKING:
 
 
 def read_tape(tape: GradientTape, targets: list[TargetOrSource], sources: list[TargetOrSource]) -> TapeAdapter:
-    """Read the rows that a question about a tape can need.
+    """Read the rows that a question about a tape may need.
 
-    If all sources have a gradient, only values that escaped under this tape are read.
+    If all sources have gradients, only values that escaped under this tape are read.
 
     Args:
         tape: The tape in question.
@@ -89,23 +89,23 @@ def read_tape(tape: GradientTape, targets: list[TargetOrSource], sources: list[T
 
 
 def _is_note_of_tape(rules: TapeRules, note: EscapeNote) -> bool:
-    """Return whether a note on a value that left belongs to the tape in question."""
+    """Return whether a note on an escaped value belongs to the tape in question."""
     return note.record is not None and note.record() is rules.record
 
 
 def map_ancestors_to_inputs(
     rules: TapeRules, roots: list[ValueNode]
 ) -> dict[ValueNode, list[tuple[ValueNode, Break | None]]]:
-    """Return the ancestors of some nodes, in the order of execution.
+    """Return the ancestors of the given nodes, in the order of execution.
 
     Args:
-        rules: The tape's rows, and which rows its adjoints reach.
-        roots: The nodes to begin with.
+        rules: The tape's rows, and which of them its adjoints reach.
+        roots: The initial nodes.
 
     Returns:
-        For each ancestor, the nodes that it was computed from, each with the break between them, if there is one.
+        For each ancestor, the nodes that it was computed from, each with the break on its edge, if any.
     """
-    inputs: dict[Hashable, list[tuple[ValueNode, Break | None]]] = {}  # By the key of a node.
+    inputs: dict[Hashable, list[tuple[ValueNode, Break | None]]] = {}  # The keys are node keys.
     times: dict[ValueNode, tuple[int, int]] = {}
     times_by_key: dict[Hashable, tuple[int, int]] = {}
     waiting = [(root, False) for root in reversed(roots)]
@@ -127,7 +127,8 @@ def map_ancestors_to_inputs(
 def _find_execution_time(rules: TapeRules, node: ValueNode) -> tuple[int, int]:
     """Return a sort key for the time at which a node ran.
 
-    It is the row for a node of the tape in question. For other nodes it is the clock, which sorts before all rows.
+    The key of a node on the tape in question is its row. The key of other nodes is their clock, which sorts before all
+    rows.
     """
     outer_node = find_call_on_tape(node)
     if outer_node.record is rules.record:
@@ -157,25 +158,25 @@ def build_question(adapter: TapeAdapter, source: Any) -> TapeQuestion:
 
 
 def _to_input_edge(row: int, break_: Break | None) -> InputEdge:
-    """Return the edge to a row, with the cause of a break if there is one."""
+    """Return the edge to a row, with the cause of its break, if any."""
     if break_ is None:
         return InputEdge(row)
     return InputEdge(row, break_.cause.removesuffix("_op"), to_site(break_.place), break_.detail)
 
 
 class TapeRowDetails:
-    """Looks up the places, the values and the names of a tape's rows when they are needed.
+    """Looks up the code locations, values and names of a tape's rows on demand.
 
     Attributes:
-        rules: The tape's rows, and which rows its adjoints reach.
+        rules: The tape's rows, and which of them its adjoints reach.
     """
 
     def __init__(self, rules: TapeRules) -> None:
-        """Look up the details of rows of ``rules``."""
+        """Prepare to look up the details of the rows of ``rules``."""
         self.rules = rules
 
     def find_place(self, row: RecordedRow) -> CodePlace | None:
-        """Return the statement that computed a row, or the one that created a leaf.
+        """Return the statement that computed a row or created a leaf.
 
         Args:
             row: The row.
@@ -184,28 +185,28 @@ class TapeRowDetails:
         return (is_leaf(node) and node.find_creation_place()) or node.find_recorded_place()
 
     def find_site(self, row: RecordedRow) -> Site:
-        """Return the file and the line of the row's place."""
+        """Return the file and line of the statement that ``find_place`` returns."""
         return to_site(self.find_place(row))
 
     def find_call_stack(self, row: RecordedRow) -> Sequence[Site]:
-        """Return the statements that ran at the row's place, the outermost first."""
+        """Return the statements that were running when the row was computed, the outermost first."""
         return build_call_stack(self.find_place(row))
 
     def find_value(self, row: RecordedRow) -> ValueSummary:
-        """Return the elements of the row, if the tape kept them."""
+        """Return the elements of the row, as far as the tape kept them."""
         return ValueSummary(self.rules.find_array(row.extra))
 
     def find_name(self, row: RecordedRow) -> str:
-        """Return the name that the program gave to a variable; "" for other rows."""
+        """Return the name that the program gave to a variable, or "" for other rows."""
         return read_given_variable_name(row.extra.variable)
 
     def find_object(self, row: RecordedRow) -> Any:
-        """Return the tensor or variable that the row stands for; None if it is gone."""
+        """Return the tensor or variable that the row stands for, or None if it no longer exists."""
         return row.extra.tensor if row.extra.variable is None else row.extra.variable
 
 
 def find_primitive(node: ValueNode) -> Primitive | None:
-    """Return the primitive that computed a node; None for a leaf.
+    """Return the primitive that computed a node, or None for a leaf.
 
     Args:
         node: The node.
@@ -220,8 +221,8 @@ def build_tape_row(details: TapeRowDetails, index: int, node: ValueNode, edges: 
     """Return the row of a node.
 
     Args:
-        details: Looks up the details of the tape's rows.
-        index: The place of the row in the recording.
+        details: The source of the details of the tape's rows.
+        index: The index of the row in the recording.
         node: The node.
         edges: The edges to the rows that it was computed from.
     """
@@ -236,7 +237,7 @@ def build_tape_row(details: TapeRowDetails, index: int, node: ValueNode, edges: 
     else:
         kind = "source" if is_on_tape else "constant"
     if node.tensor is None and node.record is not None and node.enclosing_call is None:
-        # One call returns both, which is faster than two separate lookups.
+        # A single call that returns both is faster than two separate lookups.
         shape, numpy_dtype = node.record.get_shape_and_dtype(node.row)
         dtype: Any = find_dtype_of_numpy(numpy_dtype)
     else:
@@ -260,14 +261,14 @@ def build_tape_row(details: TapeRowDetails, index: int, node: ValueNode, edges: 
 
 
 class TapeAdapter(Adapter):
-    """Everything about a tape that the checks use, except its rows.
+    """Answers the checks' questions about a tape and its objects.
 
     Attributes:
-        rules: The tape's rows, and which rows its adjoints reach.
+        rules: The tape's rows, and which of them its adjoints reach.
         rows: The rows of the recording.
         row_of_node: The index in `rows` of each node, by the node's key.
-        rows_by_name: The rows that stand for a tensor or variable, by the keys of `ValueGraph.list_keys_of_value`.
-        escapes: The values that left, the newest first.
+        rows_by_name: The rows that represent a tensor or variable, by the keys of `ValueGraph.list_keys_of_value`.
+        escapes: The values that left the framework, the newest first.
         owners: The layers that own variables.
     """
 
@@ -279,7 +280,7 @@ class TapeAdapter(Adapter):
     def __init__(
         self, rules: TapeRules, rows: list[RecordedRow], row_of_node: dict[Hashable, int], escapes: list[Escape]
     ) -> None:
-        """Create the adapter, and index its rows by the values that they stand for."""
+        """Create the adapter, and index its rows by the values that they represent."""
         self.rules, self.rows, self.row_of_node, self.escapes = rules, rows, row_of_node, escapes
         self.owners = LayerOwners()
         self.rows_by_name: dict[Hashable, list[int]] = {}
@@ -289,13 +290,13 @@ class TapeAdapter(Adapter):
 
     @cached_property
     def sweep(self) -> BackwardPass | None:
-        """The backward sweep to all sources that have a gradient, run again; None if it cannot run again."""
+        """The repeated backward sweep to all sources with a gradient, or None if the sweep cannot be repeated."""
         sources = [source for source in self.rules.sources if self.rules.is_connected(source)]
         return replay_sweep(self.rules, self.row_of_node, build_unit_seeds(self.rules), sources)
 
     @cached_property
     def suspicions(self) -> list[suspects.Suspicion]:
-        """Everything that looks wrong with gradients that exist."""
+        """The suspicions about gradients that exist."""
         if len(self.rules.record) > MAX_ROWS:
             return []
         run = suspects.CheckedRun(
@@ -309,11 +310,11 @@ class TapeAdapter(Adapter):
         return [*suspicions, *suspects.check_term_without_gradient(run)]
 
     def list_names_and_values(self) -> Iterable[tuple[str, Any]]:
-        """Return the names of the program that asks, each with the value that it holds."""
+        """Return the names and values of the asking program's variables."""
         return collect_asking_variables().items()
 
     def to_handle(self, value: Any) -> Any:
-        """Return the object by which a variable is identified: the variable behind a Keras variable or a part.
+        """Return the base variable behind a Keras variable or behind a part of a variable.
 
         Args:
             value: The object.
@@ -329,20 +330,20 @@ class TapeAdapter(Adapter):
         return hasattr(obj, "_find_tape_rows") and not isinstance(obj, Tensor)
 
     def find_array(self, obj: Any) -> OptionalArray:
-        """Return the elements of a tensor or variable; None while it is traced.
+        """Return the elements of a tensor or variable, or None while it is traced.
 
         Args:
             obj: The tensor or variable.
         """
         value = getattr(getattr(obj, "_state", obj), "_value", None)
-        if isinstance(value, ArraySpec):  # A tensor of a trace has a shape, but no elements.
+        if isinstance(value, ArraySpec):  # A tensor in a trace has a shape but no elements.
             return None
         return ValueSummary(value).to_array()
 
     def find_creation(self, obj: Any) -> Creation:
         """Return when and where a tensor or variable was created.
 
-        If a layer created the weight itself, the place is the line on which the program creates the layer.
+        If a layer created the weight itself, the location is the line on which the program creates the layer.
 
         Args:
             obj: The tensor or variable.
@@ -364,7 +365,7 @@ class TapeAdapter(Adapter):
         return Creation(clock, build_call_stack(CodePlace(frames)) if frames else call_stack)
 
     def find_creation_sites(self, obj: Any) -> Sequence[Site]:
-        """Return the statements that ran when a tensor or variable was created, the outermost first.
+        """Return the statements that were running when a tensor or variable was created, the outermost first.
 
         Args:
             obj: The tensor or variable.
@@ -383,12 +384,12 @@ class TapeAdapter(Adapter):
             return self.find_creation(variable)
         clock = row.clock
         if not clock and row.position != OTHER_RECORDING:
-            # A leaf of this recording without a time is newer than the beginning of the block.
+            # A leaf of this recording without a creation time is newer than the beginning of the block.
             clock = max((begin.clock for begin in self.rules.block_begins), default=0) + 1
         return Creation(clock, list(row.call_stack))
 
     def is_literal(self, row: RecordedRow) -> bool:
-        """Return whether a row is a number in the program's text. All equal numbers share one row.
+        """Return whether a row comes from a number literal in the program. All equal numbers share one row.
 
         Args:
             row: The row.
@@ -397,7 +398,7 @@ class TapeAdapter(Adapter):
         return node.is_literal_number()
 
     def is_watched(self, row: RecordedRow) -> bool:
-        """Return whether the program watched a row, by ``watch`` or by reading a variable.
+        """Return whether the program watched a row, either by calling ``watch`` or by reading a variable.
 
         Args:
             row: The row.
@@ -405,7 +406,7 @@ class TapeAdapter(Adapter):
         return self.rules.was_watched(row.extra)
 
     def find_block_call_stack(self) -> list[Site]:
-        """Return the statements that ran when the tape began, the outermost first."""
+        """Return the statements that were running when the tape began, the outermost first."""
         begins = self.rules.block_begins
         if not begins or not begins[-1].frames:
             return [NOWHERE]
@@ -416,7 +417,7 @@ class TapeAdapter(Adapter):
         return self.find_block_call_stack()[-1]
 
     def is_after_block_begin(self, clock: int) -> bool:
-        """Return whether a time is later than the beginning of a ``with`` block of the tape.
+        """Return whether a time is after the beginning of one of the tape's ``with`` blocks.
 
         Args:
             clock: The time.
@@ -431,11 +432,11 @@ class TapeAdapter(Adapter):
         source_clock: int,
         leaf_clock: int,
     ) -> bool:
-        """Return whether a leaf that a statement created again took the place of the source.
+        """Return whether a statement ran again and created a leaf that took the place of the source.
 
         Args:
             question: The question about the source.
-            leaf: The leaf that the statement created later or earlier.
+            leaf: The leaf that the same statement created earlier or later.
             statement: The statement.
             source_clock: When the source was created.
             leaf_clock: When the leaf was created.
@@ -451,12 +452,12 @@ class TapeAdapter(Adapter):
             finding: The finding.
 
         Returns:
-            The values of the fields, by name. The field "kind" selects one of the cause's sentences.
+            The field values, by name. The field "kind" selects one of the cause's sentences.
         """
         return tape_sentences.build_finding_sentence_fields(self, question, finding)
 
     def find_operation_name(self, row: RecordedRow) -> str:
-        """Return minitape's name for the operation of a row; "" for a leaf.
+        """Return minitape's name for the operation of a row, or "" for a leaf.
 
         Args:
             row: The row.
@@ -465,13 +466,13 @@ class TapeAdapter(Adapter):
         return node.find_operation_name()
 
     def find_last_return_of_rule(self, row: RecordedRow) -> Site:
-        """Return the line on which the program's own gradient function of a call returns.
+        """Return the line of the return statement in the program's custom derivative rule for an operation.
 
         Args:
             row: The row of the operation.
 
         Returns:
-            The site; `NOWHERE` if the program has no rule for the operation.
+            The site, or `NOWHERE` if the program has no rule for the operation.
         """
         node: ValueNode = row.extra
         has_rule = node.record is not None and node.find_operation_name() == "custom_gradient"
@@ -482,7 +483,7 @@ class TapeAdapter(Adapter):
         """Return the program's name for an operation: ``sqrt``, or ``sqrt in norm(...)``.
 
         Args:
-            question: The question with the row.
+            question: The question that contains the row.
             row: The row of the operation.
         """
         label = self.find_operation_name(question.rows[row])
@@ -496,13 +497,13 @@ class TapeAdapter(Adapter):
         return fill("{operation} in {function}(...)", operation=label, function=called_name)
 
     def list_last_use_sites(self, source: Any) -> list[Site]:
-        """Return the last line under the tape on which something was computed from a source.
+        """Return the last line under the tape that computed a value from a source.
 
         Args:
             source: The tensor or variable.
 
         Returns:
-            A list with one site; empty if nothing was computed from the source.
+            A list with one site, or an empty list if no value was computed from the source.
         """
         source_rows = set(self.rules.tape._find_rows_of_value(source))
         place = self.rules.find_last_use_before_target(source) if source_rows else None

@@ -1,4 +1,4 @@
-"""Check why a gradient of minitape's own tape is None, zero, not finite or wrong, and explain it."""
+"""Find out why a gradient of minitape's own tape is None, zero, nonfinite or wrong, and explain the reason."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ...engine.types import TargetOrSource
 
 FUNCTION_OPS = ("function", "PartitionedCall", "StatefulPartitionedCall")
-MAX_CALL_DEPTH = 3  # How many nested calls are entered.
+MAX_CALL_DEPTH = 3  # Maximum number of nested calls entered.
 
 
 def find_unwatched_source(question: TapeQuestion) -> Finding | None:
@@ -40,7 +40,7 @@ def find_unwatched_source(question: TapeQuestion) -> Finding | None:
         question: The question about the source.
 
     Returns:
-        The finding; None if this is not the cause.
+        The finding, or None if this is not the cause.
     """
     if not question.used_source_rows or _is_broken_before_tape(question):
         return None
@@ -58,11 +58,11 @@ def find_unwatched_source(question: TapeQuestion) -> Finding | None:
 
 
 def _find_cause_of_missing_watch(question: TapeQuestion, first_use: RecordedRow | None) -> Finding | None:
-    """Find why nothing watched the source: it is not a variable any more, frozen, or the tape watches none.
+    """Find why no tape watched the source: it was frozen or replaced by a tensor, or the tape does not watch variables.
 
     Args:
         question: The question about the source.
-        first_use: The first row under the tape that read the source; None without such a row.
+        first_use: The first row under the tape that read the source, or None if there is no such row.
     """
     adapter, source = question.adapter, question.source
     site, row = (NOWHERE, None) if first_use is None else (first_use.site, first_use.index)
@@ -80,7 +80,7 @@ def _find_cause_of_missing_watch(question: TapeQuestion, first_use: RecordedRow 
 
 
 def _is_broken_before_tape(question: TapeQuestion) -> bool:
-    """Return whether the first step of the path on this tape is a break that another check reports."""
+    """Return whether the path's first step on this tape is a break that another check reports."""
     for row, edge in question.path:
         if edge.cause or question.rows[row].extra.enclosing_call is None:
             return edge.cause in ("outside_tape", "recording_paused", "state", "left_through_numpy")
@@ -88,7 +88,7 @@ def _is_broken_before_tape(question: TapeQuestion) -> bool:
 
 
 def _was_used_before_watch(question: TapeQuestion) -> bool:
-    """Return whether the program watched the source only after all its uses."""
+    """Return whether the program watched the source only after its last use."""
     adapter = question.adapter
     rows = (question.rows[row] for row in question.used_source_rows)
     watched_since = [adapter.rules.tape.watched[row.extra.row] for row in rows if adapter.is_watched(row)]
@@ -110,12 +110,12 @@ def _find_late_watch(question: TapeQuestion) -> Finding | None:
 
 
 def _is_site_in_pause(site: Site) -> bool:
-    """Return whether a line is in a block in which nothing is recorded."""
+    """Return whether a line is inside a block in which recording is paused."""
     return program_text.find_statement(site).find_enclosing_block("stop_recording", "init_scope") is not None
 
 
 def find_rule_without_gradient(question: TapeQuestion) -> Finding | None:
-    """Find the program's own derivative rule on a path without breaks; it has returned None.
+    """Find a custom derivative rule that returned None on a path without breaks.
 
     Args:
         question: The question about the source.
@@ -128,7 +128,7 @@ def find_rule_without_gradient(question: TapeQuestion) -> Finding | None:
 
 
 def find_cause_behind_break(question: TapeQuestion, finding: Finding) -> Finding:
-    """Return the finding about a break with the details that only a tape records.
+    """Return the finding about a break, with details that only a tape records.
 
     Args:
         question: The question about the source.
@@ -152,12 +152,12 @@ def find_cause_behind_break(question: TapeQuestion, finding: Finding) -> Finding
 
 
 def _move_blame_to_block_exit(question: TapeQuestion, finding: Finding) -> None:
-    """Set the site of a finding to the statement by which the program left the block, or never entered it."""
+    """Set the site of a finding to the statement by which the program left the block or bypassed it."""
     assert finding.row is not None
     row = question.rows[finding.row]
     if row.extra.record is None and _is_site_in_pause(finding.site):
         finding.cause = "recording_paused"
-    # The calls that led to the block itself are not known, so the comparison begins in the function of the block.
+    # The calls that led to the block are unknown, so the comparison begins in the function that contains the block.
     block = program_text.find_statement(question.adapter.find_block_site())
     functions = [
         statement.enclosing_functions if statement else None
@@ -195,7 +195,7 @@ def find_unused_layer(question: TapeQuestion) -> Finding | None:
 
 
 def find_leaf_equal_to_source(question: TapeQuestion) -> Finding | None:
-    """Find another object of the same kind with equal values.
+    """Find another object that has the same kind and equal values.
 
     Variables of layers are ignored, because the initial weights of several layers are often equal.
 
@@ -203,7 +203,7 @@ def find_leaf_equal_to_source(question: TapeQuestion) -> Finding | None:
         question: The question about the source.
 
     Returns:
-        The finding; None if this is not the cause.
+        The finding, or None if this is not the cause.
     """
     is_variable = question.adapter.is_variable(question.source)
     if is_variable and question.adapter.find_layer_of_variable(question.source) is not None:
@@ -216,7 +216,7 @@ def find_leaf_equal_to_source(question: TapeQuestion) -> Finding | None:
 
 
 def build_finding_of_escape(question: TapeQuestion, escapes: Sequence[Escape]) -> Finding:
-    """Return the finding about the first escape, after a break that comes before it.
+    """Return the finding about the first escape, or about a break before it, with the other as a further break.
 
     Args:
         question: The question about the source.
@@ -245,7 +245,7 @@ def find_replaced_source(question: TapeQuestion) -> Finding | None:
 
 
 def report_unused_source(question: TapeQuestion) -> Finding:
-    """Report that the target was not computed from the source, if no other check has found anything.
+    """Report that the target was not computed from the source, if no other check has found a cause.
 
     Args:
         question: The question about the source.
@@ -254,7 +254,7 @@ def report_unused_source(question: TapeQuestion) -> Finding:
 
 
 class TapeChecks(FrameworkChecks):
-    """The part of the checks that only a tape of minitape knows."""
+    """The checks that are specific to minitape's tape."""
 
     find_untracked_source = staticmethod(find_unwatched_source)
     find_missing_derivative = staticmethod(find_rule_without_gradient)
@@ -263,7 +263,7 @@ class TapeChecks(FrameworkChecks):
     rank_escapes = staticmethod(checks.rank_escapes_by_path)
     build_escape_finding = staticmethod(build_finding_of_escape)
     find_replaced_source = staticmethod(find_replaced_source)
-    find_dropped_result = staticmethod(lambda question: None)  # The sentence of "independent" names the last use.
+    find_dropped_result = staticmethod(lambda question: None)  # The sentence for "independent" names the last use.
     find_uncalled_layer = staticmethod(find_unused_layer)
     find_lost_gradient = staticmethod(report_unused_source)
 
@@ -272,7 +272,7 @@ TAPE_CHECKS = TapeChecks()
 
 
 def explain_missing_gradient(question: TapeQuestion) -> Explanation:
-    """Return why one source has no gradient.
+    """Explain why a source has no gradient.
 
     Args:
         question: The question about the source.
@@ -281,11 +281,11 @@ def explain_missing_gradient(question: TapeQuestion) -> Explanation:
 
 
 def to_value_explanation(question: TapeQuestion, finding: Finding) -> Explanation:
-    """Return the explanation of a gradient that is zero or not finite, even if the reason is within a function.
+    """Return the explanation of a zero or nonfinite gradient, even if the cause lies inside a function.
 
     Args:
         question: The question about the source.
-        finding: What the shared checks have found.
+        finding: The finding of the shared checks.
     """
     inner_question, inner_finding = move_finding_into_call(question, finding)
     answer = to_tape_explanation(inner_question, inner_finding)
@@ -304,11 +304,11 @@ def to_value_explanation(question: TapeQuestion, finding: Finding) -> Explanatio
 
 
 def to_tape_explanation(question: TapeQuestion, finding: Finding) -> Explanation:
-    """Return the explanation of a finding, with the sentences and the rows of a tape.
+    """Return the explanation of a finding, based on the sentences and rows of a tape.
 
     Args:
         question: The question about the source.
-        finding: What the shared checks have found.
+        finding: The finding of the shared checks.
     """
     for part in (finding, *finding.more):
         if part.cause == "nondifferentiable":
@@ -324,7 +324,7 @@ def to_tape_explanation(question: TapeQuestion, finding: Finding) -> Explanation
 
 
 def explain_existing_gradient(question: TapeQuestion) -> Explanation:
-    """Return why a gradient that exists is zero, not finite or wrong; otherwise, which paths are blocked.
+    """Explain why an existing gradient is zero, nonfinite or wrong, or otherwise which paths are blocked.
 
     Args:
         question: The question about the source.
@@ -355,7 +355,7 @@ def explain_existing_gradient(question: TapeQuestion) -> Explanation:
 
 
 def _describe_blocked_paths(count: int) -> str:
-    """Return a sentence on the paths that are blocked next to an open one."""
+    """Return a sentence on the paths that are blocked while another path is open."""
     if count == 1:
         return fill("Another path is blocked, and the gradient lacks what would come along it.")
     template = "{n} other paths are blocked, and the gradient lacks what would come along them."
@@ -363,10 +363,10 @@ def _describe_blocked_paths(count: int) -> str:
 
 
 def is_blocked_path_wanted(question: TapeQuestion, cut: Finding) -> bool:
-    """Return whether a path that is blocked next to an open one is likely to be wanted.
+    """Return whether the program probably needs a path that is blocked while another path is open.
 
-    A cut path is wanted if its result is added to other values or concatenated with them. A target or a factor is often
-    cut on purpose.
+    The path is needed if its result is added to or concatenated with other values. A target or a factor is often cut on
+    purpose.
     """
     if get_kind_name(cut.cause) == "cut":
         return any(
@@ -377,7 +377,7 @@ def is_blocked_path_wanted(question: TapeQuestion, cut: Finding) -> bool:
 
 
 def _describe_summed_targets(targets: list[TargetOrSource]) -> str:
-    """Return a sentence on a target with several elements; "" for a target with one."""
+    """Return a sentence on a target with several elements, or "" for a target with one element."""
     sizes = [target.shape.num_elements() for target in targets]
     if None in sizes or sum(sizes) < 2:
         return ""
@@ -389,7 +389,7 @@ def _describe_summed_targets(targets: list[TargetOrSource]) -> str:
 
 
 def find_cause_of_nonfinite_target(question: TapeQuestion) -> Finding | None:
-    """Find the operation at which the NaN or infinity of a target arose. Only rows are read, and no sweep.
+    """Find the operation that produced the NaN or infinity in a target, by reading only the rows and no sweep.
 
     Args:
         question: The question about the source.
@@ -401,7 +401,7 @@ def find_cause_of_nonfinite_target(question: TapeQuestion) -> Finding | None:
 
 
 def find_cause_of_zero_or_nonfinite(question: TapeQuestion) -> Finding | None:
-    """Find why a gradient that exists is zero or not finite.
+    """Find why an existing gradient is zero or nonfinite.
 
     Args:
         question: The question about the source.
@@ -413,15 +413,15 @@ def find_cause_of_zero_or_nonfinite(question: TapeQuestion) -> Finding | None:
 
 
 def move_finding_into_call(question: TapeQuestion, finding: Finding, depth: int = 0) -> tuple[TapeQuestion, Finding]:
-    """Replace a finding about a function call by a finding within the function.
+    """Replace a finding about a function call by a finding inside the function.
 
     Args:
         question: The question that the finding answers.
         finding: The finding.
-        depth: The number of calls that were entered already, at most `MAX_CALL_DEPTH`.
+        depth: The number of calls already entered, at most `MAX_CALL_DEPTH`.
 
     Returns:
-        The question within the innermost call that is to blame, and its finding. If no call contains a finding, the
+        The question inside the innermost call to blame, and its finding. If there is no finding inside a call, the
         arguments are returned.
     """
     unchanged = question, finding
@@ -457,7 +457,7 @@ def move_finding_into_call(question: TapeQuestion, finding: Finding, depth: int 
 
 
 def _replay_sweep_of_call(adapter: TapeAdapter, adjoint: ValueSummary) -> BackwardPass | None:
-    """Run the backward sweep of a call again.
+    """Repeat the backward sweep of a call.
 
     Args:
         adapter: The call, read as a separate tape.
@@ -475,7 +475,7 @@ def _replay_sweep_of_call(adapter: TapeAdapter, adjoint: ValueSummary) -> Backwa
 
 
 def find_cut_that_makes_zero(question: TapeQuestion) -> Finding | None:
-    """Find a cut that makes a gradient zero, because all paths through a loop or a branch are cut.
+    """Find a cut that makes a gradient zero because all paths through a loop or branch are cut.
 
     Args:
         question: The question about the source.
@@ -489,7 +489,7 @@ def find_cut_that_makes_zero(question: TapeQuestion) -> Finding | None:
 
 
 def explain_gradient(adapter: TapeAdapter, source: Any) -> Explanation:
-    """Return why one source has no gradient, or what is wrong with the gradient that it has.
+    """Explain why a source has no gradient, or what is wrong with its existing gradient.
 
     Args:
         adapter: The adapter of the tape.
@@ -513,12 +513,12 @@ def explain_gradient(adapter: TapeAdapter, source: Any) -> Explanation:
 
 
 def find_break_in_python(tape: GradientTape, target: TargetOrSource, source: TargetOrSource) -> Break | None:
-    """Return the break on the path from a source to a target within a ``tf.py_function``, or None.
+    """Return the break on the path from a source to a target inside a ``tf.py_function``, or None.
 
     Args:
-        tape: The tape that recorded the run of the function.
-        target: A result of the run.
-        source: An input of the run.
+        tape: The tape that recorded the function while it ran.
+        target: A result of the function.
+        source: An input of the function.
     """
     adapter = read_tape(tape, [target], [source])
     if adapter.rules.is_connected(source):

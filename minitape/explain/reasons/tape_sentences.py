@@ -1,7 +1,7 @@
-"""Choose the sentence of a tape's finding, and find the values for its fields.
+"""Choose the sentence for a tape's finding, and fill in its fields.
 
-Each function reads the program's text for one cause and returns the fields of its sentence. The field ``kind`` chooses
-among the sentences of the cause's record.
+Each function reads the program's text for one cause and returns the fields of the cause's sentence. The field ``kind``
+selects one of the sentences in the cause's record.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .tape_adapter import TapeAdapter
 
 Fields = dict[str, str]
-MAX_CODE_LENGTH = 40  # Longer expressions are not quoted in sentences.
+MAX_CODE_LENGTH = 40  # Longer expressions are not quoted.
 OPS_BY_VARIANT = {"step": "Round Floor Ceil Rint FloorDiv Sign", "shape": "Shape Size Rank ZerosLike OnesLike"}
 VARIANT_OF_OP = {op: kind for kind, ops in OPS_BY_VARIANT.items() for op in ops.split()}
 ESCAPE_WORDS = {
@@ -54,18 +54,18 @@ LITERAL_NODES = (
 
 
 class BlamedPlace:
-    """A finding with the statement and the expression to blame.
+    """A finding, with the statement and expression to blame.
 
     Attributes:
         adapter: The adapter of the tape.
         question: The question that the finding answers.
         finding: The finding.
         statement: The statement to blame; `program_text.NO_STATEMENT` if its text is unknown.
-        place: The exact place, if it is known.
-        row: The row to blame, if there is one.
+        place: The exact code location, if known.
+        row: The row to blame, if any.
         node: The node of that row.
-        call: The expression at the place, if it is known. It is not always a call.
-        function_text: The text of the function that `call` calls; "" if it is not a call.
+        call: The expression at that location, if known. Despite the name, it is not always a call.
+        function_text: The text of the function that `call` calls, or "" if it is not a call.
     """
 
     def __init__(self, adapter: TapeAdapter, question: Question, finding: Finding) -> None:
@@ -89,10 +89,10 @@ class BlamedPlace:
         )
 
     def format_operation(self, is_whole_call: bool = False) -> str:
-        """Return the blamed operation as the program writes it, or its name if the text is too long.
+        """Return the source text of the blamed operation, or its name if the text is too long.
 
         Args:
-            is_whole_call: Whether the call stands for everything that ran in it.
+            is_whole_call: Whether the call represents everything that ran inside it.
         """
         name = self.finding.detail or ("" if self.row is None else self.row.op) or fill("the value")
         if self.calls_module_function():
@@ -128,7 +128,7 @@ def build_finding_sentence_fields(adapter: TapeAdapter, question: Question, find
 
 
 def describe_nondifferentiable_op(blamed: BlamedPlace) -> Fields:
-    """Describe an operation without a derivative: a step, Python's max, or a shape."""
+    """Describe an operation without a derivative, such as a step, Python's max or a shape."""
     if blamed.function_text in ("max", "min"):
         return {"kind": "python", "what": blamed.function_text, "instead": f"tf.{blamed.function_text}imum"}
     op = blamed.finding.detail or (blamed.row.op if blamed.row else "")
@@ -136,18 +136,18 @@ def describe_nondifferentiable_op(blamed: BlamedPlace) -> Fields:
 
 
 def describe_unregistered_operation(blamed: BlamedPlace) -> Fields:
-    """Describe an operation for which no gradient is registered."""
+    """Describe an operation with no registered gradient."""
     return {"what": blamed.format_operation()}
 
 
 def describe_escape(blamed: BlamedPlace) -> Fields:
-    """Describe how a value left.
+    """Describe how a value left the framework.
 
     Args:
-        blamed: The place at which the value left.
+        blamed: The location at which the value left the framework.
 
     Returns:
-        The fields of the sentence.
+        The sentence fields.
     """
     method = blamed.finding.detail
     name = program_text.find_last_name(blamed.call.func) if blamed.function_text else ""
@@ -168,7 +168,7 @@ def describe_escape(blamed: BlamedPlace) -> Fields:
 
 
 def describe_stored_value(blamed: BlamedPlace) -> Fields:
-    """Describe a value that was stored in a variable: the call that stored it, and what to write instead."""
+    """Describe the call that stored a value in a variable, and what to write instead."""
     origin = None if blamed.node is None else blamed.node.origin
     was_before_block = origin is not None and not blamed.adapter.is_after_block_begin(origin.clock)
     names = blamed.statement.bound_names
@@ -199,7 +199,7 @@ def describe_stored_value(blamed: BlamedPlace) -> Fields:
 
 
 def describe_outside_operation(blamed: BlamedPlace) -> Fields:
-    """Describe an operation that ran outside of the block, under another tape, or during set-up."""
+    """Describe an operation that ran outside the block, under another tape or during set-up."""
     adapter, node = blamed.adapter, blamed.node
     if blamed.finding.detail in ("gradient", "reset") or node is None:
         return {"kind": blamed.finding.detail}
@@ -222,7 +222,7 @@ def describe_outside_operation(blamed: BlamedPlace) -> Fields:
 
 
 def describe_pause(blamed: BlamedPlace) -> Fields:
-    """Describe the block in which nothing is recorded."""
+    """Describe the block in which recording is paused."""
     pause_statement = blamed.statement.find_enclosing_block("stop_recording", "init_scope")
     is_init_scope = pause_statement is not None and "init_scope" in program_text.collect_names_and_attributes(
         pause_statement.nodes
@@ -231,7 +231,7 @@ def describe_pause(blamed: BlamedPlace) -> Fields:
 
 
 def describe_rebinding(blamed: BlamedPlace) -> Fields:
-    """Describe a name that was bound again, and how to change the variable instead."""
+    """Describe a rebound name, and how to change the variable instead."""
     names = blamed.statement.bound_names
     old_name = blamed.finding.detail
     if len(names) > 1:
@@ -260,14 +260,14 @@ def describe_rebinding(blamed: BlamedPlace) -> Fields:
 
 
 def parse_name_and_update(blamed: BlamedPlace) -> tuple[str, str]:
-    """Return the name that an assignment binds, and the call that changes the variable in the same way.
+    """Return the name that is assigned, and the call that updates the variable in the same way.
 
     Args:
-        blamed: The place of the assignment.
+        blamed: The location of the assignment.
 
     Returns:
-        The name and the call, such as ("w", "w.assign_sub(g)"). The call is "" if the statement does not change a
-        variable. Both are "" if it is not an assignment to one name.
+        The name and the call, such as ("w", "w.assign_sub(g)"). The call is "" if the statement does not update a
+        variable. Both are "" if the statement is not an assignment to a single name.
     """
     node = blamed.statement.node
     if not isinstance(node, (ast.Assign, ast.AugAssign)):
@@ -285,13 +285,13 @@ def parse_name_and_update(blamed: BlamedPlace) -> tuple[str, str]:
     )
     changes = changes_part or checks.is_bound_to_variable_elsewhere(blamed.question, blamed.statement)
     if not changes or isinstance(value, LITERAL_NODES) or called_name in SHAPE_FUNCTIONS.split():
-        return name, ""  # The assignment does not change a variable.
+        return name, ""  # The assignment does not update a variable.
     assignment = format_variable_assignment(name, value, node.op if isinstance(node, ast.AugAssign) else None)
     return name, assignment if len(assignment) <= 70 else ""
 
 
 def describe_unreached_source(blamed: BlamedPlace) -> Fields:
-    """Describe where the source was last used, and what the target is."""
+    """Describe the last use of the source, and the target."""
     question = blamed.question
     if not question.target_rows:
         return {}

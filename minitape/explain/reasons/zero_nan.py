@@ -1,7 +1,8 @@
 """Find the operation that made a gradient zero, NaN or infinite.
 
-A sweep records, for each call, the adjoint that arrived at it and the shares that it sent to its inputs. The first
-call, seen from the target, that received a good adjoint and sent zeros (or NaN) is to blame. Its values show why.
+For each call, a sweep records the adjoint that arrived and the shares that the call sent to its inputs. The call to
+blame is the first one, seen from the target, that received a good adjoint and sent zeros or NaN. The values of this
+call show the reason.
 """
 
 from __future__ import annotations
@@ -20,15 +21,15 @@ from . import program_text
 from .object_names import find_access_path
 from .question import Finding, Question
 
-find_clip_word = re.compile(r"\bclip\w*").search  # Finds a clipping function that runs a maximum or minimum.
+find_clip_word = re.compile(r"\bclip\w*").search  # Finds clipping functions that use maximum or minimum.
 MIN_MAX_OPS = {"max", "min", "Maximum", "Minimum"}
 SUBTRACT_OPS = {"sub", "Sub", "subtract", "__sub__"}
-# Matches a return statement whose value is zeros, a multiple of zero, or nothing.
+# Matches a return statement that returns zeros, a multiple of zero, or nothing.
 matches_zero_return = re.compile(
     r"return(.*\bzeros|.*\* 0\b(?!\.\d*[1-9])|.*(?<![.\w])0(\.0)? \*|( |\(|,|None|0(\.0)?|\))*$)"
 ).match
-OPAQUE_DTYPES = ("resource", "variant", "string")  # Datasets, lists and texts contain no numbers themselves.
-ROUNDING_TOLERANCE = 1e-5  # The relative error of a zero sum of float32 numbers if their order changes.
+OPAQUE_DTYPES = ("resource", "variant", "string")  # Datasets, lists and strings contain no numbers themselves.
+ROUNDING_TOLERANCE = 1e-5  # Relative rounding error of a float32 sum that should be zero.
 
 
 def build_row_finding(
@@ -42,13 +43,13 @@ def build_row_finding(
         row: The row to blame.
         variant: Which of the cause's sentences fits.
         detail: The value of the sentence's field ``what``.
-        site: The line to blame, if it is not the line of the row.
+        site: The line to blame, if it differs from the row's line.
     """
     return Finding(cause, question.rows[row].site if site is NOWHERE else site, row, detail, variant)
 
 
 def collect_known_arrays(question: Question, rows: Iterable[int]) -> list[np.ndarray]:
-    """Return the elements of some rows. Skips rows whose elements are gone."""
+    """Return the elements of the given rows, skipping rows whose elements no longer exist."""
     return [array for row in rows if (array := question.rows[row].array) is not None]
 
 
@@ -56,7 +57,7 @@ def is_all_zero(question: Question, row: int) -> bool:
     """Return whether all elements of a row are known to be zero.
 
     Args:
-        question: The question with the row.
+        question: The question that contains the row.
         row: The row.
     """
     value = question.rows[row].value
@@ -67,7 +68,7 @@ def is_finite(question: Question, row: int) -> bool:
     """Return whether all elements of a row are finite. A row without a known value counts as finite.
 
     Args:
-        question: The question with the row.
+        question: The question that contains the row.
         row: The row.
     """
     value = question.rows[row].value
@@ -78,23 +79,23 @@ def find_adjoint(question: Question, row: int) -> OptionalArray:
     """Return the elements of the adjoint that arrived at a row, if they are known.
 
     Args:
-        question: The question with the backward pass.
+        question: The question that contains the backward pass.
         row: The row.
     """
     return to_float_array(question.known_sweep.adjoints.get(row))
 
 
 def find_blamed_return_of_rule(question: Question, row: int) -> Site:
-    """Return the line on which the program's own derivative rule of an operation returns.
+    """Return the line of the return statement in the program's custom derivative rule for an operation.
 
-    If the rule has several return statements, prefers one whose text gives zeros or nothing.
+    If the rule has several return statements, the preferred one returns zeros or nothing.
 
     Args:
-        question: The question with the row.
+        question: The question that contains the row.
         row: The row of the operation.
 
     Returns:
-        `NOWHERE` if the program has no rule for the operation.
+        The site, or `NOWHERE` if the program has no rule for the operation.
     """
     last_return = question.adapter.find_last_return_of_rule(question.rows[row])
     functions = program_text.find_statement(last_return).enclosing_functions
@@ -105,14 +106,14 @@ def find_blamed_return_of_rule(question: Question, row: int) -> Site:
 
 
 def find_last_reached_row(question: Question) -> int | None:
-    """Return the row on the path at which an adjoint arrived and was not passed on.
+    """Return the row on the path at which an adjoint arrived but was not passed on.
 
     Args:
-        question: The question with the backward pass.
+        question: The question that contains the backward pass.
 
     Returns:
-        The first such row, seen from the target. None if the adjoint passed every row on the path, or if the pass did
-        not record which row stopped it.
+        The first such row, seen from the target, or None if the adjoint passed every row on the path or the backward
+        pass did not record which row stopped the adjoint.
     """
     rows = [*question.used_source_rows[:1], *(step.row for step in question.path)]
     for row, previous in zip(reversed(rows), reversed(rows[:-1]), strict=False):
@@ -131,13 +132,13 @@ def find_last_reached_row(question: Question) -> int | None:
 
 
 def find_cause_of_nonfinite(question: Question) -> Finding | None:
-    """Find where a NaN or an infinity arose: in the data, in a value, or in a derivative.
+    """Find whether a NaN or an infinity arose in the data, in a value or in a derivative.
 
     Args:
         question: The question about the source.
 
     Returns:
-        The finding; None if the gradient is finite, or if no pass is known.
+        The finding, or None if the gradient is finite or no backward pass is known.
     """
     sweep = question.sweep
     if sweep is None:
@@ -165,12 +166,12 @@ def find_cause_of_nonfinite(question: Question) -> Finding | None:
 
 
 def find_origin_of_nonfinite(question: Question, row: int, is_hidden: bool = False) -> Finding:
-    """Find the first of the nonfinite rows that lead to a row without a finite row between them.
+    """Find the first row in the chain of nonfinite rows that ends at the given row.
 
     Args:
         question: The question about the gradient.
         row: A row that is not finite.
-        is_hidden: Whether a later operation hides the value, so that only the derivative is not finite.
+        is_hidden: Whether a later operation hides the value, so that only the derivative is nonfinite.
     """
     nonfinite, waiting = set[int](), [row]
     while waiting:
@@ -180,7 +181,7 @@ def find_origin_of_nonfinite(question: Question, row: int, is_hidden: bool = Fal
             waiting += [input_row for input_row in question.rows[index].inputs if not is_finite(question, input_row)]
     first_row = question.rows[min(nonfinite)]
     cause, variant = ("nan_backward", "hidden") if is_hidden else ("nan_forward", "")
-    # An operation that selects has no infinite input if the infinity is a Python number, as in masked_fill.
+    # A selecting operation has no infinite input if the infinity is a Python number, as in masked_fill.
     is_selection = first_row.op in question.adapter.zero_mechanisms["not_selected"]
     reads_data = bool(first_row.inputs) and all(
         question.rows[index].dtype in OPAQUE_DTYPES for index in first_row.inputs
@@ -201,7 +202,7 @@ def find_origin_of_nonfinite(question: Question, row: int, is_hidden: bool = Fal
 
 
 def _is_mask_value(question: Question, first_row: RecordedRow, reader: int) -> bool:
-    """Return whether a row holds infinities that the program puts in on purpose, as a mask does."""
+    """Return whether a row holds infinities that the program inserted on purpose, as a mask does."""
     selections = question.adapter.zero_mechanisms["not_selected"]
     if first_row.kind != "constant" and first_row.op not in selections:
         return False
@@ -211,7 +212,7 @@ def _is_mask_value(question: Question, first_row: RecordedRow, reader: int) -> b
 
 
 def _find_row_made_nan_by_mask(question: Question, nonfinite: Iterable[int], reader: int) -> int:
-    """Return the row that a mask made NaN, or the row that reads the mask if that hides every element."""
+    """Return the row that a mask turned into NaN, or the row that reads the mask if the mask hides every element."""
     hides_everything = not any(np.isfinite(array).any() for array in collect_known_arrays(question, [reader]))
     if hides_everything:
         return reader
@@ -222,7 +223,7 @@ def _find_row_made_nan_by_mask(question: Question, nonfinite: Iterable[int], rea
 
 
 def may_overflow(question: Question, row: int, arrays: Iterable[OptionalArray]) -> bool:
-    """Return whether some numbers are so large that their product exceeds the row's type."""
+    """Return whether the product of some elements would exceed the range of the row's type."""
     dtype = question.rows[row].dtype.replace("bfloat16", "float32")
     if dtype not in ("float32", "float64"):
         return False
@@ -240,7 +241,7 @@ def find_cause_of_zero(question: Question) -> Finding | None:
         question: The question about the source.
 
     Returns:
-        The finding; None if the gradient is not zero, or if no pass is known.
+        The finding, or None if the gradient is nonzero or no backward pass is known.
     """
     sweep = question.sweep
     if sweep is None:
@@ -258,9 +259,9 @@ def find_cause_of_zero(question: Question) -> Finding | None:
 
 
 def _explain_last_zeroing(question: Question, source_row: int) -> Finding:
-    """Find the last operation of the sweep whose shares towards the source are zero, or cancel others.
+    """Find the last operation in the sweep whose shares towards the source are zero or cancel other shares.
 
-    The last one counts, because on another path a nonzero adjoint may come nearer to the source.
+    The last such operation matters, because on another path a nonzero adjoint may come nearer to the source.
     """
     sweep = question.known_sweep
     culprit: int | None = None
@@ -272,7 +273,7 @@ def _explain_last_zeroing(question: Question, source_row: int) -> Finding:
         if adjoint is None or not shares:
             continue
         if adjoint.is_all_zero:
-            if call in nonzero_sums:  # No operation did that, so a hook changed the adjoint.
+            if call in nonzero_sums:  # No operation made the adjoint zero, so a hook must have changed it.
                 return build_row_finding(question, "hook", call)
         elif all(share.product.is_all_zero for share in shares):
             culprit, cancelled_row = call, None
@@ -292,7 +293,7 @@ def _explain_last_zeroing(question: Question, source_row: int) -> Finding:
 
 
 def explain_cancellation(question: Question, call: int, row: int) -> Finding:
-    """Explain why the shares that arrived at a row cancel: a normalizing function, or the program itself.
+    """Explain why the shares that arrived at a row cancel, because of a normalizing function or the program itself.
 
     Args:
         question: The question about the gradient.
@@ -315,7 +316,7 @@ def explain_cancellation(question: Question, call: int, row: int) -> Finding:
 
 
 def find_zero_mechanism(question: Question, row: int) -> str:
-    """Return the cause by which an operation can make an adjoint zero; "" if it is not in the adapter's table."""
+    """Return the cause for which an operation can make an adjoint zero, or "" if the adapter does not list it."""
     op = question.rows[row].op
     return next((cause for cause, ops in question.adapter.zero_mechanisms.items() if op in ops), "")
 
@@ -325,7 +326,7 @@ def explain_zero_of_operation(question: Question, row: int) -> Finding:
     operation = question.rows[row]
     mechanism = find_zero_mechanism(question, row)
     if operation.op in VARIANT_OF_POINT_OP:
-        # Of a second derivative, blame the line of the activation and not the line of its derivative.
+        # In a second derivative, blame the line of the activation, not that of its derivative.
         site = question.rows[operation.inputs[-1]].site
         return Finding("zero_derivative", site, row, variant=VARIANT_OF_POINT_OP[operation.op])
     if operation.op in MIN_MAX_OPS and (finding := _explain_min_max_used_as_clip(question, operation)) is not None:
@@ -346,7 +347,7 @@ def explain_zero_of_operation(question: Question, row: int) -> Finding:
 
 
 def _explain_min_max_used_as_clip(question: Question, operation: RecordedRow) -> Finding | None:
-    """Explain the zeros of a maximum or minimum that the program uses to clip, or as a relu."""
+    """Explain the zeros of a maximum or minimum that the program uses for clipping or as a relu."""
     clip_word = find_clip_word(" ".join([*operation.scope, read_line_at_site(operation.site)]))
     if clip_word:
         return build_row_finding(question, "saturated", operation.index, detail=clip_word[0])
@@ -357,7 +358,7 @@ def _explain_min_max_used_as_clip(question: Question, operation: RecordedRow) ->
 
 
 def _explain_class_loss(question: Question, operation: RecordedRow) -> Finding:
-    """Explain the zeros of a cross-entropy: there is only one class, or one class has all the probability."""
+    """Explain the zeros of a cross-entropy that has only one class or assigns all the probability to one class."""
     shape = question.rows[operation.inputs[0]].shape
     class_axis = 1 if len(shape) > 1 else 0
     if not shape or shape[class_axis] == 1:
@@ -366,7 +367,7 @@ def _explain_class_loss(question: Question, operation: RecordedRow) -> Finding:
 
 
 def _explain_zero_product(question: Question, operation: RecordedRow) -> Finding:
-    """Explain the zeros of a product: an underflow, terms that cancel, or a factor that is zero."""
+    """Explain the zeros of a product as an underflow, terms that cancel, or a zero factor."""
     row = operation.index
     factors = collect_known_arrays(
         question, [factor for factor in operation.inputs if factor not in question.descendants]
@@ -379,9 +380,9 @@ def _explain_zero_product(question: Question, operation: RecordedRow) -> Finding
 
 
 def explain_zero_of_other_operation(question: Question, row: int) -> Finding:
-    """Explain the zeros of an operation that is not in the adapter's table of operations that make zeros.
+    """Explain the zeros of an operation that is not in the adapter's table of zero-making operations.
 
-    Either its shares cancel, or the zeros come from an earlier or a later operation.
+    Either the operation's shares cancel, or the zeros come from an earlier or later operation.
     """
     operation = question.rows[row]
     if (rule := find_blamed_return_of_rule(question, row)) is not NOWHERE:
@@ -389,7 +390,7 @@ def explain_zero_of_other_operation(question: Question, row: int) -> Finding:
     senders = [call for call, shares in question.known_sweep.edges.items() if any(share.row == row for share in shares)]
     if senders and does_broadcast_cancel(question, row):
         return explain_cancellation(question, senders[-1], row)
-    for later, _ in question.path:  # A later operation may have taken another part, or masked this one.
+    for later, _ in question.path:  # A later operation may have selected another part, or masked this one.
         mechanism = find_zero_mechanism(question, later) if later > row else ""
         is_masked = mechanism == "zero_factor" and not has_nonzero_factors(question, later)
         if is_masked or mechanism == "not_selected":
@@ -406,9 +407,9 @@ def explain_zero_of_other_operation(question: Question, row: int) -> Finding:
 
 
 def has_nonzero_factors(question: Question, row: int) -> bool:
-    """Return whether all other factors of a product are known and without zeros.
+    """Return whether all other factors of a product are known and free of zeros.
 
-    If so, the shares of a broadcast factor are zero because they cancel in a sum.
+    If this is true, the shares of a broadcast factor are zero because they cancel in a sum.
     """
     inputs = [index for index in question.rows[row].inputs if index not in question.descendants]
     factors = collect_known_arrays(question, inputs)
@@ -416,7 +417,7 @@ def has_nonzero_factors(question: Question, row: int) -> bool:
 
 
 def does_product_underflow(question: Question, row: int, factors: Iterable[np.ndarray]) -> bool:
-    """Return whether adjoint times factor is smaller than any number of the row's type, though neither is zero."""
+    """Return whether the product of a nonzero adjoint and a nonzero factor is too small for the row's type."""
     adjoint = find_adjoint(question, row)
     dtype = question.rows[row].dtype.replace("bfloat16", "float32")
     if adjoint is None or not dtype.startswith("float"):
@@ -427,7 +428,7 @@ def does_product_underflow(question: Question, row: int, factors: Iterable[np.nd
 
 
 def find_cause_of_earlier_zero(question: Question, row: int) -> Finding | None:
-    """Find the relu or step that made an input of a row zero, as in ``relu(x) ** 2``; None if neither did."""
+    """Find the relu or step that made a row's input zero, as in ``relu(x) ** 2``, or None if there is none."""
     first_zero = row
     while zeros := [index for index in question.rows[first_zero].inputs if is_all_zero(question, index)]:
         first_zero = zeros[0]
@@ -437,7 +438,7 @@ def find_cause_of_earlier_zero(question: Question, row: int) -> Finding | None:
 
 
 def does_broadcast_cancel(question: Question, row: int) -> bool:
-    """Return whether each input was broadcast over a larger result, and the adjoints of its copies cancel."""
+    """Return whether each input was broadcast to a larger result and the adjoints of its copies cancel."""
     adjoint = find_adjoint(question, row)
     if adjoint is None:
         return False
@@ -458,12 +459,12 @@ def does_broadcast_cancel(question: Question, row: int) -> bool:
 
 
 def is_relu_inactive(question: Question, row: int) -> bool:
-    """Return whether a relu yields zeros wherever an adjoint arrived.
+    """Return whether a relu yields zeros at all elements at which an adjoint arrived.
 
-    Otherwise it is at another limit, which a relu6, an elu or a hard sigmoid has.
+    Otherwise, the value is at another limit, such as that of a relu6, an elu or a hard sigmoid.
 
     Args:
-        question: The question with the backward pass.
+        question: The question that contains the backward pass.
         row: The row of the relu.
     """
     value, adjoint = question.rows[row].array, find_adjoint(question, row)
