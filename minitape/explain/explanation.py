@@ -237,7 +237,7 @@ def warn_of_patch_errors() -> Iterator[None]:
 
 
 def warn_of_internal_error(description: str, error: Exception) -> None:
-    """Issue a warning about an error within minitape because of which part of an answer is missing.
+    """Issue a warning about an error within minitape that makes an answer incomplete.
 
     Args:
         description: What failed, as the beginning of the sentence.

@@ -1,4 +1,4 @@
-"""Find errors in a recording, which a picture shows above its rows as alarms.
+"""Find errors in a recording, which a picture shows as alarms above its rows.
 
 The texts come from ``explain``. Deliberate choices, such as a masked score of -inf or a ``stop_gradient``, do not raise
 an alarm.
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     )
     from .source import PictureSource
 
-MAX_PER_KIND = 4  # Further alarms of the same kind are left out.
+MAX_PER_KIND = 4  # Further alarms of the same kind are omitted.
 COMPARING_OPS = ("subtract", "squared_difference", "sub", "Sub", "SquaredDifference")
 
 
@@ -41,12 +41,12 @@ def build_alarms_and_breaks(
 
     Args:
         recording: The recording of the snapshot.
-        snapshot: The snapshot with all rows, the sweep and the results. The rows to blame are written into its results.
+        snapshot: The snapshot with all rows, the sweep and the results, to which the rows to blame are added.
         target_and_sources: The target and the sources of the sweep, if the picture's arguments chose them, or None for
             the tape's last gradient call.
 
     Returns:
-        The alarms, the gravest first, and the breaks where a gradient ends.
+        The alarms, the most serious first, and the breaks at which a gradient ends.
 
     >>> import minitape as tf
     >>> x = tf.Variable([0.0, 4.0], name="x")
@@ -91,7 +91,7 @@ def _format_row_and_line(row: RowFields) -> str:
 def _list_nonfinite_alarms(
     rows: Sequence[RowFields], sweep: SweepFields | None, explain: Callable[[], str]
 ) -> list[AlarmFields]:
-    """List at most one alarm: the first step of the sweep that sends NaN or infinity, else the first such value.
+    """List at most one alarm, for the first step that sends NaN or infinity or else for the first such value.
 
     If the target is finite, only the sweep is searched.
     """
@@ -107,7 +107,7 @@ def _list_nonfinite_alarms(
                 ),
                 "",
             )
-            if description:  # Earlier steps sent finite shares, so this step is the first.
+            if description:  # All earlier steps sent finite shares, so this step is the first.
                 row = rows[step["row"]]
                 title = translate(
                     "The gradient is {value} from {place}", value=description, place=_format_row_and_line(row)
@@ -123,7 +123,7 @@ def _list_nonfinite_alarms(
 
 
 def _name_nonfinite_kind(value: ValueFields | None) -> str:
-    """Return "NaN" or "infinite" if a value contains such a number, else ""."""
+    """Return "NaN" or "infinite" if a value contains such an element, or else ""."""
     if value is None:
         return ""
     stats = value.get("stats")
@@ -141,8 +141,8 @@ def _name_nonfinite_kind(value: ValueFields | None) -> str:
 def _describe_nonfinite_cause(
     recording: PictureSource, shown_result: ResultFields | None, target_and_sources: tuple[Object, Object] | None
 ) -> str:
-    """Return the explanation of the nonfinite gradient that is shown, or "" if ``explain`` finds no cause."""
-    with suppress(Exception):  # A failed explanation must not stop the picture.
+    """Return the explanation of the displayed nonfinite gradient, or "" if ``explain`` finds no cause."""
+    with suppress(Exception):  # A failed explanation must not prevent the picture.
         answer = recording.explain_shown_gradient(shown_result, target_and_sources)
         explanations = answer if isinstance(answer, list) else [answer]
         return next(
@@ -157,7 +157,7 @@ def _describe_nonfinite_cause(
 
 
 def _list_none_and_zero_alarms(rows: Sequence[RowFields], shown_result: ResultFields | None) -> list[AlarmFields]:
-    """List an alarm for each reason why gradients are None or zero, with the names of the sources that share it."""
+    """List an alarm for each reason for None or zero gradients, with the names of the affected sources."""
     if shown_result is None or not shown_result["known"]:
         return []
     sources_by_reason: dict[tuple[object, ...], list[SourceFields]] = {}
@@ -183,7 +183,7 @@ def _list_none_and_zero_alarms(rows: Sequence[RowFields], shown_result: ResultFi
 def _list_assignment_alarms(
     rows: Sequence[RowFields], sweep: SweepFields | None, events: Iterable[EventFields]
 ) -> list[AlarmFields]:
-    """List an alarm for each assignment that ends a gradient, because a variable does not record its new value."""
+    """List an alarm for each assignment at which a gradient ends, because a variable does not record its new value."""
     reached_rows = {edge["input"] for step in (sweep["steps"] if sweep else ()) for edge in step["edges"]}
     alarms = []
     for event in events:

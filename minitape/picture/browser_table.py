@@ -1,9 +1,10 @@
-"""Write the table of operations that a browser computes by itself: the picture that recomputes without Python.
+"""Write the table of operations for the browser, which recomputes pictures without Python.
 
     python -m minitape.picture.browser_table            writes widgets/frontend/evaluator/table.json
 
 The browser derives values, shares and nested gradients from these texts, so a derivative is declared only once, in
-:mod:`minitape.engine.table.primitives`. The operations on whole arrays have no formula; the browser has code for them.
+:mod:`minitape.engine.table.primitives`. Operations on whole arrays have no formula, because the browser has its own
+code for them.
 """
 
 from __future__ import annotations
@@ -22,16 +23,17 @@ FILE = Path(__file__).parents[2] / "widgets" / "frontend" / "evaluator" / "table
 
 
 class BrowserOperation(TypedDict):
-    """An operation as the browser's table holds it.
+    """An operation in the browser's table.
 
     Attributes:
-        label: Its label in pictures.
-        formula: The formula of the value, or an empty list for an operation on whole arrays.
+        label: The operation's label in pictures.
+        formula: The formula of the value, or an empty string for an operation on whole arrays.
         rule: The derivative rule of each input.
-        said: The formula and the rules as a book prints them.
-        recorded: Each rule as calls of recorded operations.
-        cut: Why no gradient passes, or None if one passes.
-        transposed: Of ``matmul``: ``said`` if the arguments transpose the first input ("a"), the second ("b") or both.
+        said: The formula and the rules in textbook notation.
+        recorded: Each rule, written with recorded operations.
+        cut: Why no gradient passes, or None if a gradient passes.
+        transposed: For ``matmul``, the texts of ``said`` for a transposed first input ("a"), second input ("b") or
+            both.
     """
 
     label: str
@@ -44,7 +46,7 @@ class BrowserOperation(TypedDict):
 
 
 def build_browser_table() -> dict[str, BrowserOperation]:
-    """Return the operations by name: first the formulas, in the order of the table, then those on whole arrays.
+    """Return the operations by name: first those with formulas, in table order, then those on whole arrays.
 
     >>> build_browser_table()["sin"]["recorded"]
     ['multiply(g, cos(x))']
@@ -75,7 +77,7 @@ def _describe_operation(primitive: Primitive) -> BrowserOperation:
 
 
 def format_browser_table() -> str:
-    """Return the text of the file, with one operation on each line."""
+    """Return the text of the file, with one operation per line."""
     lines = [
         f"{json.dumps(name)}: {json.dumps(operation, ensure_ascii=False)}"
         for name, operation in build_browser_table().items()

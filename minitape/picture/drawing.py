@@ -1,8 +1,8 @@
 """Draw the static picture of a tape.
 
-The picture is an SVG that any viewer can show (:mod:`.figure`). minitape computes the layout itself, so the picture is
-the same on every machine. It shows the end of the sweep. Notebooks keep it in place of a live view, whose menu "export"
-also draws single steps.
+The picture is an SVG that any viewer can display (:mod:`.figure`). minitape computes the layout itself, so the picture
+is the same on every machine. It shows the state at the end of the sweep. Saved notebooks contain it instead of a live
+view, whose "export" menu can also draw single steps.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     from ..engine.types import Structure
     from .snapshot_types import RowFields, Snapshot, SourceFields, ValueFields
 
-MAX_FIGURE_ROWS = 2000  # Of a longer recording, only the first and the last rows are read.
+MAX_FIGURE_ROWS = 2000  # Only the first and last rows of a longer recording are read.
 
 
 def draw(tape: GradientTape, target: Structure = None, sources: Structure = None) -> Picture:
-    """Return the static picture of the rows of ``tape``, with the adjoints of a gradient.
+    """Return a static picture of the rows of ``tape``, with the adjoints of a gradient.
 
-    A notebook shows the picture if it is the last expression of a cell.
+    A notebook displays the picture if it is the last expression in a cell.
 
     Args:
         tape: A ``tf.GradientTape``, a ``tf.autodiff.ForwardAccumulator``, or the recording of another framework.
@@ -70,14 +70,14 @@ def draw(tape: GradientTape, target: Structure = None, sources: Structure = None
 
 
 class Picture:
-    """A static picture of a snapshot, which a notebook shows as an image.
+    """A static picture of a snapshot, which a notebook displays as an image.
 
     Attributes:
         snapshot: The snapshot.
     """
 
     def __init__(self, snapshot: Snapshot) -> None:
-        """Create the picture; the layout is computed when it is first needed."""
+        """Create the picture, whose layout is computed when it is first needed."""
         self.snapshot = snapshot
 
     @cached_property
@@ -92,7 +92,7 @@ class Picture:
 
     @property
     def source(self) -> str:
-        """The graph as DOT text, for Graphviz. An edge that no gradient passes is dashed."""
+        """The graph as DOT text for Graphviz, in which edges that pass no gradient are dashed."""
         lines = ["digraph tape {", "rankdir=LR", 'node [shape=box style=rounded fontname="Helvetica"]']
         for row in self.snapshot["rows"]:
             text = json.dumps(_describe_node_row(row, None, None, False))
@@ -107,11 +107,11 @@ class Picture:
         """Write the picture to a file.
 
         Args:
-            path: The file. Its ending chooses the format: ``.svg`` for SVG, ``.tex`` for a TikZ picture in LaTeX,
-                ``.dot`` for a graph that Graphviz lays out.
+            path: The file. Its extension determines the format: ``.svg`` for SVG, ``.tex`` for a TikZ picture in LaTeX,
+                or ``.dot`` for a graph to be laid out by Graphviz.
 
         Raises:
-            ValueError: If the file name has another ending.
+            ValueError: If the file name has another extension.
         """
         svg = self.svg
         text = {".svg": svg, ".tex": convert_to_tikz(svg), ".dot": self.source}.get(Path(path).suffix.lower())
@@ -125,16 +125,16 @@ class Picture:
     def html(self) -> str:
         """Return an ``<img>`` element that contains the whole picture.
 
-        It needs no script, so it also appears in a saved notebook.
+        The element needs no script, so it also appears in a saved notebook.
         """
         data = base64.b64encode(self.svg.encode()).decode()
         return f'<img src="data:image/svg+xml;base64,{data}" alt="{escape(self.alt)}" style="max-width:100%">'
 
     @property
     def alt(self) -> str:
-        """The picture in words, for screen readers.
+        """A description of the picture for screen readers.
 
-        Each of the first 12 rows is described by its value, its adjoint, and the facts that its shape and color show.
+        Each of the first 12 rows is described by its value, its adjoint, and the information in its shape and color.
         """
         rows, total = self.snapshot["rows"], self.snapshot["total"]
         figure, broken_rows = self.figure, self.snapshot.get("broken", ())

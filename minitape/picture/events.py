@@ -1,4 +1,4 @@
-"""List the events of a recording: assignments, and values that escaped from the framework."""
+"""List the events in a recording: assignments, and values that escaped from the framework."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ESCAPE_KINDS = ("numpy", "asarray", "float", "int", "complex")
 
 
 def list_escapes_and_assignments(record: Record) -> list[EventFields]:
-    """Return the assignments and escapes of a recording, in order, as fields of a snapshot.
+    """Return the assignments and escapes in a recording, in order, as fields of a snapshot.
 
     Args:
         record: The recording, which may still be open in another thread.
@@ -33,7 +33,7 @@ def list_escapes_and_assignments(record: Record) -> list[EventFields]:
             rows = {
                 record.leaves[state_row].version: state_row for state_row in list(states) if state_row in record.leaves
             }
-            # "row" is the row of the assigned value, or of the value that was added.
+            # "row" is the row of the assigned or added value.
             rows_by_field = {"from": rows.get(version), "to": rows.get(version + 1), "row": value}
             known_fields: Object = {name: row for name, row in rows_by_field.items() if row is not None}
             events.append({"kind": "assign", "name": shorten_name(variable.name), "line": line} | known_fields)

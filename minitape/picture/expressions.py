@@ -14,10 +14,10 @@ from .value_display import format_magnitude, round_number_text
 if TYPE_CHECKING:
     from .snapshot_types import RowFields
 
-MAX_NAMED_INPUTS = 4  # An operation with as many inputs or more is written by its label alone.
+MAX_NAMED_INPUTS = 4  # An operation with at least this many inputs is written as its label alone.
 INFIX_SIGNS = {sign: f" {sign} " for sign in "×+÷/><≥≤@"}
 INFIX_SIGNS |= {"-": " − ", "−": " − ", "xʸ": "^", "@ᵀ": " @ ", "ᵀ@": "ᵀ @ ", "ᵀ@ᵀ": "ᵀ @ "}
-MAX_NESTED_LETTERS = 14  # A longer expression is not written inside another expression.
+MAX_NESTED_LETTERS = 14  # Longer expressions are not written inside other expressions.
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 MAX_NAME_LETTERS = 60
 _match_number_operand = re.compile(r"[\d.e−]+ . x|x( . |\^)[\d.e−]+|x²").fullmatch
@@ -43,7 +43,7 @@ class Expressions:
 
     Attributes:
         rows_by_number: The rows, by number.
-        consumer_counts: How many inputs of other rows each row is, by number.
+        consumer_counts: The number of uses of each row as an input, by row number.
     """
 
     def __init__(self, rows: Iterable[RowFields]) -> None:
@@ -52,7 +52,7 @@ class Expressions:
         self.consumer_counts = Counter(number for row in self.rows_by_number.values() for number in row["inputs"])
 
     def list_texts_longest_first(self, row: RowFields) -> list[str]:
-        """Return the expression of an operation in several lengths, the longest first: `(p − 1)²`, `x × ⑦`, `×`.
+        """Return expressions for an operation in several lengths, the longest first: `(p − 1)²`, `x × ⑦`, `×`.
 
         Args:
             row: The fields of the operation's row.
@@ -66,10 +66,10 @@ class Expressions:
 
         Args:
             row_number: The target's row.
-            fallback: The text for a row that has no name and no short expression; "" stands for "row N".
+            fallback: The text for a row that has no name and no short expression, or "" for the text "row N".
 
         Returns:
-            The row's name, else its expression in parentheses if that is short, else the fallback.
+            The row's name, its expression in parentheses if it is short, or the fallback.
         """
         row = self.rows_by_number.get(row_number)
         if row is not None and row["name"]:
@@ -81,11 +81,12 @@ class Expressions:
         return fallback or translate("row {row}", row=row_number)
 
     def _format_operation_with_precedence(self, row: RowFields, depth: int) -> tuple[str, int]:
-        """Return the text of a row's operation, and its precedence: 0 a sum, 1 a product, 2 a power, 3 a name.
+        """Return the text of a row's operation and its precedence: 0 for a sum, 1 product, 2 power, 3 name.
 
         Args:
             row: An operation.
-            depth: How many levels of inputs are written as expressions; at 0, inputs are names and numbers only.
+            depth: How many levels of inputs are written as expressions. At 0, inputs are written only as names and
+                numbers.
         """
         label = format_row_title({**row, "name": None})
         parts = [self._format_operand_with_precedence(input_row, depth) for input_row in row["inputs"]]
@@ -112,9 +113,9 @@ class Expressions:
         return (f"{label}({', '.join(text for text, _ in parts)})", 3) if parts else (label, 3)
 
     def _format_operand_with_precedence(self, row_number: int, depth: int) -> tuple[str, int]:
-        """Return the text of an input, and its precedence.
+        """Return the text of an input and its precedence.
 
-        The text is a name, a number of the program, a short expression, or the circled number of the row.
+        The text is a name, a number literal, a short expression, or the circled row number.
         """
         if (row := self.rows_by_number.get(row_number)) is None:
             return format_circled_row_number(row_number), 3
@@ -136,12 +137,12 @@ class Expressions:
 
 
 def format_circled_row_number(row_number: int) -> str:
-    """Return the number of a row in a circle, which tells it apart from the numbers of the program.
+    """Return a circled row number, which distinguishes it from the numbers in the program.
 
     Few typefaces have more than ten circled numbers, so larger numbers are in angle brackets.
 
     Args:
-        row_number: The number of the row.
+        row_number: The row number.
 
     >>> format_circled_row_number(7), format_circled_row_number(53)
     ('⑦', '⟨53⟩')
@@ -150,5 +151,5 @@ def format_circled_row_number(row_number: int) -> str:
 
 
 def _add_needed_brackets(text: str, precedence: int, outer_precedence: int) -> str:
-    """Return an expression, in parentheses if it binds less tightly than the operation around it."""
+    """Return an expression, in parentheses if it binds less tightly than the surrounding operation."""
     return text if precedence >= outer_precedence else f"({text})"

@@ -1,9 +1,9 @@
-"""Draw the static picture of a snapshot as SVG, with the adjoints at the end of the sweep.
+"""Draw a static picture of a snapshot as SVG, with the final adjoints of the sweep.
 
 :mod:`.placement` computes the column of each node, :mod:`.svg_elements` draws the nodes, and :mod:`.gradient_texts`
 writes the results below them. A figure with many columns continues on the next line, like text. An edge from another
-line, or across many columns, is drawn as the name of the row at which it begins. A figure always has a light
-background, and any SVG viewer can show it.
+line or across many columns is drawn as the name of its input row. A figure always has a light background, and any SVG
+viewer can display it.
 """
 
 from __future__ import annotations
@@ -54,34 +54,34 @@ if TYPE_CHECKING:
     from .snapshot_types import RowFields, Snapshot, StepFields, ValueFields
 
 # Lengths are in pixels.
-MARGIN = 8  # Space around the whole figure.
-FRAME = 16  # Space for the frames of several tapes.
-HEADING = 12  # Height of the name of a frame.
-COLUMN_PITCH = 182  # Distance between the left edges of two columns.
-HALF_SLOT = 35  # Height of a half-slot.
-GUTTER = 34  # Space between two lines.
-INDENT = 56  # Space to the left of the lines if there are several.
-DETOUR = 10  # Distance between a column and the bends of an edge that passes it.
-CURVE_DEPTH = 16  # Space below the nodes for the curves of assignments.
-MAX_SINGLE_LINE, COLUMNS_PER_LINE = 6, 5  # More columns than the first number continue in lines of the second number.
-MAX_NODES, END_NODES = 60, 15  # With more nodes than the first number, only so many at each end are drawn.
-MAX_PORTS = 50  # The picture and its description leave out further inputs of an operation.
-MAX_NUMBERED_EDGES = 5  # With more inputs, the edges have no room for numbers.
-TAPE_COLORS = ("#0072b2", "#a34a7e", "#00805c", "#8a5c00")  # Colors of the frames of tapes.
+MARGIN = 8  # The margin around the figure.
+FRAME = 16  # The space for the frames of several tapes.
+HEADING = 12  # The height of a frame's name.
+COLUMN_PITCH = 182  # The distance between the left edges of adjacent columns.
+HALF_SLOT = 35  # The height of a half-slot.
+GUTTER = 34  # The space between two lines.
+INDENT = 56  # The space to the left of the lines if there are several lines.
+DETOUR = 10  # The distance between a column and the bends of an edge that passes it.
+CURVE_DEPTH = 16  # The space below the nodes for assignment curves.
+MAX_SINGLE_LINE, COLUMNS_PER_LINE = 6, 5  # If there are more columns than this maximum, each line has this many.
+MAX_NODES, END_NODES = 60, 15  # If there are more nodes than this maximum, only END_NODES at each end are drawn.
+MAX_PORTS = 50  # Further inputs of an operation are omitted from the picture and its description.
+MAX_NUMBERED_EDGES = 5  # If there are more inputs, the edges have no room for numbers.
+TAPE_COLORS = ("#0072b2", "#a34a7e", "#00805c", "#8a5c00")  # The colors of tape frames.
 
 Point = tuple[float, float]
 
 
 @dataclass
 class Node:
-    """A box of the figure.
+    """A box in the figure.
 
     Attributes:
-        row: The row, or None for the box that stands for rows that are left out.
-        inputs: A pair for each edge into the node: the index of the input's node, and the port of the row.
-        tier: 0 for the rows of the program. Rows that a gradient has written may be in a lower tier, with a higher
-            number, which runs from right to left.
-        line: The line of the figure, counted from 0.
+        row: The row, or None for the box that represents omitted rows.
+        inputs: A pair for each edge into the node: the index of the input's node, and the port of the edge.
+        tier: 0 for rows of the program. Rows written by a gradient may be in a lower tier, which has a higher number
+            and runs from right to left.
+        line: The line of the figure that contains the node, counted from 0.
         x: The left edge in pixels.
         y: The top edge in pixels.
     """
@@ -95,15 +95,15 @@ class Node:
 
     @property
     def direction(self) -> int:
-        """1 if edges run to the right, -1 if they run to the left."""
+        """1 if edges run to the right, or -1 if they run to the left."""
         return -1 if self.tier else 1
 
     def compute_point(self, x_share: float, y_share: float = 0.5) -> Point:
-        """Return the point of the node at these fractions of its width and height."""
+        """Return the point at the given fractions of the node's width and height."""
         return self.x + NODE_WIDTH * x_share, self.y + NODE_HEIGHT * y_share
 
     def compute_entry_point(self, port: int) -> Point:
-        """Return the point in front of the node at which an edge ends.
+        """Return the end point of an edge, which is just in front of the node.
 
         Args:
             port: The index of the edge in ``inputs``.
@@ -119,16 +119,16 @@ class Figure:
         snapshot: The snapshot.
         adjoints: The adjoint of each row at the end of the sweep, by row.
         shares_by_edge: The share of each edge, by (row, port).
-        shown_results: The results of the gradient call whose sweep is the snapshot's.
-        assigned_sources: The sources that were assigned after the gradient, by their last row.
+        shown_results: The results of the gradient call that ran the snapshot's sweep.
+        assigned_sources: The sources assigned after the gradient was computed, by their last row.
         none_rows: The rows of sources whose gradient is None.
         expressions: The texts of the rows.
-        node_by_row: The index of each row's node. A number of the program has the node of its first consumer.
+        node_by_row: The index of each row's node. A number literal belongs to the node of its first consumer.
         nodes: The nodes in the order of their rows.
-        bottom: The height of the figure without the lines of results, in pixels.
-        width: The width of the figure without the lines of results, in pixels.
-        curves: The points of each edge that is drawn as a curve. A key holds the indices of the nodes at the start and
-            the end, and the index of the edge among the end's inputs. Other edges are drawn as names.
+        bottom: The height of the figure without the result lines, in pixels.
+        width: The width of the figure without the result lines, in pixels.
+        curves: The points of each edge that is drawn as a curve. A key consists of the indices of the start and end
+            nodes, and the index of the edge among the inputs of the end node. Other edges are drawn as names.
     """
 
     def __init__(self, snapshot: Snapshot) -> None:
@@ -148,9 +148,9 @@ class Figure:
         self._place_nodes()
 
     def _select_nodes(self) -> None:
-        """Create a node for each row, except for numbers of the program, which are part of their consumers' texts.
+        """Create a node for each row, except for number literals, which are part of their consumers' texts.
 
-        Of a long recording, one box replaces all rows between the first and the last nodes.
+        In a long recording, one box replaces all rows between the first and last nodes.
         """
         rows = self.snapshot["rows"]
         visible_rows = [row for row in rows if not row.get("literal")] or rows
@@ -201,7 +201,7 @@ class Figure:
         headings = HEADING * tapes if tapes > 1 else 0
         indent = INDENT if columns_per_line < columns else 0
         left_edge, top = MARGIN + frame + indent, MARGIN + frame + headings
-        tops: dict[tuple[int, int], float] = {}  # The top of each (line, tier) that has nodes.
+        tops: dict[tuple[int, int], float] = {}  # The top of each (line, tier) with nodes.
         for part in product(range(ceil(columns / columns_per_line)), tiers):
             if part_slots := [
                 slot for node, column, slot in used_slots if (column // columns_per_line, node.tier) == part
@@ -236,7 +236,7 @@ class Figure:
                     ]
 
     def _move_gradient_rows_to_lower_tier(self, nodes: list[Node]) -> None:
-        """Move the rows of one gradient to a lower tier, if each operation belongs below a row of the program."""
+        """Move one gradient's rows to a lower tier, if each of its operations belongs below a row of the program."""
         rows = [
             self.expressions.rows_by_number.get(node.row.get("below", -1)) for node in nodes if node.row and node.inputs
         ]
@@ -247,7 +247,7 @@ class Figure:
     def _build_placement_item(self, node: Node) -> PlacementItem:
         """Return the item that `Placement` places for a node.
 
-        A new section begins when a tape ends, and when a gradient begins to write its rows.
+        A new section begins when a tape ends or when a gradient starts writing rows.
         """
         row = node.row
         if row is None:
@@ -267,8 +267,8 @@ class Figure:
         """Return the figure as the text of an SVG file.
 
         Args:
-            title: The picture in one line.
-            description: The picture in words, for screen readers.
+            title: The title of the picture, in one line.
+            description: A description of the picture for screen readers.
         """
         lines = [*iter_gradient_result_lines(self.shown_results, self.expressions)]
         assignment_curves = [*self._draw_assignment_curves()]
@@ -294,11 +294,11 @@ class Figure:
             gradient_parts,
         ):
             parts += layer
-        # Five digits are enough for coordinates. Numbers in texts, outside tags, stay as they are.
+        # Five digits are enough for coordinates. Numbers in texts outside tags are not changed.
         return re.sub(r"\d+\.\d+(e-?\d+)?(?=[^<]*>)", lambda match: f"{float(match[0]):.5g}", "".join(parts)) + "</svg>"
 
     def _draw_frames(self) -> Iterator[str]:
-        """Yield a frame around the rows of each tape, if there are several tapes, and around each lower tier."""
+        """Yield a frame around each lower tier and, if there are several tapes, around the rows of each tape."""
         tapes = self.snapshot["tapes"]
         names = [shorten_name(tape["name"], 12) for tape in tapes]
         rows = [(node, node.row) for node in self.nodes if node.row]
@@ -353,7 +353,7 @@ class Figure:
         return draw_node_box(x, y, row["kind"], color, fill, dash_pattern, 2.4 if is_emphasized else 1.3)
 
     def _draw_node_title(self, row: RowFields, x: float, y: float, right: float) -> str:
-        """Return the name of a row, followed by its operation in small type; the name of a weight, by its layer."""
+        """Return the name of a row, followed in small type by its operation or, for a weight, by its layer."""
         max_letters = max(3, int((right - x) / 7.4))
         if row["kind"] == "operation":
             name, texts = row["name"], self.expressions.list_texts_longest_first(row)
@@ -373,7 +373,7 @@ class Figure:
         return draw_text(x, y, title, title_style) + operation_text
 
     def _draw_node_value(self, node: Node, row: RowFields, padding: int) -> str:
-        """Return the value of a row; for a variable that was assigned after the gradient, the old and the new value."""
+        """Return the value of a row. For a variable assigned after the gradient call, show the old and new values."""
         x, y, update = node.x, node.y + 32, self.assigned_sources.get(row["row"])
         if row["released"] and not update:
             return draw_text(x + padding, y, translate("released"), NUMBER_STYLE)
@@ -383,7 +383,7 @@ class Figure:
         return draw_value_in_node(x, y, padding, f"{prefix}→ ", update["now"], row)
 
     def _draw_node_adjoint(self, node: Node, row: RowFields, padding: int) -> str:
-        """Return the adjoint of a row; an array is drawn as the magnitude of its numbers with its thumbnail."""
+        """Return the adjoint of a row, where an array is drawn as the magnitude of its elements and a thumbnail."""
         adjoint = self.adjoints.get(row["row"])
         if row["row"] in self.none_rows:
             text, color = "None", CUT_COLOR
@@ -397,7 +397,7 @@ class Figure:
     # -- edges ---------------------------------------------------------------------------------------------------
 
     def _draw_edges(self) -> Iterator[str]:
-        """Yield the edges into each node, and after all edges the shares that the sweep has sent along them."""
+        """Yield the edges into each node, followed by the shares that the sweep has sent along them."""
         number_texts = []
         for index, node in enumerate(self.nodes):
             row = node.row
@@ -434,9 +434,9 @@ class Figure:
         yield from number_texts
 
     def _draw_assignment_curves(self) -> Iterator[str]:
-        """Yield a dashed curve below the nodes for each assignment, from the old state and from the assigned value.
+        """Yield dashed curves below the nodes for each assignment, from the old state and from the assigned value.
 
-        The curve from the assigned value has a cross, because no gradient passes it.
+        The curve from the assigned value is crossed out, because no gradient passes along it.
         """
         events: Object = self.snapshot["events"]
         for event in events:
@@ -455,7 +455,7 @@ class Figure:
     def _draw_escapes(self) -> Iterator[str]:
         """Yield a dashed edge and a label for each value that escaped.
 
-        The edge runs to the node as which the value came back. The label holds the expression and the line.
+        The edge leads to the node at which the value came back. The label shows the expression and the line.
         """
         for path_break in self.snapshot.get("torn", []):
             start, end = self.node_by_row.get(path_break["from"]), self.node_by_row.get(path_break["to"])
@@ -472,14 +472,14 @@ class Figure:
 
 
 def draw_frame(nodes: list[Node], name: str, nesting_depth: int, color: str, dash_pattern: str = "") -> Iterator[str]:
-    """Yield a frame around nodes, with one part for each line of the figure.
+    """Yield a frame around the given nodes, with one rectangle per line of the figure.
 
     Args:
         nodes: The nodes inside the frame.
-        name: The name of the frame, which is written on its first part.
-        nesting_depth: 1, plus the number of frames that must fit inside this frame.
+        name: The name of the frame, which is written on its first rectangle.
+        nesting_depth: One plus the number of frames that must fit inside this frame.
         color: The color of the line and the name.
-        dash_pattern: The dashes of the line, as SVG's ``stroke-dasharray``; "" draws a solid line.
+        dash_pattern: The dashes of the line, as SVG's ``stroke-dasharray``, or "" for a solid line.
     """
     padding, heading_height = 4 + 4 * nesting_depth, HEADING * nesting_depth
     for line in sorted({node.line for node in nodes}):
@@ -492,15 +492,15 @@ def draw_frame(nodes: list[Node], name: str, nesting_depth: int, color: str, das
 
 
 def draw_abbreviated_edge(input_row: RowFields | None, x: float, y: float, direction: int, is_swept: bool) -> str:
-    """Return a short edge that begins with the name or the number of its input.
+    """Return a short edge that starts at the name or number of its input.
 
-    It replaces an edge from another line or tier, or from a distant column.
+    The short edge replaces an edge from another line or tier, or from a distant column.
 
     Args:
-        input_row: The row at which the edge begins, or None if that row is left out.
-        x: Where the edge ends, in pixels.
-        y: Where the edge ends, in pixels.
-        direction: 1 if the edge runs to the right, -1 if it runs to the left.
+        input_row: The row at which the edge begins, or None if that row is omitted.
+        x: The horizontal position of the edge's end, in pixels.
+        y: The vertical position of the edge's end, in pixels.
+        direction: 1 if the edge runs to the right, or -1 if it runs to the left.
         is_swept: Whether the sweep has sent a share along the edge.
     """
     text = "…"
@@ -520,7 +520,7 @@ def draw_abbreviated_edge(input_row: RowFields | None, x: float, y: float, direc
 
 
 def build_detour_points(x: float, y: float, direction: int) -> tuple[Point, Point]:
-    """Return the points left and right of a column where an edge passes other nodes, in the edge's direction."""
+    """Return the points, in the edge's direction, left and right of a column in which an edge passes other nodes."""
     left, right = (x - DETOUR, y), (x + NODE_WIDTH + DETOUR, y)
     return (left, right) if direction > 0 else (right, left)
 
@@ -531,12 +531,12 @@ def build_arrowhead_path(direction: int) -> str:
 
 
 def build_edge_path(points: list[Point], is_swept: bool) -> str:
-    """Return the SVG path of an edge through these points, with a horizontal tangent at each point.
+    """Return the SVG path of an edge through the given points, with a horizontal tangent at each point.
 
     Args:
         points: At least two points, from the input to the consumer.
-        is_swept: Whether the sweep has sent a share along the edge. If so, the arrowhead is at the input, else at the
-            consumer.
+        is_swept: Whether the sweep has sent a share along the edge. If true, the arrowhead is at the input, otherwise
+            at the consumer.
 
     >>> build_edge_path([(0, 0), (60, 20)], is_swept=False)
     'M0 0C30.0 0 30.0 20 60 20m-5.5 -3.5l5.5 3.5l-5.5 3.5'
@@ -552,7 +552,7 @@ def build_edge_path(points: list[Point], is_swept: bool) -> str:
 
 
 def choose_first_fitting_text(texts: list[str], max_letters: float) -> str:
-    """Return the first text that fits into ``max_letters``; if none fits, the beginning of the last text."""
+    """Return the first text that fits into ``max_letters``, or the beginning of the last text if none fits."""
     return next(
         (text for text in texts if measure_width(text) <= max_letters),
         elide_text(texts[-1], int(max_letters)) if max_letters > 2 else "",
@@ -560,7 +560,7 @@ def choose_first_fitting_text(texts: list[str], max_letters: float) -> str:
 
 
 def collect_final_adjoints(steps: Iterable[StepFields]) -> dict[int, ValueFields | None]:
-    """Return the adjoint of each row after these steps of a sweep, by row."""
+    """Return the adjoint of each row after the given steps of a sweep, by row."""
     adjoints: dict[int, ValueFields | None] = {}
     for step in steps:
         adjoints |= {step["row"]: step["adjoint"]} | {edge["input"]: edge["sum"] for edge in step["edges"]}

@@ -1,9 +1,9 @@
-"""Read the rows inside calls of ``tf.function``, as one snapshot for each call.
+"""Read the rows inside ``tf.function`` calls, as one snapshot for each call.
 
-A call is one row of a recording. The row keeps everything that is needed to replay the call as eager operations, which
-second derivatives also need: its inputs, the branches that it took, and the results of its effects. This module replays
-the call under a new tape, and the snapshot of that tape is the inside the call. The replay changes nothing in the
-recording and runs no Python function of the program.
+A call is a single row of a recording. To make second derivatives possible, the row keeps everything that is needed to
+replay the call as eager operations: its inputs, the branches that it took, and the results of its side effects. This
+module replays the call under a new tape, and the snapshot of that tape becomes the inside of the call. The replay does
+not change the recording and runs none of the program's Python functions.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from ..engine.types import Array, Structure
     from .snapshot_types import InsideFields, Snapshot
 
-MAX_CALLS = 16  # Only the first calls of a recording have an inside in its snapshot.
-MAX_ROWS = 2_000  # Further rows of an inside are left out.
-MAX_DEPTH = 3  # Calls that are nested more deeply have no inside.
+MAX_CALLS = 16  # Only this many calls of a recording have an inside in its snapshot.
+MAX_ROWS = 2_000  # Further rows of an inside are omitted.
+MAX_DEPTH = 3  # Calls nested more deeply have no inside.
 
 
 def list_function_insides(
@@ -40,17 +40,17 @@ def list_function_insides(
     call_row: int | None = None,
     remaining_depth: int = MAX_DEPTH,
 ) -> list[InsideFields]:
-    """Return the rows inside calls of ``tf.function``, with the sweep through them.
+    """Return the rows inside ``tf.function`` calls, with the sweep through them.
 
     Args:
         reader: The reader of the recording, which has read its rows.
         target: The target of the sweep through the calls, or None for the tape's last gradient call.
         sources: The sources of that sweep.
-        call_row: The row of one call to open; None opens the first MAX_CALLS calls.
+        call_row: The row of the only call to open, or None to open the first MAX_CALLS calls.
         remaining_depth: How many levels of nested calls to open.
 
     Returns:
-        The insides. Empty while a tape records; a call that cannot be replayed is left out.
+        The insides of all calls that can be replayed, or an empty list while a tape is recording.
 
     >>> import minitape as tf
     >>> @tf.function
@@ -84,7 +84,7 @@ def _build_function_inside(
 ) -> InsideFields | None:
     """Return the rows inside a call with the sweep that begins with the adjoints of its outputs.
 
-    Returns None if the call cannot be replayed, or if the replay computes other values.
+    Returns None if the call cannot be replayed or if the replay computes different values.
     """
     record = reader.record
     assert record is not None
@@ -94,7 +94,7 @@ def _build_function_inside(
     if any(array is None for array in arrays):
         return None
     place = reader.enter_row_context(call_row).place
-    # The rows inside belong to the statement that called the function.
+    # The inside rows belong to the statement that called the function.
     call_site = place and (place[0], site if place[1] is None else place[1])
     with suspend_recording(), TemporaryAttributes(state, fixed_site=call_site), np.errstate(all="ignore"):
         inputs = [create_tensor(array) for array in arrays]
@@ -102,7 +102,7 @@ def _build_function_inside(
             with GradientTape() as tape:
                 tape.watch([input_row for input_row in inputs if input_row.dtype.differentiable])
                 outputs = recording.replay_rows(inputs, call.attrs["saved"])[: len(recording.results)]
-        except Exception:  # The call ran without an error, so a failed replay is not the program's error.
+        except Exception:  # The original call raised no error, so a failed replay is not the program's fault.
             return None
     if not _are_outputs_as_recorded(record, call, outputs):
         return None
@@ -144,9 +144,9 @@ def _are_outputs_as_recorded(record: Record, call: Call, outputs: Sequence[Eager
 
 
 def _list_call_input_names(reader: Reader, call: Call) -> list[str]:
-    """Return the names of a call's inputs: its parameters, then the variables and tensors that it reads.
+    """Return the names of a call's inputs: first its parameters, then the variables and tensors that it reads.
 
-    An input without a name has the name "".
+    Unnamed inputs have the name "".
     """
     parameters = call.attrs["recording"].trace.argument_names
     leaves = reader.known_record.leaves
@@ -157,7 +157,7 @@ def _list_call_input_names(reader: Reader, call: Call) -> list[str]:
 
 
 def _compute_function_output_adjoints(reader: Reader, target: Structure, sources: Structure) -> dict[int, Array]:
-    """Return the adjoints of the outputs of function calls, by row. Without a short enough sweep, return {}."""
+    """Return the adjoints of function calls' outputs, by row, or {} if there is no sweep or it is too long."""
     stepper = build_tape_stepper(reader.tape, target, sources, reader.kept_arrays, lambda value: None)
     if stepper is None or stepper.remaining_rows > MAX_EAGER_ROWS or stepper.take_steps() is None:
         return {}

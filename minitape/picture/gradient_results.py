@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from ..engine.types import Array, Object, Structure, TargetOrSource
     from .snapshot_types import BlamedLine, ResultFields, SourceFields, TargetFields, ValueFields
 
-MAX_CALLS = 16  # Only the last calls of a tape are shown.
-MAX_SOURCES = 64  # Only the first sources and targets of a call are listed.
-MAX_REPEATED_ROWS = 2000  # A longer sweep is not repeated here; the view computes its steps on demand.
+MAX_CALLS = 16  # Only this many of the last calls of a tape are shown.
+MAX_SOURCES = 64  # Only this many sources and targets of a call are listed.
+MAX_REPEATED_ROWS = 2000  # A longer sweep is not repeated here, because the view computes its steps on demand.
 SOURCE_CAUSES = ("not_watched", "not_trainable", "integer_dtype", "not_accessed_watched")  # They blame the source.
-MAX_EXPLAINED = 16  # `explain` is called for no more sources of a call.
-MAX_EARLIER_STEPS = 500  # A longer sweep of an earlier call is left out of its result.
+MAX_EXPLAINED = 16  # `explain` is called for at most this many sources of a call.
+MAX_EARLIER_STEPS = 500  # A longer sweep of an earlier call is omitted from its result.
 
 
 def list_gradient_results(
@@ -41,12 +41,12 @@ def list_gradient_results(
         tape: The tape.
         target: The target of one gradient, or None for the calls of all tapes of the recording.
         sources: The sources of that gradient.
-        kept_arrays: Arrays by row that the recording has released and the caller still has.
+        kept_arrays: Arrays, by row, that the recording has released but the caller still has.
         namespaces: The dictionaries in which the Python names of tensors are looked up.
 
     Returns:
-        The results in the order of the calls' targets. The last result is the one that is shown: the gradient of
-        ``target``, or the last call of ``tape`` itself.
+        The results in the order of the calls' targets. The last result is the one to show, which is the gradient of
+        ``target`` or the last call of ``tape`` itself.
 
     >>> import minitape as tf
     >>> v, u = tf.Variable(2.0, name="v"), tf.Variable(1.0, name="u")
@@ -105,7 +105,7 @@ def _build_gradient_result(
     names: PythonNames,
     is_shown: bool,
 ) -> ResultFields:
-    """Return the result of one gradient call, whose sweep is repeated to find the adjoints of the sources."""
+    """Return the result of a gradient call, whose sweep is repeated to find the sources' adjoints."""
     targets, sources, is_jacobian = request.targets, request.sources, request.method != "gradient"
     stepper = build_tape_stepper(
         tape, targets, sources, kept_arrays, to_value_fields, list_shown_output_gradients(request)
@@ -137,7 +137,7 @@ def _build_gradient_result(
             "assigned": assignment_count,
         }
         if is_jacobian:
-            # The request keeps no results that are too large.
+            # The request does not keep results that are too large.
             source_index = len(source_results)
             jacobian_value = request.results[source_index] if source_index < len(request.results) else None
             source_result["parts"] = []
@@ -169,9 +169,9 @@ def _build_gradient_result(
 
 
 def _find_assigned_value_and_count(tape: GradientTape, source_rows: list[int]) -> tuple[ValueFields | None, int]:
-    """Return the current value of a variable, and how often it was assigned after its last state on the tape.
+    """Return the current value of a variable, and the number of assignments after its last state on the tape.
 
-    Such an assignment is usually an optimizer's step. Returns (None, 0) if there was none.
+    Such an assignment is usually an optimizer step. Returns (None, 0) if there was no assignment.
     """
     record = tape.record
     leaf = record.leaves.get(source_rows[-1]) if record is not None and source_rows else None
@@ -181,7 +181,7 @@ def _find_assigned_value_and_count(tape: GradientTape, source_rows: list[int]) -
     state_rows = dict.get(record.variables, id(leaf.variable), (None, source_rows))[1]
     if assignment_count < 1 or record.leaves[state_rows[-1]].version > leaf.version:
         return None, 0
-    with suppress(Exception):  # A variable of a graph has no value.
+    with suppress(Exception):  # A graph variable has no value.
         return to_value_fields(leaf.variable.numpy()), assignment_count
     return None, 0
 
@@ -189,11 +189,11 @@ def _find_assigned_value_and_count(tape: GradientTape, source_rows: list[int]) -
 def _find_reason_line_and_row(
     tape: GradientTape, targets: list[TargetOrSource], source: TargetOrSource
 ) -> tuple[str | None, BlamedLine | None, int | None]:
-    """Return the reason why a gradient is None or zero, the line to blame, and the row to blame.
+    """Return the reason why a gradient is None or zero, and the line and row to blame.
 
     The row is None if `explain` names no row. All three are None if `explain` finds no reason.
     """
-    with suppress(Exception):  # A failed explanation must not stop the picture.
+    with suppress(Exception):  # A failed explanation must not prevent the picture.
         explanation: Object = tape.explain(targets[0] if len(targets) == 1 else targets, source)
         blamed_row = None
         if explanation.cause in SOURCE_CAUSES and tape.record is not None:
@@ -206,13 +206,13 @@ def _find_reason_line_and_row(
 
 
 def find_reason_and_blamed_line(explanation: Object) -> tuple[str | None, BlamedLine | None]:
-    """Return the text of an explanation, and the line that it blames.
+    """Return the text of an explanation and the line that it blames.
 
     Args:
         explanation: The result of ``explain`` for one source.
 
     Returns:
-        (message with fix, line). Both are None if the gradient is neither None nor zero.
+        The message with the fix, and the line. Both are None if the gradient is neither None nor zero.
     """
     if explanation.connected and explanation.kind != "zero":
         return None, None
@@ -226,13 +226,13 @@ class PythonNames:
     """The Python names of tensors and variables."""
 
     def __init__(self, namespaces: Iterable[dict[str, object]]) -> None:
-        """Index the public names in these dictionaries; the first name of an object is used."""
+        """Index the public names in the given dictionaries, using the first name of each object."""
         self._by_id: dict[int, str] = {}
         for name, value in iter_public_names_and_values(namespaces):
             self._by_id.setdefault(id(value), name)
 
     def find_name(self, value: Object) -> str | None:
-        """Return the name of a variable or tensor: the name the program gave it, else its Python name, else None."""
+        """Return the name given to a variable or tensor, or else its Python name, or else None."""
         name = getattr(value, "name", None) if hasattr(value, "assign") else None
         if isinstance(name, str) and not name.split("/")[-1].startswith("Variable"):
             return shorten_name(name.removesuffix(":0"))

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from .snapshot_types import ResultFields, SourceFields
 
 MARGIN = 8
-MAX_SOURCES = 12  # Further sources of a gradient call are only counted.
-LINE_HEIGHT, ITALIC_WIDTH, LETTER_WIDTH = 16, 6.6, 6.7  # Pixels: a line of results, and letters of its two parts.
+MAX_SOURCES = 12  # Further sources of a gradient call are counted but not listed.
+LINE_HEIGHT, ITALIC_WIDTH, LETTER_WIDTH = 16, 6.6, 6.7  # Sizes of result lines, in pixels.
 FORMULA_STYLE = f'font-size="12" font-style="italic" text-anchor="end" font-family="{SERIF_FONT}"'
 
 GradientLine = tuple[str, str]  # The derivative, such as "∂y/∂x", and its value, such as "= 6.0".
@@ -26,11 +26,11 @@ def iter_gradient_result_lines(results: Iterable[ResultFields], expressions: Exp
     """Yield a line for each source of the gradient calls.
 
     Args:
-        results: The results to write. A result that is not known yet is left out.
+        results: The results to write. Results that are not yet known are omitted.
         expressions: The texts of the rows, for targets and sources without names.
 
     Yields:
-        (derivative, value) pairs; the value is "" in a line that is a remark.
+        (derivative, value) pairs, in which the value is "" for a remark.
     """
     for result in results:
         if not result["known"]:
@@ -40,7 +40,7 @@ def iter_gradient_result_lines(results: Iterable[ResultFields], expressions: Exp
             for end in result["target"]
         )
         target = ", ".join(names)
-        # A Jacobian has a sweep for each element. Only one of these sweeps is shown.
+        # A Jacobian runs one sweep per element, and only one of these sweeps is shown.
         if element := result.get("element"):
             yield translate("{target}: the steps are those of this element", target=f"{target}{element}"), ""
         prefix = "" if result.get("call", "gradient") == "gradient" else f"{translate(result['call'])}: "
@@ -53,7 +53,7 @@ def iter_gradient_result_lines(results: Iterable[ResultFields], expressions: Exp
 def _build_gradient_result_line(
     prefix: str, source: SourceFields, result: ResultFields, expressions: Expressions
 ) -> GradientLine:
-    """Return the line of one source; the value of an array is the magnitude of its numbers and its shape."""
+    """Return the line of a source, in which an array is summarized by its magnitude and shape."""
     row = expressions.rows_by_number.get(source["rows"][-1] if source["rows"] else source["at"])
     name = str(source["name"] or (format_row_title(row) if row else translate("a source")))
     value, shape = source["gradient"], list(row["shape"]) if row else []
@@ -69,7 +69,7 @@ def _build_gradient_result_line(
 def draw_gradient_result_lines(
     lines: list[GradientLine], figure_width: float, figure_bottom: float
 ) -> tuple[float, float, list[str]]:
-    """Draw lines of results below a figure, with their equals signs aligned.
+    """Draw result lines below a figure, with their equals signs aligned.
 
     Args:
         lines: The lines.

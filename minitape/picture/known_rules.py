@@ -1,9 +1,9 @@
-"""Find minitape's rule for an operation of another framework.
+"""Find minitape's rule for an operation in another framework.
 
-A picture shows a rule only if the numbers confirm it. Forward, the operation of minitape's table must compute the
-framework's result from the recorded inputs. Backward, the rule must compute the share that the framework sent from the
-adjoint that arrived. If the framework sent another share, the picture marks it: a hook changed the gradient, or the
-framework has another rule.
+A picture shows a rule only if the recorded numbers confirm it. In the forward pass, the operation in minitape's table
+must compute the framework's result from the recorded inputs. In the backward pass, the rule must compute the
+framework's share from the adjoint. The picture marks a share that differs, because a hook changed the gradient or the
+framework uses a different rule.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ..engine.table.generated_code import compile_expression
-from ..engine.table.primitives import TABLE, activation  # noqa: F401, it declares softmax
+from ..engine.table.primitives import TABLE, activation  # noqa: F401, which declares softmax
 from ..engine.table.primitives.elementwise import ARRAY_FORMS, BY_CODE
 from ..engine.table.primitives.reduce import unbroadcast
 from .picture_rows import build_formula_fields
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ..engine.types import Array, Attributes
     from .snapshot_types import EdgeFields, RowFields
 
-# The names that PyTorch and JAX use. The table itself has the names of TensorFlow's elementwise kernels.
+# The names used by PyTorch and JAX. The table itself uses the names of TensorFlow's elementwise kernels.
 ELEMENTWISE_ALIASES = (
     "mul=multiply sub=subtract neg=negative div=divide true_divide=divide logistic=sigmoid max=maximum min=minimum "
     "absolute=abs integer_pow=pow rsub=subtract rdiv=divide rpow=pow"
@@ -48,7 +48,7 @@ PRIMITIVES_BY_NAME = {primitive.op: primitive for primitive in BY_CODE} | {
     primitive.name: primitive for primitive in BY_CODE
 }
 # PyTorch and JAX do not record a number as an input. These formulas compute it from the input x and the result z. The
-# first formula is for a number after the input, the second for a number before it.
+# first formula is for a number after the input, and the second for a number before it.
 NUMBER_FORMULAS = """
 add z - x | z - x
 multiply z / x | z / x
@@ -61,23 +61,23 @@ NUMBER_SOLVERS = {
     for name, texts in (line.split(None, 1) for line in NUMBER_FORMULAS.strip().splitlines())
 }
 HALF_TOLERANCES = {"float16": 1e-2, "bfloat16": 3e-2}
-# Results within the first tolerance confirm a rule. Shares beyond the second one are marked as different.
+# Results within the first tolerance confirm a rule. Shares beyond the second tolerance are marked as different.
 TOLERANCE, MISMATCH_TOLERANCE = 1e-5, 1e-2
 MAX_ELEMENTS = 65_536  # Larger arrays are not recomputed to check a rule.
 
 
 class KnownRule(NamedTuple):
-    """A rule of minitape's table for one operation of another framework.
+    """A rule from minitape's table that matches an operation in another framework.
 
     Attributes:
-        fields: The fields of the row with the formula and the rules.
+        fields: The row fields that contain the formula and the rules.
         rules: The rule of each input, or None for an input without a rule.
         result: The result of the operation.
         inputs: The arrays that the rules read as inputs.
         arguments: The keyword arguments of the rules.
         tolerance: The relative error up to which arrays count as equal.
         local_dtype: The dtype of the local derivatives, or "" for an operation that is not elementwise.
-        is_unique: Whether no other arguments compute the same result.
+        is_unique: Whether no other arguments would compute the same result.
     """
 
     fields: RowFields
@@ -100,14 +100,14 @@ class KnownRule(NamedTuple):
             framework_share: The share, in the input's shape, or None if it was not recorded.
 
         Returns:
-            The fields "local", the local derivative if the shares agree and the operation is elementwise, and
-            "differs", which is set if the shares clearly differ.
+            The field "local" contains the local derivative if the shares agree and the operation is elementwise. The
+            field "differs" is set if the shares clearly differ.
         """
         z, rule = self.result, self.rules[port]
         edge_fields: EdgeFields = {"local": None}
         if rule is None or adjoint is None or framework_share is None:
             return edge_fields
-        with suppress(ValueError), np.errstate(all="ignore"):  # The adjoint may have another shape.
+        with suppress(ValueError), np.errstate(all="ignore"):  # The adjoint may have a different shape.
             expected_share = rule(adjoint.reshape(z.shape), z, *self.inputs, **self.arguments)
             expected_share = (
                 expected_share.reshape(framework_share.shape)
@@ -115,7 +115,7 @@ class KnownRule(NamedTuple):
                 else unbroadcast(expected_share, framework_share.shape)
             )
             if not _are_arrays_close(expected_share, framework_share, self.tolerance):
-                min_tolerance = self.tolerance * np.abs(adjoint).max()  # A sum may consist of rounding errors only.
+                min_tolerance = self.tolerance * np.abs(adjoint).max()  # A sum may consist only of rounding errors.
                 if (
                     self.is_unique
                     and np.isfinite(expected_share).all()
@@ -131,17 +131,17 @@ class KnownRule(NamedTuple):
 def find_known_rule(
     op: str, inputs: Sequence[Array | None], result: Array | None, dtype: str = "float32", label: str = ""
 ) -> KnownRule | None:
-    """Find the rule of an operation by its name, its inputs and its result.
+    """Find the rule for an operation from its name, inputs and result.
 
     Args:
-        op: The framework's name of the operation.
+        op: The framework's name for the operation.
         inputs: The arrays that the framework recorded as inputs.
         result: The result.
         dtype: The dtype of the result, which determines the tolerance.
         label: The row's label. If it begins with a number, the number comes before the input.
 
     Returns:
-        The rule, or None if an array is missing or too large, or if no operation of the table computes the result.
+        The rule, or None if an array is missing or too large, or if no operation in the table computes the result.
 
     >>> two, three, six = map(np.float64, (2.0, 3.0, 6.0))
     >>> found = find_known_rule("mul", [two, three], six)
@@ -165,7 +165,7 @@ def find_known_rule(
         table_name = ELEMENTWISE_NAMES.get(op, op)
         is_number_first = (op in ELEMENTWISE_NAMES and op[0] == "r") or re.match(r"-?\d", label)
         for name in ["square", "pow"] if table_name == "pow" else [table_name]:
-            with suppress(Exception):  # An input that was changed in place may have another shape.
+            with suppress(Exception):  # An input that was changed in place may have a different shape.
                 row_fields, operands, first_rule = _match_elementwise_operation(name, values, z, is_number_first)
                 form = ARRAY_FORMS[PRIMITIVES_BY_NAME[name].code]
                 if _are_arrays_close(np.asarray(form.forward(*operands)), z, tolerance):
@@ -179,9 +179,9 @@ def find_known_rule(
 def _match_elementwise_operation(
     name: str, values: list[Array], z: Array, is_number_first: object
 ) -> tuple[RowFields, list[Array], int]:
-    """Return the row fields of an elementwise operation, its operands, and the index of its first rule.
+    """Return the row fields and operands of an elementwise operation, and the index of its first rule.
 
-    If there is one input fewer than the operation needs, the missing number is computed from the result.
+    If one input is missing, it is a number that is computed from the result.
     """
     texts, first_index = PRIMITIVES_BY_NAME[name].texts, int(bool(is_number_first))
     if len(texts) == len(values) + 1:
@@ -196,7 +196,7 @@ def _match_elementwise_operation(
 
 
 def _match_array_operation(op: str, values: list[Array], z: Array, tolerance: float) -> KnownRule | None:
-    """Find the rule of an operation on whole arrays, by trying which arguments give the result."""
+    """Find the rule for an operation on whole arrays, by trying which arguments produce the result."""
     primitive, bias = TABLE.get(ARRAY_NAMES.get(op, "")), values[2:]
     if primitive is None:
         return None
@@ -204,7 +204,7 @@ def _match_array_operation(op: str, values: list[Array], z: Array, tolerance: fl
         values, z = values[:2], z - bias[0]
     if (
         primitive.name == "matmul"
-    ):  # The table multiplies matrices: a vector becomes a row on the left, a column on the right.
+    ):  # The table only multiplies matrices, so a vector becomes a row on the left or a column on the right.
         x, y = values
         values = [x[None] if x.ndim == 1 else x, y[:, None] if y.ndim == 1 else y]
     min_tolerance = 0.0

@@ -1,8 +1,8 @@
 """Lay out a second derivative in two tiers.
 
-An inner tape's gradient writes rows on an outer tape. This module finds the row below which each of them is drawn, and
-the adjoint that it computes. To do so, it repeats the inner sweep on a new tape and notes at each step which rows the
-step writes. Each new row corresponds to the recorded row of the same operation with the same inputs.
+An inner tape's gradient writes rows on an outer tape. This module finds the adjoint that each of these rows computes,
+and the row below which each is drawn. To do so, it repeats the inner sweep on a new tape and notes the rows that each
+step writes. Each new row corresponds to the recorded row with the same operation and inputs.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ if TYPE_CHECKING:
     from .snapshot_types import RowFields
 
 MAX_ROWS = 2000  # Longer recordings have no second tier.
-MAX_ELEMENTS = 1_000_000  # A gradient whose rows have more elements has no second tier.
-MAX_NAME_LETTERS = 9  # A node has room for so many letters in the names of a derivative's target and source.
+MAX_ELEMENTS = 1_000_000  # A gradient with more elements has no second tier.
+MAX_NAME_LETTERS = 9  # Maximum length of a target or source name in a node's title.
 
 
 def locate_and_name_gradient_rows(record: Record, rows: list[PictureRow]) -> list[RowFields]:
-    """Return the fields "below" and "name" of the rows that gradients wrote.
+    """Return the fields "below" and "name" of rows written by gradients.
 
     Args:
         record: The recording of the outer tape.
         rows: All rows of the recording, in order.
 
     Returns:
-        Partial rows. "below" is the row below which the row is drawn. Only complete adjoints that have no name in the
-        program have the field "name".
+        Partial rows. The field "below" contains the row below which a row is drawn. The field "name" is present only
+        for complete adjoints without a name in the program.
 
     >>> import minitape as tf
     >>> x = tf.Variable(3.0, name="x")
@@ -65,7 +65,7 @@ def locate_and_name_gradient_rows(record: Record, rows: list[PictureRow]) -> lis
             member is not None
             and sum(prod(record.get_shape_and_dtype(row)[0]) for row in range(first, end)) <= MAX_ELEMENTS
         ):
-            with suppress(Exception):  # The sweep ran without an error, so a failed repetition is not the program's.
+            with suppress(Exception):  # A failed repetition is not the program's fault.
                 parts += _locate_rows_of_one_gradient(record, range(first, end), spans, targets, sources, expressions)
         end = first
     return parts
@@ -79,19 +79,19 @@ def _locate_rows_of_one_gradient(
     sources: Collection[int],
     expressions: Expressions,
 ) -> list[RowFields]:
-    """Return the parts of the rows of one gradient.
+    """Return partial rows for the rows of one gradient.
 
     Args:
         record: The recording of the outer tape.
-        written_rows: The rows that the gradient wrote.
+        written_rows: The rows written by the gradient.
         spans: The ranges of rows that the inner tape recorded, as (first, end) pairs.
         targets: The rows of the inner gradient's targets.
-        sources: The rows of its sources.
+        sources: The rows of the inner gradient's sources.
         expressions: The texts of all rows.
     """
 
     def find_input_key(row: int) -> int | None:
-        """Return the row of an input, or None for a number of a rule, which has another row in each sweep."""
+        """Return the row of an input, or None for a number in a rule, which has a different row in each sweep."""
         leaf = record.leaves.get(row)
         return None if leaf is not None and (row in written_rows or leaf.number is not None) else row
 
@@ -102,7 +102,7 @@ def _locate_rows_of_one_gradient(
     reachable = bytearray(row in sources for row in range(written_rows.start))
     for first, end in spans:
         propagate_marks_to_consumers(record, reachable, max(first, min(sources) + 1), min(end, written_rows.start))
-    below_by_row: dict[int, int] = {}  # For each row of the new tape, the row of `record` below which it belongs.
+    below_by_row: dict[int, int] = {}  # For each row of the new tape, the row of `record` below which it is drawn.
     with suspend_recording(), np.errstate(all="ignore"), GradientTape() as new_tape:
         adjoints = {row: create_tensor(np.ones(*record.get_shape_and_dtype(row))[()]) for row in targets}
         sweep = Sweep(record, adjoints, set(sources), reachable, is_recorded=True)
@@ -118,7 +118,7 @@ def _locate_rows_of_one_gradient(
                     for item in (share, total)
                     if new_record.find_row(item) in new_operations
                 }
-    values: Object = sweep.values  # A recorded sweep holds tensors, by row.
+    values: Object = sweep.values  # A recorded sweep contains tensors, by row.
     row_by_value = {id(value): row for row, value in values.items()}
     recorded_rows = {
         row: row_by_value[id(leaf.tensor)] for row, leaf in new_record.leaves.items() if id(leaf.tensor) in row_by_value

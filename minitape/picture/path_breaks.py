@@ -1,4 +1,4 @@
-"""Find the breaks of a snapshot, where a gradient ends, at the lines that ``explain`` blames."""
+"""Find the breaks at which gradients in a snapshot end, from the lines that ``explain`` blames."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def is_zero(value: ValueFields | None) -> bool:
     """Return whether all elements of a value are zero.
 
     Args:
-        value: The value as a snapshot holds it; None is not zero.
+        value: The value in snapshot form, or None, which does not count as zero.
 
     >>> is_zero({"text": "[0. 0.]", "data": [0.0, 0.0]}), is_zero({"text": "nan", "data": "nan"})
     (True, False)
@@ -45,17 +45,17 @@ def list_path_breaks_and_set_blame(
     source_texts: dict[str, str],
     sweep: SweepFields | None,
 ) -> list[PathBreakFields]:
-    """Return the breaks of the gradient call that is shown, and write the rows to blame into its sources.
+    """Return the breaks of the displayed gradient call, and add the rows to blame to its sources.
 
-    The break of an escaped value runs from its row to the constant as which the value came back.
+    The break of an escaped value leads from its row to the constant that brought the value back.
 
     Args:
         rows: All rows of the snapshot, in order.
-        shown_result: The result whose sweep is shown; None has no breaks. A source without a row to blame receives the
-            row of its break.
+        shown_result: The result whose sweep is shown, or None if there are no breaks. The row of a break is added to a
+            source without a row to blame.
         events: The events of the snapshot.
         source_texts: The texts of the files and cells, by name.
-        sweep: The sweep, in which shares that became zero are found.
+        sweep: The sweep, which is searched for shares that became zero.
 
     Returns:
         At most MAX_BREAKS different breaks.
@@ -109,11 +109,11 @@ def _find_escape_expression(source_texts: dict[str, str], blamed_line: BlamedLin
 
 
 def _find_row_of_returned_value(rows: Sequence[RowFields], targets: list[int], escaped_row: int, line: int) -> int:
-    """Find the constant or the number of the program as which an escaped value came back.
+    """Find the constant or number literal that brought an escaped value back.
 
     Returns:
-        The row of the only candidate, or -1 without a candidate, or with several. Candidates are ancestors of the
-        targets: a constant created on the same line, else a number with the same value, else any constant.
+        The row of the only candidate, or -1 without a unique candidate. Candidates are ancestors of the targets:
+        constants created on the same line, or else numbers with the same value, or else any constants.
     """
     ancestors = {*targets}
     for row in range(max(targets, default=-1), escaped_row, -1):
@@ -135,7 +135,7 @@ def _find_row_of_returned_value(rows: Sequence[RowFields], targets: list[int], e
 
 
 def _find_cut_edge(line_rows: Sequence[RowFields], source: SourceFields) -> tuple[int, int] | None:
-    """Find the edge on the blamed line that no gradient passes, preferably into the row that `explain` blames."""
+    """Find an edge on the blamed line that passes no gradient, preferably into the row that `explain` blames."""
     cut_rows = [
         row
         for row in line_rows
@@ -148,7 +148,7 @@ def _find_cut_edge(line_rows: Sequence[RowFields], source: SourceFields) -> tupl
 def _find_zeroed_edge(
     line_rows: Sequence[RowFields], source: SourceFields, sweep: SweepFields | None
 ) -> tuple[int, int] | None:
-    """Find an edge on the blamed line whose share is zero although the adjoint of its row is not."""
+    """Find an edge on the blamed line whose share is zero although its row's adjoint is nonzero."""
     rows_by_number = {row["row"]: row for row in line_rows}
     zero_edges = [
         (edge["input"], step["row"])

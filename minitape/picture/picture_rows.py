@@ -1,4 +1,4 @@
-"""The rows that a reader reads (:mod:`minitape.picture.reader`), and the fields that rows share."""
+"""Define the rows that a reader produces (:mod:`minitape.picture.reader`), and the fields that rows share."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ class PictureRow:
     """One row in compact form.
 
     A long tape has hundreds of thousands of rows. Rows of the same operation and place share their ``form``. Up to two
-    inputs are stored without a tuple, because so many tuples would slow down the garbage collector.
+    inputs are stored without a tuple, because hundreds of thousands of tuples would slow down the garbage collector.
 
     Attributes:
-        row: The number of the row.
+        row: The row number.
         form: The fields that the row shares with other rows. It must not be changed.
         first_input: The row of the first input, or a sequence of all input rows.
         second_input: The row of the second input, or -1 if there is only one input, or None if ``first_input`` is a
@@ -45,7 +45,7 @@ class PictureRow:
         value: PackedValue,
         own_fields: RowFields | None = None,
     ) -> None:
-        """Store the fields; see the class for their meaning."""
+        """Store the fields, which are described in the class docstring."""
         self.row = row
         self.form = form
         self.first_input = first_input
@@ -63,7 +63,7 @@ class PictureRow:
         return [self.first_input, self.second_input]
 
     def to_row_fields(self) -> RowFields:
-        """Return all fields of the row, as a snapshot holds them."""
+        """Return all fields of the row in snapshot form."""
         shared_fields: RowFields = {"row": self.row, "call": self.row, **self.form}
         return {**shared_fields, "inputs": self.inputs, "value": unpack_value(self.value), **(self.own_fields or {})}
 
@@ -71,14 +71,14 @@ class PictureRow:
         """Return the name or the kind of the row.
 
         Args:
-            field: Which of the two fields to return.
+            field: The field to return.
         """
         if self.own_fields is not None and field in self.own_fields:
             return self.own_fields[field]
         return self.form[field]
 
     def update_fields(self, part: RowFields) -> None:
-        """Replace fields of this row only.
+        """Replace fields of this row without affecting other rows.
 
         Args:
             part: The fields with their new values.
@@ -87,17 +87,17 @@ class PictureRow:
 
 
 class RowContext(NamedTuple):
-    """The facts that are the same for consecutive rows.
+    """The facts shared by consecutive rows.
 
     Attributes:
         end: The first row for which the context no longer holds.
-        place: The code object that creates the rows, and the offset of its bytecode, or None if it is unknown. The
-            offset is None if each row stores its own.
-        writer: The number of the tape whose gradient wrote the rows, or None for rows of the program.
+        place: The code object that creates the rows and the bytecode offset, or None if they are unknown. The offset is
+            None if each row stores its own.
+        writer: The number of the tape whose gradient wrote the rows, or None for the program's own rows.
         scope: The open name scopes, from the outside in.
-        recording_tapes: The tapes that record, as bits.
-        is_paused: Whether no tape records although one did earlier.
-        forms: The forms of the rows read in this context, by the facts on which they depend.
+        recording_tapes: The tapes that are recording, as bits.
+        is_paused: Whether no tape is recording although one was recording earlier.
+        forms: The forms of the rows read in this context, by the facts that they depend on.
     """
 
     end: int
@@ -110,12 +110,12 @@ class RowContext(NamedTuple):
 
 
 get_row_number = attrgetter("row")
-# The operations on whole arrays that a browser computes by itself (widgets/frontend/evaluator/operations.ts).
+# The operations on whole arrays that the browser can compute (widgets/frontend/evaluator/operations.ts).
 ARRAY_OPERATIONS = frozenset(
     "broadcast_to cast concat equal greater greater_equal less less_equal log_softmax matmul not_equal reduce_max "
     "reduce_mean reduce_min reduce_sum reshape select slice softmax stack transpose unslice zeros_like".split()
 )
-# In the table, a negation has the same label as a subtraction, and a power the same as an exclusive or.
+# In the table, a negation has the same label as a subtraction, and a power has the same label as an exclusive or.
 LABELS = {"negative": "neg", "pow": "xʸ", "identity": "copy"}
 
 
@@ -123,11 +123,11 @@ def build_formula_fields(texts: Sequence[str], operand_names: Mapping[str, str] 
     """Return the fields "formula", "rule" and "said" of an operation's row.
 
     Args:
-        texts: The formula and the rules as the table of primitives writes them; "-" stands for no rule.
+        texts: The formula and the rules as written in the table of primitives, with "-" for a missing rule.
         operand_names: Names or numbers that replace ``x`` and ``y``.
 
     Returns:
-        The formula and the rules as code, which the browser evaluates, and as readable text.
+        The formula and the rules, both as code for the browser to evaluate and as readable text.
     """
 
     def substitute_operands(text: str, number_format: str) -> str:
@@ -170,14 +170,14 @@ def build_primitive_fields(primitive: Primitive) -> RowFields:
 
 
 def list_plain_arguments(name: str, attrs: Mapping[str, object]) -> dict[str, object] | None:
-    """Return the arguments of a call as JSON has them, for a browser that computes it again.
+    """Return the arguments of a call in JSON form, for a browser that recomputes the call.
 
     Args:
         name: The primitive's name.
         attrs: The arguments of the call.
 
     Returns:
-        The arguments, or None if a browser cannot compute the operation, or cannot use an argument.
+        The arguments, or None if a browser cannot compute the operation or use an argument.
 
     >>> list_plain_arguments("slice", {"spec": (0, slice(1, None, 2))})
     {'spec': [0, [1, None, 2]]}
@@ -201,10 +201,10 @@ def _to_plain_argument(value: object) -> object:
 
 
 def get_start_row(mark: tuple[int, *tuple[object, ...]]) -> int:
-    """Return the first row for which a mark holds; a key function for sorted lists of marks.
+    """Return the first row to which a mark applies. This is a key function for sorted lists of marks.
 
     Args:
-        mark: A tuple that begins with the number of a row.
+        mark: A tuple that begins with a row number.
     """
     return mark[0]
 
@@ -215,9 +215,9 @@ def find_subject_at_row(
     """Return the subject of the last mark at or before a row.
 
     Args:
-        marks: Tuples that begin with (row, subject), sorted by row. A mark holds from its row to the next mark.
-        row: The number of the row.
-        default: The result if all marks are after ``row``.
+        marks: Tuples that begin with (row, subject), sorted by row. A mark applies from its row to the next mark.
+        row: The row number.
+        default: The result if all marks come after ``row``.
     """
     index = bisect_right(marks, row, key=get_start_row)
     return marks[index - 1][1] if index else default

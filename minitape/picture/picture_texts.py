@@ -11,11 +11,11 @@ LESSON = "picture"
 
 
 def translate(template: str, /, **values: object) -> str:
-    """Return a text of the picture in the language of the lessons.
+    """Translate a text of the picture into the language of the lessons.
 
     Args:
         template: The English text, with a placeholder in braces for each value.
-        values: The values by placeholder. ``n`` is a count, which is written with thousands separators.
+        values: The values by placeholder. The value of ``n`` is a count, which is written with thousands separators.
 
     >>> translate("{n} rows", n=1003)
     '1,003 rows'

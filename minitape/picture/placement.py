@@ -1,12 +1,12 @@
 """Compute the layout of a static picture.
 
 The algorithm is the same as in widgets/frontend/src/place.ts, which explains it and also handles the folds and small
-nodes of the live picture. tests/widgets/placements.json tests both.
+nodes of the live picture. The cases in tests/widgets/placements.json test both implementations.
 
 Nodes are placed in one pass, in the order of their rows. Columns follow time: a node is to the right of all its inputs,
 and a new ``section`` begins to the right of all earlier nodes. Heights are measured in half-slots. A node occupies two
-half-slots, and an edge that passes a column occupies one. The rows that a gradient has written are in a lower tier,
-which runs from right to left. There, each row is below the row whose adjoint it contributes to.
+half-slots, and an edge that passes a column occupies one. Rows written by a gradient are in a lower tier, which runs
+from right to left and in which each row is below the row to whose adjoint it contributes.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-MAX_EDGE_COLUMNS = 6  # An edge across more columns takes no slots, because it is drawn as a small reference.
+MAX_EDGE_COLUMNS = 6  # An edge across more columns occupies no slots, because it is drawn as a small reference.
 MAX_SLOT_DISTANCE = 24  # If no slot is free within this distance, the node is placed at the end of its column.
-TIER_GAP = 2  # There are so many half-slots between two tiers, for the frames around them.
+TIER_GAP = 2  # The number of half-slots between two tiers, which leaves room for their frames.
 
 
 class PlacementItem(NamedTuple):
@@ -24,10 +24,10 @@ class PlacementItem(NamedTuple):
 
     Attributes:
         inputs: The indices of the items that are its inputs.
-        is_leaf: Whether the item waits for its first consumer, and is placed next to it.
-        section: Any value; where it changes from one item to the next, a new section begins.
+        is_leaf: Whether the item is placed only with its first consumer, next to it.
+        section: Any value. If it changes from one item to the next, a new section begins.
         tier: 0, or the number of a lower tier. Tiers are placed in the order of their numbers.
-        below: In a lower tier, the index of the item below which this item is placed, or -1 for no such item.
+        below: In a lower tier, the index of the item below which this item is placed, or -1.
     """
 
     inputs: Sequence[int]
@@ -38,14 +38,14 @@ class PlacementItem(NamedTuple):
 
 
 class Placement:
-    """The positions of items, and the points that edges pass.
+    """The positions of items, and the points that edges pass through.
 
     Attributes:
         items: The items, in the order of their rows.
         column: The column of each item, from 0 on the left.
-        slot: The height of each item in half-slots, which may be negative. Larger numbers are further down.
-        passed_points: The (column, slot) points that an edge passes between its ends, by the edge's (start, end) items.
-            Edges across MAX_EDGE_COLUMNS columns or more have no entry.
+        slot: The vertical position of each item in half-slots, which may be negative. Larger values are further down.
+        passed_points: The (column, slot) points that an edge passes through between its ends, by the edge's (start,
+            end) items. Edges across MAX_EDGE_COLUMNS columns or more have no entry.
 
     >>> leaf, square = PlacementItem([], is_leaf=True), PlacementItem([0, 0])
     >>> placed = Placement([leaf, square, PlacementItem([1, 0], tier=1, below=0)])
@@ -54,12 +54,12 @@ class Placement:
     """
 
     def __init__(self, items: Sequence[PlacementItem]) -> None:
-        """Place the items; the inputs of an item have lower indices than the item itself."""
+        """Place the items, whose inputs must have lower indices than the items themselves."""
         self.items = items
         self.column = [-1] * len(items)
         self.slot = [0] * len(items)
         self.passed_points: dict[tuple[int, int], list[tuple[int, int]]] = {}
-        self._depths_below = [0] * len(items)  # How many columns the items below each item occupy.
+        self._depths_below = [0] * len(items)  # The number of columns that the items below each item occupy.
         self._used_slots: dict[int, set[int]] = {}
         self._first_column, self._last_column, self._current_column, self._end_slot = 0, -1, 0, 0
         levels: list[int] = []  # The position of each item in the chain of items that are below the same item.
@@ -75,7 +75,7 @@ class Placement:
             if item.section != section:
                 self._place_unread_leaves_before(index)
                 section, self._first_column = item.section, self._last_column + 1
-            if not item.is_leaf:  # A leaf waits for its first consumer.
+            if not item.is_leaf:  # A leaf is placed with its first consumer.
                 self._place_operation_and_leaves(index, [i for i in dict.fromkeys(item.inputs) if not items[i].tier])
         self._place_unread_leaves_before(len(items))
         for tier in sorted({item.tier for item in items} - {0}):
@@ -97,7 +97,7 @@ class Placement:
             self._first_column + depth - (not waiting_leaves), depth + self.column[main_input] if placed_inputs else 0
         )
         if all(self.items[i].is_leaf for i in inputs):
-            # Nothing but leaves comes before the operation, so it goes where the previous operation is.
+            # Only leaves come before the operation, so it is placed next to the previous operation.
             column = max(column, self._current_column)
         self._current_column = column
         wanted_slot = self._choose_slot_beside_inputs(main_input, placed_inputs) if placed_inputs else 0
@@ -113,7 +113,7 @@ class Placement:
     def _place_lower_tier(self, members: list[int]) -> None:
         """Place the items of a lower tier below all items placed so far.
 
-        Each item goes below the item in ``below``, or further left, so that it is to the left of its inputs.
+        Each item is placed below the item in ``below``, or further left so that it is to the left of its inputs.
         """
         top, self._used_slots, self._end_slot = self._end_slot + TIER_GAP, {}, 0
         for index in members:
@@ -136,14 +136,14 @@ class Placement:
             points[:] = [(column - min_column, slot + shift * (end in members)) for column, slot in points]
 
     def _choose_slot_beside_inputs(self, main_input: int, inputs: list[int]) -> int:
-        """Return the slot of the rightmost input, or of the middle leaf if its column has three or more of them."""
+        """Return the slot of the rightmost input, or of the middle leaf if its column has three or more leaves."""
         slots = sorted(
             self.slot[i] for i in inputs if self.items[i].is_leaf and self.column[i] == self.column[main_input]
         )
         return self.slot[main_input] if len(slots) < 3 else slots[(len(slots) - 1) // 2]
 
     def _take_slots_for_edge(self, start: int, end: int) -> None:
-        """Reserve one half-slot in each column that an edge passes, if possible the same in all columns."""
+        """Reserve a half-slot in each column that an edge passes, if possible the same half-slot in all columns."""
         first, last, start_slot, end_slot = self.column[start], self.column[end], self.slot[start], self.slot[end]
         columns = range(first + 1, last) or range(first - 1, last, -1)
         if not 0 < len(columns) < MAX_EDGE_COLUMNS:
@@ -168,9 +168,9 @@ class Placement:
         return slot
 
     def _find_nearest_free_slot(self, columns: Iterable[int], wanted_slot: int, size: int) -> int | None:
-        """Find the slot nearest to ``wanted_slot`` with ``size`` free half-slots in all these columns.
+        """Find the slot nearest to ``wanted_slot`` with ``size`` free half-slots in all the given columns.
 
-        Of two slots at the same distance, the lower one in the picture is preferred. Returns None if none is free.
+        If two slots are equally near, the lower one in the picture is preferred. Returns None if no slot is free.
         """
         used_slots = set[int]().union(*(self._used_slots.get(column, ()) for column in columns))
         candidates = (wanted_slot + sign * distance for distance in range(MAX_SLOT_DISTANCE + 1) for sign in (1, -1))

@@ -1,12 +1,12 @@
-"""Format the formulas and rules of the table of primitives as in a textbook: `x²`, `√x`, `g / (2 × √x)`."""
+"""Format formulas and rules from the table of primitives in textbook notation: `x²`, `√x`, `g / (2 × √x)`."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
 
-# Some operations of the table guard against 0 or infinity; the text on the right states what they compute. It also
-# leaves out the conjugates of complex rules, which the picture adds.
+# Some operations in the table guard against 0 or infinity, and the text on the right states what they compute. It also
+# omits the conjugates of complex rules, which the picture adds.
 BOOK_FORMULAS = """
 g * (-x / y / y) | −g × x / y²
 pow(x, y) | x^y
@@ -71,8 +71,8 @@ def list_array_operation_formulas(name: str, attrs: Mapping[str, object], result
         result_rank: The number of axes of the result.
 
     Returns:
-        The formula and the rule of each input. Empty if the operation has no formula, or if it would depend on the
-        axes.
+        The formula and the rule of each input, or an empty list if the operation has no formula or the formula would
+        depend on the axes.
 
     >>> list_array_operation_formulas("matmul", {"transpose_b": True}, 2)
     ['x @ yᵀ', 'g @ y', 'gᵀ @ x']
@@ -92,10 +92,10 @@ def list_array_operation_formulas(name: str, attrs: Mapping[str, object], result
 
 
 def format_readable_formula(text: str) -> str:
-    """Return a formula or rule of the table as readable text.
+    """Return a formula or rule from the table as readable text.
 
     Args:
-        text: The formula or rule as the table writes it.
+        text: The formula or rule as written in the table.
 
     >>> texts = "x * x", "g * (1 - z * z)", "sqrt_share(z, g)", "relu_gate(g, z)", "-x"
     >>> [format_readable_formula(text) for text in texts]

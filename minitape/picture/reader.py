@@ -1,7 +1,7 @@
 """Read the rows of a recording for pictures.
 
-A reader converts each row once, in order, to the fields of a snapshot (:mod:`.snapshot_types`). It may run in another
-thread than the recording, because it reads only rows that are completely written. It never changes the recording.
+A reader converts each row once, in order, to the fields of a snapshot (:mod:`.snapshot_types`). It may run in a
+different thread than the recording, because it reads only completely written rows. It never changes the recording.
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ if TYPE_CHECKING:
     from .snapshot_types import EventFields, InsideFields, Kind, RowFields, Snapshot, TapeFields
 
 MAX_LIST_ITEMS = 64  # Longer lists are not searched for named variables.
-EMPTY_RECORD_NAME = "r0"  # The name of a recording that has not begun.
+EMPTY_RECORD_NAME = "r0"  # The name of a recording without rows.
 _record_numbers = count(1)
 _match_default_name = re.compile(r"(.*/)?Variable(_\d+)?:0").fullmatch  # Matches the name of an unnamed variable.
-_ENDLESS = 1 << 62  # This row number is larger than any other.
+_ENDLESS = 1 << 62  # This number is larger than any row number.
 
 
 class _ReleasedTape:
@@ -60,27 +60,27 @@ class _ReleasedTape:
 
     Attributes:
         spans: The ranges of rows during which the tape recorded, as (first, end) pairs.
-        watched: For each row that the tape watched, the row from which on it was watched.
+        watched: For each watched row, the row at which the watch began.
     """
 
     is_recording, is_used, is_persistent, watches_variables, span_start, record = False, True, False, True, 0, None
 
     def __init__(self, spans: list[tuple[int, int]], watched: dict[int, int]) -> None:
-        """Store the facts; see the class for the parameters."""
+        """Store the facts, which are described in the class docstring."""
         self.spans, self.watched = spans, watched
 
 
 _AnyTape: TypeAlias = "GradientTape | _ReleasedTape"
 
 
-TRANSPOSE_ARGUMENTS = ("transpose_a", "transpose_b", "perm")  # A row's label and formula show these arguments.
+TRANSPOSE_ARGUMENTS = ("transpose_a", "transpose_b", "perm")  # The arguments shown in a row's label and formula.
 
 
 def collect_namespaces(frame: FrameType | None = None) -> list[dict[str, object]]:
     """Return the dictionaries in which the Python names of tensors are looked up.
 
     Args:
-        frame: The frame of the user's program; None adds no variables of a frame.
+        frame: The frame of the user's program, or None to use no frame.
 
     Returns:
         The local and global variables of the frame, followed by the variables of the script (``__main__``).
@@ -88,7 +88,7 @@ def collect_namespaces(frame: FrameType | None = None) -> list[dict[str, object]
     namespaces = []
     if frame is not None:
         local_names = frame.f_locals
-        # From Python 3.13 on, `f_locals` of a function is a view that keeps the frames of all callers alive.
+        # Since Python 3.13, a function's `f_locals` is a view that keeps the frames of all callers alive.
         namespaces = [local_names if isinstance(local_names, dict) else dict(local_names), frame.f_globals]
         if frame.f_code.co_name.endswith("comp>"):  # Before Python 3.12, a comprehension has its own frame.
             namespaces += collect_namespaces(frame.f_back)
@@ -97,7 +97,7 @@ def collect_namespaces(frame: FrameType | None = None) -> list[dict[str, object]
 
 
 def unwrap_tape(tape: Object) -> Object:
-    """Return the tape inside a ``ForwardAccumulator``; return any other object unchanged.
+    """Return the tape inside a ``ForwardAccumulator``, or any other object unchanged.
 
     Args:
         tape: A ``ForwardAccumulator``, a tape, or any other object.
@@ -109,7 +109,7 @@ def unwrap_tape(tape: Object) -> Object:
 def list_rows_with_replaced_gradient(record: Record) -> list[int]:
     """Return the rows inside functions with a custom gradient, which replaces the gradients of these rows.
 
-    A row that an operation outside the function also reads is left out, because its own gradient is used.
+    A row that is also read outside the function is omitted, because its own gradient is used.
     """
     inner_rows: set[int] = set()
     for call in record.calls:
@@ -128,22 +128,22 @@ def list_rows_with_replaced_gradient(record: Record) -> list[int]:
 
 
 class Reader:
-    """Reads the recording of one tape, from row 0 on.
+    """Reads the recording of one tape, starting at row 0.
 
     Attributes:
         tape: The tape, or the inner tape of a ``ForwardAccumulator``.
         namespaces: The dictionaries in which the Python names of tensors are looked up.
-        record: The recording; None until the first row was read.
-        kept_arrays: Arrays by row that the recording has released and the caller has kept or recomputed.
-        record_name: A name that identifies the recording in a snapshot; "" until the first row was read.
+        record: The recording, or None before the first row is read.
+        kept_arrays: Arrays, by row, that the recording has released but the caller has kept or recomputed.
+        record_name: A name that identifies the recording in a snapshot, or "" before the first row is read.
         row_count: The number of rows read so far.
-        tapes_by_row: For each row read, the tapes that follow it, as bits: bit i stands for ``tapes[i]``.
-        tapes: All tapes of the recording, in the order in which they were entered.
+        tapes_by_row: For each row read, the tapes that follow it, as bits: bit i represents ``tapes[i]``.
+        tapes: All tapes of the recording, in the order of entry.
         files: The files of the rows, in the order of their first rows. The dictionary serves as an ordered set.
     """
 
     def __init__(self, tape: Object, namespaces: Iterable[dict[str, object]] = ()) -> None:
-        """Prepare to read the recording of ``tape``; no row is read yet."""
+        """Prepare to read the recording of ``tape``, without reading any row yet."""
         self.tape: GradientTape = tape
         self.namespaces = list(namespaces)
         self.record: Record | None = None
@@ -154,20 +154,20 @@ class Reader:
         self.tapes: list[_AnyTape] = []
         self.files: dict[str, None] = {}
         self._forms_by_context: dict[Hashable, dict[Hashable, RowFields]] = {}
-        self._first_versions: dict[int, int] = {}  # The version of each variable when the recording first met it.
-        self._seen_events = 0  # The number of events that were searched for first versions.
+        self._first_versions: dict[int, int] = {}  # The version of each variable when first recorded.
+        self._seen_events = 0  # The number of events already searched for first versions.
         self._watchers_by_row: dict[int, int] = {}  # The tapes that watch a row, as bits.
         self._pending_watches: list[tuple[int, int, int]] = []  # Each is (first row, watched row, bit of the tape).
         self._context_borders: list[int] = []
-        self._leaf_states: dict[int, RowFields] = {}  # The fields of each leaf that may still change.
+        self._leaf_states: dict[int, RowFields] = {}  # The fields that may still change, for each leaf.
 
     # -- rows --------------------------------------------------------------------------------------
 
     def read_new_rows(self, limit: int | None = None) -> list[PictureRow]:
-        """Return the rows that were written since the last call.
+        """Return the rows written since the last call.
 
         Args:
-            limit: The largest number of rows; None reads all of them.
+            limit: The maximum number of rows, or None to read all rows.
         """
         record = self._switch_to_current_record()
         if record is None:
@@ -178,7 +178,7 @@ class Reader:
         return self._build_rows_from_columns(record, cells)
 
     def _build_rows_from_columns(self, record: Record, columns: Columns) -> list[PictureRow]:
-        """Return the rows of these columns of the recording, which begin at row ``row_count``."""
+        """Return the rows in the given columns of the recording, which begin at row ``row_count``."""
         rows: list[PictureRow] = []
         tapes_by_row, watchers_by_row = self.tapes_by_row, self._watchers_by_row
         context, end = None, self.row_count
@@ -203,12 +203,12 @@ class Reader:
         return rows
 
     def read_first_and_last_rows(self, limit: int) -> list[PictureRow]:
-        """Return at most ``limit`` rows; of a longer recording, the first half and the last half of them.
+        """Return at most ``limit`` rows, half of them from each end of a longer recording.
 
         Call this only from the thread that records.
 
         Args:
-            limit: The largest number of rows.
+            limit: The maximum number of rows.
         """
         record = self._switch_to_current_record()
         if record is None:
@@ -227,12 +227,12 @@ class Reader:
         return rows + self._build_rows_from_columns(record, record.read_columns(first))
 
     def recompute_into_kept_arrays(self, is_requested: bool = False) -> None:
-        """Recompute the arrays that the recording has released, and add them to ``kept_arrays``.
+        """Recompute arrays that the recording has released, and add them to ``kept_arrays``.
 
         Rows that were read before the call do not change, so the caller must read them again.
 
         Args:
-            is_requested: Whether to recompute arrays of any size. If False, they are recomputed only if they are small.
+            is_requested: Whether to recompute arrays of any size. If False, only small arrays are recomputed.
         """
         record = self.tape.record
         if record is None or record.is_open or not (is_requested or are_released_values_small(record)):
@@ -241,7 +241,7 @@ class Reader:
             self.kept_arrays.setdefault(row, value)
 
     def _switch_to_current_record(self) -> Record | None:
-        """Return the tape's recording, and start again from row 0 if it is a new one, or None without a recording."""
+        """Return the tape's recording, or None otherwise. For a new recording, start again from row 0."""
         record = self.tape.record
         if record is None:
             return None
@@ -253,14 +253,14 @@ class Reader:
 
     @property
     def known_record(self) -> Record:
-        """The recording, for code that runs only after a row was read."""
+        """The recording, for code that runs only after a row has been read."""
         assert self.record is not None
         return self.record
 
     def _build_general_row(
         self, row: int, cell: tuple[int, int, int, int], value: Array, context: RowContext
     ) -> PictureRow:
-        """Return a row of any kind; `_build_rows_from_columns` itself handles operations on scalars."""
+        """Return a row of any kind. Scalar operations are handled by `_build_rows_from_columns` itself."""
         record = self.known_record
         primitive, inputs = find_operation_and_inputs(record, row)
         call = record.get_call(row)
@@ -294,7 +294,7 @@ class Reader:
             row in self._watchers_by_row,
         )
         shared_form = context.forms.get(key)
-        # The label of such a row is the name of a function, so rows cannot share a form.
+        # The label of such a row is a function's name, so these rows cannot share a form.
         if shared_form is None or primitive is CUSTOM or primitive.name == "function":
             shared_form = context.forms[key] = self._build_shared_form(row, cell, context, tapes) | released_field
         if (
@@ -309,7 +309,7 @@ class Reader:
     def _build_shared_form(
         self, row: int, cell: tuple[int, int, int, int], context: RowContext, tapes: int
     ) -> RowFields:
-        """Return the fields that a row shares with rows of the same operation, place and tapes."""
+        """Return the fields that a row shares with rows that have the same operation, location and tapes."""
         record = self.known_record
         op, _, _, site = cell
         file, line = self._note_file_and_find_line(context.place, site)
@@ -394,7 +394,7 @@ class Reader:
     # -- what holds around a row -------------------------------------------------------------------
 
     def _update_tapes_and_borders(self) -> None:
-        """Update the list of tapes, and the rows at which the context of rows changes.
+        """Update the list of tapes, and the rows at which the row context changes.
 
         The context changes when a tape begins or ends, watches a row or writes its gradient, and when a name scope
         opens or closes.
@@ -416,12 +416,12 @@ class Reader:
         self._context_borders = sorted(borders.union(since for since, _, _ in watches))
 
     def enter_row_context(self, row: int) -> RowContext:
-        """Return the context of a row: its place, its scope, and the tapes that record it.
+        """Return the context of a row: its code location, its scope, and the tapes that record it.
 
-        Rows must be entered in order, because a watch that begins at or before ``row`` is applied now.
+        Rows must be entered in order, because watches that begin at or before ``row`` are applied now.
 
         Args:
-            row: The number of the row.
+            row: The row number.
         """
         record = self.known_record
         segments = record.segments
@@ -447,7 +447,7 @@ class Reader:
         return RowContext(end, place, writer, scope, recording_tapes, is_paused, forms)
 
     def _build_leaf_state_fields(self, row: int) -> RowFields:
-        """Return the fields of a leaf that may change after it was read."""
+        """Return the leaf fields that may change after the leaf was read."""
         kind = self._build_leaf_fields(row)["kind"]
         tapes = [tape_number for tape_number, tape in enumerate(self.tapes) if row in tape.watched]
         return {"row": row, "kind": kind, "tapes": tapes, "watched": self._find_watch_kind(row, kind)}
@@ -461,7 +461,7 @@ class Reader:
     def _note_file_and_find_line(
         self, place: tuple[CodeType, int | None] | None, site: int
     ) -> tuple[str | None, int | None]:
-        """Return the file and line of the statement that created a row, and note the file."""
+        """Return the file and line of the statement that created a row, and add the file to `files`."""
         if place is None:
             return None, None
         code, fixed = place
@@ -472,7 +472,7 @@ class Reader:
     # -- what may change after a row was read ------------------------------------------------------
 
     def list_changed_leaves(self) -> list[RowFields]:
-        """Return the changed fields of leaves that a tape has watched after they were read."""
+        """Return the changed fields of leaves that a tape started to watch after they were read."""
         changes = []
         for row, old_state in list(self._leaf_states.items()):
             if (new_state := self._build_leaf_state_fields(row)) != old_state:
@@ -496,7 +496,7 @@ class Reader:
         ]
         names: dict[int, str] = {}
         for name, value in candidates:
-            # Objects of the user may have attributes with these names, but only a tensor's class declares `_row`.
+            # User objects may have attributes with these names, but only a tensor's class declares `_row`.
             is_tensor = hasattr(type(value), "_row") and hasattr(value, "_record")
             row = record.find_row(value) if is_tensor else None
             for named_row in state_rows.get(id(value), ()) if row is None else (row,):
@@ -507,7 +507,7 @@ class Reader:
         """Update rows in place with Python names and late watches.
 
         Args:
-            rows: The rows read so far, in order. A row that already has a name keeps it.
+            rows: The rows read so far, in order. Rows keep their existing names.
 
         Returns:
             The changed fields, as partial rows.
@@ -518,16 +518,17 @@ class Reader:
         return _update_rows_with_parts(rows, [*self.list_changed_leaves(), *name_parts])
 
     def update_rows_after_recording(self, rows: list[PictureRow]) -> list[RowFields]:
-        """Update rows in place with the fields that can be computed only after the recording has ended.
+        """Update rows in place with fields that can be computed only after the recording has ended.
 
-        These are the tangents of a ForwardAccumulator and the status "ghost" of rows whose gradients a custom gradient
-        replaces. Rows that a gradient has written also get their position in the picture and their names.
+        These fields are the tangents of a ForwardAccumulator, and the status "ghost" of rows whose gradients are
+        replaced by a custom gradient. Rows written by a gradient also receive their position in the picture and their
+        names.
 
         Args:
             rows: All rows of the recording, in order.
 
         Returns:
-            The changed fields, as partial rows. Empty while a tape records.
+            The changed fields, as partial rows, or an empty list while a tape is recording.
         """
         from .nested_gradient_layout import locate_and_name_gradient_rows
         from .tangents import compute_tangents
@@ -545,12 +546,12 @@ class Reader:
     def list_function_insides(
         self, target: Structure = None, sources: Structure = None, row: int | None = None
     ) -> list[InsideFields]:
-        """Return the rows inside calls of ``tf.function``, with the last sweep through them.
+        """Return the rows inside ``tf.function`` calls, with the last sweep through them.
 
         Args:
             target: The target of the sweep, or None for the tape's last gradient call.
             sources: The sources of that sweep.
-            row: The row of one call to open; None opens the first calls of the recording.
+            row: The row of the only call to open, or None to open the first calls of the recording.
         """
         from .function_insides import list_function_insides
 
@@ -561,11 +562,11 @@ class Reader:
     read_source_lines = staticmethod(read_source_lines)  # The reader of a saved recording overrides this function.
 
     def build_snapshot_without_sweep(self, rows: list[Object], first: int) -> Snapshot:
-        """Return the snapshot of these rows with their events, tapes and source texts, but without a sweep.
+        """Return a snapshot of the given rows with their events, tapes and source texts, but without a sweep.
 
         Args:
             rows: The rows, as ``RowFields`` or as ``PictureRow``.
-            first: The number of the first of these rows.
+            first: The number of the first row.
         """
         return {
             "version": 1,
@@ -614,7 +615,7 @@ class Reader:
 
 
 def _update_rows_with_parts(rows: list[PictureRow], parts: Iterable[RowFields]) -> list[RowFields]:
-    """Merge parts into their rows and return the parts that were merged; set a name only if the row has none."""
+    """Merge parts into their rows and return the merged parts. Set a name only if the row has none."""
     applied_parts = []
     for part in parts:
         index = bisect_left(rows, part["row"], key=get_row_number)

@@ -18,24 +18,24 @@ if TYPE_CHECKING:
     from ..engine.record.record import Record
     from ..engine.types import Array, Object
 
-MAX_BYTES = 16_000_000  # A picture recomputes more bytes only on request.
+MAX_BYTES = 16_000_000  # Above this many bytes, a picture recomputes values only on request.
 
 
 def iter_values_before(record: Record, end_row: int) -> Iterator[Object]:
-    """Yield the values of the rows before ``end_row``; the value of a released array is an ``ArraySpec``.
+    """Yield the values of the rows before ``end_row``, with an ``ArraySpec`` for each released array.
 
-    The rows are read in blocks, because a copy of all rows would need as much memory as the recording.
+    The rows are read in blocks, because copying all rows would need as much memory as the recording.
 
     Args:
         record: The recording.
-        end_row: The first row that is left out.
+        end_row: The first row to leave out.
     """
     for first in range(0, end_row, CHUNK):
         yield from record.read_columns(first, min(first + CHUNK, end_row))[-1]
 
 
 def are_released_values_small(record: Record) -> bool:
-    """Return whether the released values of a recording have at most MAX_BYTES bytes together.
+    """Return whether the released values of a recording have at most MAX_BYTES bytes in total.
 
     Args:
         record: The recording.
@@ -45,16 +45,16 @@ def are_released_values_small(record: Record) -> bool:
 
 
 def recompute_released_values(record: Record) -> dict[int, Array]:
-    """Return the released values of a recording that has ended, if the kept values determine them.
+    """Return the released values of a finished recording, if they can be computed from the kept values.
 
-    Only deterministic operations of the table are rerun, not Python functions or custom gradients. If a rerun computes
-    another value than the recording kept, none of the values can be trusted.
+    Only deterministic operations in the table are rerun, not Python functions or custom gradients. If a rerun computes
+    a different value from a kept one, none of the values can be trusted.
 
     Args:
         record: The recording, which must not be open.
 
     Returns:
-        The values by row. Empty if a value differs from the one that was kept.
+        The values by row, or an empty dict if a recomputed value differs from the kept value.
 
     >>> import minitape as tf
     >>> x = tf.Variable(tf.ones([80, 80]))
@@ -94,7 +94,7 @@ def rerun_operation(record: Record, row: int, input_arrays: list[Array]) -> tupl
         input_arrays: The arrays of the inputs, or None for an unknown array.
 
     Returns:
-        The outputs. Empty if an input is unknown, or if the operation is not deterministic or fails.
+        The outputs, or an empty tuple if an input is unknown or the operation is not deterministic or fails.
     """
     primitive, _ = find_operation_and_inputs(record, row)
     is_deterministic = primitive is not None and not primitive.mandatory and TABLE.get(primitive.name) is primitive
@@ -111,6 +111,6 @@ def rerun_operation(record: Record, row: int, input_arrays: list[Array]) -> tupl
         return (select_form_for_kind(record.read_integer_cells(row)[0], largest).forward(*input_arrays),)
     try:
         outputs: Array = primitive.forward(*input_arrays, **call.attrs)
-    except Exception:  # The operation ran without an error, so a failed rerun is not the program's error.
+    except Exception:  # The original operation raised no error, so a failed rerun is not the program's fault.
         return ()
     return outputs if type(outputs) is tuple else (outputs,)

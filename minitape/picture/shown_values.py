@@ -1,7 +1,7 @@
 """Convert arrays to the values of a snapshot (``ValueFields``), and pack them.
 
-In packed form, a floating-point number is only its text, with the prefix ``~`` for a float32. The form is compact
-because a view of a long tape keeps and sends hundreds of thousands of numbers.
+In packed form, a floating-point number is stored as text, with the prefix ``~`` for a float32. The form is compact
+because the view of a long tape keeps and sends hundreds of thousands of numbers.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ def to_value_fields(value: Array) -> ValueFields | None:
         value: A NumPy scalar or array of any dtype, or None.
 
     Returns:
-        The text and all elements of up to 64 elements; of a larger numeric array the statistics and a thumbnail. None
-        for None.
+        The text and all elements of an array with up to 64 elements, or the statistics and a thumbnail of a larger
+        numeric array. The result is None for None.
 
     >>> to_value_fields(np.float32(0.1))
     {'text': '0.1', 'data': 0.10000000149011612}
@@ -41,12 +41,12 @@ def to_value_fields(value: Array) -> ValueFields | None:
         return {"text": shorten_text(str(value)), "data": _to_plain_data(array.tolist())}
     if array.dtype.kind not in "biufV":
         return {"text": shorten_text(np.array2string(array, threshold=24, edgeitems=2))}
-    with np.errstate(invalid="ignore"):  # Uninitialized memory may contain signaling NaNs, which warn.
+    with np.errstate(invalid="ignore"):  # Uninitialized memory may contain signaling NaNs, which cause warnings.
         return ArraySummary.summarize_array(array).shown()
 
 
 def pack_value(value: Array) -> PackedValue:
-    """Return a value in packed form: the text of a floating-point scalar, else the ``ValueFields``.
+    """Return a value in packed form, which is the text of a floating-point scalar or else the ``ValueFields``.
 
     Args:
         value: A NumPy scalar or array of any dtype, or None.
@@ -75,7 +75,7 @@ def unpack_value(packed: PackedValue) -> ValueFields | None:
 
 
 def _to_plain_data(data: object) -> Plain:
-    """Return data that JSON can represent; NaN, infinities, complex numbers and bytes become text."""
+    """Convert data to JSON types, with NaN, infinities, complex numbers and bytes as text."""
     if isinstance(data, list):
         return [_to_plain_data(item) for item in data]
     if isinstance(data, float):
@@ -91,10 +91,11 @@ class ArraySummary(NamedTuple):
     ``summarize_array`` computes it in one pass. ``shown`` converts it to texts and lists when a picture needs them.
 
     Attributes:
-        edges: The first three and the last two elements along each axis, from which the array's text is printed.
-        thumb: The thumbnail as an array of two axes, and the width of one of its cells relative to its height.
-        stats: (minimum, maximum, mean, standard deviation) of the finite elements, then the numbers of zeros and NaNs.
-        facts: (whether all elements are zero, whether all are finite).
+        edges: The first three and last two elements along each axis, which are printed in the array's text.
+        thumb: The thumbnail as a two-dimensional array, and the width of a cell relative to its height.
+        stats: The minimum, maximum, mean and standard deviation of the finite elements, and the numbers of zeros and
+            NaNs.
+        facts: Whether all elements are zero, and whether all are finite.
     """
 
     edges: np.ndarray
@@ -156,9 +157,9 @@ class ArraySummary(NamedTuple):
 
 
 def _shrink_to_thumbnail(array: np.ndarray) -> tuple[np.ndarray, float]:
-    """Return a thumbnail as an array of two axes, and the width of one of its cells relative to its height.
+    """Return a thumbnail as a two-dimensional array, and the width of a cell relative to its height.
 
-    A vector becomes one line. Of an array with more axes, the last axis runs along the lines, and all others are
+    A vector becomes a single line. If an array has more axes, its last axis runs along the lines and all others are
     stacked.
 
     >>> lines, cell = _shrink_to_thumbnail(np.zeros([320, 16]))

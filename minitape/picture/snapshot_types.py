@@ -1,26 +1,26 @@
-"""The types of a snapshot, and what each field means: the one place where both are written.
+"""Define the types and the meaning of all snapshot fields in one place.
 
 ``tests/repository/make_schema.py`` writes the front end's types (``widgets/frontend/src/snapshot.ts``) and the page
-``docs/snapshot.md`` from this file. The comment of a field is its meaning; one that begins with "Optional" may be
-absent from a snapshot. Nothing here is needed while a picture is made.
+``docs/snapshot.md`` from this file. The comment on each field states its meaning. A field whose comment begins with
+"Optional" may be absent from a snapshot. This module is not needed at run time.
 """
 
 from __future__ import annotations
 
 from typing import Literal, TypeAlias, TypedDict
 
-Plain: TypeAlias = "bool | int | float | str | list[Plain]"  # Data as JSON has it; "nan", "inf" and "-inf" are texts.
-Kind: TypeAlias = Literal["source", "variable", "constant", "operation"]  # What a row is: three kinds of leaves.
+Plain: TypeAlias = "bool | int | float | str | list[Plain]"  # JSON data, in which "nan", "inf" and "-inf" are strings.
+Kind: TypeAlias = Literal["source", "variable", "constant", "operation"]  # The kinds of leaves and other rows.
 
 
 class ValueFields(TypedDict, total=False):
-    """A value: a number, or an array of up to 64 elements in full, a larger one as statistics and a thumbnail."""
+    """A number or array. Arrays of more than 64 elements are reduced to statistics and a thumbnail."""
 
-    text: str  # Optional. The value as NumPy prints it.
-    data: Plain  # Optional. The value as nested lists; absent above 64 elements, except for small images.
+    text: str  # Optional. The value as printed by NumPy.
+    data: Plain  # Optional. The value as nested lists, if it has at most 64 elements or is a small image.
     stats: dict[str, Plain]  # Optional. min, max, mean, std, zeros and nans of a larger array.
-    thumb: Plain  # Optional. The larger array averaged down to at most 32 x 32 elements.
-    cell: float  # Optional. The width of one element of the thumbnail whose height is 1.
+    thumb: Plain  # Optional. A larger array, averaged down to at most 32 x 32 elements.
+    cell: float  # Optional. The width of one thumbnail element, relative to a height of 1.
 
 
 PackedValue: TypeAlias = str | ValueFields | None
@@ -32,49 +32,49 @@ class RowFields(TypedDict, total=False):
     row: int  # The row's number in the recording.
     op: str  # The primitive's name, or the framework's; "leaf" for a leaf.
     label: str  # A short label, such as "×".
-    formula: str  # The formula of the value, such as "x * y"; empty without one.
-    rule: list[str]  # The derivative rule of each input, such as "g * y"; empty without a formula.
-    said: list[str]  # The formula and the rules as a book prints them; empty without a formula.
-    kind: Kind  # What sort of row it is.
+    formula: str  # The formula of the value, such as "x * y", or "".
+    rule: list[str]  # The derivative rule of each input, such as "g * y", or [] without a formula.
+    said: list[str]  # The formula and rules in textbook notation, or [] without a formula.
+    kind: Kind  # The kind of the row.
     name: str | None  # A variable's name, or the Python name of a tensor if it is known.
-    version: int  # Which of the variable's states in this recording it is, counted from 0.
-    inputs: list[int]  # The rows that it was computed from.
-    # Optional. The arguments of an operation on arrays that a browser can compute again, such as {"axis": [0]}.
+    version: int  # The index of the variable's state in this recording, counted from 0.
+    inputs: list[int]  # The rows that the row was computed from.
+    # Optional. The arguments of an array operation that a browser can recompute, such as {"axis": [0]}.
     arguments: dict[str, object]
-    output: int  # Optional. Which output of its call it is, counted from 0.
-    call: int  # The first row of the call that computed it.
+    output: int  # Optional. The index of the row among the outputs of its call, counted from 0.
+    call: int  # The first row of the call that computed the row.
     dtype: str  # The dtype, such as "float32".
     shape: list[int]  # The shape.
     value: ValueFields | None  # The value, or None if the recording did not keep it.
-    tangent: ValueFields | None  # The derivative in the direction of forward mode, or None without one, or if it is 0.
+    tangent: ValueFields | None  # The forward-mode derivative, or None if it is unknown or 0.
     released: bool  # Whether the recording has released the value.
-    literal: bool  # Whether it is a number in the program's text, which may be used in several places.
-    line: int | None  # The line that created it.
-    site: int  # Which operation of that line it is.
-    file: str | None  # The file, or the notebook's cell.
-    status: str  # "recorded" or "ghost": it ran while a tape was open, but no tape recorded it.
-    # "automatic", "explicit", "requires_grad" (PyTorch) or "argument" (JAX): why a gradient is followed to it.
+    literal: bool  # Whether the row is a number literal, which may be used several times.
+    line: int | None  # The line that created the row.
+    site: int  # The index of the operation on that line.
+    file: str | None  # The file or notebook cell.
+    status: str  # "recorded", or "ghost" if it ran while a tape was open but was not recorded.
+    # "automatic", "explicit", "requires_grad" (PyTorch) or "argument" (JAX): why the row is differentiated.
     watched: str | None
     # Why no gradient passes: stop_gradient, nondifferentiable, no_gradient_registered, integer or paused.
     cut: str | None
-    tapes: list[int]  # The tapes that recorded it.
+    tapes: list[int]  # The tapes that recorded the row.
     by: int | None  # The tape whose gradient() wrote this row on an outer tape.
-    below: int  # Optional. Of a row that a gradient wrote: the row below which it is drawn.
-    scope: list[str]  # The tf.name_scope or module, from the outside in.
+    below: int  # Optional. The row below which a row written by a gradient is drawn.
+    scope: list[str]  # The name scopes or modules, the outermost first.
 
 
-RowPart: TypeAlias = RowFields  # The fields of a row that have changed, and its number.
+RowPart: TypeAlias = RowFields  # The number and the changed fields of a row.
 
 
 class EdgeFields(TypedDict, total=False):
-    """What one edge of a step contributes to the adjoint of an input."""
+    """The contribution of one edge of a step to the adjoint of an input."""
 
     input: int  # The input's row.
-    port: int  # Which input of the operation it is, counted from 0.
+    port: int  # The index of the input, counted from 0.
     local: ValueFields | None  # The local derivative of an elementwise operation.
-    differs: bool  # Optional. Whether another framework sent something else than the rule says.
+    differs: bool  # Optional. Whether another framework sent a share that differs from the rule.
     product: ValueFields  # The share, in the input's shape.
-    sum: ValueFields  # The input's adjoint after the share was added.
+    sum: ValueFields  # The input's adjoint after adding the share.
 
 
 class OtherAdjointFields(TypedDict):
@@ -85,45 +85,45 @@ class OtherAdjointFields(TypedDict):
 
 
 class StepFields(TypedDict, total=False):
-    """A step of the sweep: it visits one row."""
+    """A step of the sweep, which visits one row."""
 
     row: int  # The row.
-    adjoint: ValueFields  # Its complete adjoint.
-    edges: list[EdgeFields]  # The shares that it sends to its inputs.
-    others: list[OtherAdjointFields]  # Optional. The adjoints of the other outputs of its call.
+    adjoint: ValueFields  # The row's complete adjoint.
+    edges: list[EdgeFields]  # The shares that the row sends to its inputs.
+    others: list[OtherAdjointFields]  # Optional. The adjoints of the other outputs of the same call.
 
 
 class SweepFields(TypedDict, total=False):
-    """A sweep: the backward pass of the last gradient call, or the one from a target to sources."""
+    """A sweep, which is the backward pass of the last gradient call or from a target to sources."""
 
-    id: int  # Optional. Which of a tape's sweeps it is; the pages of a long sweep name it.
+    id: int  # Optional. The number of the tape's sweep, which the pages of a long sweep refer to.
     target: list[int]  # The rows of the targets.
     sources: list[int]  # The rows of the sources.
-    steps: list[StepFields]  # The steps in their order, from the target back.
+    steps: list[StepFields]  # The steps in order, from the target back.
     gradients: list[ValueFields | None]  # The gradient of each source.
-    rest: int  # The rows without steps: the sweep is long.
+    rest: int  # The number of rows whose steps a long sweep does not contain.
 
 
 class TapeFields(TypedDict):
     """A tape that shares the recording."""
 
     id: int  # The tape's number, counted from 0.
-    name: str  # Its Python name.
-    persistent: bool  # Whether it may be asked for several gradients.
+    name: str  # The Python name.
+    persistent: bool  # Whether the tape can compute several gradients.
     state: str  # "recording", "closed", "used" or "released".
-    spans: list[list[int]]  # The ranges of rows during which it recorded: [first, end].
-    bytes: int  # The memory that it still holds.
+    spans: list[list[int]]  # The ranges of rows during which the tape recorded: [first, end].
+    bytes: int  # The memory that the tape still holds, in bytes.
 
 
-# Something that happened and is not a row: an assignment ("assign"), or a value that left the framework ("numpy").
+# An event that is not a row: an assignment ("assign"), or a value that left the framework ("numpy").
 EventFields = TypedDict(
     "EventFields",
     {
-        "kind": str,  # What happened.
+        "kind": str,  # The kind of event.
         "name": str,  # Optional. The variable's name.
         "from": int,  # Optional. The variable's row before an assignment.
-        "to": int,  # Optional. Its row after the assignment.
-        "row": int,  # Optional. The row whose value left.
+        "to": int,  # Optional. The variable's row after the assignment.
+        "row": int,  # Optional. The row whose value left the framework.
         "line": int | None,  # Optional. The line.
     },
     total=False,
@@ -133,8 +133,8 @@ EventFields = TypedDict(
 class TargetFields(TypedDict):
     """A target of a gradient call."""
 
-    name: str | None  # Its Python name.
-    row: int  # Its row.
+    name: str | None  # The Python name.
+    row: int  # The target's row.
 
 
 class BlamedLine(TypedDict):
@@ -144,15 +144,15 @@ class BlamedLine(TypedDict):
     line: int | None  # The line.
 
 
-# Where a gradient ends: a value left the framework and came back, or an edge that no gradient passes.
+# A point at which a gradient ends: a value that left the framework and came back, or an edge without a gradient.
 PathBreakFields = TypedDict(
     "PathBreakFields",
     {
         "kind": str,  # "left", "cut" (no gradient passes) or "zero" (the share is zero).
-        "from": int,  # The row that left, or the edge's input.
-        "to": int,  # The row as which it came back, -1 if the program's text does not tell; or the edge's row.
+        "from": int,  # The row whose value left, or the edge's input.
+        "to": int,  # The row of the returned value (-1 if unknown), or the edge's row.
         "line": int,  # The line.
-        "text": str,  # What is written there, such as "numpy()".
+        "text": str,  # The source text, such as "numpy()".
     },
 )
 
@@ -160,77 +160,77 @@ PathBreakFields = TypedDict(
 class SourceFields(TypedDict, total=False):
     """A source of a gradient call, and its gradient."""
 
-    name: str | None  # Its Python name.
-    rows: list[int]  # Its states that an adjoint reached.
+    name: str | None  # The Python name.
+    rows: list[int]  # The states of the source that an adjoint reached.
     parts: list[ValueFields | None]  # The adjoint of each state.
-    gradient: ValueFields | None  # Their sum, which the call returned.
-    at: int  # The last row that represent the source, or -1 if there is no such row.
+    gradient: ValueFields | None  # The sum of these adjoints, which the call returned.
+    at: int  # The last row that represents the source, or -1 otherwise.
     reason: str | None  # Why the gradient is None or zero.
     why: BlamedLine | None  # Optional. The line to blame.
     blame: int | None  # Optional. The row to blame.
-    now: ValueFields | None  # Optional. What the variable holds now, after the optimizer's step.
-    assigned: int  # Optional. How often it was assigned after its last state on the tape.
+    now: ValueFields | None  # Optional. The variable's current value, after the optimizer step.
+    assigned: int  # Optional. The number of assignments after the last state on the tape.
 
 
 class AlarmFields(TypedDict):
-    """Something that is wrong, shown above the picture."""
+    """A problem, shown above the picture."""
 
     kind: str  # gradient, value, none, zero, state or broadcast.
-    title: str  # One line.
+    title: str  # A one-line title.
     text: str  # The explanation.
-    row: int  # The row, or -1 without a row.
+    row: int  # The row, or -1.
     line: int | None  # The line.
-    back: bool  # Whether the row's step of the sweep shows it.
+    back: bool  # Whether the problem is visible in the row's step of the sweep.
 
 
 class ResultFields(TypedDict, total=False):
-    """What a gradient call returned."""
+    """The result of a gradient call."""
 
     target: list[TargetFields]  # The targets.
     sources: list[SourceFields]  # The sources with their gradients.
-    more: int  # How many further sources are not listed.
-    known: bool  # Whether the sweep could be repeated; a long one is not.
-    shown: bool  # Whether this call's sweep is the snapshot's.
-    call: str  # Optional. Which call it was, unless `gradient`: "jacobian", "backward", ...
+    more: int  # The number of further sources, which are not listed.
+    known: bool  # Whether the sweep was repeated, which is not done for long sweeps.
+    shown: bool  # Whether the snapshot contains this call's sweep.
+    call: str  # Optional. The kind of call, if it is not `gradient`: "jacobian", "backward", ...
     element: list[int]  # Optional. The element of a Jacobian's target whose sweep is shown.
     sweep: SweepFields  # Optional. The sweep of an earlier call.
 
 
 class InsideFields(TypedDict):
-    """The rows inside a call of a tf.function."""
+    """The rows inside a tf.function call."""
 
     row: int  # The call's row.
     name: str  # The function's name.
-    snapshot: Snapshot  # The rows inside with this call's values, and the sweep through them.
+    snapshot: Snapshot  # The inside rows with this call's values, and the sweep through them.
 
 
 class DifferenceFields(TypedDict, total=False):
-    """Where two compared tapes begin to differ."""
+    """The first difference between two compared tapes."""
 
-    row: int  # The first row that is another one in the other tape.
+    row: int  # The first row that differs from the other tape.
     text: str  # The difference in words.
-    rows: list[int]  # Optional. The rows that have other values.
+    rows: list[int]  # Optional. The rows whose values differ.
 
 
 class Snapshot(TypedDict, total=False):
-    """A snapshot, or a live picture's change of one."""
+    """A snapshot, or an update of a live picture's snapshot."""
 
     version: Literal[1]  # The version of this format.
-    record: str  # The recording's identity; a picture forgets everything if it changes.
-    first: int  # The number of the first row in `rows`; more than 0 in a change.
-    total: int  # Optional. How many rows the recording has, which may be more than `rows`.
+    record: str  # The recording's identity. If it changes, a picture starts over.
+    first: int  # The number of the first row in `rows`, which is greater than 0 in an update.
+    total: int  # Optional. The number of rows in the recording, which may exceed those in `rows`.
     rows: list[RowFields]  # The rows in order.
-    changed: list[RowPart]  # Optional. Parts of earlier rows that have changed since they were sent.
-    events: list[EventFields]  # Assignments, and values that left.
+    changed: list[RowPart]  # Optional. The changed fields of rows sent earlier.
+    events: list[EventFields]  # Assignments, and values that left the framework.
     tapes: list[TapeFields]  # The tapes that share the recording.
-    sources_text: dict[str, str]  # Optional. The text of the files and cells that the rows come from.
-    sweep: SweepFields | None  # Optional. The sweep to step through; absent from a change that keeps it.
-    results: list[ResultFields]  # Optional. The last gradient calls; they travel with the sweep.
-    alarms: list[AlarmFields]  # Optional. What is wrong, the gravest first; they travel with the sweep.
-    torn: list[PathBreakFields]  # Optional. Where a gradient ends; they travel with the sweep.
-    broken: list[int]  # Optional. Of a figure: the rows that `explain` blames.
-    differs: DifferenceFields  # Optional. In a comparison: where the tapes begin to differ.
-    linked: str  # Optional. In a comparison: views with the same name step together.
-    insides: list[InsideFields]  # Optional. The rows inside calls of functions; absent from a change.
-    texts: dict[str, str]  # Optional. The view's words in another language.
+    sources_text: dict[str, str]  # Optional. The texts of the files and cells that the rows come from.
+    sweep: SweepFields | None  # Optional. The sweep to step through, if it has changed.
+    results: list[ResultFields]  # Optional. The last gradient calls, which are sent with the sweep.
+    alarms: list[AlarmFields]  # Optional. Problems, the most serious first, which are sent with the sweep.
+    torn: list[PathBreakFields]  # Optional. The points at which a gradient ends, sent with the sweep.
+    broken: list[int]  # Optional. The rows that `explain` blames, in a figure.
+    differs: DifferenceFields  # Optional. The first difference between the tapes, in a comparison.
+    linked: str  # Optional. A name shared by views that step together, in a comparison.
+    insides: list[InsideFields]  # Optional. The rows inside function calls, absent from updates.
+    texts: dict[str, str]  # Optional. The view's texts in another language.
     playground: str  # Optional. The address at which the program can be edited and run.

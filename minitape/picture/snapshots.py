@@ -1,10 +1,9 @@
 """Build snapshots, the dictionaries from which pictures are drawn.
 
-Pictures read a snapshot and nothing else of the engine. ``snapshot(tape)`` returns a dictionary that JSON can
-represent, in version 1 of the format. ``snapshot_types`` declares and documents its fields. The program
-``tests/repository/make_schema.py`` generates ``docs/snapshot.md`` from that file. In docstrings about pictures, ROW,
-VALUE, SWEEP, STEP, RESULT and INSIDE stand for ``RowFields``, ``ValueFields``, ``SweepFields``, ``StepFields``,
-``ResultFields`` and ``InsideFields``.
+Pictures read nothing but a snapshot. ``snapshot(tape)`` returns a dictionary that JSON can represent, in version 1 of
+the format. ``snapshot_types`` declares and documents its fields. The program ``tests/repository/make_schema.py``
+generates ``docs/snapshot.md`` from that file. In docstrings about pictures, ROW, VALUE, SWEEP, STEP, RESULT and INSIDE
+mean ``RowFields``, ``ValueFields``, ``SweepFields``, ``StepFields``, ``ResultFields`` and ``InsideFields``.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ def snapshot(
         target: The target of the sweep, or None for the tape's last ``gradient`` call.
         sources: The sources of the sweep, in any nested structure.
         since: The number of the first row to return.
-        most: The largest number of rows to return. ``snapshot["total"]`` is the number of rows that the recording has.
+        most: The maximum number of rows to return. ``snapshot["total"]`` is the total number of rows in the recording.
 
     Returns:
         The snapshot, which JSON can represent. ``snapshot["sweep"]`` is None if ``target`` is None and there was no
@@ -73,18 +72,18 @@ def build_snapshot(
     rows: list[PictureRow],
     since: int = 0,
 ) -> Snapshot:
-    """Return the snapshot of rows that a reader has read.
+    """Build the snapshot of the rows that a reader has read.
 
     Args:
         recording: The recording of the rows.
         target: The target of the sweep, or None for the last gradient call.
         sources: The sources of the sweep.
         reader: The reader that has read the rows.
-        rows: The rows. Python names and late watches are written into them.
-        since: The index of the first of ``rows`` that the snapshot holds.
+        rows: The rows, to which Python names and late watches are added.
+        since: The index of the first of ``rows`` to include in the snapshot.
 
     Returns:
-        The snapshot with names, sweep and results. It has alarms and breaks only if it holds all rows.
+        The snapshot with names, sweep and results. It has alarms and breaks only if it contains all rows.
     """
     reader.update_names_and_leaf_states(rows)
     if len(rows) == reader.row_count:

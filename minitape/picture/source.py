@@ -1,4 +1,4 @@
-"""The interface through which pictures read a recording of minitape's tape or of another framework."""
+"""Define the interface through which pictures read recordings of minitape's tape and other frameworks."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 @runtime_checkable
 class PictureSource(Protocol):
-    """The interface of a recording for pictures; `build_reader` returns the reader of its rows."""
+    """The interface of a recording for pictures. The recording's rows are read by the result of `build_reader`."""
 
     @property
     @abstractmethod
     def record(self) -> Sized | None:
-        """The object that holds the rows, or None before the first row. A new object means that all rows are new."""
+        """The object that holds the rows, or None before the first row. If the object is new, all rows are new."""
 
     @property
     @abstractmethod
@@ -37,48 +37,49 @@ class PictureSource(Protocol):
     @property
     @abstractmethod
     def is_used(self) -> bool:
-        """Whether the recording can compute no further gradient."""
+        """Whether the recording can compute no further gradients."""
 
     @property
     @abstractmethod
     def last_gradient(self) -> Sequence[Object] | None:
         """The targets and the sources of the last gradient call, or None before the first call.
 
-        Further items may follow. All items keep their identities until the next gradient call, so their ids identify
+        Further items may follow. All items remain the same objects until the next gradient call, so their ids identify
         the call.
         """
 
     @abstractmethod
     def list_last_gradients(self) -> list[Object]:
-        """Return the `last_gradient` of each tape that shares the record, or None for a tape without one."""
+        """Return the `last_gradient` of each tape that shares the record, or None for tapes without a gradient call."""
 
     @abstractmethod
     def add_listener(self, listener: Callable[[], None]) -> None:
-        """Register a function to call when there is something new to show.
+        """Register a function to be called when there is something new to show.
 
         Args:
-            listener: Called now if there are rows, and later whenever a block or a gradient call ends.
+            listener: The function, which is called now if there are rows, and later whenever a block or gradient call
+                ends.
         """
 
     @abstractmethod
     def list_large_arrays(self) -> list[tuple[int, Array]]:
-        """Return (row, array) pairs for the arrays that may soon be released; none while the recording is open."""
+        """Return (row, array) pairs for arrays that may soon be released, or [] while the recording is open."""
 
     @abstractmethod
     def find_object_of_row(self, row: int, candidates: Iterable[Object]) -> Object:
-        """Return the variable or tensor that a row stands for.
+        """Return the variable or tensor that a row represents.
 
         Args:
-            row: The number of the row.
+            row: The row number.
             candidates: The objects to search if the row is not a leaf.
 
         Returns:
-            The object of a leaf, or the candidate with this row, or None if no candidate has this row.
+            The object of a leaf, or the candidate with this row, if any.
         """
 
     @abstractmethod
     def build_reader(self, namespaces: Iterable[dict[str, object]]) -> Reader:
-        """Return a reader that reads the rows from the first one on.
+        """Return a reader that starts at the first row.
 
         Args:
             namespaces: The dictionaries in which the Python names of tensors are looked up.
@@ -97,11 +98,11 @@ class PictureSource(Protocol):
         Args:
             target: The target of the sweep, or None for the last gradient call.
             sources: The sources of the sweep.
-            kept_arrays: Arrays by row that the recording has released and the caller still has.
-            show: Converts each array of a step to the form in which the step holds it.
+            kept_arrays: Arrays, by row, that the recording has released but the caller still has.
+            show: Converts each array in a step to the form in which it is shown.
 
         Returns:
-            The steps, or None without a sweep that can be repeated.
+            The steps, or None if no sweep can be repeated.
         """
 
     @abstractmethod
@@ -117,7 +118,7 @@ class PictureSource(Protocol):
         Args:
             target: The target of one gradient, or None for all gradient calls so far.
             sources: The sources of that gradient.
-            kept_arrays: Arrays by row that the recording has released and the caller still has.
+            kept_arrays: Arrays, by row, that the recording has released but the caller still has.
             namespaces: The dictionaries in which the Python names of tensors are looked up.
         """
 
@@ -132,7 +133,7 @@ class PictureSource(Protocol):
 
     @abstractmethod
     def explain_shown_gradient(self, result: ResultFields | None, ends: tuple[Object, Object] | None) -> Object:
-        """Return the explanation of the gradient that is shown, or a list of them, or None if no gradient is shown.
+        """Return one or several explanations of the displayed gradient, or None if no gradient is displayed.
 
         Args:
             result: The result whose sweep is shown.
@@ -183,14 +184,14 @@ class TapeSource(PictureSource):
             self.tape.record.add_and_notify_listeners(listener)
 
     def list_large_arrays(self) -> list[tuple[int, Array]]:
-        """Return (row, array) pairs for the arrays that the tape releases when it is used up."""
+        """Return (row, array) pairs for the arrays that the tape releases after its gradient call."""
         record = self.tape.record
         if record is None or record.is_open or not record.has_large_arrays:
             return []
         return [*iter_large_arrays(record)]
 
     def find_object_of_row(self, row: int, candidates: Iterable[Object]) -> Object:
-        """Return the object of a leaf, or the candidate whose row it is."""
+        """Return the object of a leaf, or the candidate that has this row."""
         record = self.tape.record
         if record is None:
             return None

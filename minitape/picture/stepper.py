@@ -1,4 +1,4 @@
-"""Advance the engine's backward sweep one row at a time, and return its steps for pictures."""
+"""Run the engine's backward sweep one row at a time, and return its steps for pictures."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ..engine.types import Adjoint, Array, Object, Structure, TargetOrSource
     from .snapshot_types import EdgeFields, StepFields, SweepFields, ValueFields
 
-MAX_EAGER_ROWS = 20_000  # The steps of a sweep over more rows are computed on demand.
+MAX_EAGER_ROWS = 20_000  # The steps of a longer sweep are computed on demand.
 
 
 def build_tape_stepper(
@@ -46,12 +46,12 @@ def build_tape_stepper(
         tape: The tape whose recording the sweep visits.
         target: The target, in any nested structure, or None for the last gradient call.
         sources: The sources, in any nested structure. Ignored if ``target`` is None.
-        kept_arrays: Arrays by row that the recording has released and the caller still has.
-        show: Converts each array of a step to the form in which the step holds it.
+        kept_arrays: Arrays, by row, that the recording has released but the caller still has.
+        show: Converts each array in a step to the form in which it is shown.
         adjoints: The seed of each target, or None for ones. Ignored if ``target`` is None.
 
     Returns:
-        The stepper, which has made no step yet. None without a gradient call, or if the sweep cannot be repeated
+        The stepper before its first step, or None if there was no gradient call, or if the sweep cannot be repeated
         because arrays were released.
     """
     record: Record | None = tape.record
@@ -72,7 +72,7 @@ def build_tape_stepper(
 
 
 def list_shown_output_gradients(request: GradientRequest) -> list[Adjoint]:
-    """Return the seed of each target of a gradient call, or None for ones.
+    """Return the seed of each target of a gradient call, where None means ones.
 
     For a Jacobian, the seed is 1 at the element of the target whose sweep is shown, and 0 elsewhere.
 
@@ -89,9 +89,9 @@ def list_shown_output_gradients(request: GradientRequest) -> list[Adjoint]:
 
 
 def find_shown_jacobian_element(request: GradientRequest) -> tuple[int, ...] | None:
-    """Return the index of the element of a Jacobian's target whose sweep is shown, or None for other calls.
+    """Return the index of the Jacobian target's element whose sweep is shown, or None for other calls.
 
-    A Jacobian runs one sweep for each element. Pictures show the sweep of the first element.
+    A Jacobian runs one sweep per element, and pictures show the sweep of the first element.
 
     Args:
         request: The gradient call.
@@ -102,11 +102,11 @@ def find_shown_jacobian_element(request: GradientRequest) -> tuple[int, ...] | N
 
 
 class SweepSteps(Protocol):
-    """The steps of one sweep, which are computed on demand.
+    """The steps of a sweep, which are computed on demand.
 
     Attributes:
         remaining_rows: The number of rows that the sweep has not visited yet.
-        last_row: The highest row of the sweep, at which it begins, or -1 if the sweep has no rows.
+        last_row: The highest row of the sweep, where the sweep begins, or -1 if the sweep has no rows.
     """
 
     remaining_rows: int
@@ -122,7 +122,7 @@ class SweepSteps(Protocol):
         """Advance the sweep and return its next steps.
 
         Args:
-            limit: The largest number of steps; None returns all that remain.
+            limit: The maximum number of steps, or None for all remaining steps.
 
         Returns:
             The steps in their order, from the target back, or None if the sweep fails.
@@ -138,16 +138,17 @@ class SweepSteps(Protocol):
 
 
 class Stepper(SweepSteps):
-    """One sweep of the engine, which ``take_steps`` advances.
+    """A sweep of the engine, which ``take_steps`` advances.
 
     Attributes:
         record: The recording.
-        kept_arrays: Arrays by row that the recording has released and the caller still has.
-        show: Converts each array of a step to the form in which the step holds it.
-        rows_by_source: For each source, the rows of its states. Empty if the source is not differentiable.
-        reachable: For each row, whether it is tracked and depends on a source. None without targets or sources.
-        first_row: The lowest row of the sweep, at which it ends.
-        last_row: The highest row of the sweep, at which it begins, or -1 if the sweep has no rows.
+        kept_arrays: Arrays, by row, that the recording has released but the caller still has.
+        show: Converts each array in a step to the form in which it is shown.
+        rows_by_source: For each source, the rows of its states, or an empty list if the source is not differentiable.
+        reachable: For each row, whether it is tracked and depends on a source, or None if there are no targets or
+            sources.
+        first_row: The lowest row of the sweep, where the sweep ends.
+        last_row: The highest row of the sweep, where the sweep begins, or -1 if the sweep has no rows.
         remaining_rows: The number of rows that the sweep has not visited yet.
         function_adjoints: The adjoints of the outputs of ``tf.function`` calls, by row, after the steps so far.
     """
@@ -161,7 +162,7 @@ class Stepper(SweepSteps):
         kept_arrays: dict[int, Array],
         show: Callable[[Array], Object],
     ) -> None:
-        """Prepare the sweep without starting it; see ``build_tape_stepper`` for the parameters."""
+        """Prepare the sweep without starting it. The parameters are described in ``build_tape_stepper``."""
         assert tape.record is not None
         self.record = tape.record
         self.kept_arrays = kept_arrays
@@ -205,9 +206,9 @@ class Stepper(SweepSteps):
         return None if steps is None else self.header | {"steps": steps, "gradients": self.list_source_gradients()}
 
     def can_rerun_sweep(self) -> bool:
-        """Return whether all arrays that the rules of the sweep read are in the recording or in ``kept_arrays``."""
+        """Return whether all arrays that the sweep's rules read are in the recording or in ``kept_arrays``."""
         record, reachable = self.record, self.reachable
-        # This first pass over the values is fast; in most recordings of scalars no value was released.
+        # This first pass over the values is fast, because most recordings of scalars have released no values.
         values = enumerate(iter_values_before(record, self.last_row + 1))
         if not any(type(value) is ArraySpec and row not in self.kept_arrays for row, value in values):
             return True
@@ -231,7 +232,7 @@ class Stepper(SweepSteps):
         """Advance the sweep and return its next steps.
 
         Args:
-            limit: The largest number of steps; None returns all that remain.
+            limit: The maximum number of steps, or None for all remaining steps.
 
         Returns:
             The steps in their order, from the target back, or None if the sweep fails, in which case ``tape.gradient``
@@ -267,13 +268,13 @@ class Stepper(SweepSteps):
         return [self.show(sum(parts[1:], parts[0])) if parts else None for parts in values]
 
     def list_state_adjoints_by_source(self) -> list[list[tuple[int, Array]]]:
-        """Return for each source the (row, adjoint) pairs of its states that an adjoint has reached."""
+        """Return, for each source, the (row, adjoint) pairs of its states that an adjoint has reached."""
         sweep = self._sweep
         arrived = [[(row, sweep.get_adjoint(row)) for row in rows if sweep is not None] for rows in self.rows_by_source]
         return [[part for part in parts if part[1] is not None] for parts in arrived]
 
     def _build_step(self, sweep: Sweep, row: int) -> StepFields | None:
-        """Return the step of a row, or None if the row sends shares only to constants, which need no adjoint."""
+        """Return the step of a row, or None if the row sends shares only to constants, which need no adjoints."""
         if all(source in self._unwatched for source, _, _ in sweep.edges):
             return None
         op, call = self.record.read_integer_cells(row)[0], self.record.get_call(row)
@@ -286,7 +287,7 @@ class Stepper(SweepSteps):
             self.function_adjoints |= {
                 output_row: adjoint for output_row, adjoint in output_adjoints.items() if adjoint is not None
             }
-        rules = primitive.rules  # A sequence with one rule for each input, or one function for all inputs.
+        rules = primitive.rules  # Either a sequence with one rule per input, or a single function for all inputs.
         local_derivatives = (
             {}
             if not primitive.texts or rules is None or callable(rules)
@@ -318,7 +319,7 @@ class Stepper(SweepSteps):
         return self.kept_arrays[row] if row in self.kept_arrays else self.record.get_value_or_none(row)
 
     def _build_adjoint_fields(self, sweep: Sweep, row: int) -> ValueFields:
-        """Return the adjoint of a row; zeros if the target does not depend on this output of a call."""
+        """Return the adjoint of a row, or zeros if the target does not depend on this output of a call."""
         adjoint = sweep.get_adjoint(row)
         if adjoint is None:
             adjoint = np.zeros(*self.record.get_shape_and_dtype(row))[()]
@@ -326,7 +327,7 @@ class Stepper(SweepSteps):
 
 
 def _list_edge_ports(inputs: Sequence[int], rules: Rules, edges: list[tuple[int, Adjoint, Adjoint]]) -> list[int]:
-    """Return the port of each edge of a step; the edges are in the order of the inputs."""
+    """Return the port of each edge in a step, given the edges in input order."""
     open_ports = (
         port for port in range(len(inputs)) if rules is not None and (callable(rules) or rules[port] is not None)
     )
@@ -343,8 +344,8 @@ def _compute_local_derivatives(
 ) -> dict[int, Array]:
     """Return the local derivatives of an elementwise operation, by port.
 
-    A local derivative is the share that the rule sends for an adjoint of one. It has the shape of the result, even if
-    the input was broadcast. The result is empty if a value was released.
+    A local derivative is the share that the rule sends for an adjoint of one. It has the shape of the operation's
+    result, even if the input was broadcast. An empty dict is returned if a value was released.
     """
     output, values = get_value(row), [get_value(input_row) for input_row in inputs]
     if output is None or any(array is None for array in values):

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from .snapshot_types import RowFields, ValueFields
 
 NODE_WIDTH, NODE_HEIGHT = 120, 52
-MAX_VALUE_LETTERS = 15  # A node has room for so many characters of a value.
+MAX_VALUE_LETTERS = 15  # The number of characters for which a node has room in a value.
 
-# Border and fill of each kind of node. Color-blind people can tell these Okabe-Ito colors apart, and the kinds also
+# Border and fill of each kind of node. Color-blind people can distinguish these Okabe-Ito colors, and the kinds also
 # differ in shape.
 NODE_COLORS = {
     "source": ("#0072b2", "#e3f0f8"),
@@ -30,7 +30,7 @@ EDGE_COLOR = "#97a0aa"
 ADJOINT_COLOR = "#b34700"
 CUT_COLOR = "#a8447f"
 BROKEN_COLOR = "#c62828"
-SWEPT_EDGE_COLOR = "#c9703c"  # The sweep has sent a share along edges of this color.
+SWEPT_EDGE_COLOR = "#c9703c"  # The color of edges along which the sweep has sent a share.
 SANS_FONT = "Helvetica, Arial, sans-serif"
 SERIF_FONT = "'Times New Roman', Times, serif"
 MONO_FONT = "Menlo, Consolas, 'DejaVu Sans Mono', 'Courier New', monospace"
@@ -38,17 +38,17 @@ TITLE_STYLE = 'font-size="12"'
 SMALL_STYLE = 'font-size="11"'
 NUMBER_STYLE = f'font-size="11" font-family="{MONO_FONT}"'
 BOLD_STYLE = ' font-weight="600"'
-OUTLINE_STYLE = ' paint-order="stroke" stroke="#ffffff" stroke-width="9"'  # It keeps a text legible on an edge.
+OUTLINE_STYLE = ' paint-order="stroke" stroke="#ffffff" stroke-width="9"'  # Keeps text legible on top of an edge.
 CORNER_RADII = {"source": NODE_HEIGHT / 2, "operation": 9}
 
 
 def draw_text(x: float, y: float, text: str, style: str, fill: str = TEXT_COLOR, is_bold: bool = False) -> str:
-    """Return the SVG of a text, "" if the text is empty.
+    """Return the SVG of a text, or "" if the text is empty.
 
     Args:
-        x: Where the text begins, or ends or is centered if the style has a ``text-anchor``.
+        x: The horizontal position of the text's start, or of its end or center if the style has a ``text-anchor``.
         y: The baseline.
-        text: The text; unprintable characters become spaces.
+        text: The text, in which unprintable characters are replaced by spaces.
         style: SVG attributes, such as TITLE_STYLE.
         fill: The color.
         is_bold: Whether the text is bold.
@@ -61,11 +61,11 @@ def draw_text(x: float, y: float, text: str, style: str, fill: str = TEXT_COLOR,
 
 
 def draw_cross(x: float, y: float) -> str:
-    """Return a cross, which marks that no gradient passes.
+    """Return a cross, which indicates that no gradient passes.
 
     Args:
-        x: The center of the cross.
-        y: The center of the cross.
+        x: The horizontal position of the center.
+        y: The vertical position of the center.
     """
     return f'<path d="M{x - 4.5} {y - 4.5}l9 9m0 -9l-9 9" stroke="{CUT_COLOR}" stroke-width="2.2" fill="none"/>'
 
@@ -81,7 +81,7 @@ def draw_node_box(
         kind: The kind of the row, which determines how round the corners are.
         color: The color of the border.
         fill: The color inside, or "none".
-        dash_pattern: The dashes of the border, as SVG's ``stroke-dasharray``; "" draws a solid border.
+        dash_pattern: The dashes of the border, as SVG's ``stroke-dasharray``, or "" for a solid border.
         width: The width of the border.
     """
     radius = CORNER_RADII.get(kind, 3)
@@ -93,9 +93,9 @@ def draw_path(path: str, color: str, dash_pattern: str = "", width: float = 1.3)
     """Return a line along an SVG path.
 
     Args:
-        path: The path, as the attribute ``d`` of SVG.
+        path: The path, as SVG's attribute ``d``.
         color: The color of the line.
-        dash_pattern: The dashes, as SVG's ``stroke-dasharray``; "" draws a solid line.
+        dash_pattern: The dashes, as SVG's ``stroke-dasharray``, or "" for a solid line.
         width: The width of the line.
     """
     return f'<path d="{path}" fill="none"' + _format_stroke_and_tag_end(color, dash_pattern, width)
@@ -107,7 +107,7 @@ def _format_stroke_and_tag_end(color: str, dash_pattern: str, width: float) -> s
 
 
 def choose_border_and_fill_colors(row: RowFields) -> tuple[str, str]:
-    """Return the border and fill colors of a row's node; an unwatched variable is filled like a constant.
+    """Return the border and fill colors of a row's node, where an unwatched variable is filled like a constant.
 
     Args:
         row: The fields of the row.
@@ -123,7 +123,7 @@ def choose_text_color(value: ValueFields | None, default_color: str = TEXT_COLOR
 
     Args:
         value: The value, which may be None.
-        default_color: The color of a value without NaN; a value that contains NaN has CUT_COLOR.
+        default_color: The color of a value without NaN. The color of a value that contains NaN is CUT_COLOR.
     """
     return CUT_COLOR if value and re.search(r"\bnan\b", value.get("text", "")) else default_color
 
@@ -131,14 +131,14 @@ def choose_text_color(value: ValueFields | None, default_color: str = TEXT_COLOR
 def draw_value_in_node(
     x: float, y: float, padding: float, prefix: str, value: ValueFields | None, row: RowFields
 ) -> str:
-    """Return the text of a value in a node; a large array is drawn as its shape and its thumbnail.
+    """Return the text of a value in a node, or the shape and thumbnail of a large array.
 
     Args:
         x: The left edge of the node.
         y: The baseline of the text.
         padding: The distance of the text from the left edge.
-        prefix: Text in front of the value. With a prefix, a number is bold.
-        value: The value; None draws nothing.
+        prefix: Text in front of the value. If there is a prefix, a number is bold.
+        value: The value, or None to draw nothing.
         row: The row of the node.
     """
     if value is None:
@@ -155,7 +155,7 @@ def draw_value_in_node(
 def draw_text_with_thumbnail(
     x: float, y: float, padding: float, text: str, value: ValueFields | None, color: str, is_bold: bool = False
 ) -> str:
-    """Return a text in a node, and to its right the thumbnail of an array if there is room.
+    """Return a text in a node and, if there is room to its right, the thumbnail of an array.
 
     Args:
         x: The left edge of the node.

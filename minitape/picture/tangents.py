@@ -1,4 +1,4 @@
-"""Compute the tangents of a recording that a ``ForwardAccumulator`` has followed."""
+"""Compute the tangents of a recording made under a ``ForwardAccumulator``."""
 
 from __future__ import annotations
 
@@ -19,14 +19,15 @@ MAX_ROWS = 2000  # Pictures of longer recordings show no tangents.
 
 
 def compute_tangents(record: Record, tapes: list[Object]) -> dict[int, Array]:
-    """Return the tangent of each row: its derivative in the direction of the last accumulator.
+    """Return the tangent of each row, which is its derivative in the direction of the last accumulator.
 
     Args:
         record: The recording, which must not be open.
-        tapes: The tapes of the recording, in the order in which they were entered.
+        tapes: The tapes of the recording, in the order of entry.
 
     Returns:
-        The tangents by row. Empty if no accumulator was open or it no longer exists, or if values were released.
+        The tangents by row, or an empty dict if no accumulator was open, if it no longer exists, or if values were
+        released.
 
     >>> import minitape as tf
     >>> x = tf.Variable(3.0, name="x")
@@ -48,7 +49,7 @@ def compute_tangents(record: Record, tapes: list[Object]) -> dict[int, Array]:
         if record.get_shape_and_dtype(row)[1].kind in "fc"
     )
     tensors_by_row = {row: create_tensor(np.asarray(value)) for row, value in recorded_values if value is not None}
-    # A failure, for instance because of a released value, must not stop the picture.
+    # A failure, for instance because of a released value, must not prevent the picture.
     with suppress(Exception), suspend_recording(), np.errstate(all="ignore"):
         return {row: tangent.numpy() for row, tangent in accumulator._compute_tangents_by_row(tensors_by_row).items()}
     return {}

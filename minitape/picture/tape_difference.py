@@ -1,7 +1,7 @@
-"""Find where two recordings differ, for example a learner's and the solution's.
+"""Find the first difference between two recordings, such as a learner's and the solution's.
 
-The operations of both tapes are aligned by what they compute, not by their row numbers: a further constant or another
-order of the leaves does not count as a difference, and neither does another name.
+The operations of both tapes are aligned by what they compute, not by row number. Additional constants, a different
+order of leaves and different names do not count as differences.
 """
 
 from __future__ import annotations
@@ -31,13 +31,14 @@ class TapeDifference:
     """The first difference between two tapes.
 
     Attributes:
-        kind: "operation" if the rows compute something else or only one of them exists, "start" if a leaf has another
-            value, "recording" if only one of the rows is recorded, "value" if the results differ, or "adjoint".
+        kind: "operation" if the rows compute different things or only one of them exists, "start" if the values of a
+            leaf differ, "recording" if only one of the rows is recorded, "value" if the results differ, or "adjoint" if
+            the adjoints differ.
         rows: The row of each tape, or None if a tape has no such row.
-        places: The number of each row; for a missing row the number of the row that comes next.
-        next_rows: The row at each place; None at the end of a tape.
-        texts: What each tape has in its row.
-        changed_rows: For each tape the rows that have the same operation as in the other tape, and another value.
+        places: The number of each row, or for a missing row, the number of the next row.
+        next_rows: The row with each of these numbers, or None at the end of a tape.
+        texts: A description of each tape's row.
+        changed_rows: For each tape, the rows that have the same operation as in the other tape but a different value.
     """
 
     kind: str
@@ -56,7 +57,7 @@ def find_first_difference(first: Snapshot, second: Snapshot, compares_sweeps: bo
     Args:
         first: A snapshot.
         second: Another snapshot.
-        compares_sweeps: Whether the sweeps count. They are only compared if both answer the same question.
+        compares_sweeps: Whether to compare the sweeps, which are comparable only if both answer the same question.
 
     Returns:
         The difference, or None if the tapes agree.
@@ -81,7 +82,7 @@ def find_first_difference(first: Snapshot, second: Snapshot, compares_sweeps: bo
 
 
 class _Alignment:
-    """The state of a comparison: which rows belong together, and the first difference that was found."""
+    """The state of a comparison: the rows that belong together, and the first difference found."""
 
     def __init__(self, first: Snapshot, second: Snapshot) -> None:
         self.snapshots = first, second
@@ -91,7 +92,7 @@ class _Alignment:
         self.difference: TapeDifference | None = None
 
     def iter_pairs(self) -> Iterator[tuple[RowFields | None, RowFields | None, RowPair]]:
-        """Yield the operations of both tapes that belong together, in order, and those that only one tape has.
+        """Yield pairs of matching operations from both tapes, in order, and operations that only one tape has.
 
         Yields:
             The row of each tape, or None if it has none, and the rows that come next, from these on.
@@ -125,7 +126,7 @@ class _Alignment:
                 yield own_row, next_rows[1] if other_begin < other_end else None, next_rows
 
     def compare_rows(self, own_row: RowFields | None, other_row: RowFields | None, next_rows: RowPair) -> None:
-        """Compare two operations that belong together; if one is missing, or they are not alike, note that."""
+        """Compare two matching operations, and note a difference if one is missing or they are not alike."""
         if (
             own_row is None
             or other_row is None
@@ -146,7 +147,7 @@ class _Alignment:
         self._compare_values(own_row, other_row, "value")
 
     def _compare_inputs(self, own_row: RowFields, other_row: RowFields) -> bool:
-        """Return whether the inputs of two rows belong together, and compare the leaves among them."""
+        """Return whether the inputs of two rows match, and compare the leaves among them."""
         own_inputs, other_inputs = own_row["inputs"], other_row["inputs"]
         if len(own_inputs) != len(other_inputs):
             return False
@@ -162,7 +163,7 @@ class _Alignment:
                 if self.partners[own_input] != other_input and not self._has_same_value(*leaves):
                     return False
             elif leaves[0]["inputs"] or leaves[1]["inputs"]:
-                # An operation without a partner has been noted already.
+                # An operation without a counterpart has already been noted.
                 continue
             else:
                 self.partners[own_input] = other_input
@@ -170,7 +171,7 @@ class _Alignment:
         return True
 
     def _count_matching_inputs(self, own_inputs: list[int], other_inputs: list[int]) -> int:
-        """Count the inputs that belong together, or are leaves of the same value."""
+        """Count the inputs that match or are leaves with the same value."""
         return sum(
             self.partners[own_input] == other_input
             if own_input in self.partners
@@ -198,8 +199,8 @@ class _Alignment:
 
         Args:
             kind: The kind of the difference.
-            own_row: The row of the first tape; None if it has none.
-            other_row: The row of the second tape; None if it has none.
+            own_row: The row of the first tape, or None if it has none.
+            other_row: The row of the second tape, or None if it has none.
             next_rows: The rows that come next if one is missing.
         """
         if self.difference is not None:
@@ -215,7 +216,7 @@ class _Alignment:
         )
 
     def compare_sweeps(self) -> None:
-        """Compare the adjoints and shares of both sweeps, if they go through the same rows."""
+        """Compare the adjoints and shares of both sweeps, if the sweeps visit the same rows."""
         sweeps = [snapshot["sweep"] for snapshot in self.snapshots]
         if sweeps[0] is None or sweeps[1] is None:
             return
@@ -231,7 +232,7 @@ class _Alignment:
                 return
 
     def _find_difference_in_step(self, own: StepFields, other: StepFields) -> TapeDifference | None:
-        """Find the first difference in one step of the sweep: in its adjoint, or else in a share that it passes."""
+        """Find the first difference in one step of the sweep, in its adjoint or else in one of its shares."""
         numbers = own["row"], other["row"]
         rows = self.rows[0].get(numbers[0]), self.rows[1].get(numbers[1])
         if not _is_same_value(own["adjoint"], other["adjoint"]):

@@ -1,4 +1,4 @@
-"""Convert the SVG of a figure to TikZ, for papers in LaTeX.
+"""Convert the SVG of a figure to TikZ for LaTeX papers.
 
 Only the elements that :mod:`.svg_elements` draws are converted, so both formats show the same picture.
 """
@@ -17,8 +17,8 @@ PREAMBLE = r"""
 \def\row#1{\hbox{\ooalign{$\bigcirc$\cr\hidewidth\raise.15ex\hbox{\fontsize{8}{8}\selectfont#1}\hidewidth}}}
 \def\clap#1{\hbox to0pt{\hss#1\hss}}\let\lap\rlap\let\back\relax\fboxsep.5pt
 """[1:]
-# Each rule is a regular expression for SVG, "=>" and its replacement, which may be on the next line. The rules are
-# applied in order.
+# Each rule consists of a regular expression for SVG, "=>" and a replacement, which may be on the next line. The rules
+# are applied in order.
 SVG_RULES = r"""
 (?s)<svg.*?</desc>=>
 <text x="(.*?)" y="(.*?)" (.*?) fill="#(\w+)"(.*?)>(.*?)</text>=>

@@ -1,4 +1,4 @@
-"""Shorten names, texts and lists, so that pictures of any program stay small and legible."""
+"""Shorten names, texts and lists, so that pictures of any program remain small and legible."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from itertools import islice
 
 from .picture_texts import translate
 
-MAX_NAME_LETTERS = 200  # The limit for a name in a snapshot; a box of the picture has room for fewer letters.
+MAX_NAME_LETTERS = 200  # The limit for a name in a snapshot. Boxes in the picture have room for fewer letters.
 MAX_TEXT_LETTERS = 10_000  # The limit for the text of a value.
-MAX_LINE_LETTERS = 1_000  # The limit for a line of source.
+MAX_LINE_LETTERS = 1_000  # The limit for a line of source code.
 MAX_LINES = 20_000  # The limit for a file.
 
 
 def replace_unprintable(text: str) -> str:
-    r"""Return a text with a space in place of each unprintable character.
+    r"""Replace each unprintable character in a text by a space.
 
-    Such characters may be invisible, or reverse the order of the letters next to them.
+    Such characters may be invisible or reverse the order of adjacent letters.
 
     Args:
-        text: The text, such as a name of the program.
+        text: The text, such as a name from the program.
 
     >>> replace_unprintable("a\x1b[31m\u202eb")
     'a [31m b'
@@ -30,7 +30,7 @@ def replace_unprintable(text: str) -> str:
 
 
 def measure_width(text: str) -> int:
-    """Return the width of a text in letters; a Chinese, Japanese or Korean character counts as two.
+    """Return the width of a text in letters, where a Chinese, Japanese or Korean character counts as two.
 
     Args:
         text: The text.
@@ -44,11 +44,11 @@ def measure_width(text: str) -> int:
 
 
 def elide_text(text: str, max_width: int) -> str:
-    """Return the beginning of a text with an ellipsis; return a text that fits unchanged.
+    """Shorten a text with an ellipsis if it is too wide, or return it unchanged.
 
     Args:
         text: The text.
-        max_width: The largest width, including the ellipsis, in letters as ``measure_width`` counts them.
+        max_width: The maximum width, including the ellipsis, in letters as counted by ``measure_width``.
 
     >>> elide_text("velocity", 5), elide_text("隐藏层的权重", 6), elide_text("w", 5)
     ('velo…', '隐藏…', 'w')
@@ -64,12 +64,12 @@ def elide_text(text: str, max_width: int) -> str:
 def shorten_name(name: str, max_width: int = MAX_NAME_LETTERS) -> str:
     """Return a name, shortened so that it fits into ``max_width`` letters.
 
-    The last parts of a path distinguish names better than the first parts, so a path keeps its end. The first part that
-    is kept may lose its middle.
+    The last components of a path distinguish names better than the first ones, so the end of a path is kept. The first
+    remaining component may lose its middle.
 
     Args:
         name: The name, which may be a path with dots, slashes or brackets.
-        max_width: The largest width, in letters as ``measure_width`` counts them.
+        max_width: The maximum width, in letters as counted by ``measure_width``.
 
     >>> names = "w", "sequential/conv2d_1/kernel", "layers.0.linear.bias", "params['dense']['w']", "name_of_the_ball"
     >>> [shorten_name(name, 12) for name in names]
@@ -79,7 +79,7 @@ def shorten_name(name: str, max_width: int = MAX_NAME_LETTERS) -> str:
         return name
     if measure_width(name) > len(name):
         return elide_text(name, max_width)
-    ending = name[-max_width - 2 :]  # Nothing else can fit, and a name may have a million parts.
+    ending = name[-max_width - 2 :]  # Nothing else can fit, and a name may have a million components.
     tails = [ending[match.start() :].removeprefix(".") for match in re.finditer(r"[/.[]", ending)]
     candidates = (candidate for tail in tails if tail for candidate in (f"…{tail}", tail.removeprefix("/")))
     fitting_name = next((candidate for candidate in candidates if len(candidate) <= max_width), "")
@@ -97,11 +97,11 @@ def _elide_middle(text: str, max_width: int) -> str:
 
 
 def shorten_text(text: str, max_letters: int = MAX_TEXT_LETTERS) -> str:
-    """Return a text; of a text with more than ``max_letters`` characters, the beginning and the length.
+    """Return a text, or the beginning and length of a text with more than ``max_letters`` characters.
 
     Args:
         text: The text.
-        max_letters: The number of characters that are kept.
+        max_letters: The number of characters to keep.
 
     >>> shorten_text("abcdefgh", 3)
     'abc… (8 characters)'
@@ -110,10 +110,10 @@ def shorten_text(text: str, max_letters: int = MAX_TEXT_LETTERS) -> str:
 
 
 def join_and_truncate_lines(lines: Iterable[str]) -> str:
-    """Return the text of a file with long lines shortened and with at most MAX_LINES lines; lines keep their numbers.
+    """Return the text of a file, shortened to MAX_LINES lines of limited length, with line numbers unchanged.
 
     Args:
-        lines: The lines of the file, with their line ends.
+        lines: The lines of the file, with their line endings.
     """
     first_lines = [*islice(lines, MAX_LINES + 1)]
     if len(first_lines) > MAX_LINES:
@@ -125,11 +125,11 @@ def join_and_truncate_lines(lines: Iterable[str]) -> str:
 
 
 def join_first_items(items: Sequence[object], limit: int) -> str:
-    """Return the first ``limit`` items as text, and the number of further items.
+    """Return the first ``limit`` items as text, followed by the number of further items.
 
     Args:
-        items: The items, which are converted with ``str``.
-        limit: The number of items that are written out.
+        items: The items, which are converted to text with ``str``.
+        limit: The number of items to write out.
 
     >>> join_first_items([3, 1, 4, 1, 5], 3)
     '3, 1, 4 and 2 more'

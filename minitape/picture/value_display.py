@@ -1,4 +1,4 @@
-"""Format numbers with four digits, and arrays as shapes and thumbnails in blue and vermilion.
+"""Format numbers with four digits, and arrays as shapes and blue-and-vermilion thumbnails.
 
 widgets/frontend/src/value.ts and heatmap.ts apply the same rules to the live picture.
 """
@@ -19,24 +19,24 @@ if TYPE_CHECKING:
     from .snapshot_types import Plain, ValueFields
 
 DIGITS = 4
-MAX_EXACT_LETTERS = 6  # Up to this length, a number is not rounded.
+MAX_EXACT_LETTERS = 6  # Numbers up to this length are not rounded.
 MAX_ELEMENTS = 8  # Larger arrays are not written out.
 NEGATIVE_COLOR = (0, 114, 178)
 ZERO_COLOR = (242, 242, 242)
 POSITIVE_COLOR = (213, 94, 0)
 NONFINITE_COLOR = (168, 68, 127)
-MIN_SIZE = 5  # The least width and height of a thumbnail, in pixels.
-CELL_SIZE = 1.6  # The least width and height of a cell of a thumbnail, in pixels.
+MIN_SIZE = 5  # The minimum width and height of a thumbnail, in pixels.
+CELL_SIZE = 1.6  # The minimum width and height of a thumbnail cell, in pixels.
 COLOR_LEVELS = 5  # The number of colors on each side of zero.
 
 
 def round_number_text(text: str, digits: int = DIGITS) -> str:
     """Return a number rounded to ``digits`` significant digits.
 
-    A text that is short, or that is not a finite real number with a point or an exponent, is returned unchanged.
+    A short text is returned unchanged, as is a text that is not a finite real number with a point or exponent.
 
     Args:
-        text: The number as NumPy or Python prints it.
+        text: The number as printed by NumPy or Python.
         digits: The number of significant digits.
 
     >>> texts = "0.10000000149011612", "-1.7e-05", "123456.78", "3.0", "12345678.0", "nan"
@@ -64,10 +64,10 @@ def format_value(value: ValueFields, max_letters: int) -> str | None:
 
     Args:
         value: The value.
-        max_letters: The largest number of characters.
+        max_letters: The maximum number of characters.
 
     Returns:
-        The text, or None if it does not fit, or if the array has more than MAX_ELEMENTS elements.
+        The text, or None if it does not fit or the array has more than MAX_ELEMENTS elements.
 
     >>> format_value({"text": "[0.5 2.  18.25]", "data": [0.5, 2.0, 18.25]}, 15)
     '[0.5 2. 18.25]'
@@ -87,7 +87,7 @@ def format_shape(shape: Iterable[int], max_width: int = 1000) -> str:
 
     Args:
         shape: The length of each axis.
-        max_width: The largest width in letters. If the text is wider, only the first and the last axis are shown.
+        max_width: The maximum width in letters. If the text is wider, only the first and last axes are shown.
 
     >>> format_shape([16]), format_shape([4, 12, 12, 3], 10)
     ('(16,)', '(4, …, 3)')
@@ -100,17 +100,17 @@ def format_shape(shape: Iterable[int], max_width: int = 1000) -> str:
 
 
 def format_magnitude(value: ValueFields, max_letters: int) -> str:
-    """Return a number or a small array written out, or the largest magnitude in a larger array.
+    """Write out a number or a small array, or return the largest magnitude in a larger array.
 
     ``sizeOf`` in value.ts does the same.
 
     Args:
         value: The value.
-        max_letters: The largest number of characters.
+        max_letters: The maximum number of characters.
 
     Returns:
         The text of ``format_value`` if it fits. Otherwise "±2" for a largest magnitude of 2, "each 0" if all elements
-        are equal, or "NaN". A value that is not an array of numbers is cut.
+        are equal, or "NaN". A value that is not numeric is shortened.
 
     >>> array, number = {"text": "", "data": [[0.5, -2.0]] * 5}, {"text": "0.25", "data": 0.25}
     >>> format_magnitude(array, 9), format_magnitude(number, 9)
@@ -133,7 +133,7 @@ def compute_largest_magnitude(value: ValueFields) -> float:
     """Return the largest magnitude of the elements of a value.
 
     Args:
-        value: The value as a snapshot holds it.
+        value: The value in snapshot form.
 
     Returns:
         The largest absolute value, or NaN if the value contains NaN or is not numeric.
@@ -147,7 +147,7 @@ def compute_largest_magnitude(value: ValueFields) -> float:
 
 
 def _read_minimum_and_maximum(value: ValueFields) -> tuple[float, float]:
-    """Return the minimum and the maximum of a value; raise ValueError if it has no real numbers."""
+    """Return the minimum and maximum of a value, or raise ValueError if it contains no real numbers."""
     stats, lines = value.get("stats"), _to_thumbnail_lines(value)
     if stats is None and lines.size:
         return float(lines.min()), float(lines.max())
@@ -172,9 +172,10 @@ def _format_elements(data: Plain, digits: int) -> str:
 
 
 def draw_thumbnail(value: ValueFields | None, x: float, y: float, max_width: float, max_height: float) -> str:
-    """Return an array as a small image in SVG, with the array's proportions.
+    """Draw an array as a small SVG image with the array's proportions.
 
-    If the image has fewer cells than the array, each cell shows the element of largest magnitude in its area.
+    If the image has fewer cells than the array has elements, each cell shows the element of largest magnitude in its
+    area.
 
     Args:
         value: The value.
@@ -227,9 +228,9 @@ def _choose_cell_color(level: float) -> str:
 
 
 def _to_thumbnail_lines(value: ValueFields | None) -> np.ndarray:
-    """Return the elements of a value as an array of two axes, for a thumbnail.
+    """Return the elements of a value as a two-dimensional array for a thumbnail.
 
-    A vector becomes one line. Of an array with more than two axes, all but the last axis are stacked. A value that is
+    A vector becomes a single line. If an array has more than two axes, all but the last are stacked. A value that is
     not an array of real numbers becomes an array without elements.
     """
     data = None if value is None else value.get("thumb", value.get("data"))

@@ -220,7 +220,7 @@ def find_origin_place(origin: ValueOrigin | None) -> CodePlace | None:
 
 
 def find_variable_of_origin(origin: ValueOrigin | None) -> ResourceVariable | None:
-    """Return the variable that a state belongs to, or None if the value is no state or the variable no longer exists.
+    """Return the variable that a state belongs to, or None for other values and for deleted variables.
 
     Args:
         origin: The origin of the value, or None.

@@ -129,7 +129,7 @@ def find_operand(fault: FaultSite, node: Any, names: tuple[str, ...]) -> ast.exp
     Args:
         fault: The fault, which gives access to the names of its program.
         node: The syntax node.
-        names: The names of the operations. The name of a quotient is "div", and that of a power is "pow".
+        names: The names of the operations. A quotient is named "div", and a power "pow".
 
     Returns:
         The operand, or None if the node is another operation, or a power with an exponent of 1 or more.
@@ -171,7 +171,7 @@ def repeat_where_around_operand(*names: str) -> Edit:
         operand_node = find_operand(fault, node, names)
         masks = [n for n in fault.statement.nodes if is_call(n, "where") and len(n.args) == 3]
         mask = next((n for n in masks if node in ast.walk(n)), None)
-        # The mask has the shape of the norms, not that of the vectors.
+        # The mask is shaped like the norms, not like the vectors.
         takes_vectors = is_call(node, "norm") and (node.keywords or node.args[1:])
         if mask is None or operand_node is None or takes_vectors or is_call(operand_node, "where"):
             return None

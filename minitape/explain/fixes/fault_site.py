@@ -211,8 +211,8 @@ def replace_node_in_line(fault: FaultSite, node: Any, text: str) -> Fix | None:
         text: The new text. Brackets are added if the surrounding operation requires them.
 
     Returns:
-        The changed line, or "" if it became ``h = h``. None if the node spans several lines, if nothing changes, or if
-        the changed program could not be parsed.
+        The changed line, or "" if it became ``h = h``, or None if the node spans several lines, if nothing changes, or
+        if the changed program could not be parsed.
     """
     lines = fault.lines
     line = lines[node.lineno - 1]

@@ -132,7 +132,7 @@ class FrameworkChecks:
         return None
 
     def find_reason_for_no_use(self, question: FrameworkQuestion) -> Finding | None:
-        """Find why the target was not computed from the source, as far as the framework recorded it.
+        """Find why the target was not computed from the source, based on what the framework recorded.
 
         Args:
             question: The question about the source.

@@ -180,7 +180,7 @@ class Question:
         return not self.adapter.is_variable(self.source) and not any(self.rows[row].tracked for row in self.source_rows)
 
     def list_leaves_besides_source(self) -> list[RecordedRow]:
-        """Return the leaves among the target's ancestors, except those of the source."""
+        """Return the leaves among the target's ancestors, except the source's own leaves."""
         rows = (self.rows[row] for row in sorted(self.ancestors.difference(self.source_rows)))
         return [row for row in rows if row.kind != "operation"]
 

@@ -3,8 +3,8 @@
 A check reads the rows and backward passes of a `CheckedRun`, which comes from a tape or any framework. It yields a
 `Suspicion` for everything that looks wrong, with the line, the values and the affected sources.
 
-`LEADING_CHECKS` and `TRAILING_CHECKS` need only rows. A framework's own checks, such as those of optimizer steps, run
-in between. The sentences are in ``causes/suspicions.py``.
+`LEADING_CHECKS` and `TRAILING_CHECKS` need only rows. A framework's own checks, such as the checks of optimizer steps,
+run in between. The sentences are in ``causes/suspicions.py``.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ class CheckedRun:
         escapes: The values that left the framework.
         op_names: The framework's names for the operations that the checks look for.
         describe_escape: Describes how a value left the framework.
-        has_placeholder_values: Whether the values are placeholders of which only the shapes are meaningful.
+        has_placeholder_values: Whether the values are placeholders with meaningful shapes only.
         recording: The framework's recording to which the rows belong, or None for a tape.
         adapter: The framework-specific members that fixes use.
         checks: The framework's own checks.
@@ -424,7 +424,7 @@ def check_activation_twice(run: CheckedRun) -> Iterator[Suspicion]:
 
 
 def _find_called_loss_name(site: Site) -> str:
-    """Return the name of a function called on a line, if the name is that of a loss."""
+    """Return the name of a function called on a line, if it has the name of a loss."""
     names = (ast.unparse(call.func) for call in program_text.find_statement(site).calls)
     return next(
         (name for name in names if len(name) <= 60 and find_loss_word(name.rpartition(".")[2])), fill("The loss")
@@ -452,7 +452,7 @@ def find_logits(run: CheckedRun, row: RecordedRow) -> int | None:
 def _find_handwritten_activation(run: CheckedRun, row: RecordedRow) -> tuple[str, int | None]:
     """Return the name of the activation that a logarithm of exponentials computes, and the row it is applied to.
 
-    ``log(1 + exp(z))`` comes from the logarithm of a sigmoid, and ``log(sum(exp(z)))`` from that of a softmax.
+    ``log(1 + exp(z))`` is the logarithm of a sigmoid, and ``log(sum(exp(z)))`` belongs to a softmax.
     """
     activation = "sigmoid" if row.op.lower() == "log1p" else ""
     inputs = row.inputs[:1]
@@ -729,7 +729,7 @@ def _has_small_slope(run: CheckedRun, row: RecordedRow, adjoint: OptionalArray) 
 
 
 def find_rows_with_tiny_adjoint(run: CheckedRun, row: int, adjoint_size: float) -> set[int]:
-    """Return a row and those of its ancestors at which almost no adjoint arrived.
+    """Return a row, and its ancestors at which almost no adjoint arrived.
 
     An input of every repetition, such as a solver parameter, is not included, because it receives its gradient from the
     other repetitions.

@@ -193,7 +193,7 @@ class TapeRowDetails:
         return build_call_stack(self.find_place(row))
 
     def find_value(self, row: RecordedRow) -> ValueSummary:
-        """Return the elements of the row, as far as the tape kept them."""
+        """Return the elements of the row, if the tape kept them."""
         return ValueSummary(self.rules.find_array(row.extra))
 
     def find_name(self, row: RecordedRow) -> str:

@@ -62,7 +62,7 @@ def _find_cause_of_missing_watch(question: TapeQuestion, first_use: RecordedRow 
 
     Args:
         question: The question about the source.
-        first_use: The first row under the tape that read the source, or None if there is no such row.
+        first_use: The first row under the tape that read the source, or None otherwise.
     """
     adapter, source = question.adapter, question.source
     site, row = (NOWHERE, None) if first_use is None else (first_use.site, first_use.index)
@@ -421,8 +421,8 @@ def move_finding_into_call(question: TapeQuestion, finding: Finding, depth: int 
         depth: The number of calls already entered, at most `MAX_CALL_DEPTH`.
 
     Returns:
-        The question inside the innermost call to blame, and its finding. If there is no finding inside a call, the
-        arguments are returned.
+        The question inside the innermost call to blame, and its finding. If no call contains a finding, the arguments
+        are returned.
     """
     unchanged = question, finding
     if depth == MAX_CALL_DEPTH or finding.row is None or question.rows[finding.row].op not in FUNCTION_OPS:

@@ -326,7 +326,7 @@ def explain_zero_of_operation(question: Question, row: int) -> Finding:
     operation = question.rows[row]
     mechanism = find_zero_mechanism(question, row)
     if operation.op in VARIANT_OF_POINT_OP:
-        # In a second derivative, blame the line of the activation, not that of its derivative.
+        # In a second derivative, blame the line of the activation, not the line of its derivative.
         site = question.rows[operation.inputs[-1]].site
         return Finding("zero_derivative", site, row, variant=VARIANT_OF_POINT_OP[operation.op])
     if operation.op in MIN_MAX_OPS and (finding := _explain_min_max_used_as_clip(question, operation)) is not None:
@@ -428,7 +428,7 @@ def does_product_underflow(question: Question, row: int, factors: Iterable[np.nd
 
 
 def find_cause_of_earlier_zero(question: Question, row: int) -> Finding | None:
-    """Find the relu or step that made a row's input zero, as in ``relu(x) ** 2``, or None if there is none."""
+    """Find the relu or step that made a row's input zero, as in ``relu(x) ** 2``, or None otherwise."""
     first_zero = row
     while zeros := [index for index in question.rows[first_zero].inputs if is_all_zero(question, index)]:
         first_zero = zeros[0]
@@ -461,7 +461,7 @@ def does_broadcast_cancel(question: Question, row: int) -> bool:
 def is_relu_inactive(question: Question, row: int) -> bool:
     """Return whether a relu yields zeros at all elements at which an adjoint arrived.
 
-    Otherwise, the value is at another limit, such as that of a relu6, an elu or a hard sigmoid.
+    Otherwise, the value is at another limit, such as the limit of a relu6, an elu or a hard sigmoid.
 
     Args:
         question: The question that contains the backward pass.

@@ -4,17 +4,17 @@ export type Num = number | string; // "nan", "inf" and "-inf" travel as strings:
 export type Nested = Num | boolean | Nested[];
 export type Kind = "source" | "variable" | "constant" | "operation";
 
-/** A value: a number, or an array of up to 64 elements in full, a larger one as statistics and a thumbnail. */
+/** A number or array. Arrays of more than 64 elements are reduced to statistics and a thumbnail. */
 export interface Value {
-  /** Optional. The value as NumPy prints it. */
+  /** Optional. The value as printed by NumPy. */
   text?: string;
-  /** Optional. The value as nested lists; absent above 64 elements, except for small images. */
+  /** Optional. The value as nested lists, if it has at most 64 elements or is a small image. */
   data?: Nested;
   /** Optional. min, max, mean, std, zeros and nans of a larger array. */
   stats?: { min: Num; max: Num; mean: Num; std: Num; zeros: number; nans: number };
-  /** Optional. The larger array averaged down to at most 32 x 32 elements. */
+  /** Optional. A larger array, averaged down to at most 32 x 32 elements. */
   thumb?: Num[][];
-  /** Optional. The width of one element of the thumbnail whose height is 1. */
+  /** Optional. The width of one thumbnail element, relative to a height of 1. */
   cell?: number;
 }
 
@@ -26,73 +26,73 @@ export interface Row {
   op: string;
   /** A short label, such as "×". */
   label: string;
-  /** The formula of the value, such as "x * y"; empty without one. */
+  /** The formula of the value, such as "x * y", or "". */
   formula: string;
-  /** The derivative rule of each input, such as "g * y"; empty without a formula. */
+  /** The derivative rule of each input, such as "g * y", or [] without a formula. */
   rule: string[];
-  /** The formula and the rules as a book prints them; empty without a formula. */
+  /** The formula and rules in textbook notation, or [] without a formula. */
   said: string[];
-  /** What sort of row it is. */
+  /** The kind of the row. */
   kind: Kind;
   /** A variable's name, or the Python name of a tensor if it is known. */
   name: string | null;
-  /** Which of the variable's states in this recording it is, counted from 0. */
+  /** The index of the variable's state in this recording, counted from 0. */
   version: number;
-  /** The rows that it was computed from. */
+  /** The rows that the row was computed from. */
   inputs: number[];
-  /** Optional. The arguments of an operation on arrays that a browser can compute again, such as {"axis": [0]}. */
+  /** Optional. The arguments of an array operation that a browser can recompute, such as {"axis": [0]}. */
   arguments?: Record<string, unknown>;
-  /** Optional. Which output of its call it is, counted from 0. */
+  /** Optional. The index of the row among the outputs of its call, counted from 0. */
   output?: number;
-  /** The first row of the call that computed it. */
+  /** The first row of the call that computed the row. */
   call: number;
   /** The dtype, such as "float32". */
   dtype: string;
   /** The shape. */
   shape: number[];
-  /** The value; None if the recording did not keep it. */
+  /** The value, or None if the recording did not keep it. */
   value: Value | null;
-  /** The derivative in the direction of forward mode; None without one, or if it is 0. */
+  /** The forward-mode derivative, or None if it is unknown or 0. */
   tangent: Value | null;
   /** Whether the recording has released the value. */
   released: boolean;
-  /** Whether it is a number in the program's text, which may be used in several places. */
+  /** Whether the row is a number literal, which may be used several times. */
   literal: boolean;
-  /** The line that created it. */
+  /** The line that created the row. */
   line: number | null;
-  /** Which operation of that line it is. */
+  /** The index of the operation on that line. */
   site: number;
-  /** The file, or the notebook's cell. */
+  /** The file or notebook cell. */
   file: string | null;
-  /** "recorded" or "ghost": it ran while a tape was open, but no tape recorded it. */
+  /** "recorded", or "ghost" if it ran while a tape was open but was not recorded. */
   status: "recorded" | "ghost";
-  /** "automatic", "explicit", "requires_grad" (PyTorch) or "argument" (JAX): why a gradient is followed to it. */
+  /** "automatic", "explicit", "requires_grad" (PyTorch) or "argument" (JAX): why the row is differentiated. */
   watched: "automatic" | "explicit" | "requires_grad" | "argument" | null;
   /** Why no gradient passes: stop_gradient, nondifferentiable, no_gradient_registered, integer or paused. */
   cut: string | null;
-  /** The tapes that recorded it. */
+  /** The tapes that recorded the row. */
   tapes: number[];
   /** The tape whose gradient() wrote this row on an outer tape. */
   by: number | null;
-  /** Optional. Of a row that a gradient wrote: the row below which it is drawn. */
+  /** Optional. The row below which a row written by a gradient is drawn. */
   below?: number;
-  /** The tf.name_scope or module, from the outside in. */
+  /** The name scopes or modules, the outermost first. */
   scope: string[];
 }
 
-/** What one edge of a step contributes to the adjoint of an input. */
+/** The contribution of one edge of a step to the adjoint of an input. */
 export interface SweepEdge {
   /** The input's row. */
   input: number;
-  /** Which input of the operation it is, counted from 0. */
+  /** The index of the input, counted from 0. */
   port: number;
   /** The local derivative of an elementwise operation. */
   local: Value | null;
-  /** Optional. Whether another framework sent something else than the rule says. */
+  /** Optional. Whether another framework sent a share that differs from the rule. */
   differs?: boolean;
   /** The share, in the input's shape. */
   product: Value;
-  /** The input's adjoint after the share was added. */
+  /** The input's adjoint after adding the share. */
   sum: Value;
 }
 
@@ -104,31 +104,31 @@ export interface OtherAdjoint {
   adjoint: Value;
 }
 
-/** A step of the sweep: it visits one row. */
+/** A step of the sweep, which visits one row. */
 export interface SweepStep {
   /** The row. */
   row: number;
-  /** Its complete adjoint. */
+  /** The row's complete adjoint. */
   adjoint: Value;
-  /** The shares that it sends to its inputs. */
+  /** The shares that the row sends to its inputs. */
   edges: SweepEdge[];
-  /** Optional. The adjoints of the other outputs of its call. */
+  /** Optional. The adjoints of the other outputs of the same call. */
   others?: OtherAdjoint[];
 }
 
-/** A sweep: the backward pass of the last gradient call, or the one from a target to sources. */
+/** A sweep, which is the backward pass of the last gradient call or from a target to sources. */
 export interface Sweep {
-  /** Optional. Which of a tape's sweeps it is; the pages of a long sweep name it. */
+  /** Optional. The number of the tape's sweep, which the pages of a long sweep refer to. */
   id?: number;
   /** The rows of the targets. */
   target: number[];
   /** The rows of the sources. */
   sources: number[];
-  /** The steps in their order, from the target back. */
+  /** The steps in order, from the target back. */
   steps: SweepStep[];
   /** The gradient of each source. */
   gradients: (Value | null)[];
-  /** The rows without steps: the sweep is long. */
+  /** The number of rows whose steps a long sweep does not contain. */
   rest: number;
 }
 
@@ -136,29 +136,29 @@ export interface Sweep {
 export interface Tape {
   /** The tape's number, counted from 0. */
   id: number;
-  /** Its Python name. */
+  /** The Python name. */
   name: string;
-  /** Whether it may be asked for several gradients. */
+  /** Whether the tape can compute several gradients. */
   persistent: boolean;
   /** "recording", "closed", "used" or "released". */
   state: "recording" | "closed" | "used" | "released";
-  /** The ranges of rows during which it recorded: [first, end]. */
+  /** The ranges of rows during which the tape recorded: [first, end]. */
   spans: [number, number][];
-  /** The memory that it still holds. */
+  /** The memory that the tape still holds, in bytes. */
   bytes: number;
 }
 
-/** Something that happened and is not a row: an assignment ("assign"), or a value that left the framework ("numpy"). */
+/** An event that is not a row: an assignment ("assign"), or a value that left the framework ("numpy"). */
 export interface TapeEvent {
-  /** What happened. */
+  /** The kind of event. */
   kind: string;
   /** Optional. The variable's name. */
   name?: string;
   /** Optional. The variable's row before an assignment. */
   from?: number;
-  /** Optional. Its row after the assignment. */
+  /** Optional. The variable's row after the assignment. */
   to?: number;
-  /** Optional. The row whose value left. */
+  /** Optional. The row whose value left the framework. */
   row?: number;
   /** Optional. The line. */
   line?: number | null;
@@ -166,9 +166,9 @@ export interface TapeEvent {
 
 /** A target of a gradient call. */
 export interface Target {
-  /** Its Python name. */
+  /** The Python name. */
   name: string | null;
-  /** Its row. */
+  /** The target's row. */
   row: number;
 }
 
@@ -180,31 +180,31 @@ export interface BlamedLine {
   line: number | null;
 }
 
-/** Where a gradient ends: a value left the framework and came back, or an edge that no gradient passes. */
+/** A point at which a gradient ends: a value that left the framework and came back, or an edge without a gradient. */
 export interface PathBreak {
   /** "left", "cut" (no gradient passes) or "zero" (the share is zero). */
   kind: "left" | "cut" | "zero";
-  /** The row that left, or the edge's input. */
+  /** The row whose value left, or the edge's input. */
   from: number;
-  /** The row as which it came back, -1 if the program's text does not tell; or the edge's row. */
+  /** The row of the returned value (-1 if unknown), or the edge's row. */
   to: number;
   /** The line. */
   line: number;
-  /** What is written there, such as "numpy()". */
+  /** The source text, such as "numpy()". */
   text: string;
 }
 
 /** A source of a gradient call, and its gradient. */
 export interface Source {
-  /** Its Python name. */
+  /** The Python name. */
   name: string | null;
-  /** Its states that an adjoint reached. */
+  /** The states of the source that an adjoint reached. */
   rows: number[];
   /** The adjoint of each state. */
   parts: (Value | null)[];
-  /** Their sum, which the call returned. */
+  /** The sum of these adjoints, which the call returned. */
   gradient: Value | null;
-  /** The last row that stands for the source, or -1 without such a row. */
+  /** The last row that represents the source, or -1 otherwise. */
   at: number;
   /** Why the gradient is None or zero. */
   reason: string | null;
@@ -212,41 +212,41 @@ export interface Source {
   why?: BlamedLine | null;
   /** Optional. The row to blame. */
   blame?: number | null;
-  /** Optional. What the variable holds now, after the optimizer's step. */
+  /** Optional. The variable's current value, after the optimizer step. */
   now?: Value | null;
-  /** Optional. How often it was assigned after its last state on the tape. */
+  /** Optional. The number of assignments after the last state on the tape. */
   assigned?: number;
 }
 
-/** Something that is wrong, shown above the picture. */
+/** A problem, shown above the picture. */
 export interface Alarm {
   /** gradient, value, none, zero, state or broadcast. */
   kind: string;
-  /** One line. */
+  /** A one-line title. */
   title: string;
   /** The explanation. */
   text: string;
-  /** The row, or -1 without a row. */
+  /** The row, or -1. */
   row: number;
   /** The line. */
   line: number | null;
-  /** Whether the row's step of the sweep shows it. */
+  /** Whether the problem is visible in the row's step of the sweep. */
   back: boolean;
 }
 
-/** What a gradient call returned. */
+/** The result of a gradient call. */
 export interface Result {
   /** The targets. */
   target: Target[];
   /** The sources with their gradients. */
   sources: Source[];
-  /** How many further sources are not listed. */
+  /** The number of further sources, which are not listed. */
   more: number;
-  /** Whether the sweep could be repeated; a long one is not. */
+  /** Whether the sweep was repeated, which is not done for long sweeps. */
   known: boolean;
-  /** Whether this call's sweep is the snapshot's. */
+  /** Whether the snapshot contains this call's sweep. */
   shown: boolean;
-  /** Optional. Which call it was, unless `gradient`: "jacobian", "backward", ... */
+  /** Optional. The kind of call, if it is not `gradient`: "jacobian", "backward", ... */
   call?: string;
   /** Optional. The element of a Jacobian's target whose sweep is shown. */
   element?: number[];
@@ -254,63 +254,63 @@ export interface Result {
   sweep?: Sweep;
 }
 
-/** The rows inside of a call of a tf.function. */
+/** The rows inside a tf.function call. */
 export interface Inside {
   /** The call's row. */
   row: number;
   /** The function's name. */
   name: string;
-  /** The rows inside with this call's values, and the sweep through them. */
+  /** The inside rows with this call's values, and the sweep through them. */
   snapshot: Snapshot;
 }
 
-/** Where two compared tapes begin to differ. */
+/** The first difference between two compared tapes. */
 export interface Difference {
-  /** The first row that is another one in the other tape. */
+  /** The first row that differs from the other tape. */
   row: number;
   /** The difference in words. */
   text: string;
-  /** Optional. The rows that have other values. */
+  /** Optional. The rows whose values differ. */
   rows?: number[];
 }
 
-/** A snapshot, or a live picture's change of one. */
+/** A snapshot, or an update of a live picture's snapshot. */
 export interface Snapshot {
   /** The version of this format. */
   version: 1;
-  /** The recording's identity; a picture forgets everything if it changes. */
+  /** The recording's identity. If it changes, a picture starts over. */
   record: string;
-  /** The number of the first row in `rows`; more than 0 in a change. */
+  /** The number of the first row in `rows`, which is greater than 0 in an update. */
   first: number;
-  /** Optional. How many rows the recording has, which may be more than `rows`. */
+  /** Optional. The number of rows in the recording, which may exceed those in `rows`. */
   total?: number;
   /** The rows in order. */
   rows: Row[];
-  /** Optional. Parts of earlier rows that have changed since they were sent. */
+  /** Optional. The changed fields of rows sent earlier. */
   changed?: (Partial<Row> & { row: number })[];
-  /** Assignments, and values that left. */
+  /** Assignments, and values that left the framework. */
   events: TapeEvent[];
   /** The tapes that share the recording. */
   tapes: Tape[];
-  /** Optional. The text of the files and cells that the rows come from. */
+  /** Optional. The texts of the files and cells that the rows come from. */
   sources_text?: Record<string, string>;
-  /** Optional. The sweep to step through; absent from a change that keeps it. */
+  /** Optional. The sweep to step through, if it has changed. */
   sweep?: Sweep | null;
-  /** Optional. The last gradient calls; they travel with the sweep. */
+  /** Optional. The last gradient calls, which are sent with the sweep. */
   results?: Result[];
-  /** Optional. What is wrong, the gravest first; they travel with the sweep. */
+  /** Optional. Problems, the most serious first, which are sent with the sweep. */
   alarms?: Alarm[];
-  /** Optional. Where a gradient ends; they travel with the sweep. */
+  /** Optional. The points at which a gradient ends, sent with the sweep. */
   torn?: PathBreak[];
-  /** Optional. Of a figure: the rows that `explain` blames. */
+  /** Optional. The rows that `explain` blames, in a figure. */
   broken?: number[];
-  /** Optional. In a comparison: where the tapes begin to differ. */
+  /** Optional. The first difference between the tapes, in a comparison. */
   differs?: Difference;
-  /** Optional. In a comparison: views with the same name step together. */
+  /** Optional. A name shared by views that step together, in a comparison. */
   linked?: string;
-  /** Optional. The rows inside of calls of functions; absent from a change. */
+  /** Optional. The rows inside function calls, absent from updates. */
   insides?: Inside[];
-  /** Optional. The view's words in another language. */
+  /** Optional. The view's texts in another language. */
   texts?: Record<string, string>;
   /** Optional. The address at which the program can be edited and run. */
   playground?: string;
