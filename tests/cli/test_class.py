@@ -90,7 +90,7 @@ def test_the_terminal_shows_learners_and_exercises(three):
     text = run_class_command(three)
     count = len(collect_exercises("01"))
     assert re.search(rf"^bob +1/{count} +1 +0 +3 +0\s*$", text, re.MULTILINE)
-    assert re.search(r"^01\.1 +1 +1 +1 +0 +2 +0 +8\.0 \(2x\) 8 is y itself, .{50}", text, re.MULTILINE)
+    assert re.search(r"^01\.1 +1 +1 +1 +0 +2 +0 +8\.0 \(2x\) 8 is y itself\. .{50}", text, re.MULTILINE)
     assert text.rstrip().endswith(f"3 learners, 1 lesson, {count} exercises: {100 // count}% solved.")
 
 
