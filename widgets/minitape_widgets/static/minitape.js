@@ -1,4 +1,4 @@
-/* minitape element, source af1ab32099dedfa9 */
+/* minitape element, source 7574ff6fcbbde077 */
 /* With gifenc:
 The MIT License (MIT)
 Copyright (c) 2017 Matt DesLauriers

@@ -1,4 +1,4 @@
-/* minitape TapeView, source 42b656f81b95613f */
+/* minitape TapeView, source 9eeec5b3f87ebcd2 */
 /* With gifenc:
 The MIT License (MIT)
 Copyright (c) 2017 Matt DesLauriers
