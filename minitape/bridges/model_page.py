@@ -73,6 +73,22 @@ def _compute_norm(array: np.ndarray) -> float:
         return float(np.linalg.norm(array))
 
 
+class PageGroup(NamedTuple):
+    """The sources on a page that share one explanation.
+
+    Attributes:
+        names: The names of the sources.
+        heading: A sentence that names them and says what became of their gradients.
+        role: "problem", "untrained" if the program deliberately does not train them, or "healthy".
+        explanation: The explanation that they share.
+    """
+
+    names: list[str]
+    heading: str
+    role: str
+    explanation: Explanation
+
+
 class ModelPage(ExplanationPage, dict[str, Explanation]):
     """A dictionary of explanations for a model's sources, keyed by name. It prints as a page.
 
@@ -127,31 +143,55 @@ class ModelPage(ExplanationPage, dict[str, Explanation]):
             for name, explanation in self.items()
         ]
 
+    def list_groups(self, has_numbers: bool = True) -> list[PageGroup]:
+        """Return the groups of sources that share one explanation, worst first.
+
+        Args:
+            has_numbers: Whether the headings contain the statistics of the gradients.
+        """
+        groups = []
+        for names in self.group_names_by_explanation():
+            heading, role = self._describe_group(names, self._format_numbers(names) if has_numbers else "")
+            groups.append(PageGroup(names, heading, role, self[names[0]]))
+        return groups
+
+    def _format_numbers(self, names: list[str]) -> str:
+        numbers = format_number_ranges(
+            [explanation.numbers for name in names if (explanation := self[name]).numbers is not None]
+        )
+        return fill(": {numbers}", numbers=numbers) if numbers else ""
+
+    def _describe_group(self, names: list[str], numbers_text: str) -> tuple[str, str]:
+        """Return the heading and the role of a group.
+
+        Args:
+            names: The names of its sources.
+            numbers_text: The statistics of its gradients, or "".
+        """
+        first = self[names[0]]
+        names_text = fill("{names} ({n} of {all})", names=join_parameter_names(names), n=len(names), all=len(self))
+        if self.is_all_frozen:
+            return fill("All is frozen: {which}.", which=names_text), "problem"
+        if first.intended and first.kind == "unused":
+            heading = fill("Not used in the recorded steps, as a condition chose: {which}.", which=names_text)
+            return heading, "untrained"
+        if first.intended and not first.connected:
+            place = "" if first.line is None else fill(", ") + format_place(first.filename, first.line)
+            return fill("Frozen: {which}{place}.", which=names_text, place=place), "untrained"
+        if first.intended and first.kind == "connected":
+            heading = fill("Not trained: {which}. The program asks for no gradient of it.", which=names_text)
+            return heading, "untrained"
+        if not is_problem(first):
+            return fill("Healthy: {which}{numbers}.", which=names_text, numbers=numbers_text), "healthy"
+        if first.connected:
+            return fill("A gradient for {which}{numbers}.", which=names_text, numbers=numbers_text), "problem"
+        return fill("No gradient for {which}.", which=names_text), "problem"
+
     def _iter_paragraphs(self, show: Any) -> Iterator[tuple[str, str]]:
         if not self:
             yield fill("The block used no parameters."), ""
-        for names in self.group_names_by_explanation():
-            first = self[names[0]]
-            names_text = fill("{names} ({n} of {all})", names=join_parameter_names(names), n=len(names), all=len(self))
-            numbers = format_number_ranges(
-                [explanation.numbers for name in names if (explanation := self[name]).numbers is not None]
-            )
-            numbers_text = fill(": {numbers}", numbers=numbers) if numbers else ""
-            if self.is_all_frozen:
-                yield fill("All is frozen: {which}.", which=names_text), show(first)
-            elif first.intended and first.kind == "unused":
-                yield fill("Not used in the recorded steps, as a condition chose: {which}.", which=names_text), ""
-            elif first.intended and not first.connected:
-                place = "" if first.line is None else fill(", ") + format_place(first.filename, first.line)
-                yield fill("Frozen: {which}{place}.", which=names_text, place=place), ""
-            elif first.intended and first.kind == "connected":
-                yield fill("Not trained: {which}. The program asks for no gradient of it.", which=names_text), ""
-            elif not is_problem(first):
-                yield fill("Healthy: {which}{numbers}.", which=names_text, numbers=numbers_text), ""
-            elif first.connected:
-                yield fill("A gradient for {which}{numbers}.", which=names_text, numbers=numbers_text), show(first)
-            else:
-                yield fill("No gradient for {which}.", which=names_text), show(first)
+        for group in self.list_groups():
+            yield group.heading, show(group.explanation) if group.role == "problem" else ""
 
 
 class SourceExplanations(list[Explanation]):

@@ -9,8 +9,10 @@ from typing import Any, NamedTuple
 
 from ...explain.caller import format_place
 from ...explain.explanation import Explanation
+from ...explain.fixes.answer_fixes import format_fix_sentence
+from ...explain.fixes.fault_site import Fix
 from ...explain.translated_sentences import fill
-from ..model_page import ModelPage, is_problem, join_parameter_names
+from ..model_page import ModelPage
 
 
 class ProblemGroup(NamedTuple):
@@ -58,25 +60,11 @@ class ProblemGroup(NamedTuple):
         if self.fix:
             lines.append("  " + fill("Fix: {fix}", fix=self.fix))
         if self.patch and self.is_patch_offered:
-            lines.append("  " + describe_patch(self.patch_line or self.line, self.patch))
+            lines.append("  " + format_fix_sentence(Fix(self.patch_line or self.line or 0, self.patch)))
         if self.trial:
             lines.append(f"  {self.trial}")
         lines += ["  " + fill("Also: {text}", text=text) for text in self.further]
         return "\n".join(lines)
-
-
-def describe_patch(line: int | None, patch: str) -> str:
-    """Return a patch as a sentence.
-
-    Args:
-        line: The line that the patch replaces.
-        patch: The corrected line.
-
-    >>> describe_patch(3, "y = x")
-    'Line 3 should be `y = x`.'
-    """
-    code = fill("` and then `").join(part.strip() for part in patch.split("\n"))
-    return fill("{lines} should be `{code}`.", lines=fill("line {line}", line=line).capitalize(), code=code)
 
 
 def build_problem_group(explanation: Explanation, names: list[str], heading: str = "") -> ProblemGroup:
@@ -89,7 +77,7 @@ def build_problem_group(explanation: Explanation, names: list[str], heading: str
     """
     fix, patch = explanation.fix, explanation.patch
     if patch:
-        sentence = describe_patch(explanation.patch_line or explanation.line, patch)
+        sentence = format_fix_sentence(Fix(explanation.patch_line or explanation.line or 0, patch))
         fix = fix.removesuffix(sentence).rstrip() if fix.endswith(sentence) else fix
     further = [other.message for other in explanation.others if other.message not in explanation.message]
     return ProblemGroup(
@@ -114,18 +102,11 @@ def list_problem_groups(page: ModelPage) -> list[ProblemGroup]:
     Args:
         page: The explanations of the parameters.
     """
-    groups = []
-    for names in page.group_names_by_explanation():
-        first = page[names[0]]
-        if is_problem(first) or page.is_all_frozen:
-            names_text = fill("{names} ({n} of {all})", names=join_parameter_names(names), n=len(names), all=len(page))
-            heading = fill("A gradient for {which}.", which=names_text)
-            if page.is_all_frozen:
-                heading = fill("All is frozen: {which}.", which=names_text)
-            elif not first.connected:
-                heading = fill("No gradient for {which}.", which=names_text)
-            groups.append(build_problem_group(first, names, heading))
-    return groups
+    return [
+        build_problem_group(group.explanation, group.names, group.heading)
+        for group in page.list_groups(has_numbers=False)
+        if group.role == "problem"
+    ]
 
 
 def list_frozen_sentences(page: ModelPage) -> list[str]:
@@ -134,20 +115,7 @@ def list_frozen_sentences(page: ModelPage) -> list[str]:
     Args:
         page: The explanations of the parameters.
     """
-    sentences = []
-    for names in page.group_names_by_explanation():
-        first = page[names[0]]
-        names_text = fill("{names} ({n} of {all})", names=join_parameter_names(names), n=len(names), all=len(page))
-        if page.is_all_frozen or is_problem(first) or not first.intended:
-            continue
-        if first.kind == "unused":
-            sentences.append(fill("Not used in the recorded steps, as a condition chose: {which}.", which=names_text))
-        elif not first.connected:
-            place = "" if first.line is None else fill(", ") + format_place(first.filename, first.line)
-            sentences.append(fill("Frozen: {which}{place}.", which=names_text, place=place))
-        elif first.kind == "connected":
-            sentences.append(fill("Not trained: {which}. The program asks for no gradient of it.", which=names_text))
-    return sentences
+    return [group.heading for group in page.list_groups(has_numbers=False) if group.role == "untrained"]
 
 
 def restore_problem_group(fields: Mapping[str, Any]) -> ProblemGroup:  # The fields are JSON.

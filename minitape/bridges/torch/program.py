@@ -335,6 +335,11 @@ class WatchedProgram:
             groups: The problems of the first steps.
         """
         accounts = self.watch.accounts
+        page_names = {key: name for name, key in self._keys_by_name.items()}
+
+        def find_name(key: int) -> str:
+            return page_names.get(key) or self.watch.find_name(key) or "?"
+
         blamed = find_blamed_names([*groups, *report.anomaly_problems])
         accused = {key for name, key in self._keys_by_name.items() if name in blamed}
         report.problems = [group for group in groups if group.kind != "nonfinite"]
@@ -342,7 +347,7 @@ class WatchedProgram:
             new_keys = finding.keys - accused
             if new_keys or not finding.keys:
                 accused |= new_keys
-                names = sorted(map(self._find_name, new_keys))
+                names = sorted(map(find_name, new_keys))
                 report.problems.append(
                     build_problem_group(finding.to_explanation("torch"), names, _format_heading(names))
                 )
@@ -352,7 +357,7 @@ class WatchedProgram:
         if not accounts.passes and self.watch.gradient_calls and not report.error:
             report.summary = _summarize_gradient_calls(report.page, self.watch.gradient_calls, is_well)
         else:
-            report.summary = summarize_run(accounts, self._find_name, accused, is_well)
+            report.summary = summarize_run(accounts, find_name, accused, is_well)
 
     def _try_patches(self, report: RunReport) -> None:
         """Try the patch for each problem in copies that run the program from its start.
@@ -391,11 +396,6 @@ class WatchedProgram:
             return None
         answer = self._start_copy.send_request(fields | {"seconds": 2 * MAX_TRIAL_SECONDS})
         return None if answer is None or answer.get("stopped_by") else answer
-
-    def _find_name(self, key: int) -> str:
-        """Return a parameter's name, preferring the name on the page about the first steps."""
-        page_names = {page_key: name for name, page_key in self._keys_by_name.items()}
-        return page_names.get(key) or self.watch.find_name(key) or "?"
 
     def _explain_error(self, recording: Any, error: BaseException) -> ProblemGroup | None:
         """Explain the error that ended the program if autograd raised it.
