@@ -10,13 +10,10 @@ stand beside each other as in the repository, so that their links hold in both p
 from __future__ import annotations
 
 import argparse
-import contextlib
-import os
 import re
 import shutil
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -43,9 +40,7 @@ from minitape.cli.site import (  # noqa: E402
     format_toctree,
     get_extra_folder,
 )
-from minitape.common.translation import ENGLISH  # noqa: E402
-from minitape_widgets import TapeView  # noqa: E402
-from minitape_widgets.lesson_views import write_view_for_frame  # noqa: E402
+from minitape.common.translation import ENGLISH, use_language  # noqa: E402
 
 PAGES = """
     README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md deploy/TEACHERS.md deploy/jupyterhub/TEACHERS.md
@@ -96,7 +91,7 @@ def main() -> int:
         write_lite_site(html_folder / LITE_FOLDER, codes, offline=True, pyodide_folder=options.pyodide)
     editions = []
     for code in codes:
-        with speak_language(code):
+        with use_language(code):
             editions.append(build_edition(code, options.lite))
     is_built = build_html_pages(editions, BUILD, html_folder, copy_files_beside_pages)
     problems = (
@@ -111,20 +106,6 @@ def main() -> int:
             f"{time.monotonic() - start_time:.0f} s"
         )
     return 1 if problems else 0
-
-
-@contextlib.contextmanager
-def speak_language(language_code: str) -> Iterator[None]:
-    """Make pictures and messages speak a language inside the block."""
-    previous_code = os.environ.get("MINITAPE_LANGUAGE")
-    os.environ["MINITAPE_LANGUAGE"] = language_code
-    try:
-        yield
-    finally:
-        if previous_code is None:
-            del os.environ["MINITAPE_LANGUAGE"]
-        else:
-            os.environ["MINITAPE_LANGUAGE"] = previous_code
 
 
 def build_edition(language_code: str, has_lite: bool) -> Edition:
@@ -228,9 +209,9 @@ def build_front_page(readme_text: str, playground_url: str, extra_folder: Path) 
     if playground_url:
         picture_html = f'<iframe class="playground" src="{playground_url}" title="minitape"></iframe>'
     else:
-        namespace: dict[str, object] = {"TapeView": TapeView}
+        namespace: dict[str, object] = {}
         page_programs.run_program(FIRST_PROGRAM, namespace)
-        write_view_for_frame(eval("TapeView(tape)", namespace), extra_folder / "views" / "front.html")
+        page_programs.write_picture("tape", namespace, extra_folder / "views" / "front.html")
         picture_html = '<iframe class="tapeview" src="views/front.html" title="minitape"></iframe>'
     title, *links, tagline = readme_text[: front_match.start()].strip().split("\n\n")
     return "\n\n".join(

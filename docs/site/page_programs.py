@@ -13,6 +13,8 @@ import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from minitape.cli.lesson_pages import VIEW_TEMPLATE
+
 PROGRAM_FILE = "program.py"
 PICTURE_COMMENT = re.compile(r"^<!-- picture: (\w+) -->$", re.MULTILINE)
 PROGRAM_BLOCK = re.compile(
@@ -63,6 +65,22 @@ def run_program(code: str, namespace: dict[str, Any]) -> str:
     return printed.getvalue()
 
 
+def write_picture(tape_name: str, namespace: dict[str, Any], target_path: Path) -> None:
+    """Write the live picture of a program's tape as a page for a frame.
+
+    Args:
+        tape_name: The variable that holds the tape.
+        namespace: The program's variables. The picture takes the names of values from them.
+        target_path: The file to write.
+    """
+    from minitape_widgets import TapeView
+    from minitape_widgets.lesson_views import write_view_for_frame
+
+    # The view looks for names in the code that makes it.
+    view = eval(f"TapeView({tape_name})", namespace | {"TapeView": TapeView})
+    write_view_for_frame(view, target_path)
+
+
 def embed_pictures(page_text: str, views_folder: Path, views_url: str) -> str:
     """Replace each picture comment of a page with the live picture that it asks for.
 
@@ -74,19 +92,12 @@ def embed_pictures(page_text: str, views_folder: Path, views_url: str) -> str:
     Returns:
         The page with a frame for each picture.
     """
-    from minitape_widgets import TapeView
-    from minitape_widgets.lesson_views import write_view_for_frame
-
-    namespace: dict[str, Any] = {"TapeView": TapeView}
+    namespace: dict[str, Any] = {}
     frames = []
     for number, program in enumerate(find_programs(page_text)):
         run_program(program.code, namespace)
         if program.tape_name:
-            # The view takes the names of variables from the code that makes it.
-            view = eval(f"TapeView({program.tape_name})", namespace)
-            write_view_for_frame(view, views_folder / f"{number}.html")
-            frames.append(
-                f'<iframe class="tapeview" src="{views_url}/{number}.html" loading="lazy" title="minitape"></iframe>'
-            )
+            write_picture(program.tape_name, namespace, views_folder / f"{number}.html")
+            frames.append(VIEW_TEMPLATE.format(view=f"{views_url}/{number}.html", title="minitape"))
     remaining_frames = iter(frames)
     return PICTURE_COMMENT.sub(lambda comment: next(remaining_frames), page_text)

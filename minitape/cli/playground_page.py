@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
 from ..common.atomic_write import write_file
 from ..common.read_data import read_json, read_text
-from ..common.translation import ENGLISH, LANGUAGE_VARIABLES, load_translations
+from ..common.translation import ENGLISH, load_translations, use_language
 from ..engine.hooks import hooks
 from .browser_python import LOCK_FILE, PLAYGROUND_PACKAGES, list_core_file_urls
 
@@ -123,20 +121,9 @@ def build_playground_example(program_path: Path, language_code: str = ENGLISH) -
     program = read_text(program_path)
     for english, translated in load_translations(PAGE_DOMAIN, language_code).items():
         program = program.replace(f"# {english}\n", f"# {translated}\n")
-    with _use_language(language_code):
+    with use_language(language_code):
         snapshot = hooks.snapshot_program(program)
     return {"title": program.partition("\n")[0].lstrip("# "), "program": program, "snapshot": snapshot}
-
-
-@contextmanager
-def _use_language(language_code: str) -> Iterator[None]:
-    """Set the language of all messages while the block runs."""
-    previous_language = os.environ.get(LANGUAGE_VARIABLES[0], "")
-    os.environ[LANGUAGE_VARIABLES[0]] = language_code
-    try:
-        yield
-    finally:
-        os.environ[LANGUAGE_VARIABLES[0]] = previous_language
 
 
 def _dump_inert_json(value: object) -> str:

@@ -24,7 +24,8 @@ import json
 import os
 import re
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from .read_data import MAX_NOTEBOOK_SIZE, read_json, read_text
@@ -195,6 +196,21 @@ _FULL_WIDTH_SIGNS = "，。：；？！、（）"
 _SUPERFLUOUS_SPACE = re.compile(
     rf"(?<=[{_FULL_WIDTH_SIGNS}]) | (?=[{_FULL_WIDTH_SIGNS}])|(?<=[\u4e00-\u9fff]) (?=[\u4e00-\u9fff])"
 )
+
+
+@contextmanager
+def use_language(language_code: str) -> Iterator[None]:
+    """Set the language of all messages while the block runs.
+
+    Args:
+        language_code: The code, such as "zh".
+    """
+    previous_code = os.environ.get(LANGUAGE_VARIABLES[0], "")
+    os.environ[LANGUAGE_VARIABLES[0]] = language_code
+    try:
+        yield
+    finally:
+        os.environ[LANGUAGE_VARIABLES[0]] = previous_code
 
 
 def join_sentences(*sentences: str) -> str:

@@ -1,8 +1,9 @@
 """The question pages: each program prints what its page says, and each page is listed, in both languages."""
 
-import importlib.util
 import re
+import runpy
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -12,15 +13,7 @@ PAGES = sorted(path for path in QUESTIONS.glob("*.md") if not path.name.startswi
 ENGLISH_PAGES = [page for page in PAGES if not page.name.endswith(".zh.md")]
 
 
-def load_page_programs():
-    script = ROOT / "docs" / "site" / "page_programs.py"
-    specification = importlib.util.spec_from_file_location("page_programs", script)
-    module = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
-    return module
-
-
-PAGE_PROGRAMS = load_page_programs()
+PAGE_PROGRAMS = SimpleNamespace(**runpy.run_path(str(ROOT / "docs" / "site" / "page_programs.py")))
 
 
 def read_page(page):
