@@ -3,7 +3,7 @@
     python -m tests.build_lessons            # all
     python -m tests.build_lessons 04 12      # some
 
-The sources are the Markdown files of ``minitape/course/lessons``, whose form CONTRIBUTING.md describes. A cell that is
+The sources are the Markdown files of ``minitape/course/lessons``, whose form docs/lessons.md describes. A cell that is
 unchanged keeps its id and its outputs. The cells to run are listed; ``minitape save`` runs them.
 """
 

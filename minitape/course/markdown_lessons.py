@@ -1,7 +1,7 @@
 """Read a lesson from its one source, a Markdown file in ``lessons``.
 
 The file has everything that a learner reads: the cells of the notebook, the replies to predictions, the hints of
-exercises and the replies to wrong answers. CONTRIBUTING.md describes its form. Python that exercises need, such as the
+exercises and the replies to wrong answers. docs/lessons.md describes its form. Python that exercises need, such as the
 expected functions, is in ``lesson_NN.py``, which names the sentences that it uses.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, NoReturn
@@ -332,11 +332,8 @@ class _Parser:
         return not has_text and bool(self.lesson.cells) and self.lesson.cells[-1].kind == "code"
 
     def _add_quoted_output(self) -> None:
-        last_cell = self.lesson.cells[-1]
         output = "\n".join(self._take_fence())
-        self.lesson.cells[-1] = SourceCell(
-            last_cell.kind, last_cell.source, last_cell.marks, last_cell.id, output, last_cell.line
-        )
+        self.lesson.cells[-1] = replace(self.lesson.cells[-1], quoted_output=output)
 
     def _add_solution(self) -> None:
         """Add the folded solution of an exercise; the line with an arrow says why it is right."""

@@ -98,7 +98,7 @@ class _Alignment:
             The row of each tape, or None if it has none, and the rows that come next, from these on.
         """
         own_rows, other_rows = ([row for row in snapshot["rows"] if row["inputs"]] for snapshot in self.snapshots)
-        own_keys, other_keys = ([(row["op"], row["label"]) for row in rows] for rows in (own_rows, other_rows))
+        own_keys, other_keys = ([_get_operation(row) for row in rows] for rows in (own_rows, other_rows))
         start = next(
             (
                 position
@@ -127,15 +127,7 @@ class _Alignment:
 
     def compare_rows(self, own_row: RowFields | None, other_row: RowFields | None, next_rows: RowPair) -> None:
         """Compare two matching operations, and note a difference if one is missing or they are not alike."""
-        if (
-            own_row is None
-            or other_row is None
-            or (own_row["op"], own_row["label"])
-            != (
-                other_row["op"],
-                other_row["label"],
-            )
-        ):
+        if own_row is None or other_row is None or _get_operation(own_row) != _get_operation(other_row):
             self.note("operation", own_row, other_row, next_rows)
             return
         self.partners[own_row["row"]] = other_row["row"]
@@ -249,6 +241,11 @@ class _Alignment:
                 )
                 return TapeDifference("adjoint", rows, numbers, (here, there), ([], []))
         return None
+
+
+def _get_operation(row: RowFields) -> tuple[str, str]:
+    """Return what a row computes, apart from its inputs."""
+    return row["op"], row["label"]
 
 
 def _is_same_value(own_value: ValueFields | None, other_value: ValueFields | None) -> bool:
