@@ -44,7 +44,9 @@ from minitape.common.translation import ENGLISH, use_language  # noqa: E402
 
 PAGES = """
     README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md deploy/TEACHERS.md deploy/jupyterhub/TEACHERS.md
-    docs/tapeview.md docs/explorables.md docs/explain.md docs/causes.md docs/explain_inside.md docs/bridges.md
+    docs/tapeview.md docs/tapeview_reading.md docs/tapeview_explore.md docs/tapeview_large.md docs/tapeview_saving.md
+    docs/tapeview_keys.md docs/explorables.md docs/explain.md docs/explain_model.md docs/explain_program.md
+    docs/explain_loop.md docs/explain_answers.md docs/causes.md docs/explain_inside.md docs/bridges.md
     docs/engine.md docs/engine_speed.md docs/functions.md docs/lessons.md docs/snapshot.md docs/vocabulary.md
     docs/names.md docs/speed.md docs/elsewhere.md docs/trust.md docs/questions/index.md
 """.split()
@@ -150,9 +152,16 @@ def build_edition(language_code: str, has_lite: bool) -> Edition:
             format_toctree(
                 "Guides",
                 "docs/questions/index",
-                "docs/tapeview",
-                "docs/explorables",
                 "docs/explain",
+                "docs/explain_model",
+                "docs/explain_program",
+                "docs/explain_loop",
+                "docs/tapeview",
+                "docs/tapeview_reading",
+                "docs/tapeview_explore",
+                "docs/tapeview_large",
+                "docs/tapeview_saving",
+                "docs/explorables",
                 "docs/explain_inside",
                 "docs/bridges",
                 "docs/engine",
@@ -162,7 +171,9 @@ def build_edition(language_code: str, has_lite: bool) -> Edition:
                 "docs/elsewhere",
             ),
             format_toctree("Teaching", "docs/lessons", "deploy/TEACHERS", "deploy/jupyterhub/TEACHERS"),
-            format_toctree("Reference", "api/index", "docs/causes", "docs/snapshot"),
+            format_toctree(
+                "Reference", "api/index", "docs/causes", "docs/explain_answers", "docs/tapeview_keys", "docs/snapshot"
+            ),
             format_toctree(
                 "The project", "CHANGELOG", "CONTRIBUTING", "docs/vocabulary", "SECURITY", "docs/speed", "docs/trust"
             ),

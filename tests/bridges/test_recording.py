@@ -23,9 +23,10 @@ DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "bridges.md").read_text(encoding="utf-8")
 ASKED = [
     (code, *case)
-    for code, page in (("en", "explain.md"), ("zh", "explain.zh.md"))
+    for code, end in (("en", ".md"), ("zh", ".zh.md"))
+    for page in ("explain", "explain_loop", "explain_model")
     for case in re.findall(
-        r"```python\n(.*?)```\n\n```text\n(.*?)```", (DOCS / page).read_text(encoding="utf-8"), re.DOTALL
+        r"```python\n(.*?)```\n\n```text\n(.*?)```", (DOCS / f"{page}{end}").read_text(encoding="utf-8"), re.DOTALL
     )
 ]
 

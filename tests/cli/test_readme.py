@@ -104,7 +104,11 @@ def test_every_dependency_has_its_reason(repository):
 
 
 BLOCK = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
-BOTH = ("README", "docs/tapeview", "docs/explain")
+BOTH = (
+    "README",
+    *(f"docs/tapeview{part}" for part in ("", "_reading", "_explore", "_large", "_saving", "_keys")),
+    *(f"docs/explain{part}" for part in ("", "_model", "_program", "_loop", "_answers")),
+)
 
 
 def list_programs(text):
@@ -137,10 +141,16 @@ def test_a_page_in_chinese_says_what_the_english_one_says(page, repository):
 
 
 PAGES = (
-    *(f"{page}.zh.md" for page in BOTH), "README.md", "CONTRIBUTING.md", "docs/engine.md", "docs/functions.md",
-    "docs/explain.md", "docs/tapeview.md", "docs/bridges.md", "docs/speed.md", "docs/elsewhere.md",
-    "deploy/TEACHERS.md", "deploy/jupyterhub/TEACHERS.md",
+    *(f"{page}{end}" for page in BOTH for end in (".md", ".zh.md")), "CONTRIBUTING.md", "docs/engine.md",
+    "docs/functions.md", "docs/bridges.md", "docs/speed.md", "docs/elsewhere.md", "deploy/TEACHERS.md",
+    "deploy/jupyterhub/TEACHERS.md",
 )  # fmt: skip
+MOST_WORDS = 1200
+
+
+@pytest.mark.parametrize("page", BOTH[1:])
+def test_a_page_with_one_job_is_short(page, repository):
+    assert len((repository / f"{page}.md").read_text(encoding="utf-8").split()) <= MOST_WORDS
 
 
 @pytest.mark.parametrize("page", PAGES)
