@@ -8,7 +8,6 @@ view, whose "export" menu can also draw single steps.
 from __future__ import annotations
 
 import base64
-import json
 import sys
 from functools import cached_property
 from html import escape
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING
 from ..common.atomic_write import write_file
 from .expressions import format_row_title
 from .figure import MAX_PORTS, Figure
+from .graph import build_digraph, build_dot_text, render_digraph
 from .picture_texts import translate
 from .reader import collect_namespaces
 from .snapshots import build_snapshot
@@ -27,6 +27,8 @@ from .tikz import convert_to_tikz
 from .truncation import join_first_items, replace_unprintable
 
 if TYPE_CHECKING:
+    import graphviz
+
     from ..engine.backward.tape import GradientTape
     from ..engine.types import Structure
     from .snapshot_types import RowFields, Snapshot, SourceFields, ValueFields
@@ -45,7 +47,8 @@ def draw(tape: GradientTape, target: Structure = None, sources: Structure = None
         sources: The sources of the gradient, in any nested structure.
 
     Returns:
-        The picture. ``save(path)`` writes it to a file, ``svg`` is its SVG text, and ``source`` is its DOT text.
+        The picture. ``save(path)`` writes it to a file, ``svg`` is its SVG text, ``source`` is its DOT text, and
+        ``graph()`` is a ``graphviz.Digraph``.
 
     Raises:
         TypeError: If ``tape`` is not a GradientTape.
@@ -92,35 +95,52 @@ class Picture:
 
     @property
     def source(self) -> str:
-        """The graph as DOT text for Graphviz, in which edges that pass no gradient are dashed."""
-        lines = ["digraph tape {", "rankdir=LR", 'node [shape=box style=rounded fontname="Helvetica"]']
-        for row in self.snapshot["rows"]:
-            text = json.dumps(_describe_node_row(row, None, None, False))
-            style = " [style=dashed]" if row["cut"] else ""
-            lines += [
-                f"{row['row']} [label={text}]",
-                *(f"{input_row} -> {row['row']}{style}" for input_row in row["inputs"]),
-            ]
-        return "\n".join([*lines, "}", ""])
+        """The graph as DOT text, for Graphviz. It needs no other package.
+
+        An edge that no gradient passes is dashed, and an edge in the color of derivatives names each share.
+        """
+        return build_dot_text(self.figure)
+
+    def graph(self) -> graphviz.Digraph:
+        """Return the graph as an object of the package graphviz, which can be changed and rendered.
+
+        Returns:
+            A ``graphviz.Digraph`` with value and adjoint in each node, and a cluster for each tape and each layer. In a
+            notebook it shows itself; ``render("tape", format="pdf")`` writes it to a file.
+
+        Raises:
+            ImportError: If the package graphviz is not installed.
+        """
+        return build_digraph(self.figure)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the picture to a file.
 
         Args:
             path: The file. Its extension determines the format: ``.svg`` for SVG, ``.tex`` for a TikZ picture in LaTeX,
-                or ``.dot`` for a graph to be laid out by Graphviz.
+                ``.dot`` for a graph to be laid out by Graphviz, ``.pdf`` or ``.png`` for a picture that Graphviz draws.
 
         Raises:
             ValueError: If the file name has another extension.
+            ImportError: If Graphviz is to draw the picture and the package graphviz is not installed.
+            RuntimeError: If Graphviz is to draw the picture and its program ``dot`` is missing or fails.
         """
-        svg = self.svg
-        text = {".svg": svg, ".tex": convert_to_tikz(svg), ".dot": self.source}.get(Path(path).suffix.lower())
-        if text is None:
+        ending = Path(path).suffix.lower()
+        content: str | bytes
+        if ending == ".svg":
+            content = self.svg
+        elif ending == ".tex":
+            content = convert_to_tikz(self.svg)
+        elif ending == ".dot":
+            content = self.source
+        elif ending in (".pdf", ".png"):
+            content = render_digraph(self.figure, ending[1:])
+        else:
             raise ValueError(
-                "save() knows the endings .svg, .tex and .dot, and that of a TapeView also .html and .json, but "
-                f'received {str(path)!r}. The menu "export" of a TapeView makes a .png.'
+                "save() knows the endings .svg, .tex, .dot, .pdf and .png, and that of a TapeView also .html and "
+                f".json, but received {str(path)!r}."
             )
-        write_file(Path(path), text)
+        write_file(Path(path), content)
 
     def html(self) -> str:
         """Return an ``<img>`` element that contains the whole picture.

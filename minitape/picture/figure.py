@@ -36,6 +36,7 @@ from .svg_elements import (
     SANS_FONT,
     SMALL_STYLE,
     SWEPT_EDGE_COLOR,
+    TAPE_COLORS,
     TITLE_STYLE,
     choose_border_and_fill_colors,
     choose_text_color,
@@ -67,7 +68,6 @@ MAX_SINGLE_LINE, COLUMNS_PER_LINE = 6, 5  # If there are more columns than this 
 MAX_NODES, END_NODES = 60, 15  # If there are more nodes than this maximum, only END_NODES at each end are drawn.
 MAX_PORTS = 50  # Further inputs of an operation are omitted from the picture and its description.
 MAX_NUMBERED_EDGES = 5  # If there are more inputs, the edges have no room for numbers.
-TAPE_COLORS = ("#0072b2", "#a34a7e", "#00805c", "#8a5c00")  # The colors of tape frames.
 
 Point = tuple[float, float]
 

@@ -31,6 +31,7 @@ ADJOINT_COLOR = "#b34700"
 CUT_COLOR = "#a8447f"
 BROKEN_COLOR = "#c62828"
 SWEPT_EDGE_COLOR = "#c9703c"  # The color of edges along which the sweep has sent a share.
+TAPE_COLORS = ("#0072b2", "#a34a7e", "#00805c", "#8a5c00")  # The colors of tape frames.
 SANS_FONT = "Helvetica, Arial, sans-serif"
 SERIF_FONT = "'Times New Roman', Times, serif"
 MONO_FONT = "Menlo, Consolas, 'DejaVu Sans Mono', 'Courier New', monospace"

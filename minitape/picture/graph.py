@@ -1,0 +1,353 @@
+"""Write a snapshot as a graph for Graphviz, in the language DOT.
+
+A node holds what a row computes, its value and its adjoint. An edge runs from an input to its consumer. If the sweep
+has sent a share along it, a second edge in the color of derivatives runs back and names the share. A cluster surrounds
+the rows of each tape, if there are several tapes, and of each layer. ``build_dot_text`` needs no other package;
+``build_digraph`` returns the same graph as an object of the package graphviz, which calls the program ``dot``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from html import escape
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from .expressions import format_row_title
+from .gradient_texts import iter_gradient_result_lines
+from .path_breaks import is_zero
+from .picture_texts import translate
+from .svg_elements import (
+    ADJOINT_COLOR,
+    BROKEN_COLOR,
+    CUT_COLOR,
+    EDGE_COLOR,
+    MUTED_COLOR,
+    NODE_COLORS,
+    SWEPT_EDGE_COLOR,
+    TAPE_COLORS,
+    TEXT_COLOR,
+    choose_border_and_fill_colors,
+    choose_text_color,
+)
+from .truncation import replace_unprintable, shorten_name
+from .value_display import format_magnitude, format_shape
+
+if TYPE_CHECKING:
+    import graphviz
+
+    from .figure import Figure
+    from .snapshot_types import RowFields, ValueFields
+
+MAX_TEXT_LETTERS = 30  # A node has room for so many letters of an expression.
+MAX_NUMBER_LETTERS = 15
+GRAPH_ATTRIBUTES = {"rankdir": "LR", "fontname": "Helvetica", "fontsize": "11", "nodesep": "0.2", "ranksep": "0.35"}
+NODE_ATTRIBUTES = {"shape": "box", "fontname": "Helvetica", "fontsize": "11", "margin": "0.06,0.03", "height": "0.3"}
+EDGE_ATTRIBUTES = {"color": EDGE_COLOR, "fontname": "Courier", "fontsize": "10", "arrowsize": "0.6"}
+GAP_NODE = "gap"  # The node that stands for rows that are left out.
+
+
+@dataclass
+class Cluster:
+    """A tape or a layer: the nodes in it, and the clusters inside.
+
+    Attributes:
+        label: The text above the cluster.
+        color: The color of its border and its text.
+        statements: The DOT statements of its nodes.
+        inner_clusters: The clusters inside, by label.
+    """
+
+    label: str = ""
+    color: str = MUTED_COLOR
+    statements: list[str] = field(default_factory=list)
+    inner_clusters: dict[str, Cluster] = field(default_factory=dict)
+
+    def iter_statements(self, path: str = "cluster") -> Iterator[str]:
+        """Yield the statements of the cluster and of all clusters inside.
+
+        Args:
+            path: The name of this cluster, from which the names of the inner clusters are made.
+        """
+        yield from self.statements
+        for number, inner in enumerate(self.inner_clusters.values()):
+            name = f"{path}_{number}"
+            yield f"subgraph {name} {{"
+            attributes = {"label": inner.label, "color": inner.color, "fontcolor": inner.color, "style": "rounded"}
+            yield f"graph [{format_attributes(attributes)}]"
+            yield from inner.iter_statements(name)
+            yield "}"
+
+
+def build_dot_text(figure: Figure) -> str:
+    """Return a figure's snapshot as the text of a DOT file.
+
+    Args:
+        figure: The figure, for its adjoints, shares and texts.
+    """
+    lines = ["digraph tape {"]
+    for subject, attributes in (("graph", GRAPH_ATTRIBUTES), ("node", NODE_ATTRIBUTES), ("edge", EDGE_ATTRIBUTES)):
+        lines.append(f"{subject} [{format_attributes(attributes)}]")
+    return "\n".join([*lines, *iter_graph_statements(figure), "}", ""])
+
+
+def build_digraph(figure: Figure) -> graphviz.Digraph:
+    """Return a figure's snapshot as a ``graphviz.Digraph``, which the caller can change and render.
+
+    Args:
+        figure: The figure, for its adjoints, shares and texts.
+
+    Raises:
+        ImportError: If the package graphviz is not installed.
+    """
+    try:
+        import graphviz
+    except ImportError as error:
+        raise ImportError(
+            "graph() needs the package graphviz, which is not installed. Install it with "
+            'pip install "minitape[graphviz]".'
+        ) from error
+    body = [f"\t{statement}\n" for statement in iter_graph_statements(figure)]
+    return graphviz.Digraph(
+        "tape", body=body, graph_attr=GRAPH_ATTRIBUTES, node_attr=NODE_ATTRIBUTES, edge_attr=EDGE_ATTRIBUTES
+    )
+
+
+def render_digraph(figure: Figure, output_format: str) -> bytes:
+    """Return the picture that Graphviz draws of a figure's snapshot.
+
+    Args:
+        figure: The figure, for its adjoints, shares and texts.
+        output_format: The format of the picture, such as "pdf".
+
+    Raises:
+        ImportError: If the package graphviz is not installed.
+        RuntimeError: If the program ``dot`` is missing or fails.
+    """
+    digraph = build_digraph(figure)
+    import graphviz
+
+    try:
+        return bytes(digraph.pipe(format=output_format))
+    except graphviz.ExecutableNotFound as error:
+        raise RuntimeError(
+            f"A .{output_format} file needs the program dot of Graphviz, which was not found. Install Graphviz from "
+            "https://graphviz.org/download, for example with apt install graphviz or brew install graphviz, or save "
+            "the picture as .svg, which needs no other program."
+        ) from error
+    except graphviz.CalledProcessError as error:
+        message = error.stderr.decode("utf-8", "replace") if isinstance(error.stderr, bytes) else str(error.stderr)
+        raise RuntimeError(f"The program dot of Graphviz failed: {message.strip()}") from error
+
+
+def iter_graph_statements(figure: Figure) -> Iterator[str]:
+    """Yield the DOT statements of a figure's snapshot, without the attributes that hold for the whole graph.
+
+    Args:
+        figure: The figure, for its adjoints, shares and texts.
+    """
+    shown_rows = [row for row in figure.snapshot["rows"] if not row.get("literal")] or figure.snapshot["rows"]
+    literal_rows = {row["row"] for row in figure.snapshot["rows"]} - {row["row"] for row in shown_rows}
+    root = Cluster()
+    for row in shown_rows:
+        statement = f"{row['row']} [{format_attributes(build_node_attributes(figure, row))}]"
+        find_cluster(root, figure, row).statements.append(statement)
+    lines = [" ".join(line) for line in iter_gradient_result_lines(figure.shown_results, figure.expressions)]
+    if not shown_rows:
+        yield f"graph [label={quote_text(translate('nothing recorded'))}]"
+    if lines:
+        # "\l" ends a line that is aligned on the left. Graphviz knows it only in a text in quotation marks.
+        label = "".join(f"{quote_text(line)[1:-1]}\\l" for line in lines)
+        yield f'graph [label="{label}" labeljust=l]'
+    yield from root.iter_statements()
+    yield from iter_gap_statements(figure)
+    for row in shown_rows:
+        yield from iter_edge_statements(figure, row, literal_rows)
+
+
+def find_cluster(root: Cluster, figure: Figure, row: RowFields) -> Cluster:
+    """Return the cluster of a row, and create it if it is new: its tapes, the outermost first, and its layers.
+
+    Args:
+        root: The cluster around the whole graph.
+        figure: The figure that is drawn.
+        row: The row.
+    """
+    cluster, tapes = root, figure.snapshot["tapes"]
+    if len(tapes) > 1:
+        for index in row["tapes"]:
+            label = translate("tape {name}", name=shorten_name(tapes[index]["name"], MAX_TEXT_LETTERS))
+            color = TAPE_COLORS[index % len(TAPE_COLORS)]
+            cluster = cluster.inner_clusters.setdefault(label, Cluster(label, color))
+    for part in row["scope"]:
+        cluster = cluster.inner_clusters.setdefault(part, Cluster(part))
+    return cluster
+
+
+def build_node_attributes(figure: Figure, row: RowFields) -> dict[str, str]:
+    """Return the DOT attributes of a row's node.
+
+    Args:
+        figure: The figure, for its adjoints and texts.
+        row: The row.
+    """
+    color, fill = choose_border_and_fill_colors(row)
+    if row["row"] in figure.snapshot.get("broken", ()):
+        color = BROKEN_COLOR
+    elif row["cut"]:
+        color = CUT_COLOR
+    styles = ["filled", *(["rounded"] if row["kind"] in ("source", "operation") else [])]
+    styles += ["dashed"] if row["status"] == "ghost" else []
+    attributes = {
+        "label": build_node_label(figure, row),
+        "color": color,
+        "fillcolor": fill,
+        "style": ",".join(styles),
+        "tooltip": " ".join(
+            [str(row["row"]), format_row_title(row), *([f"line {row['line']}"] if row["line"] else [])]
+        ),
+    }
+    return attributes | ({"peripheries": "2"} if row["kind"] == "variable" else {})
+
+
+def build_node_label(figure: Figure, row: RowFields) -> str:
+    """Return the label of a node in Graphviz's HTML: the operation and the row's number, the value, the adjoint.
+
+    Args:
+        figure: The figure, for its adjoints and texts.
+        row: The row.
+    """
+    is_operation = row["kind"] == "operation"
+    name = shorten_name(row["name"] or "" if is_operation else format_row_title(row), MAX_TEXT_LETTERS)
+    title = f"<b>{escape_label(name)}</b>" if name else ""
+    if is_operation:
+        texts = figure.expressions.list_texts_longest_first(row)
+        text = next((text for text in texts if len(text) <= MAX_TEXT_LETTERS), texts[-1][:MAX_TEXT_LETTERS])
+        title += f"{' ' if title else ''}{escape_label(text)}"
+    number = f'<font color="{MUTED_COLOR}">{row["row"]}</font>'
+    table_rows = [f'<td align="left">{title}</td><td align="right">  {number}</td>']
+    update = figure.assigned_sources.get(row["row"])
+    value = format_node_value(row["value"], row["shape"]) if not row["released"] else translate("released")
+    if update is not None:
+        value += f" → {format_node_value(update['now'], row['shape'])}"
+    adjoint = figure.adjoints.get(row["row"])
+    if row["row"] in figure.none_rows:
+        adjoint_text = "None"
+    else:
+        adjoint_text = f"∂ {format_node_value(adjoint, row['shape'])}" if adjoint else ""
+    for text, color in (
+        (value, choose_text_color(row["value"], TEXT_COLOR)),
+        (adjoint_text, CUT_COLOR if adjoint_text == "None" else choose_text_color(adjoint, ADJOINT_COLOR)),
+    ):
+        if text:
+            table_rows.append(
+                f'<td align="left" colspan="2"><font face="Courier" color="{color}">{escape_label(text)}</font></td>'
+            )
+    cells = "".join(f"<tr>{table_row}</tr>" for table_row in table_rows)
+    return f'<<table border="0" cellborder="0" cellspacing="0" cellpadding="1">{cells}</table>>'
+
+
+def format_node_value(value: ValueFields | None, shape: Iterable[int]) -> str:
+    """Return a value as a node shows it: the number, or the magnitude and the shape of a larger array.
+
+    Args:
+        value: The value; None for a value that was not kept.
+        shape: The shape of the value.
+    """
+    if value is None:
+        return ""
+    text = format_magnitude(value, MAX_NUMBER_LETTERS)
+    lengths = [*shape]
+    return f"{text}  {format_shape(lengths, MAX_NUMBER_LETTERS)}" if lengths and not text.startswith("[") else text
+
+
+def iter_edge_statements(figure: Figure, row: RowFields, literal_rows: set[int]) -> Iterator[str]:
+    """Yield the edges into a row, each followed by the edge on which the sweep has sent a share back.
+
+    Args:
+        figure: The figure, for its shares.
+        row: The row at which the edges end.
+        literal_rows: The numbers of the program, which are part of the texts of their consumers.
+    """
+    known_rows = figure.expressions.rows_by_number
+    for port, input_row in enumerate(row["inputs"]):
+        if input_row in literal_rows:
+            continue
+        start = str(input_row) if input_row in known_rows else GAP_NODE
+        is_broken = bool(row["cut"]) or row["status"] == "ghost"
+        attributes = {"style": "dashed"} if is_broken else {}
+        if row["cut"]:
+            attributes["color"] = CUT_COLOR
+        yield f"{start} -> {row['row']}" + (f" [{format_attributes(attributes)}]" if attributes else "")
+        share = figure.shares_by_edge.get((row["row"], port))
+        if share:
+            share_attributes = {
+                "label": format_magnitude(share, MAX_NUMBER_LETTERS),
+                "color": SWEPT_EDGE_COLOR,
+                "fontcolor": choose_text_color(share, ADJOINT_COLOR),
+                "constraint": "false",
+            }
+            share_attributes |= {"style": "dotted"} if is_zero(share) else {}
+            yield f"{row['row']} -> {start} [{format_attributes(share_attributes)}]"
+
+
+def iter_gap_statements(figure: Figure) -> Iterator[str]:
+    """Yield the node that stands for the rows that the snapshot leaves out; nothing if it has all rows.
+
+    Args:
+        figure: The figure that is drawn.
+    """
+    numbers = sorted(figure.expressions.rows_by_number)
+    left_out = figure.snapshot.get("total", len(numbers)) - len(numbers)
+    if left_out <= 0:
+        return
+    attributes = {
+        "label": translate("{n} rows that are left out", n=left_out),
+        "style": "dashed",
+        "color": NODE_COLORS["gap"][0],
+        "fontcolor": MUTED_COLOR,
+    }
+    yield f"{GAP_NODE} [{format_attributes(attributes)}]"
+    last_before = next((before for before, after in pairwise(numbers) if after > before + 1), None)
+    if last_before is not None:
+        yield f"{last_before} -> {GAP_NODE} [style=invis]"
+
+
+def format_attributes(attributes: dict[str, str]) -> str:
+    """Return the attributes of a DOT statement, without the brackets.
+
+    Args:
+        attributes: The values by name. A value that begins with ``<<`` is Graphviz's HTML.
+    """
+    return " ".join(
+        f"{name}={value if value.startswith('<<table') else quote_text(value)}" for name, value in attributes.items()
+    )
+
+
+def quote_text(text: str) -> str:
+    r"""Return a text in quotation marks, so that Graphviz prints exactly this text.
+
+    Graphviz reads a backslash and the beginning of an HTML entity in a text, but no ``\u``.
+
+    Args:
+        text: The text; unprintable characters become spaces.
+
+    >>> print(quote_text('温度 "×" \\N &lt;'))
+    "温度 \"×\" \\N &amp;lt;"
+    """
+    clean = replace_unprintable(text).replace("\\", "\\\\").replace('"', '\\"').replace("&", "&amp;")
+    return f'"{clean}"'
+
+
+def escape_label(text: str) -> str:
+    """Return a text for Graphviz's HTML, in which markup, backslashes and unprintable characters mean nothing.
+
+    Args:
+        text: The text.
+
+    >>> escape_label("a < b")
+    'a &lt; b'
+    """
+    # Graphviz replaces a backslash and a letter, such as "\\N", even in HTML, unless an invisible joiner parts the two.
+    return escape(replace_unprintable(text)).replace("\\", "&#92;&#8288;")

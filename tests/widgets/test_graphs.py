@@ -1,0 +1,164 @@
+"""The graph for Graphviz: its DOT text, the object of the package graphviz, and the files that ``dot`` writes."""
+
+import re
+import shutil
+import subprocess
+import sys
+from xml.etree import ElementTree
+
+import pytest
+
+import minitape as tf
+from minitape.bridges.recording import Recording
+from minitape.picture import drawing
+from minitape.picture.graph import quote_text
+
+from .conftest import accumulation, square
+
+needs_dot = pytest.mark.skipif(shutil.which("dot") is None, reason="the program dot of Graphviz is not installed")
+
+
+def list_edges(source):
+    """The edges of a DOT text, as (start, end, attributes)."""
+    return re.findall(r"^(\w+) -> (\w+)(?: \[(.*)\])?$", source, re.MULTILINE)
+
+
+def lay_out(source):
+    """The texts of each node, each edge and each cluster, as Graphviz prints them, by its title."""
+    svg = subprocess.run(["dot", "-Tsvg"], input=source.encode(), capture_output=True, check=True).stdout
+    space = "{http://www.w3.org/2000/svg}"
+    return {
+        group.find(f"{space}title").text: " ".join(
+            (text.text or "").replace("\u2060", "") for text in group.iter(f"{space}text")
+        )
+        for group in ElementTree.fromstring(svg).iter(f"{space}g")
+        if group.get("class") in ("node", "edge", "cluster")
+    }
+
+
+def test_the_graph_has_each_row_each_input_and_each_share():
+    tape, d, a = accumulation()
+    tape.gradient(d, a)
+    picture = tf.draw(tape)
+    edges = list_edges(picture.source)
+    forward = [(start, end) for start, end, attributes in edges if "constraint" not in attributes]
+    assert forward == [(str(start), str(row["row"])) for row in picture.snapshot["rows"] for start in row["inputs"]]
+    shares = [(start, end) for start, end, attributes in edges if "constraint" in attributes]
+    steps = picture.snapshot["sweep"]["steps"]
+    assert sorted(shares) == sorted((str(step["row"]), str(edge["input"])) for step in steps for edge in step["edges"])
+
+
+def test_an_edge_that_no_gradient_passes_is_dashed():
+    x = tf.Variable(3.0, name="x")
+    with tf.GradientTape() as tape:
+        tf.add_n([x, tf.stop_gradient(x), x])
+    styles = [("dashed" in attributes, start, end) for start, end, attributes in list_edges(tf.draw(tape).source)]
+    assert styles == [(True, "0", "1"), (False, "0", "2"), (False, "1", "2"), (False, "0", "2")]
+
+
+@needs_dot
+@pytest.mark.parametrize("name", ["温度", 'a "quoted" name', r"back\N\slash", "a & b &lt; <b>", "line\nbreak"])
+def test_graphviz_prints_every_name_as_it_is(name):
+    x = tf.Variable(3.0, name=name)
+    with tf.GradientTape() as tape:
+        y = x * x
+    tape.gradient(y, x)
+    texts = lay_out(tf.draw(tape).source)
+    assert name.replace("\n", " ") in texts["0"] and "3.0" in texts["0"] and "∂ 6.0" in texts["0"]
+    assert "×" in texts["1"] and "9.0" in texts["1"] and "∂ 1.0" in texts["1"]
+    assert texts["1->0"] == "3.0"
+
+
+def test_rows_that_are_left_out_are_counted_in_a_node(monkeypatch):
+    monkeypatch.setattr(drawing, "MAX_FIGURE_ROWS", 20)
+    x = tf.Variable(1.0, name="x")
+    with tf.GradientTape() as tape:
+        y = x
+        for _ in range(40):
+            y = tf.sin(y) * x
+    picture = tf.draw(tape)
+    source = picture.source
+    assert 'gap [label="61 rows that are left out"' in source
+    defined = {*re.findall(r"^(\w+) \[", source, re.MULTILINE)} - {"graph", "node", "edge"}
+    assert len(defined) == 21
+    assert {end for edge in list_edges(source) for end in edge[:2]} <= defined
+
+
+@needs_dot
+def test_each_tape_has_a_cluster():
+    x = tf.Variable(2.0, name="x")
+    with tf.GradientTape() as outer:
+        with tf.GradientTape() as inner:
+            y = x * x
+        inner.gradient(y, x)
+    texts = lay_out(tf.draw(outer).source)
+    assert {"cluster_0": "tape outer", "cluster_0_0": "tape inner"}.items() <= texts.items()
+
+
+@needs_dot
+def test_each_layer_has_a_cluster():
+    recording = Recording("by hand")
+    x = recording.leaf(3.0, name="x")
+    h = recording.operation("sin", [x], 0.1411, scope=("model", "first"))
+    recording.operation("square", [h], 0.0199, scope=("model", "second"))
+    recording.close()
+    texts = lay_out(tf.draw(recording).source)
+    clusters = {title: text for title, text in texts.items() if title.startswith("cluster")}
+    assert clusters == {"cluster_0": "model", "cluster_0_0": "first", "cluster_0_1": "second"}
+
+
+def test_a_digraph_has_the_same_statements():
+    pytest.importorskip("graphviz", reason="the package graphviz is not installed")
+    tape, d, a = accumulation()
+    tape.gradient(d, a)
+    picture = tf.draw(tape)
+    digraph = picture.graph()
+    assert type(digraph).__name__ == "Digraph"
+    assert [line.strip() for line in digraph.source.splitlines()[4:-1]] == picture.source.splitlines()[4:-1]
+    digraph.attr(rankdir="TB")
+    assert "rankdir=TB" in digraph.source
+
+
+@needs_dot
+def test_pdf_and_png_are_written_by_graphviz(tmp_path):
+    pytest.importorskip("graphviz", reason="the package graphviz is not installed")
+    picture = tf.draw(square()[0])
+    picture.save(tmp_path / "a.pdf")
+    picture.save(tmp_path / "a.PNG")
+    assert (tmp_path / "a.pdf").read_bytes().startswith(b"%PDF")
+    assert (tmp_path / "a.PNG").read_bytes().startswith(b"\x89PNG")
+
+
+def test_without_the_package_one_sentence_says_how_to_install_it(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "graphviz", None)
+    picture = tf.draw(square()[0])
+    with pytest.raises(ImportError, match=r'Install it with pip install "minitape\[graphviz\]"'):
+        picture.graph()
+    with pytest.raises(ImportError, match="needs the package graphviz"):
+        picture.save(tmp_path / "a.pdf")
+    assert picture.source.startswith("digraph tape {") and not [*tmp_path.iterdir()]
+
+
+def test_without_dot_one_sentence_says_where_it_comes_from(tmp_path, monkeypatch):
+    pytest.importorskip("graphviz", reason="the package graphviz is not installed")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(RuntimeError, match=r"A \.pdf file needs the program dot of Graphviz, which was not found"):
+        tf.draw(square()[0]).save(tmp_path / "a.pdf")
+    assert not [*tmp_path.iterdir()]
+
+
+def test_save_makes_only_the_format_that_is_asked_for(tmp_path, monkeypatch):
+    def fail(*_):
+        raise AssertionError("another format was made")
+
+    for name in ("build_dot_text", "convert_to_tikz", "render_digraph"):
+        monkeypatch.setattr(drawing, name, fail)
+    tf.draw(square()[0]).save(tmp_path / "a.svg")
+    monkeypatch.undo()
+    monkeypatch.setattr(drawing.Figure, "build_svg", fail)
+    tf.draw(square()[0]).save(tmp_path / "a.dot")
+    assert {path.name for path in tmp_path.iterdir()} == {"a.svg", "a.dot"}
+
+
+def test_a_text_for_graphviz_is_one_line_in_quotation_marks():
+    assert quote_text('a"b\\n\n&amp;') == '"a\\"b\\\\n &amp;amp;"'
