@@ -16,6 +16,7 @@ from itertools import chain, groupby, product
 from math import ceil
 from typing import TYPE_CHECKING
 
+from .edge_labels import LETTER_WIDTH, EdgeLabel, compute_plate, place_edge_labels
 from .expressions import Expressions, format_circled_row_number, format_row_title
 from .gradient_texts import draw_gradient_result_lines, iter_gradient_result_lines
 from .path_breaks import is_zero
@@ -32,7 +33,6 @@ from .svg_elements import (
     NODE_HEIGHT,
     NODE_WIDTH,
     NUMBER_STYLE,
-    OUTLINE_STYLE,
     SANS_FONT,
     SMALL_STYLE,
     SWEPT_EDGE_COLOR,
@@ -43,6 +43,7 @@ from .svg_elements import (
     draw_cross,
     draw_node_box,
     draw_path,
+    draw_plate,
     draw_text,
     draw_text_with_thumbnail,
     draw_value_in_node,
@@ -283,14 +284,17 @@ class Figure:
         ]
         if not self.nodes:
             parts.append(draw_text(MARGIN, 25, translate("nothing recorded"), TITLE_STYLE, MUTED_COLOR))
-        path_breaks, nodes = [*self._draw_escapes()], map(self._draw_node, self.nodes)
+        escapes, nodes = [*self._draw_escapes()], map(self._draw_node, self.nodes)
+        plates, shares = self._draw_shares()
         for layer in (
             self._draw_frames(),
-            path_breaks[::2],
+            [edge for edge, _ in escapes],
             self._draw_edges(),
             assignment_curves,
+            plates,
             nodes,
-            path_breaks[1::2],
+            shares,
+            [label for _, label in escapes],
             gradient_parts,
         ):
             parts += layer
@@ -397,41 +401,50 @@ class Figure:
     # -- edges ---------------------------------------------------------------------------------------------------
 
     def _draw_edges(self) -> Iterator[str]:
-        """Yield the edges into each node, followed by the shares that the sweep has sent along them."""
-        number_texts = []
+        """Yield the edges into each node, with a cross on edges that no gradient passes, and the abbreviated edges."""
+        abbreviated_edges = []
         for index, node in enumerate(self.nodes):
             row = node.row
             if row is None or not node.inputs:
                 continue
             for port, (start, row_port) in enumerate(node.inputs):
-                curve, product = self.curves.get((start, index, port)), self.shares_by_edge.get((row["row"], row_port))
+                curve, share = self.curves.get((start, index, port)), self.shares_by_edge.get((row["row"], row_port))
                 if curve is None:
-                    yield draw_abbreviated_edge(
-                        self.nodes[start].row, *node.compute_entry_point(port), node.direction, product is not None
-                    )
+                    edge = self.nodes[start].row, *node.compute_entry_point(port), node.direction, share is not None
+                    abbreviated_edges.append(draw_abbreviated_edge(*edge))
                     continue
                 dash_pattern = "3 4" if row["cut"] or row["status"] == "ghost" else ""
-                dash_pattern = "1 4" if product and is_zero(product) else dash_pattern
+                dash_pattern = "1 4" if share and is_zero(share) else dash_pattern
                 if row["cut"]:
                     color = CUT_COLOR
                 else:
-                    color = SWEPT_EDGE_COLOR if product else EDGE_COLOR
-                yield draw_path(build_edge_path(curve, product is not None), color, dash_pattern)
-                if product and len(node.inputs) <= MAX_NUMBERED_EDGES:
-                    if len(curve) > 2:  # The edge passes a column in its own lane, where no other edge crosses it.
-                        x, y = curve[-2]
-                        x -= (4 + 46 * port) * node.direction
-                    else:
-                        x, y = curve[-1]
-                        x -= 4 * node.direction
-                    anchor = "end" if node.direction > 0 else "start"
-                    style = f'{NUMBER_STYLE} text-anchor="{anchor}"{OUTLINE_STYLE}'
-                    number_color = choose_text_color(product, ADJOINT_COLOR)
-                    number_texts.append(draw_text(x, y + 4, format_magnitude(product, 7), style, number_color))
+                    color = SWEPT_EDGE_COLOR if share else EDGE_COLOR
+                yield draw_path(build_edge_path(curve, share is not None), color, dash_pattern)
             if row["cut"]:
                 x, y = node.compute_entry_point(0)
                 yield draw_cross(x - 5 * node.direction, y)
-        yield from number_texts
+        yield from abbreviated_edges
+
+    def _draw_shares(self) -> tuple[list[str], list[str]]:
+        """Return a white plate for each share that the sweep has sent along an edge, and the shares themselves.
+
+        All plates are drawn before all numbers, so that nothing covers a digit.
+        """
+        labels = []
+        for number, (_, end, port) in enumerate(self.curves):
+            node = self.nodes[end]
+            share = node.row and self.shares_by_edge.get((node.row["row"], node.inputs[port][1]))
+            if share and len(node.inputs) <= MAX_NUMBERED_EDGES:
+                color = choose_text_color(share, ADJOINT_COLOR)
+                labels.append(EdgeLabel(number, format_magnitude(share, 7), color))
+        node_boxes = [(node.x, node.y, node.x + NODE_WIDTH, node.y + NODE_HEIGHT) for node in self.nodes]
+        centers = place_edge_labels([*self.curves.values()], labels, node_boxes)
+        style = f'{NUMBER_STYLE} text-anchor="middle"'
+        plates, numbers = [], []
+        for (x, y), label in zip(centers, labels, strict=True):
+            plates.append(draw_plate(compute_plate((x, y), label.text)))
+            numbers.append(draw_text(x, y + 4, label.text, style, label.color))
+        return plates, numbers
 
     def _draw_assignment_curves(self) -> Iterator[str]:
         """Yield dashed curves below the nodes for each assignment, from the old state and from the assigned value.
@@ -452,8 +465,8 @@ class Figure:
                 if field == "row":
                     yield draw_cross((x0 + x1) / 2, (y0 + y1) / 8 + 0.75 * lowest)
 
-    def _draw_escapes(self) -> Iterator[str]:
-        """Yield a dashed edge and a label for each value that escaped.
+    def _draw_escapes(self) -> Iterator[tuple[str, str]]:
+        """Yield a dashed edge with a white plate, and a label, for each value that escaped.
 
         The edge leads to the node at which the value came back. The label shows the expression and the line.
         """
@@ -465,10 +478,11 @@ class Figure:
             to_x, to_y = (x, y + NODE_HEIGHT) if end is None else self.nodes[end].compute_point(0.5)
             middle, level = (x + to_x) / 2, (y + to_y) / 2
             text = f"{path_break['text']}, {translate('line {0}').replace('{0}', str(path_break['line']))}"
-            yield draw_path(f"M{x} {y}L{to_x} {to_y}", CUT_COLOR, "4 4", 1.4)
-            yield draw_cross(middle, level) + draw_text(
-                middle + 10, level + 4, text, f"{SMALL_STYLE}{BOLD_STYLE}{OUTLINE_STYLE}", CUT_COLOR
-            )
+            text_width = LETTER_WIDTH * measure_width(text)
+            plate = draw_plate((middle + 7, level - 8, middle + 13 + text_width, level + 8))
+            label = draw_text(middle + 10, level + 4, text, SMALL_STYLE + BOLD_STYLE, CUT_COLOR)
+            edge = draw_path(f"M{x} {y}L{to_x} {to_y}", CUT_COLOR, "4 4", 1.4)
+            yield edge + plate, draw_cross(middle, level) + label
 
 
 def draw_frame(nodes: list[Node], name: str, nesting_depth: int, color: str, dash_pattern: str = "") -> Iterator[str]:

@@ -39,7 +39,6 @@ TITLE_STYLE = 'font-size="12"'
 SMALL_STYLE = 'font-size="11"'
 NUMBER_STYLE = f'font-size="11" font-family="{MONO_FONT}"'
 BOLD_STYLE = ' font-weight="600"'
-OUTLINE_STYLE = ' paint-order="stroke" stroke="#ffffff" stroke-width="9"'  # Keeps text legible on top of an edge.
 CORNER_RADII = {"source": NODE_HEIGHT / 2, "operation": 9}
 
 
@@ -69,6 +68,16 @@ def draw_cross(x: float, y: float) -> str:
         y: The vertical position of the center.
     """
     return f'<path d="M{x - 4.5} {y - 4.5}l9 9m0 -9l-9 9" stroke="{CUT_COLOR}" stroke-width="2.2" fill="none"/>'
+
+
+def draw_plate(box: tuple[float, float, float, float]) -> str:
+    """Return a white plate, which keeps a text legible on an edge.
+
+    Args:
+        box: The left, top, right and bottom of the plate.
+    """
+    left, top, right, bottom = box
+    return f'<rect x="{left}" y="{top}" width="{right - left}" height="{bottom - top}" rx="2" fill="#ffffff"/>'
 
 
 def draw_node_box(

@@ -15,14 +15,14 @@ PREAMBLE = r"""
   ink/.code={\definecolor{tape#1}{HTML}{#1}\tikzset{draw=tape#1}},
   inside/.code={\definecolor{tape#1}{HTML}{#1}\tikzset{fill=tape#1}}]
 \def\row#1{\hbox{\ooalign{$\bigcirc$\cr\hidewidth\raise.15ex\hbox{\fontsize{8}{8}\selectfont#1}\hidewidth}}}
-\def\clap#1{\hbox to0pt{\hss#1\hss}}\let\lap\rlap\let\back\relax\fboxsep.5pt
+\def\clap#1{\hbox to0pt{\hss#1\hss}}\let\lap\rlap
 """[1:]
 # Each rule consists of a regular expression for SVG, "=>" and a replacement, which may be on the next line. The rules
 # are applied in order.
 SVG_RULES = r"""
 (?s)<svg.*?</desc>=>
 <text x="(.*?)" y="(.*?)" (.*?) fill="#(\w+)"(.*?)>(.*?)</text>=>
-  \\node at (\1,\2) {{\\sffamily\\color[HTML]{\4}\3\5\\lap{\\back{\\selectfont \6}}}};\n
+  \\node at (\1,\2) {{\\sffamily\\color[HTML]{\4}\3\5\\lap{\\selectfont \6}}};\n
  ?font-size="([\d.]+)"=>\\fontsize{\1}{\1}
  ?font-family="[^"]*mono[^"]*"=>\\ttfamily
  ?font-family="[^"]*serif[^"]*"=>\\rmfamily
@@ -31,7 +31,6 @@ SVG_RULES = r"""
  ?text-anchor="start"=>
  ?text-anchor="end"=>\\let\\lap\\llap
  ?text-anchor="middle"=>\\let\\lap\\clap
- ?paint-order="stroke" stroke="#(\w+)" stroke-width="9"=>\\def\\back{\\colorbox[HTML]{\1}}
 <rect width=><rect x="0" y="0" width
 <rect x="(.*?)" y="(.*?)" width="(.*?)" height="(.*?)"( rx="(.*?)")?(.*?)/>=>
   \\path[rounded corners=0\6pt] (\1,\2) rectangle +(\3,\4) [\7];\n

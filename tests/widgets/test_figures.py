@@ -9,6 +9,7 @@ import pytest
 
 import minitape as tf
 from minitape.picture.drawing import Picture
+from minitape.picture.value_display import round_number_text
 
 from .conftest import PROGRAMS, accumulation
 from .test_draw import texts
@@ -122,23 +123,95 @@ def test_a_figure_says_in_words_what_it_shows():
     assert title == "Picture(5 rows, 1 tape)" and desc == tf.draw(tape, target, sources).alt
 
 
-def test_a_number_of_a_figure_stands_on_its_own_edge_which_it_interrupts():
-    """A line at half the height of digits is seen between 3 and 0 where there is only a point: 3:0."""
-    x = tf.Variable(3.0, name="x")
+def read_painted(svg):
+    """The shapes of a figure in the order in which they are painted: ("text", box, string), or (tag, points, fill)."""
+    painted = []
+    for element in list(ElementTree.fromstring(svg))[3:]:
+        tag, get = element.tag.rpartition("}")[2], element.get
+        if tag == "path":
+            for piece in re.findall(r"M[^Mm]*", get("d")):
+                numbers = [float(number) for number in re.findall(r"-?\d+(?:\.\d+)?(?:e-?\d+)?", piece)]
+                if "C" in piece:
+                    painted.append((tag, sample_bezier(numbers), get("fill")))
+        elif tag == "rect":
+            x, y, width, height = (float(get(name)) for name in ("x", "y", "width", "height"))
+            painted.append((tag, [(x, y), (x + width, y + height)], get("fill")))
+        elif tag == "text":
+            size, x, y = (float(get(name)) for name in ("font-size", "x", "y"))
+            width = 0.6 * size * len(element.text)
+            left = x - width * {"middle": 0.5, "end": 1.0}.get(get("text-anchor"), 0.0)
+            painted.append((tag, [(left, y - 0.75 * size), (left + width, y)], element.text))
+    return painted
+
+
+def sample_bezier(numbers):
+    """Points on the cubic curves that a path draws from its first point."""
+    points, found = [*zip(numbers[::2], numbers[1::2], strict=True)], []
+    for start in range(0, len(points) - 3, 3):
+        for t in (k / 50 for k in range(51)):
+            weights = ((1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t * t * (1 - t), t**3)
+            piece = points[start : start + 4]
+            found.append(
+                tuple(sum(w * point[axis] for w, point in zip(weights, piece, strict=True)) for axis in (0, 1))
+            )
+    return found
+
+
+@pytest.mark.parametrize("name", [*PROGRAMS, *TWELVE, "diamond"])
+def test_every_digit_of_a_share_can_be_read(name):
+    """Nothing is painted over a share after it, and every line below it ends at a white plate."""
+    snapshot = diamond() if name == "diamond" else TWELVE[name]() if name in TWELVE else tf.snapshot(*PROGRAMS[name]())
+    painted = read_painted(Picture(snapshot).svg)
+    plates = [(index, box) for index, (tag, box, fill) in enumerate(painted) if tag == "rect" and fill != "none"]
+    for index, (tag, box, _) in enumerate(painted):
+        if tag != "text":
+            continue
+        assert [
+            shape for shape, points, _ in painted[index + 1 :] if shape != "text" and covers(shape, points, box)
+        ] == []
+        lines = [below for below in range(index) if painted[below][0] == "path" and covers(*painted[below][:2], box)]
+        for below in lines:
+            assert any(below < plate and contains(plate_box, box) for plate, plate_box in plates), painted[index]
+
+
+def covers(shape, points, box):
+    """Whether a line or a box is over the inside of a text's box; the small images beside a text may touch it."""
+    (left, top), (right, bottom) = box
+    if shape == "path":
+        return any(left < x < right and top < y < bottom for x, y in points)
+    (x0, y0), (x1, y1) = points
+    return y1 - y0 > 12.5 and x0 < right and left < x1 and y0 < bottom and top < y1
+
+
+def contains(outer, inner):
+    (left, top), (right, bottom) = outer
+    (x0, y0), (x1, y1) = inner
+    return left <= x0 and top <= y0 and x1 <= right and y1 <= bottom
+
+
+def diamond():
+    x = tf.Variable(1.2, name="x")
     with tf.GradientTape() as tape:
-        y = tf.sin(x) * x / x
-    svg = tf.draw(tape, y, x).svg
-    paths = re.findall(r'<path d="M[^"]*M([^"]*)" fill="none" stroke="#c9703c"', svg)  # behind the arrowhead
-    style = r'text-anchor="end" paint-order="stroke" stroke="#ffffff" stroke-width="9"'
-    numbers = re.findall(rf'<text x="([\d.]+)" y="([\d.]+)"[^>]*{style}[^>]*>([^<]*)', svg)
-    assert [number for _, _, number in numbers] == ["-0.99", "1.0", "0.04704", "0.3333", "-0.047"]
-    for (right, base, number), path in zip(numbers, paths, strict=True):
-        points = [
-            (float(x), float(y)) for x, y in re.findall(r"([\d.]+) ([\d.]+)", path)[::3]
-        ]  # the ends of its pieces
-        x, y = points[-1] if len(points) == 2 else points[-2]  # where it passes a node no other edge crosses it
-        assert float(base) - 4 == pytest.approx(y, abs=0.1)
-        assert (points[-3:][0][0] if len(points) > 2 else 0) < float(right) - 7 * len(number) and float(right) < x
+        u = tf.sin(x)
+        p, q = u * 2.0, tf.exp(u)
+        y = p * q * x
+    return tf.snapshot(tape, y, x)
+
+
+def test_each_share_stands_on_its_own_edge():
+    snapshot = diamond()
+    painted = read_painted(Picture(snapshot).svg)
+    edges = [points for tag, points, _ in painted if tag == "path" and points]
+    steps = snapshot["sweep"]["steps"]
+    shares = {round_number_text(edge["product"]["text"]) for step in steps for edge in step["edges"]}
+    texts_by_box = [(text, *box) for tag, box, text in painted if tag == "text" and text in shares]
+    centers = {text: ((left + right) / 2, (top + bottom) / 2) for text, (left, top), (right, bottom) in texts_by_box}
+    assert centers.keys() == shares and len(edges) == len(shares)
+    nearest = {
+        text: min(range(len(edges)), key=lambda index: min((x - a) ** 2 + (y - b) ** 2 for a, b in edges[index]))
+        for text, (x, y) in centers.items()
+    }
+    assert len({*nearest.values()}) == len(shares)
 
 
 def test_a_whole_power_is_written_above():
@@ -152,8 +225,8 @@ def test_a_whole_power_is_written_above():
 NUMBER = r"-?[\d.]+(?:e-?\d+)?"
 PIECES = (  # what a TikZ picture consists of, line by line
     r"\\node at \((?P<x>N),(?P<y>N)\) \{\{(?:\\(?:sf|tt|rm)family|\\color\[HTML\]\{\w{6}\}|\\fontsize\{N\}\{N\}"
-    r"|\\bfseries|\\boldmath|\\itshape|\\let\\lap\\[lc]+ap|\\def\\back\{\\colorbox\[HTML\]\{\w{6}\}\})*"
-    r"\\lap\{\\back\{\\selectfont (?P<text>.*)\}\}\}\};",
+    r"|\\bfseries|\\boldmath|\\itshape|\\let\\lap\\[lc]+ap)*"
+    r"\\lap\{\\selectfont (?P<text>.*)\}\}\};",
     r"\\path\[rounded corners=Npt\] \(N,N\) rectangle \+\(N,N\) \[(?:(?:inside|ink)=\w{6},|OPTION)*\];",
     r'\\path svg "[MmLlHhVvCcZz\d.e -]*" \[(?:(?:inside|ink)=\w{6},|OPTION)*\];',
 )
@@ -177,7 +250,7 @@ def read(latex):
 def test_a_tikz_picture_has_each_piece_of_the_svg(name, tmp_path):
     picture = Picture(TWELVE[name]())
     picture.save(tmp_path / "figure.tex")
-    head, body = (tmp_path / "figure.tex").read_text(encoding="utf-8").split("\\fboxsep.5pt\n")
+    head, body = (tmp_path / "figure.tex").read_text(encoding="utf-8").split("\\let\\lap\\rlap\n")
     lines = body.splitlines()
     assert lines.pop() == "\\end{tikzpicture}" and "\\begin{tikzpicture}" in head
     found = [next(filter(None, (form.fullmatch(line) for form in FORMS)), line) for line in lines]
