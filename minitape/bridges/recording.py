@@ -16,6 +16,9 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, cast
 
 from ..picture.alarms import build_alarms_and_breaks
+from ..picture.figure import Figure
+from ..picture.graph import build_digraph
+from ..picture.layer_folds import fold_layers
 from ..picture.reader import Reader, collect_namespaces
 from ..picture.snapshot_types import Kind, ResultFields
 from ..picture.source import PictureSource
@@ -31,7 +34,10 @@ from .picture_reader import (
 )
 
 if TYPE_CHECKING:
+    import graphviz
+
     from ..picture.known_rules import KnownRule
+    from ..picture.snapshot_types import Snapshot
     from .checkup import FrameworkRecording
     from .picture_reader import NamedSource
 
@@ -306,6 +312,24 @@ class Recording(PictureSource):
         large_parts = {"rows": picture["rows"], "sweep": picture["sweep"], "results": picture["results"]}
         return dict(picture | drop_excess_thumbnails(large_parts, count(1)) | {"insides": self.list_insides(target)})
 
+    def graph(self, model: object = None) -> graphviz.Digraph:
+        """Draw the whole model as a graph from top to bottom, with each layer as one node.
+
+        Args:
+            model: The model whose layers ran, which names their classes and counts their parameters; None writes only
+                what the recording has. PyTorch modules are understood.
+
+        Returns:
+            A ``graphviz.Digraph``, which a notebook shows and whose ``render`` writes a file.
+
+        Raises:
+            ImportError: If the package graphviz is not installed.
+        """
+        snapshot = cast("Snapshot", self.build_snapshot(collect_namespaces(sys._getframe(1))))
+        digraph = build_digraph(Figure(fold_layers(snapshot, describe_layers(model))))
+        digraph.attr(rankdir="TB")
+        return digraph
+
     def list_insides(self, target: Any = None, row: int | None = None) -> list:
         """List an INSIDE for each call that a bridge can open. This base class has none.
 
@@ -494,3 +518,22 @@ class Recording(PictureSource):
         if not result:
             return None
         return self.explain_gradient(result["target"][0]["row"], result["sources"][0]["rows"][-1])
+
+
+def describe_layers(model: object) -> dict[str, str]:
+    """Return the class and the number of parameters of each layer, by its path below the model.
+
+    Args:
+        model: A model with ``named_modules``, as a PyTorch module has it. Other models have no descriptions.
+    """
+    named_modules = getattr(model, "named_modules", None)
+    if named_modules is None:
+        return {}
+    descriptions = {}
+    for path, module in named_modules():
+        if any(True for _ in module.children()):  # The parameters of a container belong to its layers.
+            continue
+        count = sum(parameter.numel() for parameter in module.parameters())
+        name = type(module).__name__
+        descriptions[path] = f"{name}, {count:,} parameters" if count else name
+    return descriptions

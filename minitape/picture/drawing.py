@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING
 
 from ..common.atomic_write import write_file
 from .expressions import format_row_title
-from .figure import MAX_PORTS, Figure
+from .figure import MAX_PORTS, MIN_WIDTH, Figure
 from .graph import build_digraph, build_dot_text, render_digraph
+from .layer_folds import fold_layers
 from .picture_texts import translate
 from .reader import collect_namespaces
 from .snapshots import build_snapshot
@@ -36,7 +37,14 @@ if TYPE_CHECKING:
 MAX_FIGURE_ROWS = 2000  # Only the first and last rows of a longer recording are read.
 
 
-def draw(tape: GradientTape, target: Structure = None, sources: Structure = None) -> Picture:
+def draw(
+    tape: GradientTape,
+    target: Structure = None,
+    sources: Structure = None,
+    *,
+    width: float | None = None,
+    fold: str | None = None,
+) -> Picture:
     """Return a static picture of the rows of ``tape``, with the adjoints of a gradient.
 
     A notebook displays the picture if it is the last expression in a cell.
@@ -45,6 +53,9 @@ def draw(tape: GradientTape, target: Structure = None, sources: Structure = None
         tape: A ``tf.GradientTape``, a ``tf.autodiff.ForwardAccumulator``, or the recording of another framework.
         target: The target of the gradient, or None for the tape's last gradient call, if there is one.
         sources: The sources of the gradient, in any nested structure.
+        width: The width of the printed picture in millimeters, such as 85 for a column of a paper. The picture then
+            continues in as many lines as it takes for type of 7 points or more.
+        fold: "layers" draws each layer as one node; None draws each row.
 
     Returns:
         The picture. ``save(path)`` writes it to a file, ``svg`` is its SVG text, ``source`` is its DOT text, and
@@ -52,6 +63,7 @@ def draw(tape: GradientTape, target: Structure = None, sources: Structure = None
 
     Raises:
         TypeError: If ``tape`` is not a GradientTape.
+        ValueError: If ``width`` is too small for one node, or if ``fold`` is another text.
 
     >>> import minitape as tf
     >>> x = tf.constant(3.0)
@@ -66,10 +78,17 @@ def draw(tape: GradientTape, target: Structure = None, sources: Structure = None
     >>> print(picture.source.splitlines()[-2])
     0 -> 1
     """
+    if fold not in (None, "layers"):
+        raise ValueError(f'draw() takes fold="layers" or fold=None, but received fold={fold!r}.')
+    if width is not None and width < MIN_WIDTH:
+        raise ValueError(
+            f"draw() needs a width of at least {MIN_WIDTH} mm for nodes with type of 7 points, but received {width!r}."
+        )
     recording = get_picture_source(tape, "draw() takes")
     reader = recording.build_reader(collect_namespaces(sys._getframe(1)))
     reader.recompute_into_kept_arrays()
-    return Picture(build_snapshot(recording, target, sources, reader, reader.read_first_and_last_rows(MAX_FIGURE_ROWS)))
+    rows = reader.read_first_and_last_rows(MAX_FIGURE_ROWS)
+    return Picture(build_snapshot(recording, target, sources, reader, rows), width, fold == "layers")
 
 
 class Picture:
@@ -77,16 +96,18 @@ class Picture:
 
     Attributes:
         snapshot: The snapshot.
+        width: The width of the printed picture in millimeters; None for the natural width.
+        has_folded_layers: Whether each layer is one node.
     """
 
-    def __init__(self, snapshot: Snapshot) -> None:
+    def __init__(self, snapshot: Snapshot, width: float | None = None, has_folded_layers: bool = False) -> None:
         """Create the picture, whose layout is computed when it is first needed."""
-        self.snapshot = snapshot
+        self.snapshot, self.width, self.has_folded_layers = snapshot, width, has_folded_layers
 
     @cached_property
     def figure(self) -> Figure:
         """The layout of the picture."""
-        return Figure(self.snapshot)
+        return Figure(fold_layers(self.snapshot) if self.has_folded_layers else self.snapshot, self.width)
 
     @property
     def svg(self) -> str:
@@ -156,8 +177,8 @@ class Picture:
 
         Each of the first 12 rows is described by its value, its adjoint, and the information in its shape and color.
         """
-        rows, total = self.snapshot["rows"], self.snapshot["total"]
         figure, broken_rows = self.figure, self.snapshot.get("broken", ())
+        rows, total = figure.snapshot["rows"], figure.snapshot["total"]
         descriptions = [
             _describe_node_row(
                 row, figure.adjoints.get(row["row"]), figure.assigned_sources.get(row["row"]), row["row"] in broken_rows

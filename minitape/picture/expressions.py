@@ -20,6 +20,7 @@ INFIX_SIGNS |= {"-": " − ", "−": " − ", "xʸ": "^", "@ᵀ": " @ ", "ᵀ@":
 MAX_NESTED_LETTERS = 14  # Longer expressions are not written inside other expressions.
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 MAX_NAME_LETTERS = 60
+LAYER_OPERATION = "layer"  # The operation of a row that stands for all rows of a layer.
 _match_number_operand = re.compile(r"[\d.e−]+ . x|x( . |\^)[\d.e−]+|x²").fullmatch
 
 
@@ -57,7 +58,8 @@ class Expressions:
         Args:
             row: The fields of the operation's row.
         """
-        depths = (2, 1, 0) if len(row["inputs"]) < MAX_NAMED_INPUTS else ()
+        is_written_out = len(row["inputs"]) < MAX_NAMED_INPUTS and row["op"] != LAYER_OPERATION
+        depths = (2, 1, 0) if is_written_out else ()
         texts = [self._format_operation_with_precedence(row, depth)[0] for depth in depths]
         return [*dict.fromkeys([*texts, format_row_title({**row, "name": None})])]
 

@@ -66,6 +66,9 @@ INDENT = 56  # The space to the left of the lines if there are several lines.
 DETOUR = 10  # The distance between a column and the bends of an edge that passes it.
 CURVE_DEPTH = 16  # The space below the nodes for assignment curves.
 MAX_SINGLE_LINE, COLUMNS_PER_LINE = 6, 5  # If there are more columns than this maximum, each line has this many.
+LEAST_TYPE = 11.0  # No text of a figure has smaller type, in pixels.
+MIN_PRINTED_TYPE, MAX_PRINTED_TYPE = 7.0, 9.0  # The size of that type in print, in points.
+MIN_WIDTH = 65  # A column of nodes fits within this many millimeters in any figure.
 MAX_NODES, END_NODES = 60, 15  # If there are more nodes than this maximum, only END_NODES at each end are drawn.
 MAX_PORTS = 50  # Further inputs of an operation are omitted from the picture and its description.
 MAX_NUMBERED_EDGES = 5  # If there are more inputs, the edges have no room for numbers.
@@ -128,13 +131,18 @@ class Figure:
         nodes: The nodes in the order of their rows.
         bottom: The height of the figure without the result lines, in pixels.
         width: The width of the figure without the result lines, in pixels.
+        printed_width: The width of the printed figure in millimeters; None for the natural width.
+        max_width: The width in pixels at which the least type has MIN_PRINTED_TYPE in print; None for any width.
         curves: The points of each edge that is drawn as a curve. A key consists of the indices of the start and end
             nodes, and the index of the edge among the inputs of the end node. Other edges are drawn as names.
     """
 
-    def __init__(self, snapshot: Snapshot) -> None:
+    def __init__(self, snapshot: Snapshot, printed_width: float | None = None) -> None:
         """Choose the nodes and compute the layout."""
-        self.snapshot = snapshot
+        self.snapshot, self.printed_width = snapshot, printed_width
+        self.max_width = None
+        if printed_width is not None:
+            self.max_width = convert_to_points(printed_width) * LEAST_TYPE / MIN_PRINTED_TYPE
         steps = snapshot["sweep"]["steps"] if snapshot["sweep"] else []
         self.adjoints = collect_final_adjoints(steps)
         self.shares_by_edge = {(step["row"], edge["port"]): edge["product"] for step in steps for edge in step["edges"]}
@@ -179,7 +187,9 @@ class Figure:
             self._move_gradient_rows_to_lower_tier([*nodes] if writer is not None else [])
         placed = Placement([*map(self._build_placement_item, self.nodes)])
         columns = 1 + max(placed.column, default=0)
-        columns_per_line = columns if columns <= MAX_SINGLE_LINE else ceil(columns / ceil(columns / COLUMNS_PER_LINE))
+        tapes, tiers = len(self.snapshot["tapes"]), sorted({node.tier for node in self.nodes})
+        frame = FRAME if tapes > 1 else 0
+        columns_per_line = self._choose_columns_per_line(columns, frame, any(tiers))
         for node, column in zip(self.nodes, placed.column, strict=True):
             node.line = column // columns_per_line
         near_edges = {
@@ -197,8 +207,6 @@ class Figure:
             for edge_points in near_edges
             for point in placed.passed_points[edge_points]
         ]
-        tapes, tiers = len(self.snapshot["tapes"]), sorted({node.tier for node in self.nodes})
-        frame = FRAME if tapes > 1 else 0
         headings = HEADING * tapes if tapes > 1 else 0
         indent = INDENT if columns_per_line < columns else 0
         left_edge, top = MARGIN + frame + indent, MARGIN + frame + headings
@@ -235,6 +243,22 @@ class Figure:
                         *chain(*edge_points),
                         node.compute_entry_point(port),
                     ]
+
+    def _choose_columns_per_line(self, columns: int, frame: float, has_lower_tier: bool) -> int:
+        """Return how many columns each line of the figure has, so that lines are about equally full.
+
+        Args:
+            columns: The number of columns of the whole figure.
+            frame: The space for the frames of tapes on each side.
+            has_lower_tier: Whether edges enter a lower tier from the right, where they need an indent.
+        """
+        most = columns if columns <= MAX_SINGLE_LINE else COLUMNS_PER_LINE
+        if self.max_width is not None:
+            space = self.max_width - 2 * MARGIN - 2 * frame - NODE_WIDTH
+            if columns > 1 + space // COLUMN_PITCH:  # Then there are several lines, which begin with an indent.
+                space -= INDENT * (1 + has_lower_tier)
+                most = min(most, max(1, 1 + int(space // COLUMN_PITCH)))
+        return ceil(columns / ceil(columns / most))
 
     def _move_gradient_rows_to_lower_tier(self, nodes: list[Node]) -> None:
         """Move one gradient's rows to a lower tier, if each of its operations belongs below a row of the program."""
@@ -274,10 +298,14 @@ class Figure:
         lines = [*iter_gradient_result_lines(self.shown_results, self.expressions)]
         assignment_curves = [*self._draw_assignment_curves()]
         bottom = self.bottom + CURVE_DEPTH if assignment_curves else self.bottom
-        width, height, gradient_parts = draw_gradient_result_lines(lines, self.width, bottom)
+        width, height, gradient_parts = draw_gradient_result_lines(lines, self.width, bottom, self.max_width)
         total_height = max(height, 40)
+        size = f'width="{width}" height="{total_height}"'
+        if self.printed_width is not None and self.max_width is not None:
+            width = max(width, self.max_width * MIN_PRINTED_TYPE / MAX_PRINTED_TYPE)
+            size = f'width="{self.printed_width}mm" height="{self.printed_width * total_height / width}mm"'
         parts = [
-            f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{total_height}" '
+            f'<svg xmlns="http://www.w3.org/2000/svg" {size} '
             f'viewBox="0 0 {width} {total_height}" font-family="{SANS_FONT}" role="img">'
             f"<title>{escape(title)}</title><desc>{escape(description)}</desc>"
             f'<rect width="{width}" height="{total_height}" rx="6" fill="#ffffff"/>',
@@ -483,6 +511,11 @@ class Figure:
             label = draw_text(middle + 10, level + 4, text, SMALL_STYLE + BOLD_STYLE, CUT_COLOR)
             edge = draw_path(f"M{x} {y}L{to_x} {to_y}", CUT_COLOR, "4 4", 1.4)
             yield edge + plate, draw_cross(middle, level) + label
+
+
+def convert_to_points(millimeters: float) -> float:
+    """Return a length in points, of which an inch has 72."""
+    return millimeters / 25.4 * 72
 
 
 def draw_frame(nodes: list[Node], name: str, nesting_depth: int, color: str, dash_pattern: str = "") -> Iterator[str]:

@@ -67,7 +67,7 @@ def _build_gradient_result_line(
 
 
 def draw_gradient_result_lines(
-    lines: list[GradientLine], figure_width: float, figure_bottom: float
+    lines: list[GradientLine], figure_width: float, figure_bottom: float, max_width: float | None = None
 ) -> tuple[float, float, list[str]]:
     """Draw result lines below a figure, with their equals signs aligned.
 
@@ -75,10 +75,15 @@ def draw_gradient_result_lines(
         lines: The lines.
         figure_width: The width of the figure, in pixels.
         figure_bottom: The height of the figure, in pixels.
+        max_width: The width in which the lines must fit; names are shortened for it. None for any width.
 
     Returns:
         The width and the height of the figure with the lines, and the SVG elements of the lines.
     """
+    if max_width is not None:
+        number_width = LETTER_WIDTH * max((measure_width(number) for _, number in lines), default=0)
+        max_letters = max(6, int((max_width - number_width - 3 * MARGIN) / ITALIC_WIDTH))
+        lines = [(shorten_name(name, max_letters), number) for name, number in lines]
     x = 2 * MARGIN + ITALIC_WIDTH * max((measure_width(name) for name, _ in lines), default=0)
     parts, y = [], figure_bottom + 8
     for name, number in lines:

@@ -1,0 +1,169 @@
+"""Fold the rows of each layer into one row, so that a picture of a large model stays small.
+
+A layer is a stretch of operations with the same scope. Its weights, and other leaves that nothing else reads, are part
+of it. What a reader must see is never folded: a source whose gradient is None, an edge that no gradient passes, and a
+row that ``explain`` blames.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from .expressions import LAYER_OPERATION, format_row_title
+from .picture_texts import translate
+
+if TYPE_CHECKING:
+    from .snapshot_types import EdgeFields, RowFields, Snapshot, StepFields, SweepFields, ValueFields
+
+MAX_LISTED_OPERATIONS = 3  # A layer with more operations shows only how many rows it has.
+
+
+def fold_layers(snapshot: Snapshot, layer_names: Mapping[str, str] | None = None) -> Snapshot:
+    """Return a snapshot in which each layer is one row, with the number and the value of its last row.
+
+    Args:
+        snapshot: The snapshot, which stays unchanged.
+        layer_names: What each layer is, such as "Linear", by its path below the model, such as "encoder.0".
+    """
+    rows = snapshot["rows"]
+    members = find_layer_members(snapshot)
+    if not members:
+        return snapshot
+    layer_by_row = {row: layer for layer, layer_rows in members.items() for row in layer_rows}
+    rows_by_number = {row["row"]: row for row in rows}
+    ports = {layer: _list_outer_ports(layer, layer_by_row, rows_by_number) for layer in members}
+    folded_rows = []
+    for row in rows:
+        number = row["row"]
+        if number in members:
+            folded_rows.append(_build_layer_row(row, members[number], ports[number], rows_by_number, layer_names or {}))
+        elif number not in layer_by_row:
+            folded_rows.append(
+                {**row, "inputs": [layer_by_row.get(input_row, input_row) for input_row in row["inputs"]]}
+            )
+    for row in folded_rows:
+        if row["row"] in members:
+            row["inputs"] = [layer_by_row.get(input_row, input_row) for input_row in row["inputs"]]
+    hidden_count = len(rows) - len(folded_rows)
+    folded: Snapshot = {**snapshot, "rows": folded_rows, "total": snapshot.get("total", len(rows)) - hidden_count}
+    if snapshot["sweep"]:
+        folded["sweep"] = _fold_sweep(snapshot["sweep"], layer_by_row, ports)
+    return folded
+
+
+def find_layer_members(snapshot: Snapshot) -> dict[int, list[int]]:
+    """Return the rows of each layer that has at least two, by the layer's last row.
+
+    Args:
+        snapshot: The snapshot.
+    """
+    rows = snapshot["rows"]
+    none_rows = {
+        source["at"]
+        for result in snapshot["results"]
+        if result.get("shown") and result["known"]
+        for source in result["sources"]
+        if source["gradient"] is None
+    }
+    visible_rows = {*none_rows, *snapshot.get("broken", ())}
+    consumers: dict[int, set[int]] = {}
+    for row in rows:
+        for input_row in row["inputs"]:
+            consumers.setdefault(input_row, set()).add(row["row"])
+    operations = [row for row in rows if row["kind"] == "operation"]
+
+    def find_fold_key(row: RowFields) -> tuple[object, ...]:
+        must_stay = row["cut"] or row["row"] in visible_rows or row["by"] is not None or not row["scope"]
+        return (row["row"],) if must_stay else (None, *row["scope"], *row["tapes"], row["status"])
+
+    members: dict[int, list[int]] = {}
+    for key, layer_operations in groupby(operations, find_fold_key):
+        if key[0] is not None:
+            continue
+        numbers = [row["row"] for row in layer_operations]
+        inside = {*numbers}
+        leaves = [
+            row["row"]
+            for row in rows
+            if row["kind"] != "operation"
+            and row["row"] not in visible_rows
+            and row["row"] in consumers
+            and consumers[row["row"]] <= inside
+            and (row["kind"] == "variable" or row.get("literal"))
+        ]
+        if len(numbers) + len(leaves) > 1:
+            members[numbers[-1]] = sorted([*leaves, *numbers])
+    return members
+
+
+def _list_outer_ports(
+    layer: int, layer_by_row: Mapping[int, int], rows_by_number: Mapping[int, RowFields]
+) -> list[tuple[int, int, int]]:
+    """Return (row, port, input row) for each edge into a layer from outside."""
+    return [
+        (row["row"], port, input_row)
+        for row in rows_by_number.values()
+        if layer_by_row.get(row["row"]) == layer
+        for port, input_row in enumerate(row["inputs"])
+        if layer_by_row.get(input_row) != layer
+    ]
+
+
+def _build_layer_row(
+    last_row: RowFields,
+    members: Iterable[int],
+    ports: Iterable[tuple[int, int, int]],
+    rows_by_number: Mapping[int, RowFields],
+    layer_names: Mapping[str, str],
+) -> RowFields:
+    """Return the row of a layer: its name is its path, and its label lists its operations."""
+    *outer_scope, _ = scope = last_row["scope"]
+    path = ".".join(scope[1:])
+    operations = [rows_by_number[number] for number in members if rows_by_number[number]["kind"] == "operation"]
+    if path in layer_names:
+        label = layer_names[path]
+    elif len(operations) <= MAX_LISTED_OPERATIONS:
+        label = ", ".join(format_row_title({**row, "name": None}) for row in operations)
+    else:
+        label = translate("{n} rows", n=len(operations))
+    return {
+        **last_row,
+        "op": LAYER_OPERATION,
+        "label": label,
+        "formula": "",
+        "rule": [],
+        "said": [],
+        "name": translate("layer {name}", name=path) if path.isdigit() else path or scope[0],
+        "inputs": [input_row for _, _, input_row in ports],
+        "scope": outer_scope,
+    }
+
+
+def _fold_sweep(
+    sweep: SweepFields, layer_by_row: Mapping[int, int], ports: Mapping[int, list[tuple[int, int, int]]]
+) -> SweepFields:
+    """Return the sweep with one step for each layer, which sends the shares that leave the layer."""
+    adjoints: dict[int, ValueFields] = {}
+    for step in sweep["steps"]:
+        adjoints |= {step["row"]: step["adjoint"]} | {edge["input"]: edge["sum"] for edge in step["edges"]}
+    port_numbers = {
+        (row, port): number for layer_ports in ports.values() for number, (row, port, _) in enumerate(layer_ports)
+    }
+    steps: dict[int, StepFields] = {}
+    for step in sweep["steps"]:
+        layer = layer_by_row.get(step["row"], step["row"])
+        edges: list[EdgeFields] = []
+        for edge in step["edges"]:
+            input_layer = layer_by_row.get(edge["input"], edge["input"])
+            if layer in ports and input_layer == layer:
+                continue
+            port = port_numbers.get((step["row"], edge["port"]), edge["port"])
+            total = adjoints.get(input_layer, edge["sum"])
+            edges.append({**edge, "input": input_layer, "port": port, "sum": total})
+        if layer in steps:
+            steps[layer]["edges"] += edges
+        else:
+            steps[layer] = {**step, "row": layer, "adjoint": adjoints.get(layer, step["adjoint"]), "edges": edges}
+    return {**sweep, "steps": [*steps.values()]}

@@ -1,0 +1,115 @@
+"""A layer as one node: what is folded, what stays in sight, and that no number changes."""
+
+import re
+
+import pytest
+
+import minitape as tf
+from minitape.bridges.recording import Recording, describe_layers
+from minitape.picture.drawing import Picture
+from minitape.picture.layer_folds import fold_layers
+
+from .conftest import accumulation
+from .test_draw import texts
+from .twelve_programs import TWELVE
+
+
+def two_layers():
+    """A recording by hand of y = (x w + b) v, with the two products in layers of their own, and its backward pass."""
+    recording = Recording("by hand")
+    x = recording.leaf(2.0, name="x")
+    w, b, v = (
+        recording.leaf(value, name=name, kind="variable") for value, name in ((3.0, "w"), (1.0, "b"), (5.0, "v"))
+    )
+    p = recording.operation("multiply", [x, w], 6.0, label="×", scope=("Net", "first"))
+    h = recording.operation("add", [p, b], 7.0, label="+", scope=("Net", "first"))
+    y = recording.operation("multiply", [h, v], 35.0, label="×", scope=("Net", "second"))
+    sweep = recording.sweep([y])
+    sweep.arrive(y, 1.0)
+    for row, edges in ((y, [(h, 5.0), (v, 7.0)]), (h, [(p, 5.0), (b, 5.0)]), (p, [(x, 15.0), (w, 10.0)])):
+        for port, (input_row, share) in enumerate(edges):
+            sweep.send(row, input_row, port, share, share)
+            sweep.arrive(input_row, share)
+    recording.close()
+    return recording
+
+
+def test_each_layer_is_one_node_with_the_shares_that_leave_it():
+    snapshot = two_layers().snapshot()
+    folded = fold_layers(snapshot)
+    assert [(row["row"], row["name"], row["label"], row["inputs"]) for row in folded["rows"]] == [
+        (0, "x", "x", []),
+        (5, "first", "×, +", [0]),
+        (6, "second", "×", [5]),
+    ]
+    sent = {
+        (step["row"], edge["input"]): edge["product"]["text"]
+        for step in folded["sweep"]["steps"]
+        for edge in step["edges"]
+    }
+    assert sent == {(6, 5): "5.0", (5, 0): "15.0"}
+    assert {step["row"]: step["adjoint"]["text"] for step in folded["sweep"]["steps"]} == {6: "1.0", 5: "5.0"}
+    assert len(snapshot["rows"]) == 7  # The snapshot itself is unchanged.
+
+
+def test_a_recording_draws_its_model_from_top_to_bottom():
+    pytest.importorskip("graphviz", reason="the package graphviz is not installed")
+    source = two_layers().graph().source
+    assert "rankdir=TB" in source and "<b>first</b>" in source and "<b>second</b>" in source
+    assert re.findall(r"^\t(\d+ -> \d+)", source, re.MULTILINE) == ["0 -> 5", "5 -> 0", "5 -> 6", "6 -> 5"]
+
+
+def test_a_layer_says_its_class_and_how_many_parameters_it_has():
+    class Parameter:
+        def numel(self):
+            return 1200
+
+    class Linear:
+        def parameters(self):
+            return [Parameter(), Parameter()]
+
+        def children(self):
+            return []
+
+    class Model(Linear):
+        def named_modules(self):
+            return [("", self), ("first", Linear())]
+
+        def children(self):
+            return [Linear()]
+
+    assert describe_layers(Model()) == {"first": "Linear, 2,400 parameters"}
+    assert describe_layers(None) == {}
+
+
+def test_what_blocks_a_gradient_is_not_folded():
+    recording = Recording("by hand")
+    x = recording.leaf(2.0, name="x", kind="variable")
+    a = recording.operation("sin", [x], 0.9, scope=("Net", "first"))
+    d = recording.operation("detach", [a], 0.9, cut="stop_gradient", scope=("Net", "first"))
+    recording.operation("cos", [d], 0.6, scope=("Net", "first"))
+    recording.close()
+    assert [row["op"] for row in fold_layers(recording.snapshot())["rows"]].count("detach") == 1
+
+
+def test_a_program_without_layers_is_drawn_as_it_is():
+    tape, target, sources = accumulation()
+    assert texts(tf.draw(tape, target, sources, fold="layers").svg) == texts(tf.draw(tape, target, sources).svg)
+    with pytest.raises(ValueError, match="fold=\"layers\" or fold=None, but received fold='blocks'"):
+        tf.draw(tape, fold="blocks")
+
+
+@pytest.mark.parametrize("name", TWELVE)
+@pytest.mark.parametrize("width", [85, 178])
+def test_a_figure_of_a_given_width_has_type_of_seven_points_or_more(name, width):
+    svg = Picture(TWELVE[name](), width).svg
+    printed, pixels = re.search(r'^<svg [^>]*width="([\d.]+)mm"[^>]* viewBox="0 0 ([\d.]+)', svg).groups()
+    assert float(printed) == width
+    points_per_pixel = width / 25.4 * 72 / float(pixels)
+    sizes = [float(size) * points_per_pixel for size in re.findall(r'font-size="([\d.]+)"', svg)]
+    assert min(sizes) >= 7.0 and max(sizes) <= 12.0
+
+
+def test_a_width_for_less_than_one_node_is_refused():
+    with pytest.raises(ValueError, match="a width of at least 65 mm"):
+        tf.draw(accumulation()[0], width=20)
