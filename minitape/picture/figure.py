@@ -461,8 +461,9 @@ class Figure:
         labels = []
         for number, (_, end, port) in enumerate(self.curves):
             node = self.nodes[end]
-            share = node.row and self.shares_by_edge.get((node.row["row"], node.inputs[port][1]))
-            if share and len(node.inputs) <= MAX_NUMBERED_EDGES:
+            if node.row is None or len(node.inputs) > MAX_NUMBERED_EDGES:
+                continue
+            if share := self.shares_by_edge.get((node.row["row"], node.inputs[port][1])):
                 color = choose_text_color(share, ADJOINT_COLOR)
                 labels.append(EdgeLabel(number, format_magnitude(share, 7), color))
         node_boxes = [(node.x, node.y, node.x + NODE_WIDTH, node.y + NODE_HEIGHT) for node in self.nodes]
