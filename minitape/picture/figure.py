@@ -16,7 +16,8 @@ from itertools import chain, groupby, product
 from math import ceil
 from typing import TYPE_CHECKING
 
-from .edge_labels import LETTER_WIDTH, EdgeLabel, compute_plate, place_edge_labels
+from .assignment_curves import choose_assignment_curve
+from .edge_labels import LETTER_WIDTH, Box, EdgeLabel, compute_plate, place_edge_labels
 from .expressions import Expressions, format_circled_row_number, format_row_title
 from .gradient_texts import draw_gradient_result_lines, iter_gradient_result_lines
 from .path_breaks import is_zero
@@ -101,6 +102,11 @@ class Node:
     def direction(self) -> int:
         """1 if edges run to the right, or -1 if they run to the left."""
         return -1 if self.tier else 1
+
+    @property
+    def box(self) -> Box:
+        """The left, top, right and bottom of the node."""
+        return self.x, self.y, self.x + NODE_WIDTH, self.y + NODE_HEIGHT
 
     def compute_point(self, x_share: float, y_share: float = 0.5) -> Point:
         """Return the point at the given fractions of the node's width and height."""
@@ -466,8 +472,7 @@ class Figure:
             if share := self.shares_by_edge.get((node.row["row"], node.inputs[port][1])):
                 color = choose_text_color(share, ADJOINT_COLOR)
                 labels.append(EdgeLabel(number, format_magnitude(share, 7), color))
-        node_boxes = [(node.x, node.y, node.x + NODE_WIDTH, node.y + NODE_HEIGHT) for node in self.nodes]
-        centers = place_edge_labels([*self.curves.values()], labels, node_boxes)
+        centers = place_edge_labels([*self.curves.values()], labels, [node.box for node in self.nodes])
         style = f'{NUMBER_STYLE} text-anchor="middle"'
         plates, numbers = [], []
         for (x, y), label in zip(centers, labels, strict=True):
@@ -476,23 +481,23 @@ class Figure:
         return plates, numbers
 
     def _draw_assignment_curves(self) -> Iterator[str]:
-        """Yield dashed curves below the nodes for each assignment, from the old state and from the assigned value.
+        """Yield dashed curves between the nodes for each assignment, from the old state and from the assigned value.
 
         The curve from the assigned value is crossed out, because no gradient passes along it.
         """
         events: Object = self.snapshot["events"]
+        boxes = [node.box for node in self.nodes]
         for event in events:
             end = self.node_by_row.get(event.get("to"))
             for field in ("from", "row"):
                 start = self.node_by_row.get(event.get(field))
                 if start is None or end is None or start == end:
                     continue
-                (x0, y0), (x1, y1) = (self.nodes[index].compute_point(0.5, 1) for index in (start, end))
-                lowest = max(y0, y1) + 1.6 * CURVE_DEPTH
-                path = f"M{x0} {y0}C{x0} {lowest} {x1} {lowest} {x1} {y1 + 2}m-3.5 5.5l3.5 -5.5l3.5 5.5"
-                yield draw_path(path, NODE_COLORS["variable"][0], "4 4", 1.2)
+                curve = choose_assignment_curve(boxes[start], boxes[end], boxes, self.bottom + CURVE_DEPTH)
+                yield draw_path(curve.build_path(), NODE_COLORS["variable"][0], "4 4", 1.2)
                 if field == "row":
-                    yield draw_cross((x0 + x1) / 2, (y0 + y1) / 8 + 0.75 * lowest)
+                    samples = curve.sample_points()
+                    yield draw_cross(*samples[len(samples) // 2])
 
     def _draw_escapes(self) -> Iterator[tuple[str, str]]:
         """Yield a dashed edge with a white plate, and a label, for each value that escaped.

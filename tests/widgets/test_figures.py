@@ -203,6 +203,19 @@ def diamond():
     return tf.snapshot(tape, y, x)
 
 
+def test_no_node_hides_the_curve_of_an_assignment():
+    v, x = tf.Variable(2.0, name="v"), tf.Variable(3.0, name="x")
+    with tf.GradientTape() as tape:
+        y = v * x
+        v.assign_add(1.0)
+        z = v * y
+    svg = tf.draw(tape, z, x).svg
+    (path,) = re.findall(r'<path d="(M[^m]*)m[^"]*" fill="none" stroke="#00805c"[^>]* stroke-dasharray="4 4"', svg)
+    curve = sample_bezier([float(number) for number in re.findall(r"-?[\d.]+", path)])
+    nodes = boxes(ElementTree.fromstring(svg))
+    assert not [(x, y) for x, y in curve[1:-1] for a, b, c, d in nodes if a + 4 < x < c - 4 and b + 4 < y < d - 4]
+
+
 def test_each_share_stands_on_its_own_edge():
     snapshot = diamond()
     painted = read_painted(Picture(snapshot).svg)
