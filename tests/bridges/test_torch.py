@@ -13,8 +13,10 @@ from torch.overrides import TorchFunctionMode  # noqa: E402
 import minitape as tf  # noqa: E402 - behind the check for PyTorch
 from minitape.bridges import kept_values  # noqa: E402
 from minitape.bridges import torch as bridge  # noqa: E402
+from minitape.bridges.recording import describe_layers  # noqa: E402
 from minitape.bridges.torch import row_log  # noqa: E402
 from minitape.bridges.torch.kept_tensors import KeptTensors, TorchValue, to_numpy  # noqa: E402
+from minitape.picture.layer_folds import fold_layers  # noqa: E402
 from minitape.picture.shown_values import to_value_fields  # noqa: E402
 
 from .cases import SWEEP_OF_A_SQUARE  # noqa: E402
@@ -144,6 +146,22 @@ def test_rows_have_their_lines_names_and_modules():
         ("layers.1.weight", 8, []), ("layers.1.bias", 8, []), ("linear", 8, ["Net", "layers.1"]), ("mul", 9, ["Net"]),
         ("loss", 13, []),
     ]  # fmt: skip
+
+
+def test_each_layer_of_a_model_is_one_row_of_a_folded_picture():
+    net = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.ReLU(), torch.nn.Sequential(torch.nn.Linear(3, 1)))
+    x = torch.ones(4, 2, requires_grad=True)
+    with bridge.record() as recording:
+        loss = net(x).sum()
+        loss.backward()
+    snapshot = recording.snapshot()
+    folded = fold_layers(snapshot, describe_layers(net))
+    first, relu, last, total = [row for row in folded["rows"] if row["kind"] == "operation"]
+    assert (first["name"], first["label"]) == ("layer 0", "Linear, 9 parameters")
+    assert (last["name"], last["label"], last["scope"]) == ("2.0", "Linear, 4 parameters", ["Sequential", "2"])
+    assert (relu["inputs"], last["inputs"]) == ([first["row"]], [relu["row"]])
+    sent = {edge["input"]: edge["product"]["data"] for step in folded["sweep"]["steps"] for edge in step["edges"]}
+    assert sent[0] == x.grad.tolist() and total["name"] == "loss"
 
 
 def test_a_step_has_what_each_input_is_given():
