@@ -14,8 +14,8 @@
   ``browser_table`` writes the table of operations that the browser can compute.
 - Static picture: ``drawing`` is the public interface. ``placement`` computes the layout and ``figure`` draws it, with
   the numbers that ``edge_labels`` places, the ``assignment_curves`` and the result lines of ``gradient_texts`` below.
-  ``svg_elements`` and ``value_display`` draw the parts. ``layer_folds`` shows each layer as one row. ``tikz`` converts
-  the picture to LaTeX, and ``graph`` writes it for Graphviz.
+  ``figure_edges``, ``svg_elements`` and ``value_display`` draw the parts. ``layer_folds`` shows each layer as one row.
+  ``tikz`` converts the picture to LaTeX, and ``graph`` writes it for Graphviz.
 
 The live picture is a separate package, ``minitape_widgets``, which reads the same snapshots.
 """

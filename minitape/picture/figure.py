@@ -17,8 +17,9 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from .assignment_curves import choose_assignment_curve
-from .edge_labels import LETTER_WIDTH, Box, EdgeLabel, compute_plate, place_edge_labels
-from .expressions import Expressions, format_circled_row_number, format_row_title
+from .edge_labels import LETTER_WIDTH, Box, EdgeLabel, Point, compute_plate, place_edge_labels
+from .expressions import Expressions, format_row_title
+from .figure_edges import build_detour_points, build_edge_path, draw_abbreviated_edge
 from .gradient_texts import draw_gradient_result_lines, iter_gradient_result_lines
 from .path_breaks import is_zero
 from .picture_texts import translate
@@ -64,7 +65,6 @@ COLUMN_PITCH = 182  # The distance between the left edges of adjacent columns.
 HALF_SLOT = 35  # The height of a half-slot.
 GUTTER = 34  # The space between two lines.
 INDENT = 56  # The space to the left of the lines if there are several lines.
-DETOUR = 10  # The distance between a column and the bends of an edge that passes it.
 CURVE_DEPTH = 16  # The space below the nodes for assignment curves.
 MAX_SINGLE_LINE, COLUMNS_PER_LINE = 6, 5  # If there are more columns than this maximum, each line has this many.
 LEAST_TYPE = 11.0  # No text of a figure has smaller type, in pixels.
@@ -73,8 +73,6 @@ MIN_WIDTH = 65  # A column of nodes fits within this many millimeters in any fig
 MAX_NODES, END_NODES = 60, 15  # If there are more nodes than this maximum, only END_NODES at each end are drawn.
 MAX_PORTS = 50  # Further inputs of an operation are omitted from the picture and its description.
 MAX_NUMBERED_EDGES = 5  # If there are more inputs, the edges have no room for numbers.
-
-Point = tuple[float, float]
 
 
 @dataclass
@@ -542,66 +540,6 @@ def draw_frame(nodes: list[Node], name: str, nesting_depth: int, color: str, das
         yield draw_path(f"M{x} {y}h{width}v{height}h{-width}z", color, dash_pattern, 1)
         yield draw_text(x + 8, y + 12, name if heading_height else "", SMALL_STYLE + BOLD_STYLE, color)
         heading_height = 0
-
-
-def draw_abbreviated_edge(input_row: RowFields | None, x: float, y: float, direction: int, is_swept: bool) -> str:
-    """Return a short edge that starts at the name or number of its input.
-
-    The short edge replaces an edge from another line or tier, or from a distant column.
-
-    Args:
-        input_row: The row at which the edge begins, or None if that row is omitted.
-        x: The horizontal position of the edge's end, in pixels.
-        y: The vertical position of the edge's end, in pixels.
-        direction: 1 if the edge runs to the right, or -1 if it runs to the left.
-        is_swept: Whether the sweep has sent a share along the edge.
-    """
-    text = "…"
-    if input_row is not None:
-        name = input_row["name"] or format_circled_row_number(input_row["row"])
-        text = shorten_name(name.removesuffix(":0"), 6)
-    width = 6.2 * measure_width(text) + 8
-    middle = x - direction * (width / 2 + 9)
-    box_colors = 'fill="#f2f3f5" stroke="#b3bac2"'
-    box = f'<rect x="{middle - width / 2}" y="{y - 8}" width="{width}" height="16" rx="8" {box_colors}/>'
-    line = draw_path(
-        build_edge_path([(x - 9 * direction, y), (x, y)], is_swept),
-        SWEPT_EDGE_COLOR if is_swept else EDGE_COLOR,
-        width=1.2,
-    )
-    return line + box + draw_text(middle, y + 4, text, f'{SMALL_STYLE} text-anchor="middle"', MUTED_COLOR)
-
-
-def build_detour_points(x: float, y: float, direction: int) -> tuple[Point, Point]:
-    """Return the points, in the edge's direction, left and right of a column in which an edge passes other nodes."""
-    left, right = (x - DETOUR, y), (x + NODE_WIDTH + DETOUR, y)
-    return (left, right) if direction > 0 else (right, left)
-
-
-def build_arrowhead_path(direction: int) -> str:
-    """Return the SVG path of an arrowhead at the current point, for an arrow to the right (1) or to the left (-1)."""
-    return f"m{-5.5 * direction} -3.5l{5.5 * direction} 3.5l{-5.5 * direction} 3.5"
-
-
-def build_edge_path(points: list[Point], is_swept: bool) -> str:
-    """Return the SVG path of an edge through the given points, with a horizontal tangent at each point.
-
-    Args:
-        points: At least two points, from the input to the consumer.
-        is_swept: Whether the sweep has sent a share along the edge. If true, the arrowhead is at the input, otherwise
-            at the consumer.
-
-    >>> build_edge_path([(0, 0), (60, 20)], is_swept=False)
-    'M0 0C30.0 0 30.0 20 60 20m-5.5 -3.5l5.5 3.5l-5.5 3.5'
-    """
-    (x, y), *other_points = points
-    direction = 1 if other_points[-1][0] > x else -1
-    start, path = f"M{x + 2 * direction} {y}{build_arrowhead_path(-direction)}", f"M{x} {y}"
-    for to_x, to_y in other_points:
-        middle = (x + to_x) / 2
-        path += f"C{middle} {y} {middle} {to_y} {to_x} {to_y}"
-        x, y = to_x, to_y
-    return start + path if is_swept else path + build_arrowhead_path(direction)
 
 
 def choose_first_fitting_text(texts: list[str], max_letters: float) -> str:

@@ -540,7 +540,8 @@ class TapeView(AnyWidget):
 
         Args:
             path: The file. Its ending chooses the format: ``.html`` is a self-contained page that steps without a
-                kernel, ``.svg`` the static picture. ``.tex`` is the static picture for LaTeX, ``.dot`` for Graphviz.
+                kernel, ``.svg`` the static picture. ``.tex`` is the static picture for LaTeX, ``.dot`` for Graphviz,
+                which also draws ``.pdf`` and ``.png``.
                 ``.json`` is the snapshot, which ``<mini-tape src="tape.json">`` shows in a web page.
 
         Raises:

@@ -1,0 +1,78 @@
+"""Draw the edges of a figure: as curves, or abbreviated to the name of the row at which they begin.
+
+Lengths are in pixels.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .edge_labels import Point
+from .expressions import format_circled_row_number
+from .svg_elements import EDGE_COLOR, MUTED_COLOR, NODE_WIDTH, SMALL_STYLE, SWEPT_EDGE_COLOR, draw_path, draw_text
+from .truncation import measure_width, shorten_name
+
+if TYPE_CHECKING:
+    from .snapshot_types import RowFields
+
+DETOUR = 10  # Distance between a column and the bends of an edge that passes it.
+
+
+def draw_abbreviated_edge(input_row: RowFields | None, x: float, y: float, direction: int, is_swept: bool) -> str:
+    """Return a short edge that begins with the name or the number of its input.
+
+    It replaces an edge from another line or tier, or from a distant column.
+
+    Args:
+        input_row: The row at which the edge begins; None if that row is left out.
+        x: Where the edge ends, in pixels.
+        y: Where the edge ends, in pixels.
+        direction: 1 if the edge runs to the right, -1 if it runs to the left.
+        is_swept: Whether the sweep has sent a share along the edge.
+    """
+    text = "…"
+    if input_row is not None:
+        name = input_row["name"] or format_circled_row_number(input_row["row"])
+        text = shorten_name(name.removesuffix(":0"), 6)
+    width = 6.2 * measure_width(text) + 8
+    middle = x - direction * (width / 2 + 9)
+    box_colors = 'fill="#f2f3f5" stroke="#b3bac2"'
+    box = f'<rect x="{middle - width / 2}" y="{y - 8}" width="{width}" height="16" rx="8" {box_colors}/>'
+    line = draw_path(
+        build_edge_path([(x - 9 * direction, y), (x, y)], is_swept),
+        SWEPT_EDGE_COLOR if is_swept else EDGE_COLOR,
+        width=1.2,
+    )
+    return line + box + draw_text(middle, y + 4, text, f'{SMALL_STYLE} text-anchor="middle"', MUTED_COLOR)
+
+
+def build_detour_points(x: float, y: float, direction: int) -> tuple[Point, Point]:
+    """Return the points left and right of a column where an edge passes other nodes, in the edge's direction."""
+    left, right = (x - DETOUR, y), (x + NODE_WIDTH + DETOUR, y)
+    return (left, right) if direction > 0 else (right, left)
+
+
+def build_arrowhead_path(direction: int) -> str:
+    """Return the SVG path of an arrowhead at the current point, for an arrow to the right (1) or to the left (-1)."""
+    return f"m{-5.5 * direction} -3.5l{5.5 * direction} 3.5l{-5.5 * direction} 3.5"
+
+
+def build_edge_path(points: list[Point], is_swept: bool) -> str:
+    """Return the SVG path of an edge through these points, with a horizontal tangent at each point.
+
+    Args:
+        points: At least two points, from the input to the consumer.
+        is_swept: Whether the sweep has sent a share along the edge. If so, the arrowhead is at the input, else at the
+            consumer.
+
+    >>> build_edge_path([(0, 0), (60, 20)], is_swept=False)
+    'M0 0C30.0 0 30.0 20 60 20m-5.5 -3.5l5.5 3.5l-5.5 3.5'
+    """
+    (x, y), *other_points = points
+    direction = 1 if other_points[-1][0] > x else -1
+    start, path = f"M{x + 2 * direction} {y}{build_arrowhead_path(-direction)}", f"M{x} {y}"
+    for to_x, to_y in other_points:
+        middle = (x + to_x) / 2
+        path += f"C{middle} {y} {middle} {to_y} {to_x} {to_y}"
+        x, y = to_x, to_y
+    return start + path if is_swept else path + build_arrowhead_path(direction)
