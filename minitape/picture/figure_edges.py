@@ -15,19 +15,19 @@ from .truncation import measure_width, shorten_name
 if TYPE_CHECKING:
     from .snapshot_types import RowFields
 
-DETOUR = 10  # Distance between a column and the bends of an edge that passes it.
+DETOUR = 10  # The distance between a column and the bends of an edge that passes it.
 
 
 def draw_abbreviated_edge(input_row: RowFields | None, x: float, y: float, direction: int, is_swept: bool) -> str:
-    """Return a short edge that begins with the name or the number of its input.
+    """Return a short edge that starts at the name or number of its input.
 
-    It replaces an edge from another line or tier, or from a distant column.
+    The short edge replaces an edge from another line or tier, or from a distant column.
 
     Args:
-        input_row: The row at which the edge begins; None if that row is left out.
-        x: Where the edge ends, in pixels.
-        y: Where the edge ends, in pixels.
-        direction: 1 if the edge runs to the right, -1 if it runs to the left.
+        input_row: The row at which the edge begins, or None if that row is omitted.
+        x: The horizontal position of the edge's end, in pixels.
+        y: The vertical position of the edge's end, in pixels.
+        direction: 1 if the edge runs to the right, or -1 if it runs to the left.
         is_swept: Whether the sweep has sent a share along the edge.
     """
     text = "…"
@@ -47,7 +47,7 @@ def draw_abbreviated_edge(input_row: RowFields | None, x: float, y: float, direc
 
 
 def build_detour_points(x: float, y: float, direction: int) -> tuple[Point, Point]:
-    """Return the points left and right of a column where an edge passes other nodes, in the edge's direction."""
+    """Return the points, in the edge's direction, left and right of a column in which an edge passes other nodes."""
     left, right = (x - DETOUR, y), (x + NODE_WIDTH + DETOUR, y)
     return (left, right) if direction > 0 else (right, left)
 
@@ -58,12 +58,12 @@ def build_arrowhead_path(direction: int) -> str:
 
 
 def build_edge_path(points: list[Point], is_swept: bool) -> str:
-    """Return the SVG path of an edge through these points, with a horizontal tangent at each point.
+    """Return the SVG path of an edge through the given points, with a horizontal tangent at each point.
 
     Args:
         points: At least two points, from the input to the consumer.
-        is_swept: Whether the sweep has sent a share along the edge. If so, the arrowhead is at the input, else at the
-            consumer.
+        is_swept: Whether the sweep has sent a share along the edge. If true, the arrowhead is at the input, otherwise
+            at the consumer.
 
     >>> build_edge_path([(0, 0), (60, 20)], is_swept=False)
     'M0 0C30.0 0 30.0 20 60 20m-5.5 -3.5l5.5 3.5l-5.5 3.5'
