@@ -46,7 +46,7 @@ class AssignmentCurve(NamedTuple):
 
 
 def choose_assignment_curve(start: Box, end: Box, node_boxes: Sequence[Box], bottom: float) -> AssignmentCurve:
-    """Return the curve from one node to another of which the least is hidden, and of equal ones the shortest.
+    """Return the curve between two nodes that other nodes hide least, and the shortest of several such curves.
 
     Args:
         start: The box of the node at which the curve begins.

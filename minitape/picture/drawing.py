@@ -158,7 +158,7 @@ class Picture:
             content = render_digraph(self.figure, ending[1:])
         else:
             raise ValueError(
-                "save() knows the endings .svg, .tex, .dot, .pdf and .png, and that of a TapeView also .html and "
+                "save() knows the endings .svg, .tex, .dot, .pdf and .png, and for a TapeView also .html and "
                 f".json, but received {str(path)!r}."
             )
         write_file(Path(path), content)

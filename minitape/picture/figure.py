@@ -518,7 +518,7 @@ class Figure:
 
 
 def convert_to_points(millimeters: float) -> float:
-    """Return a length in points, of which an inch has 72."""
+    """Convert a length from millimeters to points, at 72 points to an inch."""
     return millimeters / 25.4 * 72
 
 

@@ -1,8 +1,8 @@
 """Fold the rows of each layer into one row, so that a picture of a large model stays small.
 
-A layer is a stretch of operations with the same scope. Its weights, and other leaves that nothing else reads, are part
-of it. What a reader must see is never folded: a source whose gradient is None, an edge that no gradient passes, and a
-row that ``explain`` blames.
+A layer is a stretch of operations with the same scope. It includes its weights and other leaves that nothing
+else reads. Three kinds of rows are never folded: sources whose gradient is None, rows behind an edge that no gradient
+passes, and rows that ``explain`` blames.
 """
 
 from __future__ import annotations
