@@ -1,9 +1,8 @@
 """Provide the same pictures and explanations for programs in other frameworks.
 
 A bridge watches an unchanged program while the program runs, and writes its operations into a :class:`Recording`. The
-live
-picture (``TapeView``), the static picture (``tf.draw``) and ``recording.explain`` read the recording. The adjoints are
-the values that the framework computed. A framework is imported only when its bridge is imported.
+live picture (``TapeView``), the static picture (``tf.draw``) and ``recording.explain`` read the recording. The adjoints
+in a recording are those that the framework itself computed. A framework is imported only together with its bridge.
 
 All bridges share these modules:
 
@@ -24,7 +23,7 @@ All bridges share these modules:
     ``pytest_plugin``       a fixture that tests a training step
     ``run_watch``           a package that reports what happened to the gradients during a whole run
 
-``torch/`` is the PyTorch bridge:
+``torch/`` is the bridge for PyTorch:
 
     ``recording``           ``record()``, its block, and ``why()``
     ``watcher``             follows the PyTorch calls inside the block, and the modules that make them

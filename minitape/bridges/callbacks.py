@@ -84,7 +84,7 @@ class ExplainedSteps:
                 warn_at_user_line(fill("Step {step} was not explained: {error}", step=self.steps, error=error_text))
 
     def close(self) -> None:
-        """Close the current step's recording block if it is open. Closing it undoes all changes to the framework."""
+        """Close the recording block of the current step, if any, which undoes all changes to the framework."""
         block, self._open_block = self._open_block, None
         if block is not None:
             block.__exit__(None, None, None)
@@ -105,7 +105,7 @@ class ExplainedSteps:
         self.end_step(model)
 
     def _store_and_report_page(self, page: ModelPage) -> None:
-        """Store a recorded step's page, warn once about each new problem, and call ``log``."""
+        """Store the page of a recorded step, warn once about each new problem, and call ``log``."""
         self.page = page
         problem_keys = {explanation.build_group_key() for explanation in page.problems}
         if problem_keys - self._warned_keys:

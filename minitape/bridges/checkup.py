@@ -17,7 +17,7 @@ from ..recording.value_summary import ValueSummary, to_float_array
 from .model_page import GradientNumbers, ModelPage, SourceExplanations, select_sources_by_name
 from .recording import Recording, RowNumber
 
-# For each kind of explanation, the cause of the suspicion that may replace it. "" allows any suspicion.
+# A suspicion with this cause may replace an explanation of this kind. "" allows any suspicion.
 SUSPICION_BY_KIND = {"connected": "", "no_derivative": "sampled", "unused": "sampled"}
 CANCELLING_CAUSES = ("zero_cancels", "zero_sum")
 
@@ -118,7 +118,7 @@ class Checkup:
             The same explanation, or the suspicion that replaces it.
         """
         sweep = self._find_last_sweep_reaching(source)
-        # The explanation of a tree already has the statistics of one of its leaves.
+        # If the source is a tree, the explanation already contains the statistics of one leaf.
         explanation.numbers = explanation.numbers or self._measure_gradient(source, sweep)
         return self.replace_by_suspicion_in_any_step(explanation, source)
 
@@ -173,7 +173,7 @@ class Checkup:
         return replacement
 
     def _list_sweeps_in_question(self) -> list[BackwardPass]:
-        """Return the backward passes of the target, or of the whole block if no target was given."""
+        """Return the backward passes from the target, or all backward passes of the block if no target was given."""
         if self.target is None:
             # autograd.grad sets no .grad, so its passes count only if the block calls no backward().
             return [sweep for sweep in self.recording.sweeps if sweep.function_name != "grad"] or self.recording.sweeps
@@ -208,7 +208,7 @@ class Checkup:
         return adjoints[-1][0] if adjoints else None
 
     def _measure_gradient(self, source: Any, sweep: BackwardPass | None) -> GradientNumbers | None:
-        """Return statistics of the gradient that a sweep brought to a source, or None if no sweep exists."""
+        """Return statistics of the gradient that a source received in a sweep, or None if there was no sweep."""
         if sweep is None:
             return None
         arrays = [
@@ -295,7 +295,7 @@ class FrameworkRecording(Recording, ABC):
         return explanation.add_side_breaks(blocked if explanations[1:] else ())
 
     def filter_sweeps_by_source(self, source: Any, sweeps: list[BackwardPass]) -> list[BackwardPass]:
-        """Return the backward passes that were to compute a source's gradient, or all passes if there were none.
+        """Return the backward passes that were meant to compute the gradient of a source, or else all passes.
 
         Args:
             source: The source.
@@ -304,9 +304,9 @@ class FrameworkRecording(Recording, ABC):
         return sweeps
 
     def _find_named_sources(self, subject: Any) -> Mapping[str, Any] | None:
-        """Return a question's sources, keyed by name, or None if the question is about a single source.
+        """Return the sources of a question, keyed by name, or None if the question is about a single source.
 
-        The subject None stands for everything that the block trained. A model, a dictionary, a generator or a name
+        None as the subject stands for everything that the block trained. A model, a dictionary, a generator or a name
         stands for the sources in it.
         """
         if subject is None:
@@ -334,7 +334,7 @@ class FrameworkRecording(Recording, ABC):
         return None, None
 
     def find_target_row(self, sweep: BackwardPass) -> RowNumber | None:
-        """Return a backward pass's target row in a form that a question accepts."""
+        """Return the target row of a backward pass in the form that a question accepts."""
         return RowNumber(sweep.target[-1])
 
     def find_recording_of_compiled_step(self, source: Any) -> tuple[FrameworkRecording, Any] | None:
@@ -365,5 +365,5 @@ class FrameworkRecording(Recording, ABC):
         """Explain why no gradient arrives from one target at one source."""
 
     def find_last_target_row(self) -> RowNumber | None:
-        """Return the target row of the last backward pass, or None if no backward pass ran."""
+        """Return the row of the last backward pass's target, or None if no backward pass ran."""
         return RowNumber(self.sweeps[-1].target[-1]) if self.sweeps and self.sweeps[-1].target else None

@@ -1,4 +1,4 @@
-"""Provide what all framework adapters share: the program's names, and the checks that need a recording."""
+"""Define the base classes of the adapters and checks for the frameworks."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class RowNumber(int):
     """The number of the row that a question is about.
 
-    The type distinguishes row numbers from the program's own ints.
+    This type distinguishes row numbers from ints of the program.
     """
 
 
@@ -30,20 +30,20 @@ def list_named_program_objects() -> list[tuple[str, Any]]:
 
 
 class FrameworkAdapter(Adapter):
-    """The facts that the checks need about a program, other than its rows.
+    """The part of the adapter that all frameworks share.
 
-    Each framework's adapter adds the members that depend on the framework.
+    The adapter of each framework adds its own members.
     """
 
     list_names_and_values: Callable[[], Iterable[tuple[str, Any]]] = staticmethod(list_named_program_objects)
-    """Returns (name, object) for each of the program's names."""
+    """Returns a (name, object) pair for each name in the program."""
 
     def to_handle(self, value: Any) -> Any:
-        """Return the object itself, which identifies it in comparisons with a source."""
+        """Return the object itself, because it can be compared with a source directly."""
         return value
 
     def is_literal(self, row: RecordedRow) -> bool:
-        """Return False, because a framework's recording does not mark number literals."""
+        """Return False, because the recordings of frameworks do not mark number literals."""
         return False
 
 
@@ -68,7 +68,7 @@ def is_any_name_read_later(statement: program_text.Statement, names: Iterable[st
 class BridgeChecks(FrameworkChecks):
     """The checks that only framework recordings need, because these recordings may have several backward passes."""
 
-    # Each bridge has its own recording class.
+    # Each bridge has its own class of recordings, hence Any.
     def build_earlier_question(self, recording: Any, target: RowNumber, source: Any) -> Question:
         """Return the same question about an earlier backward pass.
 
@@ -80,7 +80,7 @@ class BridgeChecks(FrameworkChecks):
         raise NotImplementedError
 
     def find_nonfinite_cause(self, question: Any) -> Finding | None:
-        """Find where a NaN arose. If a weight is NaN, find the earlier backward pass that caused it."""
+        """Find where a NaN arose. If a weight is already NaN, search the earlier backward pass that caused this."""
         finding = zero_nan.find_cause_of_nonfinite(question)
         if finding is None or finding.variant != "trained":
             return finding

@@ -1,4 +1,4 @@
-"""Change a framework while a block is open, and undo the changes even if Ctrl-C interrupts."""
+"""Change a framework while a block is open, and undo the changes even after Ctrl-C."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class FrameworkPatches:
     change behind.
 
     Attributes:
-        thread_id: The thread that opened the block, or None if the block is not open. Without a thread, no call is
+        thread_id: The thread that opened the block, or None if the block is not open. If it is None, no call is
             intercepted.
 
     >>> from types import SimpleNamespace
@@ -62,15 +62,14 @@ class FrameworkPatches:
     def wrap_function(self, owner: Any, function_name: str, handler: Callable) -> None:
         """Replace a function or method of the framework until :meth:`undo_all` is called.
 
-        Calls from the block's thread run ``handler(function, *args, **kwargs)``. Calls from other threads run the
-        original.
+        In the thread of the block, calls run ``handler(function, *args, **kwargs)``. Other threads call the original.
 
         Args:
             owner: The module or class that defines the function.
             function_name: The function's name in the owner.
             handler: The function to call instead; it receives the original function first.
         """
-        own_attribute = vars(owner).get(function_name)  # This is None if the class inherits the attribute.
+        own_attribute = vars(owner).get(function_name)  # If the class only inherits the attribute, this is None.
         function = getattr(owner, function_name) if own_attribute is None else _get_underlying_function(own_attribute)
         any_attribute = getattr_static(owner, function_name) if own_attribute is None else own_attribute
         # A class method of a class written in C must be bound again in each call.
@@ -97,9 +96,9 @@ class FrameworkPatches:
         setattr(owner, function_name, replacement)
 
     def undo_all(self) -> None:
-        """Undo all changes, latest first.
+        """Undo all changes, the latest first.
 
-        It may be called again if Ctrl-C interrupts it.
+        If Ctrl-C interrupts this function, call it again.
         """
         self.thread_id = None
         while self._undo_actions:
@@ -144,7 +143,7 @@ class RecordingBlock:
     """
 
     def __init__(self, recording: Recording, watcher: Watcher) -> None:
-        """Create the block in which ``watcher`` writes ``recording``."""
+        """Create the block during which ``watcher`` writes ``recording``."""
         self._recording, self._watcher, self._entered = recording, watcher, False
 
     def __enter__(self) -> Any:

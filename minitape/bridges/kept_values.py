@@ -1,4 +1,4 @@
-"""Keep a framework's values until they are shown, and notes about its tensors and variables.
+"""Keep the values of a framework until they are shown, and attach notes to its tensors and variables.
 
 The memory for values is limited. When the limit is exceeded, the oldest large arrays are reduced to what a picture
 shows of them.
@@ -39,7 +39,7 @@ class KeptValue(ValueSummary):
         self._summary: ValueFields | ArraySummary | None = None
 
     def shown(self) -> ValueFields | None:
-        """Return the VALUE for a snapshot, computed once, or None if the elements are gone."""
+        """Return the VALUE for a snapshot, or None if the elements are gone. The result is cached."""
         if isinstance(self._summary, ArraySummary):
             self._summary = self._summary.shown()
         elif self._summary is None:
@@ -140,8 +140,8 @@ class MemoryBudget:
 def trim_process_memory() -> None:
     """Return freed memory to the operating system if the C library has ``malloc_trim``.
 
-    glibc keeps freed memory if a small live object was allocated after it. Without this call, a process grows by
-    hundreds of megabytes even though its recording keeps only 20 MB.
+    Otherwise, glibc keeps freed memory if a small object that was allocated later is still alive. A process would then
+    grow by hundreds of megabytes although its recording keeps only 20 MB.
     """
     malloc_trim = getattr(ctypes.pythonapi, "malloc_trim", None)
     if malloc_trim is not None:

@@ -1,4 +1,4 @@
-"""A callback for Keras: ``model.fit(x, y, callbacks=[Explain()])``."""
+"""Define the callback for Keras, used as ``model.fit(x, y, callbacks=[Explain()])``."""
 
 from __future__ import annotations
 
@@ -14,9 +14,8 @@ from .tensorflow import record
 class KerasExplain(ExplainedSteps, keras.callbacks.Callback):
     """Records the first step of ``fit`` and then every ``every``-th step, and warns about problems of the model.
 
-    It works whether or not Keras compiles the training step. The other steps run unobserved. ``log(step, page)`` is
-    called after
-    each recorded step, and ``page`` and ``problems`` describe the last recorded step.
+    The callback works whether or not Keras compiles the training step. The steps in between run unobserved. ``log(step,
+    page)`` is called after each recorded step, and ``page`` and ``problems`` describe the last recorded step.
 
     >>> import numpy
     >>> model = keras.Sequential([keras.layers.Dense(2), keras.layers.Dense(1)])
@@ -54,7 +53,7 @@ class KerasExplain(ExplainedSteps, keras.callbacks.Callback):
                 with self.record_step(model):
                     return train_function(*args)
             except tensorflow.errors.OutOfRangeError:
-                # An epoch of unknown length ends this way, and the training continues.
+                # This error ends an epoch of unknown length, and Keras then continues the training.
                 raise
             except BaseException:
                 model.train_function = train_function

@@ -1,4 +1,4 @@
-"""A callback for Lightning: ``Trainer(callbacks=[Explain()])``."""
+"""Define the callback for Lightning, used as ``Trainer(callbacks=[Explain()])``."""
 
 from __future__ import annotations
 

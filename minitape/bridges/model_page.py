@@ -19,7 +19,7 @@ from ..explain.translated_sentences import fill, format_range
 from ..recording.recorded_rows import OptionalArray
 
 MAX_NAMED_LAYERS = 4
-# Sources with no gradient come first, followed by these kinds.
+# Sources without a gradient come first, followed by these kinds in this order.
 KINDS_BY_SEVERITY = ("error", "nonfinite", "suspect", "zero", "unknown")
 
 
@@ -29,7 +29,8 @@ class GradientNumbers(NamedTuple):
     Attributes:
         norm: The norm of the gradient, or None if its elements are no longer available.
         zeros: The fraction of zero elements, between 0 and 1, or None if the elements are no longer available.
-        update: The norm of the last optimizer update divided by the norm of the weight before it, or None if unknown.
+        update: The norm of the last optimizer update, divided by the norm of the weight before the update, or None if
+            unknown.
 
     >>> weight = np.array([10.0, 0.0, 0.0])
     >>> print(GradientNumbers.measure_gradient(np.array([3.0, 0.0, 4.0]), weight, 0 * weight))
@@ -78,9 +79,9 @@ class PageGroup(NamedTuple):
 
     Attributes:
         names: The names of the sources.
-        heading: A sentence that names them and says what became of their gradients.
+        heading: A sentence that names the sources and describes their gradients.
         role: "problem", "untrained" if the program deliberately does not train them, or "healthy".
-        explanation: The explanation that they share.
+        explanation: The explanation that the sources share.
     """
 
     names: list[str]

@@ -1,4 +1,4 @@
-"""Read the rows, backward passes and resulting gradients of another framework's recording for pictures."""
+"""Read the rows, backward passes and gradients of another framework's recording for a picture."""
 
 from __future__ import annotations
 
@@ -131,15 +131,15 @@ def build_picture_row(recorded_row: RecordedRow) -> PictureRow:
 
 
 def find_known_rule_of_row(recording: Recording, row: int) -> KnownRule | None:
-    """Return the rule for an operation in minitape's own table, if the rule computes the same values as the program.
+    """Return the rule from minitape's own table for an operation, if the rule computes the program's values.
 
     Args:
         recording: The recording, in which the rule is cached.
         row: The number of the row.
 
     Returns:
-        The rule, or None if the table has no such operation. Leaves, rows that break the gradient, and later results
-        of a call also have no rule.
+        The rule, or None if the table has no such operation. The result is also None for leaves, for rows that break
+        the gradient, and for later results of a call.
     """
     if row not in recording.known_rules:
         recorded_row = recording.rows[row]
@@ -242,7 +242,7 @@ def map_rows_to_trained_sources(recording: Recording) -> dict[int, NamedSource]:
 
 
 def _iter_unreached_source_rows(recording: Recording, sweep: BackwardPass) -> Iterator[int]:
-    """Yield the last row of each source that the block trained but this sweep did not reach."""
+    """Yield the last row of each source that the block trained but the sweep did not reach."""
     rows: dict[int, list[int]] = {}
     for row, (_, source) in map_rows_to_trained_sources(recording).items():
         rows.setdefault(id(source), []).append(row)
@@ -331,7 +331,7 @@ class RecordingSteps(SweepSteps):
         return [self._build_step(call, edges) for call, edges in self._sweep.edges.items()]
 
     def _build_step(self, call_row: int, edges: list[AdjointShare]) -> StepFields:
-        """Return a call's STEP, with the shares that the call sent along its edges."""
+        """Return the STEP of a call, with the shares that the call sent along its edges."""
         rule = find_known_rule_of_row(self._recording, call_row)
         adjoint = to_real_array(self._sweep.adjoints.get(call_row))
         edge_fields: list[EdgeFields] = [
@@ -356,7 +356,7 @@ class RecordingSteps(SweepSteps):
         return step
 
     def _build_adjoint_value(self, row: int) -> Any:
-        """Return the VALUE of a row's adjoint, or of zeros if no adjoint arrived, as for an unused result."""
+        """Return the VALUE of the adjoint of a row. If no adjoint arrived, as for an unused result, use zeros."""
         adjoint = self._sweep.adjoints.get(row)
         return (
             to_value_fields(np.zeros(self._recording.rows[row].shape)[()])

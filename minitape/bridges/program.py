@@ -89,8 +89,8 @@ def run_program(
         path: The program's file.
         arguments: The program's arguments, without its name.
         framework: The name of the bridge: "torch", "tensorflow" or "jax".
-        on_problem: Called with the first page that shows a problem, while the program is still running. It is called
-            only if there are ``options``.
+        on_problem: Called with the first page that shows a problem, while the program is still running. Called only if
+            ``options`` are given.
         module_spec: The module's spec, to run it like ``python -m``, or None to run it like ``python FILE``.
         **options: The option of ``record`` that selects the steps, ``every`` or ``first``.
 
@@ -120,7 +120,8 @@ def run_program(
             nonlocal error
             error = program_error
             recording.__exit__(None, None, None)
-            explain_until_first_problem(bool)  # The caller reports this page, so it is not passed to on_problem.
+            # The caller reports this page, so on_problem need not report the same page.
+            explain_until_first_problem(bool)
 
         execute_program(RunnableProgram(path, tuple(arguments), module_spec), finish_recording)
     return ProgramResult(recording, pages[0] if pages else ModelPage(), error)
@@ -133,7 +134,7 @@ class RunnableProgram(NamedTuple):
         path: The program's file.
         arguments: The program's arguments, without its name.
         module_spec: The module's spec, to run it like ``python -m``, or None to run it like ``python FILE``.
-        source: The text to execute in place of the file's, or None for the file's own.
+        source: The text to execute, or None to execute the text of the file.
     """
 
     path: Path
@@ -177,7 +178,7 @@ def execute_program(program: RunnableProgram, finish: Callable[[BaseException | 
 
 @contextmanager
 def _install_as_main(main: ModuleType, folder: Path, arguments: Sequence[str]) -> Iterator[None]:
-    """Install a module as ``__main__`` during a block, with its own arguments and import folder."""
+    """Install a module as ``__main__`` for a block, and set the program's arguments and import folder."""
     saved_state = sys.modules["__main__"], sys.argv, sys.path[:]
     sys.modules["__main__"], sys.argv = main, [str(main.__file__), *arguments]
     sys.path.insert(0, str(folder))

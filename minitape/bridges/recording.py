@@ -1,4 +1,4 @@
-"""Store the computation of a program in another framework, in the form that pictures and ``explain`` read.
+"""Define the recording of a program in another framework, which pictures and ``explain`` read.
 
 No framework is imported here. A bridge writes a recording, and pictures and ``explain`` read it.
 
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from .picture_reader import NamedSource
 
 ROW_LIMIT = 20_000
-# Pictures use the framework's own words to say why a leaf gets a gradient.
+# Pictures state why a leaf gets a gradient in the words of the framework.
 WATCH_REASONS = {"torch": "requires_grad", "jax": "argument"}
 
 
@@ -62,8 +62,8 @@ class Recording(PictureSource):
         failed_target_rows: The target rows of the last backward pass, if it ended in an error.
         left_out: The number of operations not recorded because the recording already had ``ROW_LIMIT`` rows.
         is_rerun: Whether this recording repeats a compiled step up to its gradient, without the optimizer step.
-        has_placeholder_values: Whether the program ran with placeholder values. If so, only its shapes are right.
-        watched: Always empty. It exists because pictures read this attribute of tapes.
+        has_placeholder_values: Whether the program ran with placeholder values. If so, only the shapes are meaningful.
+        watched: Always empty. Pictures read this attribute because tapes have it.
         listeners: The functions that :meth:`close` calls.
         known_rules: The rule in minitape's own table for each row that a picture showed, or None if the table has no
             rule.
@@ -360,7 +360,7 @@ class Recording(PictureSource):
         return {}
 
     def map_rows_to_result_names(self) -> Mapping[int, str]:
-        """Return names for unnamed results, keyed by row."""
+        """Return the names that pictures give to unnamed results, keyed by row."""
         return {}
 
     def list_source_rows_of_sweep(self, sweep: BackwardPass) -> list[int]:
@@ -379,8 +379,8 @@ class Recording(PictureSource):
     def list_sweeps_from_or_through(self, row: int | None) -> list[BackwardPass]:
         """Return the sweeps that began at a row, latest first.
 
-        If no sweep began there, return the sweeps that passed through the row. A sweep from a scaled loss, for
-        example, passes through the original loss.
+        If no sweep began there, return the sweeps that passed through the row, as a sweep from a scaled loss passes
+        through the original loss.
         """
         passes = self.sweeps[::-1]
         return [sweep for sweep in passes if row in sweep.target] or [sweep for sweep in passes if row in sweep.edges]
@@ -417,7 +417,7 @@ class Recording(PictureSource):
 
     @property
     def record(self) -> Recording | None:
-        """This recording if it is complete, or None otherwise."""
+        """The recording itself once it is complete, and None before that."""
         return None if self._recording else self
 
     @property
@@ -427,7 +427,7 @@ class Recording(PictureSource):
 
     @property
     def is_used(self) -> bool:
-        """Whether the recording is complete. No gradient is ever computed from it."""
+        """Whether the recording is complete. A recording never computes a gradient."""
         return not self._recording
 
     @property
@@ -494,7 +494,7 @@ class Recording(PictureSource):
         return [] if self._recording else build_results_of_shown_sweep(self, target, sources, namespaces)
 
     def explain_gradient(self, target: Any, source: Any) -> Any:
-        """Return the explanation that ``explain(target, source)`` gives.
+        """Return the explanation that ``explain(target, source)`` returns.
 
         Args:
             target: The target or its row, or None for the last backward pass.

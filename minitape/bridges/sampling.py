@@ -1,6 +1,6 @@
-"""Record only some steps of the training loop inside a block.
+"""Record only some steps of a training loop.
 
-The block records every n-th step or the first steps. Between recorded steps, the framework runs unobserved.
+A block records either every n-th step or the first steps. Between recorded steps, the framework runs unobserved.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class SampledSteps:
         return self.steps % self.every == 0 if self.every else self.steps < (self.first or 0)
 
     def __enter__(self) -> Any:
-        """Watch for the ends of steps, and record the first step if necessary."""
+        """Watch for the ends of steps, and record the first step if it is due."""
         self._entered = True
         self._patches.activate_in_this_thread()
         for owner, name in self._step_ends:
@@ -116,13 +116,13 @@ class SampledSteps:
                     self._begin_recording()
 
     def _count_step_if_it_ends_at(self, place: Place) -> bool:
-        """Count the step if it ends at a place that computed gradients.
+        """Count the running step if it ends at the given place, where gradients were computed.
 
         Returns:
             Whether the current recording ends with this step.
         """
         if place in self._places_since_end:
-            # A new iteration begins, so the last place of the previous iteration is known.
+            # A new iteration begins, so the previous iteration ended at the last place.
             if self._step_end_place is None:
                 self.steps += 1
             self._step_end_place = self._places_since_end[-1]
@@ -154,7 +154,7 @@ class SampledSteps:
             self.steps = 1
         if self._open_block is not None:
             self._end_recording()
-            # The block ends right after the start of a step, so that step's recording is empty.
+            # The block ended right after a step had begun, so the recording of this step is empty.
             if self.latest is not None and not self.latest.sweeps and error[:1] == (None,):
                 self.latest = self._previous_recording or self.latest
         self._previous_recording = None
@@ -207,7 +207,7 @@ def build_sampled_steps(
         first: Record the first ``first`` steps as one recording.
         build_block: A function that creates a block for one recorded step.
         step_ends: (owner, name) of each function of the framework that computes gradients and so may end a step.
-        is_ready: Returns whether calls count yet. Earlier calls run unobserved.
+        is_ready: Returns whether the block should observe calls. Until then, calls run unobserved.
         gives_gradients: Returns whether a call computes gradients, given the call's first argument.
 
     Returns:

@@ -33,10 +33,9 @@ class _SnapshotValue(ValueSummary):
 class Replay(Recording):
     """A recording read from a dictionary returned by ``snapshot()``.
 
-    ``TapeView`` and ``tf.draw`` accept it. The snapshot may be JSON from another machine or from a stranger. The
-    files named in it are never read. Their texts come from the snapshot and are used only for this recording. A
-    Replay has one backward pass, but not the facts that
-    ``explain`` needs.
+    ``TapeView`` and ``tf.draw`` accept it. The snapshot may be JSON from another machine or from a stranger. The files
+    named in the snapshot are never read. Their texts come from the snapshot itself, and only this recording uses them.
+    A Replay has one backward pass, but lacks the facts that ``explain`` needs.
 
     >>> recording = Recording("by hand")
     >>> x = recording.leaf(3.0, name="x")
@@ -68,7 +67,7 @@ class Replay(Recording):
     def read_source_lines(self, file: str) -> list[str]:
         """Return the lines of a file as stored in the snapshot.
 
-        They are not added to ``linecache``, because other code creates functions from its lines.
+        The lines are not added to ``linecache``, because other code creates functions from the lines there.
         """
         return self._texts.get(file, "").splitlines(keepends=True)
 
@@ -112,7 +111,7 @@ class Replay(Recording):
         ]
         if not set(swept_rows) <= set(range(len(self.rows))):
             raise ValueError("This is no snapshot of a recording: its backward pass goes to rows that are not there.")
-        # Without an adjoint, pictures would allocate zeros in a shape from an untrusted snapshot.
+        # Otherwise, pictures would allocate zeros with a shape that an untrusted snapshot chose.
         for recorded_row in self.rows:
             if recorded_row.call_id in sweep.edges:
                 sweep.adjoints.setdefault(recorded_row.index, _SnapshotValue(None))

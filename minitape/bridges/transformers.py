@@ -1,4 +1,4 @@
-"""A callback for the Transformers Trainer: ``Trainer(..., callbacks=[Explain()])``."""
+"""Define the callback for the Transformers Trainer, used as ``Trainer(..., callbacks=[Explain()])``."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class TransformersExplain(ExplainedSteps, TrainerCallback):
     after each
     recorded step, and ``page`` and ``problems`` describe the last recorded step.
 
-    The Trainer does not report errors inside a step. After such an error, ``close()`` or the next step ends the
-    recording that is still open.
+    The Trainer does not report errors inside a step. After such an error, the open recording ends with the next step or
+    with ``close()``.
     """
 
     record = staticmethod(record)

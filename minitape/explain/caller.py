@@ -1,4 +1,4 @@
-"""Find the user's frame that asks a question, because the answer uses the variable names of that frame."""
+"""Find the user's frame from which a question is asked. Answers use the variable names of that frame."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class _CurrentFrame:
     """The frame that `use_asking_frame` sets.
 
     Attributes:
-        frame: A frame that an error has already left, or None if the frame that is running now asks the question.
+        frame: A frame that an error has already left, or None if the question comes from the running frame.
     """
 
     frame: FrameType | None = None
@@ -26,7 +26,7 @@ _current = _CurrentFrame()
 
 
 def find_asking_frame() -> FrameType | None:
-    """Return the innermost frame of the user's code, or the frame that :func:`use_asking_frame` sets."""
+    """Return the frame set by :func:`use_asking_frame`, or else the innermost frame of the user's code."""
     return _current.frame or find_user_frame(sys._getframe(1))
 
 
@@ -101,7 +101,7 @@ def _find_cell_label(filename: str) -> str | None:
         return None
     frame: FrameType | None = sys._getframe()
     running = ""
-    while frame is not None:  # The loop ends with the outermost frame that belongs to a cell.
+    while frame is not None:  # Keep searching, because the outermost frame of a cell is the one with the label.
         if frame.f_code.co_filename in cells:
             running = frame.f_code.co_filename
         frame = frame.f_back

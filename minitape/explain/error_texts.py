@@ -1,4 +1,4 @@
-"""Give advice on errors, with a sentence for each pattern in the messages of TensorFlow, Python and minitape."""
+"""Parse the advice on errors, which pairs message patterns with sentences."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ def parse_advice(table: str) -> dict[str, str]:
     r"""Parse a table of advice.
 
     Args:
-        table: Paragraphs, separated by empty lines. The first line is a pattern that matches messages, and the advice
-            follows.
+        table: Paragraphs, separated by empty lines. The first line of each paragraph is a pattern for error messages.
+            The remaining lines are the advice.
 
     Returns:
         The advice by pattern.

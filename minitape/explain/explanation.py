@@ -24,11 +24,11 @@ FROZEN_CAUSES = ("requires_grad", "not_trainable")  # The program itself froze t
 
 
 class Explanation:
-    """The reason why one gradient is None, zero, not finite or wrong, or the answer that nothing is wrong.
+    """The reason why one gradient is None, zero, not finite or wrong, or a statement that nothing is wrong.
 
     Attributes:
         connected: Whether there is a gradient, even if it is zero or NaN.
-        cause: The cause in one word. See :mod:`causes`.
+        cause: The name of the cause, such as "not_watched". See :mod:`causes`.
         kind: The group of the cause. It has the same name in every framework.
         message: A sentence that states what happened.
         fix: A sentence that states what to change, or "" if nothing needs to change.
@@ -43,7 +43,8 @@ class Explanation:
         intended: Whether the program seems to leave the source untrained on purpose.
         numbers: The gradient's norm, its proportion of zeros, and the size of the update relative to the weight, on the
             page of a whole model. Otherwise None.
-        beside: Whether this explanation is in another explanation's `others` and describes a break on a different path.
+        beside: Whether this explanation belongs to the `others` of another one and describes a break on a different
+            path.
 
     >>> import minitape as tf
     >>> x = tf.constant(3.0)
@@ -73,7 +74,8 @@ class Explanation:
         self.others = others or []
         self.name = ""
         self.intended = cause in FROZEN_CAUSES
-        self.numbers: Any = None  # A bridge's GradientNumbers, whose package must not be imported here.
+        # This is the GradientNumbers class of the bridges, which this package must not import.
+        self.numbers: Any = None
         self.patch: str | None = None
         self.patch_line: int | None = None
         self._tape: GradientTape | None = None
@@ -118,7 +120,7 @@ class Explanation:
         return lines[self.line - 1].strip()
 
     def build_group_key(self) -> Hashable:
-        """Return a key that is equal for explanations of different variables that have the same reason.
+        """Return a key that groups explanations. Different variables with the same reason get equal keys.
 
         Explanations with a line are equal if their causes and lines are equal. Without a line, the sentences must be
         equal except for the name of the variable.
@@ -187,7 +189,7 @@ def _render_picture(explanation: Explanation) -> str:
 
 
 def describe_remaining_breaks(answer: Explanation) -> str:
-    """Return a sentence that names another line that also blocks the gradient, so that the first fix is not enough.
+    """Return a sentence about another line that also blocks the gradient, so that the first fix is not enough.
 
     A further break on the same path takes precedence over a break on another path.
 

@@ -1,4 +1,4 @@
-"""Explain None gradients without being asked, in warnings and in notes on the errors that they lead to."""
+"""Explain None gradients automatically, in warnings and in notes on the errors that follow from them."""
 
 from __future__ import annotations
 
@@ -59,7 +59,8 @@ def merge_repeated_answers(answers: list[Explanation]) -> list[tuple[Explanation
         answers: The explanations.
 
     Returns:
-        For each reason, one explanation and either "" or a sentence that counts the other variables affected.
+        For each reason, one explanation and a sentence that counts the other affected variables. The sentence is "" if
+        no other variable is affected.
     """
     return [
         (group[0], fill(" The same holds for {n} more.", n=len(group) - 1) if group[1:] else "")
@@ -137,7 +138,7 @@ def add_refusal_reason(
 
 
 def add_none_reasons_from_frames(error: BaseException, frames: list[FrameType]) -> None:
-    """Add the reasons for a None gradient to an error that Python raised because of it.
+    """Add the reasons for a None gradient to an error that Python raised because of the None.
 
     If the tape no longer exists, the note explains how to request the reason. If no gradient was None, nothing is
     added.
@@ -177,7 +178,7 @@ def add_non_tensor_note(error: Exception, value: object) -> Exception:
 
 
 def _list_reasons_of_none_call(none_call: NoneCall | None) -> list[str]:
-    """Return sentences that say why the sources of a call have no gradient, or an empty list for None."""
+    """Return sentences that say why the sources of a call have no gradient. For None, the list is empty."""
     if none_call is None:
         return []
     last_call = none_call.tape.last_request
@@ -198,7 +199,7 @@ def _list_frame_and_callers(frame: FrameType) -> list[FrameType]:
 def _find_call_that_gave_none(frames: list[FrameType], wanted_sources: list[TargetOrSource] | None) -> NoneCall | None:
     """Find the nearest call of ``gradient`` that returned None for some sources.
 
-    If `wanted_sources` is None, only the last such call counts, because the error is about its None.
+    If `wanted_sources` is None, only the last call counts, because the error is about a None that it returned.
     """
     for frame in frames:
         for tape in list(frame.f_locals.values()):

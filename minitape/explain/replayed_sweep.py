@@ -28,7 +28,7 @@ from ..recording.value_summary import ValueSummary
 if TYPE_CHECKING:
     from ..engine.types import Array, TargetOrSource
 
-MAX_ROWS = 20_000  # The sweep of a longer recording is not repeated.
+MAX_ROWS = 20_000  # Sweeps of recordings with more rows than this are not repeated.
 
 
 def build_unit_seeds(rules: TapeRules) -> dict[int, Array]:
@@ -59,7 +59,8 @@ def replay_sweep(
 
     Returns:
         The adjoints and shares of the sweep, or None if no source is reachable, or if the recording has more than
-        `MAX_ROWS` rows. Also None if arrays no longer exist, or if the user's Python code would have to run again.
+        `MAX_ROWS` rows. The result is also None if arrays no longer exist, or if the user's Python code would have to
+        run again.
     """
     record, tape = rules.record, rules.tape
     wanted = {row for source in sources if source.dtype.differentiable for row in tape._find_rows_of_value(source)}
@@ -93,7 +94,7 @@ def replay_sweep(
 
 
 def _can_replay_sweep(rules: TapeRules, reachable: bytearray, last_row: int) -> bool:
-    """Return whether the sweep calls none of the user's py_functions and all arrays that it reads still exist."""
+    """Return whether the sweep needs none of the user's py_functions, and all arrays for the sweep still exist."""
     record = rules.record
     for call in record.calls:
         if call.row <= last_row and call.primitive.name == "py_function" and reachable[call.row]:

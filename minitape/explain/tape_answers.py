@@ -1,4 +1,4 @@
-"""Answer ``tape.explain``: why a gradient is None, on which line, and how to fix it.
+"""Implement ``tape.explain``, which explains why a gradient is None, on which line, and how to fix it.
 
 An explanation must not disturb the user's program. If explain itself fails, the answer is the most plausible cause, and
 its message reports the failure.
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 def explain(tape: GradientTape, target: Structure, sources: Structure) -> Structure:
     """Return an :class:`Explanation` for each source, structured like ``sources``; see ``GradientTape.explain``.
 
-    Never raises because of an error in the user's program. If explain itself fails, the answer is the most plausible
-    cause.
+    An error in the user's program never makes this function raise. If explain itself fails, the answer is the most
+    plausible cause.
 
     Args:
         tape: The tape that recorded the computation.

@@ -2,7 +2,7 @@
 
 Many errors are raised by Python itself, for example in ``0.1 * None`` or ``y.grad``. minitape's code is not running at
 that moment, so it adds its note when the error is displayed. A hook runs before ``sys.excepthook``, or before the
-handler of IPython and Jupyter. Otherwise, both behave as before. ``python -X dev`` shows all frames.
+handler of IPython and Jupyter. These handlers otherwise behave as before. ``python -X dev`` shows all frames.
 """
 
 from __future__ import annotations
@@ -27,11 +27,12 @@ _OWN_MODULES = ("minitape.engine", "minitape.tf", "minitape.picture", "minitape.
 
 
 def install_error_hooks() -> None:
-    """Install the hooks that add minitape's advice, if it has any, to each displayed error."""
+    """Install the hooks that add minitape's advice to each displayed error, if there is any advice."""
     previous_hook = sys.excepthook
     sys.excepthook = lambda kind, error, trace: previous_hook(kind, error, add_advice_and_hide_frames(error, trace))
     shell = find_ipython_shell()
-    if shell is not None and not shell.custom_exceptions:  # Another extension may already handle these errors.
+    # Keep a handler that another extension has already installed for these errors.
+    if shell is not None and not shell.custom_exceptions:
         shell.set_custom_exc((Exception,), _show_error_in_shell)
 
 
@@ -44,7 +45,7 @@ def _show_error_in_shell(
 def add_advice_and_hide_frames(error: BaseException, trace: Object) -> TracebackType | None:
     """Add a note to an error on how to fix it, and remove minitape's frames from its traceback.
 
-    An error in this function is suppressed, so that it cannot hide the user's error.
+    Errors in this function are suppressed, so that they cannot hide the user's error.
 
     Args:
         error: The error that is about to be displayed. Its context is handled in the same way.

@@ -6,7 +6,7 @@
     ``variable_names``     the names and values of the program's variables
     ``memory_use``         the memory that a recording keeps
 
-minitape's own tape is converted to a recording when explain needs one:
+Explain converts minitape's own tape to a recording with these modules:
 
     ``tape_reachability``  the rows that are on the tape, and the rows that an adjoint reaches
     ``value_graph``        the tape's rows as a graph, with breaks on the edges (nodes and breaks: ``graph_nodes``)

@@ -71,8 +71,8 @@ def iter_bodies_of_call(call: Call, output_index: int | None) -> Iterator[Functi
     """Yield the bodies in which a call computes one of its outputs.
 
     Args:
-        call: The call of a function, loop or branch. Other calls yield nothing, and neither do calls of functions whose
-            recording the tape has released.
+        call: The call of a function, loop or branch. Other calls yield nothing. The same is true if the tape has
+            already released the recording of the function.
         output_index: The index of the output. If it is None, all bodies are yielded, with -1 as the row.
     """
     recording: Object = call.attrs.get("recording")
@@ -83,7 +83,7 @@ def iter_bodies_of_call(call: Call, output_index: int | None) -> Iterator[Functi
         is_loop = primitive.name == "while"
         bodies = [*zip(primitive.bodies, primitive.first_inputs, strict=True)]
         if is_loop:
-            del bodies[0]  # The first body of a loop is its condition.
+            del bodies[0]  # The condition of a loop is its first body, and passes no gradient.
         for body, first_input in bodies:
             if output_index is None or output_index < len(body.results):
                 fed_rows = _list_rows_fed_to_body(call, body, first_input)
@@ -181,7 +181,7 @@ def list_custom_gradient_passes(record: Record, call: Call) -> list[bool]:
 
 
 def compute_custom_gradient_shares(record: Record, call: Call) -> list[Tensor | None] | None:
-    """Call the user's own gradient function with adjoints of ones, unrecorded and with printed output hidden.
+    """Call the user's gradient function with ones as adjoints, while recording is suspended and output is hidden.
 
     Args:
         record: The recording.

@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 
 ROW_BYTES = 20  # A row consists of four int32 cells and a float32 value.
 MAX_OPEN_ROWS = (
-    2000  # The arrays of a longer recording are not counted while it grows, because that would slow it down.
+    # The arrays of a longer recording are not counted while it grows, because counting would slow the program down.
+    2000
 )
 
 

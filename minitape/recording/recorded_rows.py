@@ -12,7 +12,7 @@ import numpy as np
 from .sites import NOWHERE, Site
 from .value_summary import to_float_array
 
-OTHER_RECORDING = -1  # The position of a row, or the row count of an escape, in another recording.
+OTHER_RECORDING = -1  # This stands for the position of a row, or the row count of an escape, in another recording.
 RowKind = Literal["source", "variable", "constant", "operation"]
 OptionalArray = np.ndarray | None  # None means that the recording did not keep the elements.
 
@@ -50,7 +50,7 @@ class InputEdge(NamedTuple):
 
 
 class RowDetails(Protocol):
-    """Looks up the details of rows when they are first read, because they are needed for only a few rows."""
+    """Looks up the details of a row when they are first read. Only a few rows need these details."""
 
     def find_site(self, row: RecordedRow) -> Site:
         """Return the line of the user's program that created a row."""
@@ -122,7 +122,7 @@ class RecordedRow:
         details: RowDetails | None = None,
         extra: Any = None,
     ) -> None:
-        """Store the facts about a row, which are described in the class docstring.
+        """Store the facts about a row. The class docstring describes them.
 
         ``value`` is a number, an array, or an object with a ``shown()`` method, such as a ``KeptValue``.
         """
@@ -173,7 +173,7 @@ class RecordedRow:
         return None if self.extra is None else self.extra.find_object()
 
     def set_cause(self, cause: str) -> None:
-        """Set why no gradient passes between the inputs and the row, if the recorder learns this later.
+        """Set why no gradient passes between the inputs and the row, after the row was recorded.
 
         Args:
             cause: The cause, or "" if a gradient passes.
@@ -182,7 +182,7 @@ class RecordedRow:
         self.__dict__.pop("edges", None)
 
     def copy_with_edges(self, edges: list[InputEdge]) -> RecordedRow:
-        """Return a copy with different edges, for a question in which different breaks count.
+        """Return a copy with different edges, for a question in which other edges count as breaks.
 
         Args:
             edges: The edges of the copy.
@@ -251,7 +251,7 @@ class AdjointShare(NamedTuple):
 
 
 class BackwardPass:
-    """A backward pass as the framework ran it.
+    """A backward pass, as executed by the framework.
 
     Attributes:
         target: The rows of the target.

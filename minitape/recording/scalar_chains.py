@@ -41,7 +41,7 @@ class ScalarChains:
     def map_readers_to_outside_inputs(self, end_row: int) -> dict[int, set[int]]:
         """Map the rows of a chain to the rows outside the chain that they read.
 
-        An outside row that several rows read is listed only for the first of these rows.
+        If several rows of the chain read the same outside row, only the first of them lists it.
 
         Args:
             end_row: The last row of the chain.

@@ -1,4 +1,4 @@
-"""Read a tape as a recording, to find the rows that are on the tape and the rows that an adjoint reaches.
+"""Find the rows that are on a tape, and the rows that an adjoint would reach.
 
 The result is computed only when explain needs it. Rows are ordered by their numbers, and values without a row by their
 clocks.
@@ -60,7 +60,7 @@ def unwrap_to_base_variable(value: Any) -> Any:
 
 
 class TapeRules:
-    """The rows on a tape, and the rows that its targets' adjoints would reach, found without running a sweep.
+    """The rows on a tape, and the rows that the adjoints of some targets would reach. No sweep runs.
 
     Attributes:
         tape: The tape.
@@ -89,7 +89,7 @@ class TapeRules:
     def is_connected(self, source: TargetOrSource) -> bool:
         """Return whether an adjoint reaches a source, so that ``gradient`` does not return None.
 
-        If the last ``gradient`` call had the same targets and included this source, the answer comes from its result.
+        If the last ``gradient`` call had the same targets and included this source, the result of that call is used.
 
         Args:
             source: A tensor or variable.
@@ -238,7 +238,7 @@ class TapeRules:
 
 
 def read_given_variable_name(variable: Any) -> str:
-    """Return the name that the program gave to a variable, or "" if the variable has a default name.
+    """Return the name that the program gave to a variable, or "" if the variable has only a default name.
 
     Args:
         variable: The variable, or None.

@@ -211,7 +211,8 @@ class ValueGraph:
         inputs = (left,) if left == right or len(primitive.texts) == 2 else (left, right)
         scope_break = self._find_scope_break(node)
         if "-" not in primitive.texts[1:] and node.known_record.trace is None:
-            # Every input is a float and has a rule, so only the scope can break the edges.
+            # All inputs are floats with a rule, so these edges have a break only if the tape did not record the
+            # operation.
             yield from ((self.find_node_in_same_run(node, row), scope_break) for row in inputs)
             return
         rules = [None if text == "-" else text for text in primitive.texts[1:]]
@@ -245,11 +246,11 @@ class ValueGraph:
         rules: Sequence[object] | Rule | None,
         scope_break: Break | None,
     ) -> Iterator[tuple[ValueNode, Break | None]]:
-        """Yield the inputs of an operation, each with the break due to its scope or the operation itself."""
+        """Yield the inputs of an operation, each with its break, if any."""
         record = node.known_record
         for index, row in enumerate(inputs):
             input_node = self.find_node_in_same_run(node, row)
-            if record.trace is not None:  # Assignments inside the function are newer than the state at its call.
+            if record.trace is not None:  # Assignments inside the function are newer than the state before the call.
                 yield from self._iter_inner_assignment_edges(node, row)
             yield input_node, scope_break or self._find_operation_break(node, input_node, primitive, rules, index)
 
@@ -440,7 +441,7 @@ class ValueGraph:
             or not python_call.inputs[input_index].dtype.differentiable
         ):
             return None
-        if python_call in _calls_in_question:  # An escaped value has led the search back to this call.
+        if python_call in _calls_in_question:  # The search has come back to this call through an escaped value.
             return None
         _calls_in_question.append(python_call)
         try:
@@ -468,7 +469,8 @@ class ValueGraph:
         if not callable(rules):
             return [rules[min(index, len(rules) - 1)] is not None for index in range(len(call.inputs))]
         cached = self._passes_by_call.get(id(call))
-        if cached is not None and cached[0] is call:  # The identity of a call that no longer exists may be reused.
+        # A new call may have the identity of a call that no longer exists.
+        if cached is not None and cached[0] is call:
             return cached[1]
         is_custom = call.primitive.name == "custom_gradient"
         recording = call.attrs.get("recording")

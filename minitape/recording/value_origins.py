@@ -32,7 +32,7 @@ class ValueOrigin(NamedTuple):
         clock: The time, by which origins and escapes are ordered.
         kind: The kind of origin.
         place: The user's frames in packed form.
-        packed_inputs: For each value that it was computed from, a weak reference to the tensor, and its origin. For a
+        packed_inputs: For each input of the computation, a weak reference to the tensor, and the tensor's origin. For a
             row, a (recording, row) pair takes the place of the origin.
         detail: A kind-specific detail.
         depth: The length of the chain of earlier origins.

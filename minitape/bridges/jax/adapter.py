@@ -1,4 +1,4 @@
-"""Provide the checks with a JAX recording's rows, function and arguments."""
+"""Adapt a JAX recording, with its function and arguments, to the checks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 # Programs write these operations as operators, not as calls.
 OPERATOR_OPS = set("add sub mul div pow integer_pow neg dot_general rem gt ge lt le eq ne".split())
-# Explanations name these functions themselves, not the operations inside them.
+# Explanations name these functions instead of the operations inside them.
 SHARE_FUNCTIONS = {"softmax", "log_softmax", "logsumexp"}
 
 
@@ -62,7 +62,7 @@ class JaxAdapter(FrameworkAdapter):
     unused_cause, escape_cause, rebinds = "unused", "left_jax", False
 
     def __init__(self, recording: JaxRecording) -> None:
-        """Create a recording's adapter."""
+        """Create the adapter of a recording."""
         self.recording, self.origin = recording, JaxOrigin(*recording.recorded_call)
 
     def is_variable(self, obj: Any) -> bool:
@@ -72,7 +72,7 @@ class JaxAdapter(FrameworkAdapter):
     def describe_operation(self, question: Question, row: int) -> str:
         """Describe an operation by the function called on its line, as in ``sqrt in norm(...)``.
 
-        Only the function's name is returned if the function performs no other operation.
+        If the function performs no other operation, return only the name of the function.
         """
         recorded_row, name = question.rows[row], finding_sentences.describe_operation(question, row)
         statement = program_text.find_statement(recorded_row.site)
@@ -100,7 +100,7 @@ class JaxAdapter(FrameworkAdapter):
         """Return the line that created an argument, or NOWHERE if the row is not an argument.
 
         Args:
-            argument_row: The argument leaf's row.
+            argument_row: The row of the argument leaf.
         """
         leaf = next((leaf for leaf in self.recording.argument_leaves if leaf.row == argument_row), None)
         return NOWHERE if leaf is None else self.origin.find_leaf_creation_site(leaf)

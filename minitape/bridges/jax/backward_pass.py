@@ -1,8 +1,8 @@
 """Run JAX's own backward pass through the recorded operations, and record the adjoints.
 
-Each result passes through ``pass_value``, which computes nothing. During the backward pass, JAX calls the rule of
-``pass_value`` with the result's complete adjoint, computed by JAX's own rules and sums. ``jax.vjp`` of each single
-operation computes the shares for the operation's inputs.
+Each result passes through ``pass_value``, which returns it unchanged. During the backward pass, JAX calls the rule of
+``pass_value`` with the complete adjoint of the result, which JAX has computed with its own rules and sums. ``jax.vjp``
+of each single operation computes the shares for the operation's inputs.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .row_log import JaxCall, JaxLog, JaxVariable, is_inexact
 
 
 class JaxBackwardPass:
-    """A backward pass that releases its arrays as soon as JAX no longer needs them.
+    """A backward pass, which releases each array as soon as JAX no longer needs the array.
 
     Attributes:
         log: The recording's log.
@@ -28,7 +28,7 @@ class JaxBackwardPass:
         calls: The operations that have not yet sent their shares.
         values_by_row: The values that JAX recomputed, by row.
         pending_adjoints: The adjoints of rows whose operations have not yet sent their shares.
-        partial_sums: The sums of the shares sent so far to rows with incomplete adjoints.
+        partial_sums: The sums of the shares sent so far to rows whose adjoints are still incomplete.
     """
 
     def __init__(self, log: JaxLog, target_row: int, sources: list[JaxVariable]) -> None:
@@ -44,7 +44,7 @@ class JaxBackwardPass:
         return row is not None and self.rows[row].tracked
 
     def compute_gradients(self, seed: Any) -> list:
-        """Run the backward pass and return the sources' gradients.
+        """Run the backward pass and return the gradients of the sources.
 
         Afterwards, `sweep` contains the adjoints and shares in JAX's order, from the last operation to the first.
 
@@ -60,10 +60,11 @@ class JaxBackwardPass:
         adjoints, edges = self.sweep.adjoints, self.sweep.edges
         last_share_positions: dict[int, tuple] = {}
         for call, shares in edges.items():
-            shares[:] = [share for share in shares if share.row in adjoints]  # JAX sent nothing to the other rows.
+            # Drop the shares of rows to which JAX sent nothing.
+            shares[:] = [share for share in shares if share.row in adjoints]
             last_share_positions |= {share.row: (call, index) for index, share in enumerate(shares)}
         self.sweep.edges = {call: shares for call, shares in edges.items() if shares}
-        # The sum after the last share is the adjoint itself.
+        # After the last share, the sum equals the adjoint.
         for row, (call, index) in last_share_positions.items():
             edges[call][index] = edges[call][index]._replace(total=adjoints[row])
         return gradients
@@ -81,10 +82,10 @@ class JaxBackwardPass:
         return values_by_row.get(self.target_row, self.rows[self.target_row].value.content)
 
     def _attach_adjoint_observer(self, row: int, value: Any) -> Any:
-        """Return an unchanged value whose adjoint is recorded during the backward pass."""
+        """Return a value unchanged, so that its adjoint is recorded during the backward pass."""
 
         @jax.custom_vjp
-        # JAX calls this function directly if it knows that the tangent is zero, as behind a rule that returns zeros.
+        # If the tangent is known to be zero, as behind a rule that returns zeros, JAX calls this function directly.
         def pass_value(x: Any) -> Any:
             self.values_by_row[row] = x
             return x
@@ -106,7 +107,7 @@ class JaxBackwardPass:
     # -- the recorded shares -----------------------------------------------------------------------
 
     def _send_shares_of_calls_after(self, row: int) -> None:
-        """Record the shares of the calls after a row, because these calls' adjoints are all complete."""
+        """Record the shares of the calls after a row, because the adjoints of these calls are complete."""
         keep_value = self.log.keep_value
         while self.calls and self.calls[-1].rows[0] > row:
             call = self.calls.pop()
@@ -122,7 +123,7 @@ class JaxBackwardPass:
                 self.values_by_row.pop(output_row, None)
 
     def _compute_shares(self, call: JaxCall) -> list[tuple[int, int, Any]]:
-        """Return the port, row and share for each of a call's tracked inputs."""
+        """Return the port, row and share for each tracked input of a call."""
         tracked_places = [place for place, variable in enumerate(call.inputs) if self._is_tracked(variable.row)]
         values = [
             variable.value if variable.row is None else self.values_by_row.get(variable.row, variable.value)
@@ -153,7 +154,7 @@ class JaxBackwardPass:
         ]
 
     def _get_adjoint_or_zeros(self, row: int, result: Any) -> Any:
-        """Return a result's adjoint, or zeros if no adjoint reached the result."""
+        """Return the adjoint of a result, or zeros if no adjoint reached the result."""
         if row in self.pending_adjoints:
             return self.pending_adjoints[row]
         return np.zeros(np.shape(result), result.dtype if is_inexact(result) else jax.dtypes.float0)

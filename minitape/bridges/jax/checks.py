@@ -41,7 +41,7 @@ CONVERSIONS = "int float round item tolist range".split()
 
 
 def find_cause_of_trace_error(question: JaxQuestion) -> Finding | None:
-    """Find why the function could not be traced.
+    """Find out why the function could not be traced.
 
     Args:
         question: The question about the source.
@@ -82,7 +82,7 @@ def find_cause_of_trace_error(question: JaxQuestion) -> Finding | None:
 
 
 def find_attribute_that_keeps_tracer(read_at: Site) -> Finding | None:
-    """Find the statement that stores a tracer in an attribute read by the function's next call."""
+    """Find the statement that stores a tracer in an attribute, which the next call of the function reads."""
     statement = program_text.find_statement(read_at)
     nearby_statements = [
         statement,
@@ -106,7 +106,7 @@ def find_attribute_that_keeps_tracer(read_at: Site) -> Finding | None:
 
 
 def describe_reader_of_tracer(error: Exception, library_function: str) -> str:
-    """Return the function named in JAX's error that requested a number from a tracer.
+    """Return the function that requested a number from a tracer, according to JAX's error message.
 
     If the error names no function, return the library function that raised the error.
     """
@@ -148,7 +148,7 @@ def find_invalid_result(question: JaxQuestion) -> Finding | None:
 
 
 def find_cause_of_backward_error(question: JaxQuestion) -> Finding | None:
-    """Find why JAX's backward pass ended in an error.
+    """Find out why JAX's backward pass ended with an error.
 
     Args:
         question: The question about the source.
@@ -221,7 +221,7 @@ def find_integer_source(question: JaxQuestion) -> Finding | None:
 
 
 def find_undifferentiated_source(question: JaxQuestion) -> Finding | None:
-    """Find a source that is an argument without a gradient, or that is not an argument.
+    """Find a source that is not differentiated or not even an argument.
 
     Args:
         question: The question about the source.
@@ -261,7 +261,7 @@ def find_step_function_name(question: JaxQuestion, row: int) -> str:
 
 
 def name_step_function(question: JaxQuestion, finding: Finding) -> None:
-    """Name the step function instead of the operation in a finding about a break inside that function.
+    """In a finding about a break inside a step function, name that function instead of the operation.
 
     Args:
         question: The question about the source.
@@ -295,7 +295,7 @@ def build_finding_of_escape(question: JaxQuestion, escapes: Sequence[Escape]) ->
 
 
 def collect_names_computed_from(source_name: str, end_statement: program_text.Statement) -> set[str]:
-    """Return a name together with the names that a function computes from it before a statement."""
+    """Return a name, together with the names that a function computes from it before a statement."""
     names = {source_name}
     for earlier in program_text.list_statements(end_statement.file)[: end_statement.order]:
         if earlier.enclosing_functions != end_statement.enclosing_functions:
@@ -307,7 +307,7 @@ def collect_names_computed_from(source_name: str, end_statement: program_text.St
 
 
 def find_reason_for_no_use(question: JaxQuestion) -> Finding | None:
-    """Find whether the source was unused because another branch ran or another value was used.
+    """Find out whether the source was unused because another branch ran, or because another value was used.
 
     Args:
         question: The question about the source.
@@ -327,7 +327,7 @@ def find_reason_for_no_use(question: JaxQuestion) -> Finding | None:
 
 
 def _find_argument_read_from_outside(question: JaxQuestion, argument_leaf: JaxLeaf) -> Finding | None:
-    """Find an argument whose value the function also reads and uses from outside.
+    """Find an argument whose value the function also reads from outside and uses.
 
     Args:
         question: The question about the argument.
@@ -369,7 +369,7 @@ def find_rule_or_loop_without_share(question: JaxQuestion) -> Finding | None:
 
 
 def build_custom_rule_finding(question: JaxQuestion, row: int, cause: str = "custom_rule", detail: str = "") -> Finding:
-    """Build the finding for the program's custom rule, on the line of its return statement."""
+    """Build the finding about a custom rule of the program, on the line of the rule's return statement."""
     return Finding(cause, zero_nan.find_blamed_return_of_rule(question, row), row, detail)
 
 
@@ -398,7 +398,7 @@ def refine_nonfinite_finding(question: JaxQuestion, finding: Finding) -> Finding
         and row.extra.outside_arrays
         and not any(is_new_value(array).any() for array in row.extra.outside_arrays)
     ):
-        # The outside arrays are finite, so an operation on them produced the value.
+        # The arrays from outside are finite, so an operation on them must have produced the value.
         return build_row_finding(question, "nan_forward", finding.row, detail=fill("An operation"))
     if finding.cause == "nan_input" and row.kind == "source":
         finding.site = question.adapter.find_argument_creation_site(finding.row)
@@ -427,7 +427,7 @@ def refine_zero_finding(question: JaxQuestion, finding: Finding) -> Finding:
 
 
 def _find_blamed_step_function_row(question: JaxQuestion, row: RecordedRow) -> int | None:
-    """Return the row of the step function that caused a row's zeros, or the row itself if it is one."""
+    """Return the row of the step function that caused the zeros of a row, which may be the row itself."""
     if row.op in zero_nan.MIN_MAX_OPS:
         for index in sorted(question.descendants & question.ancestors):
             if is_only_broken_by_step(question, index):
@@ -436,7 +436,7 @@ def _find_blamed_step_function_row(question: JaxQuestion, row: RecordedRow) -> i
 
 
 def _is_normalized_over_one_element(question: JaxQuestion, row: RecordedRow, scope: str) -> bool:
-    """Return whether a JAX normalization sums over a single element."""
+    """Return whether a normalization in JAX sums over only one element."""
     sums = [
         candidate
         for candidate in question.rows
@@ -459,9 +459,9 @@ def _explain_zeros_of_where(question: JaxQuestion, row: RecordedRow) -> Finding 
 
 
 def is_gate_zero_only_at_first(question: JaxQuestion, finding: Finding) -> bool:
-    """Return whether the zero factor is an argument with a nonzero gradient.
+    """Return whether the zero factor is an argument with a nonzero gradient, as in ReZero.
 
-    Such a gate is zero only at the beginning of training, as in ReZero.
+    Such a gate is zero only at the beginning of the training.
 
     Args:
         question: The question about the source.
@@ -482,9 +482,9 @@ def is_gate_zero_only_at_first(question: JaxQuestion, finding: Finding) -> bool:
 
 
 def is_only_broken_by_step(question: JaxQuestion, row: int) -> bool:
-    """Return whether a step function is the only break on this row's path to the target.
+    """Return whether a step function is the only break on the path from this row to the target.
 
-    If so, the row's gradient is zero for any value.
+    If so, the gradient of the row is zero for any value.
     """
     has_step = find_step_function_name(question, row) or any(
         edge.cause == "zero_derivative" for edge in question.rows[row].edges
@@ -521,7 +521,7 @@ def build_unused_finding(question: JaxQuestion) -> Finding:
 
 
 def find_lost_gradient(question: JaxQuestion) -> Finding | None:
-    """Find why the backward pass ended in an error, or the rule or loop that sent no share to the source.
+    """Find out why the backward pass failed, or find the rule or loop that sent no share to the source.
 
     Args:
         question: The question about the source.
@@ -537,7 +537,8 @@ class JaxChecks(FrameworkChecks):
     find_untracked_source = staticmethod(find_untracked_source)
     specialize_break = staticmethod(name_step_function)
     rank_escapes = staticmethod(rank_branches_last)
-    does_escape_matter = staticmethod(lambda question, escape: True)  # A trace has no values to check.
+    # Without values, a trace cannot show whether the escape matters.
+    does_escape_matter = staticmethod(lambda question, escape: True)
     build_escape_finding = staticmethod(build_finding_of_escape)
     find_reason_for_no_use = staticmethod(find_reason_for_no_use)
     build_unused_finding = staticmethod(build_unused_finding)
@@ -550,7 +551,7 @@ JAX_CHECKS = JaxChecks()
 
 
 def explain_gradient(recording: JaxRecording, target: Any, source: Any) -> Explanation:
-    """Return the explanation of one gradient, as described in ``Recording.explain``.
+    """Explain one gradient, as described in ``Recording.explain``.
 
     Args:
         recording: The recording of a function.

@@ -1,7 +1,7 @@
 """Run the equations of a jaxpr one by one, recording each as a row.
 
-Calls of ``jit``, ``scan`` and ``cond`` are opened. A ``while`` loop is one row, because JAX cannot differentiate it in
-reverse.
+Calls of ``jit``, ``scan`` and ``cond`` are opened. A ``while`` loop becomes a single row, because JAX cannot
+differentiate such loops in reverse.
 """
 
 from __future__ import annotations
@@ -27,12 +27,13 @@ from .row_log import NORMALIZING_FUNCTIONS, BranchChoice, JaxLog, JaxPlace, JaxV
 try:
     from jax._src.config import eager_constant_folding
     from jax._src.interpreters.partial_eval import DynamicJaxprTracer as Tracer
-except ImportError:  # A JAX version without these names refuses conditions on values, as under jit.
+except ImportError:  # Without these names in JAX, conditions on values are refused, as under jit.
     Tracer = None
 
-LOOP_ROW_LIMIT = 3_000  # A loop with more rows takes a minute to record, and its page is 100 MB.
+LOOP_ROW_LIMIT = 3_000  # A loop with more rows than this would take a minute to record, and its page would have 100 MB.
 Scope = tuple[str, ...]
-disable_jit = make_interrupt_safe(jax.disable_jit.__wrapped__)  # The block ends at once if Ctrl-C arrives.
+# If Ctrl-C arrives, this version of the block ends at once.
+disable_jit = make_interrupt_safe(jax.disable_jit.__wrapped__)
 CUSTOM_RULE_PRIMITIVES = {"custom_jvp_call", "custom_vjp_call"}
 
 
@@ -43,7 +44,7 @@ class JaxprRunner:
         log: The log that receives the rows.
         failed_site: The line of the equation that raised an error, or NOWHERE if none exists.
         site: The running equation's line.
-        library_depth: The number of open library functions. The lines of their equations are ignored, because their
+        library_depth: The number of open library functions. Lines inside these functions are ignored, because their
             jaxprs may have been traced for another line.
         openers: The methods that open calls, by the name of the primitive.
     """
@@ -104,7 +105,7 @@ class JaxprRunner:
         outer_site = self.site
         place = JaxPlace() if self.library_depth else find_place(eqn)
         self.site = outer_site if place.site is NOWHERE else place.site
-        # JAX inlines these functions as several equations, so their names are added to the scope here.
+        # JAX inlines these functions as several equations, so the scope gets their names here.
         if (
             place.library_function in NORMALIZING_FUNCTIONS
             and opener is None
@@ -128,9 +129,9 @@ class JaxprRunner:
     def _bind_result_name(
         self, eqn: Any, results: list[JaxVariable], last_place: JaxPlace, last_row: int | None
     ) -> tuple[JaxPlace, int | None]:
-        """Give a result the program's name, and remove the name from earlier results of the same expression.
+        """Give a result its name in the program, and remove the name from earlier results of the same expression.
 
-        Returns the equation's location and the row for the next call.
+        Returns the location of the equation, and the row that the next call of this function needs.
         """
         row = results[0].row if len(results) == 1 else None
         # The equations of a derivative have the function's location, so they must not take its name.
@@ -165,7 +166,7 @@ class JaxprRunner:
     def _run_opened_scan(self, eqn: Any, inputs: list[JaxVariable], scope: Scope) -> list[JaxVariable]:
         """Run a ``scan`` step by step, as ``jax.disable_jit`` does."""
         params, site = eqn.params, self.site
-        if "ft_in" in params:  # JAX has this parameter since version 0.11.
+        if "ft_in" in params:  # This parameter exists since JAX 0.11.
             constant_count, carry_count, _ = map(len, params["ft_in"].unpack())
         else:
             constant_count, carry_count = params["num_consts"], params["num_carry"]
@@ -220,9 +221,9 @@ def evaluate_equation(eqn: Any, *values: Any) -> list:
     """
     params = eqn.primitive.get_bind_params(eqn.params)
     functions: tuple = ()
-    if isinstance(params, tuple):  # Versions before JAX 0.8 return a pair.
+    if isinstance(params, tuple):  # JAX before 0.8 returns a pair.
         functions, params = params
-    # Under vmap, a rule stored its results' batch axes while loops were traced, so it must be traced again here.
+    # Under vmap, a rule stored the batch axes of its results while loops were traced, so it must be traced again here.
     with eqn.ctx.manager, disable_jit(False) if eqn.primitive.name in CUSTOM_RULE_PRIMITIVES else nullcontext():
         results = eqn.primitive.bind(*functions, *values, **params)
     return list(results) if eqn.primitive.multiple_results else [results]
@@ -264,7 +265,7 @@ def find_source_file(closed_jaxpr: Any) -> str:
 
 
 def estimate_row_count(eqn: Any) -> int:
-    """Return the maximum number of rows for an equation if it is opened."""
+    """Return the maximum number of rows that an equation needs if it is opened."""
     inner_count = 0
     for value in eqn.params.values():
         for part in value if isinstance(value, (tuple, list)) else (value,):
@@ -278,7 +279,7 @@ def estimate_row_count(eqn: Any) -> int:
 
 
 class TracerValues:
-    """The values of one trace's tracers, computed on demand.
+    """The values of the tracers in one trace, computed on demand.
 
     Attributes:
         argument_leaves: The values of the traced argument leaves.
@@ -295,7 +296,7 @@ class TracerValues:
     """
 
     def __init__(self, argument_leaves: Sequence) -> None:
-        """Store the values of the argument leaves. `start_trace` assigns the values to tracers."""
+        """Store the values of the argument leaves. `start_trace` then assigns these values to tracers."""
         self.argument_leaves = argument_leaves
         self.trace: Any = None
         self.escapes: list[tuple] = []
@@ -316,7 +317,7 @@ class TracerValues:
             self._known_values = dict(self._argument_values)
 
     def compute_value_of_tracer(self, tracer: Any) -> Any:
-        """Compute a tracer's value, or return None for a tracer in another trace, such as a function under ``jit``."""
+        """Compute the value of a tracer, or return None for a tracer of another trace, such as a ``jit`` function."""
         pending = [tracer]
         while tracer._trace is self.trace and pending:
             current = pending[-1]
@@ -373,7 +374,7 @@ class TracerValues:
 
 @contextmanager
 def expose_tracer_values(values: TracerValues) -> Iterator[None]:
-    """Make the values of one trace's tracers available in the block.
+    """Make the values of the tracers in one trace available in the block.
 
     An operation that depends on no tracer is computed immediately.
 

@@ -31,16 +31,16 @@ GRADIENT_LIMIT = 10  # The maximum number of recorded gradients for a compiled f
 class FirstGradients:
     """A block in which ``jax.grad`` and ``jax.value_and_grad`` record their functions and arguments.
 
-    A function compiled by ``jax.jit`` has no concrete values while it is traced. As long as further steps are due,
-    the function therefore also runs without the compiler, just for the recording. The program's results are the same
-    as without the block.
+    A function compiled by ``jax.jit`` has no concrete values while it is traced. While further steps are due, the
+    function therefore also runs without the compiler, only to be recorded. The program's results are the same as
+    without the block.
 
     Attributes:
         first: The maximum number of recorded gradients.
         every: The distance between recorded gradients.
         steps: The number of gradients recorded so far.
         gradient_count: The number of computed gradients, including traced ones.
-        on_recorded: A function to call after each completed recording, or None if none exists.
+        on_recorded: A function to call after each completed recording, or None.
 
     >>> with FirstGradients(first=1) as recording:
     ...     step = jax.jit(jax.grad(lambda w: jax.numpy.sum(jax.numpy.floor(w))))
@@ -55,10 +55,10 @@ class FirstGradients:
         self.every = check_step_count(every, "every", "every=100 records each hundredth")
         self.steps = self._taken_count = self.gradient_count = 0
         self.on_recorded: Callable[[], object] | None = None
-        self._latest_recordings: dict[Any, JaxRecording] = {}  # The keys are functions' code objects.
+        self._latest_recordings: dict[Any, JaxRecording] = {}  # The keys are the code objects of functions.
         self._patches = FrameworkPatches()
         self._entered = self._is_recording = False
-        # The number of gradients that a function running just for the recording may still compute.
+        # The number of gradients that may still be recorded in a function that runs only to be recorded.
         self._remaining_gradients: int | None = None
 
     def __enter__(self) -> FirstGradients:
@@ -77,7 +77,7 @@ class FirstGradients:
     __exit__: ExitProperty = InterruptSafeExit(_leave_block, lambda block: block._entered)
 
     def explain(self) -> ModelPage:
-        """Return a page that explains all sources in the last recording of each function."""
+        """Explain all sources in the last recording of each function, on one page."""
         page = ModelPage()
         for recording in self._latest_recordings.values():
             for name, explanation in recording.explain().items():
@@ -119,12 +119,12 @@ class FirstGradients:
             The number of computed gradients.
         """
         self._remaining_gradients = gradient_limit
-        # The function may change its arguments, so it receives copies of their containers.
+        # The function may change its arguments, so copy all containers in them.
         args, kwargs = jax.tree_util.tree_map(lambda leaf: leaf, (args, kwargs))
         try:
             with jax.disable_jit(), redirect_stdout(StringIO()):
                 function(*args, **kwargs)
-        except Exception:  # Either the limit is reached, or the program's own call will raise the same error.
+        except Exception:  # Either the limit has been reached, or the program's own call will raise the same error.
             pass
         finally:
             computed_count = gradient_limit - self._remaining_gradients
@@ -190,7 +190,7 @@ class CompiledFunction:
             and gradient_block.can_record((args, kwargs))
         ):
             restore_state = save_mutable_state(self._function, *args)
-            if self._call_count == 0:  # JAX caches this trace for the program's own call.
+            if self._call_count == 0:  # The program's own call reuses this trace, which JAX caches.
                 previous_count = gradient_block.gradient_count
                 with suppress(Exception):
                     self._jitted.eval_shape(*args, **kwargs)

@@ -1,4 +1,4 @@
-"""Find the source lines of a recorded JAX function, its ``jax.grad`` call, and its arguments' creation."""
+"""Find the lines that define a recorded JAX function, call ``jax.grad``, and create the arguments."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ...explain.reasons.program_text import (
 from ...recording.sites import NOWHERE, Site
 
 GRADIENT_TRANSFORMS = {"grad", "value_and_grad", "filter_grad", "filter_value_and_grad"}
-# Python code cannot read values under these transforms.
+# Under these transforms, Python code cannot read values.
 COMPILING_TRANSFORMS = {"jit", "pmap", "vmap", "shard_map", "filter_jit"}
 
 
@@ -54,7 +54,7 @@ class RecordedCall(NamedTuple):
 
 
 class OutsideRead(NamedTuple):
-    """A read of an outside value by a function. Empty if no such read was found.
+    """An expression in a function that reads a value from outside. Empty if no such expression was found.
 
     Attributes:
         site: The line of the read.
@@ -86,7 +86,7 @@ class JaxOrigin:
 
     @property
     def definition_site(self) -> Site:
-        """Return the line of the function's ``def`` or ``lambda``, or the line of the call if the text is missing."""
+        """Return the line of the function's ``def`` or ``lambda``, or the line of the call if no text is known."""
         code = getattr(self.function, "__code__", None)
         if code is None or is_minitape_or_library_file(code.co_filename):
             return self.call_site
@@ -118,7 +118,7 @@ class JaxOrigin:
 
     @property
     def _function_names(self) -> set[str]:
-        """Return the program's names for the function: its own name, and the expression passed to ``record``."""
+        """Return the names of the function in the program: its own name, and the expression passed to ``record``."""
         names = {getattr(self.function, "__name__", "<lambda>")}
         for call in program_text.find_statement(self.call_site).calls:
             if find_last_name(call.func) == "record" and call.args:
@@ -140,10 +140,10 @@ class JaxOrigin:
 
     @property
     def compiled_as(self) -> str:
-        """Return how the program's text compiles the function.
+        """Return how the program compiles the function.
 
-        The result is "itself" if the function is compiled with all its arguments traced. It is "part" if a compiled
-        function calls it, or if it is compiled with static arguments. Otherwise it is "".
+        The result is "itself" if the function is compiled with all its arguments traced. The result is "part" if a
+        compiled function calls the function, or if it is compiled with static arguments. Otherwise, the result is "".
         """
         result = ""
         scopes: list[program_text.FunctionNode | None] = [None]
@@ -208,7 +208,7 @@ class JaxOrigin:
         ]
 
     def _find_expression_creation_site(self, node: ast.expr, statement: Statement) -> Site | None:
-        """Return the line that created an expression's value, or None if no statement before `statement` binds it."""
+        """Return the line that created the value of an expression, or None if no earlier statement binds the value."""
         while isinstance(node, ast.Subscript):
             node = node.value
         if not isinstance(node, ast.Name):
@@ -218,7 +218,7 @@ class JaxOrigin:
             for binding in program_text.find_binding_statements(node.id, statement)
             if binding.order < statement.order
         ]
-        # A statement that reads the name it binds updates the value, for example in a training step.
+        # A statement that both reads and binds a name only updates the value, as in a training step.
         creations = [binding for binding in bindings if binding.read_names.isdisjoint(binding.bound_names)] or bindings
         if not creations:
             return None
@@ -281,7 +281,7 @@ def _iter_compiling_nodes(statement: Statement) -> Iterator[ast.AST]:
 
 
 def _collect_reached_names(names: set[str], functions: Mapping[str, list[program_text.FunctionNode]]) -> set[str]:
-    """Return some names, together with all names in the functions called directly or indirectly."""
+    """Return some names, together with all names in the functions that they refer to, directly or indirectly."""
     names, reached_names = set(names), set[str]()
     while names - reached_names:  # Each round adds the names in the functions found in the last round.
         reached_names |= names
@@ -408,7 +408,7 @@ def read_outside_values(function: Any) -> dict:
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         try:
             values[name] = cell.cell_contents
-        except ValueError:  # The cell is still empty.
+        except ValueError:  # The variable of the enclosing function has no value yet.
             continue
     return values
 

@@ -102,11 +102,11 @@ class JaxRecording(FrameworkRecording):
         return explain_gradient(self, target, source)
 
     def _find_named_sources(self, subject: Any) -> Mapping[str, Any] | None:
-        """Return the sources only if `subject` is None, because a name or a tree has a single explanation."""
+        """Return the sources only if `subject` is None. A name or a tree has a single explanation."""
         return super()._find_named_sources(subject) if subject is None else None
 
     def map_rows_to_result_names(self) -> Mapping[int, str]:
-        """Return the function's name as the name of its result's row."""
+        """Name the row of the result after the function."""
         name = getattr(self.recorded_call.function, "__name__", "")
         return {self.target_row: name} if self.target_row is not None and name.isidentifier() else {}
 
@@ -131,12 +131,12 @@ class JaxRecording(FrameworkRecording):
         """Count the arguments that a step recomputed without changing them.
 
         Args:
-            previous: The previous recording of the same function. Its counts are continued.
+            previous: The previous recording of the same function. Its counts are carried over.
         """
         for earlier, leaf in zip(previous.argument_leaves, self.argument_leaves, strict=False):
             if leaf.row not in self.differentiated_rows:
                 continue
-            # JAX deletes arrays donated to a compiled function.
+            # JAX deletes arrays that are donated to a compiled function.
             is_deleted = hasattr(earlier.value, "is_deleted") and earlier.value.is_deleted()
             if not is_deleted and earlier.value is not leaf.value and np.array_equal(earlier.value, leaf.value):
                 self.unchanged_counts[leaf.row] = previous.unchanged_counts.get(earlier.row, 0) + 1
@@ -156,7 +156,7 @@ class JaxRecording(FrameworkRecording):
         return build_checked_run(self)
 
     def find_target_row(self, sweep: BackwardPass) -> RowNumber | None:
-        """Return None, because the question itself finds its target."""
+        """Return None, because the question finds its target itself."""
         return None
 
     def list_rows(self, source: Any) -> list[int]:
@@ -208,7 +208,7 @@ class JaxRecording(FrameworkRecording):
 
 
 def _is_name_of_part(name: str, source: str) -> bool:
-    """Return whether a leaf's name is a part of a named argument, or a dictionary entry with the source as its key."""
+    """Return whether a leaf is a part of the argument with the given name, or the dictionary entry with this key."""
     return name.startswith((f"{source}[", f"{source}.")) or name.endswith(f"[{source!r}]")
 
 
@@ -272,8 +272,8 @@ def record(
 def record_if_bad(gradient: Any, function: Callable, *args: Any, **options: Any) -> JaxRecording | None:
     """Record ``function(*args)`` if a leaf of its gradient is all zeros, NaN or infinite.
 
-    The function is repeated without the compiler but with the same arguments, so the recording shows exactly the bad
-    step.
+    The function runs again without the compiler but with the same arguments, so that the recording shows exactly the
+    bad step.
 
     Args:
         gradient: The gradient of a training step, compiled or not, as a tree of arrays.
@@ -371,7 +371,7 @@ def _trace_function(
                 )
             ):
                 raise
-            recording.error = error  # If JAX also refuses the later attempts, jax.grad raises the last error.
+            recording.error = error  # If JAX refuses all attempts, jax.grad raises the last of these errors.
     return None
 
 
@@ -451,7 +451,7 @@ def _run_backward(
         internal_error = error
     if gradients is None:
         try:
-            with disable_jit(False):  # A function under jit needs its tracers here, as in the program.
+            with disable_jit(False):  # Under jit, the function needs its tracers here, as in the program.
                 jax.eval_shape(jax.grad(function, argnums, has_aux=has_aux), *args)
         except Exception as jax_error:
             recording.error = jax_error

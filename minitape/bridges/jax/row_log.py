@@ -1,4 +1,4 @@
-"""Write a JAX recording's rows, with the arguments' names and the equations' lines."""
+"""Write the rows of a JAX recording, with the names of arguments and the lines of equations."""
 
 from __future__ import annotations
 
@@ -42,22 +42,22 @@ LABELS = {
     "gather": "[ ]",
 }
 STEP_OPS = {"round", "floor", "ceil", "sign"}  # JAX sends no gradients through these operations.
-# The added functions of jax.numpy consist of comparisons and choices.
+# These additional functions of jax.numpy consist of comparisons and choices.
 STEP_FUNCTIONS = STEP_OPS | {"trunc", "fix", "heaviside", "floor_divide"}
 
 
 NUMBER_TYPES = (bool, int, float, complex)
-# These functions compute shares or differences, so constant inputs cancel in them.
+# These functions subtract a mean or divide by a sum, so a constant offset or factor cancels.
 NORMALIZING_FUNCTIONS = set("softmax log_softmax logsumexp standardize var std _var _std".split())
 
 
 class JaxValue(KeptValue):
-    """A JAX array to show on demand. JAX arrays do not change."""
+    """A JAX array that can be shown later. No copy is needed, because JAX arrays do not change."""
 
     __slots__ = ()
 
     def to_array(self) -> OptionalArray:
-        """Return the array's elements, or a random key's integers."""
+        """Return the elements of the array, or the integers of a random key."""
         return np.asarray(jax.random.key_data(self.content)) if is_random_key(self.content) else super().to_array()
 
 
@@ -67,8 +67,8 @@ class JaxVariable:
     Attributes:
         value: The array, or None after its release.
         row: The array's row, or None if the array does not depend on any row.
-        has_float_source: Whether the array depends on an argument that contains floats. Calls with such an input are
-            opened.
+        has_float_source: Whether the array depends on an argument that contains floats. If so, calls with this input
+            are opened.
         site: The line that computed or first used the array.
         outside_arrays: For an array without a row, the arrays from outside the function that it depends on.
         before_broadcast: For an array without a row, the variable before broadcasting, or None if none exists.
@@ -84,7 +84,7 @@ class JaxVariable:
         site: Site = NOWHERE,
         outside_arrays: Sequence | None = None,
     ) -> None:
-        """Create an array's variable. By default, an array without a row comes from outside the function."""
+        """Create the variable of an array. By default, an array without a row comes from outside the function."""
         self.value, self.row, self.site = value, row, site
         if row is None and outside_arrays is None:
             self.outside_arrays: Sequence = [value]
@@ -119,7 +119,7 @@ class JaxCall(NamedTuple):
     """A completed operation.
 
     Attributes:
-        compute: Computes the results from the input arrays. It may be called repeatedly.
+        compute: Computes the results from the input arrays. The function may be called repeatedly.
         inputs: The inputs.
         rows: The rows of the results.
     """
@@ -156,7 +156,7 @@ class JaxLog:
     """
 
     def __init__(self, recording: JaxRecording) -> None:
-        """Create a recording's log."""
+        """Create the log of a recording."""
         self.recording, self.rows = recording, recording.rows
         self.calls: list[JaxCall] = []
         self.branch_choices: list[BranchChoice] = []
@@ -169,7 +169,7 @@ class JaxLog:
     # -- which row ---------------------------------------------------------------------------------
 
     def find_row(self, value: Any) -> int | None:
-        """Return the row of one of the program's arrays, or the last row with a name, or None if none exists.
+        """Return the row of one of the program's arrays, or the last row with a name, or None if neither exists.
 
         Args:
             value: An array or a name.
@@ -184,7 +184,7 @@ class JaxLog:
     def register_row(self, value: Any, row: int) -> None:
         """Record that a row stands for one of the program's arrays.
 
-        Numbers are not registered, because equal numbers may be the same object. They are found by name only.
+        Numbers are not registered, because equal numbers may be the same object. Numbers are found only by name.
 
         Args:
             value: The array or number.
@@ -196,7 +196,7 @@ class JaxLog:
     # -- new rows ----------------------------------------------------------------------------------
 
     def add_argument_leaf(self, value: Any, name: str, is_differentiated: bool) -> JaxVariable:
-        """Add an argument leaf's row. The row has no line, because no line in the function created the leaf.
+        """Add the row of an argument leaf. The row has no line, because no line in the function created the leaf.
 
         Args:
             value: The array or number.
@@ -217,9 +217,9 @@ class JaxLog:
         return JaxVariable(array, row, has_float_source=is_inexact(array))
 
     def bind_name(self, row: int, name: str, previous_row: int | None) -> None:
-        """Give a row the program's name, and remove the name from the previous row.
+        """Name a row as in the program, and remove the name from the previous row.
 
-        The previous row computed only a part of the named value.
+        That row had computed only a part of the named value.
 
         Args:
             row: The row that receives the name.
@@ -233,14 +233,14 @@ class JaxLog:
                 self.rows[previous_row].name = None
 
     def find_or_add_constant_array(self, variable: JaxVariable, name: str | None = None) -> int | None:
-        """Return an array's row, adding a constant for an array that is not an argument.
+        """Return the row of an array, after adding a constant if the array is not an argument.
 
         Args:
             variable: The variable of the array.
             name: The name of the constant.
 
         Returns:
-            The row, or None for a single number that has no row because a label contains it.
+            The row, or None for a single number, which is shown in a label instead.
         """
         if variable.row is not None or np.ndim(variable.value) == 0:
             return variable.row
@@ -344,7 +344,7 @@ class JaxLog:
         return [JaxVariable(result, row, has_float_source) for result, row in zip(results, output_rows, strict=True)]
 
     def _find_break_cause(self, op: str, result: Any) -> str:
-        """Return why no gradient passes through an operation, or "" if a gradient does."""
+        """Return why an operation blocks the gradient, or "" if the gradient passes."""
         if op == "stop_gradient":
             return "stop_gradient"
         if not is_inexact(result):
@@ -362,8 +362,7 @@ class JaxLog:
     def release_arrays(self) -> None:
         """Release the arrays that no sweep needs any longer.
 
-        The only remaining arrays are those within the memory budget of `keep_value` and those that the program refers
-        to.
+        The arrays that remain are those in the memory budget of `keep_value`, and those that the program refers to.
         """
         self._constant_rows.clear()
         for variable in [variable for call in self.calls for variable in call.inputs]:
@@ -431,7 +430,7 @@ class JaxPlace(NamedTuple):
 
 
 def find_place(eqn: Any) -> JaxPlace:
-    """Return an equation's location in the user's program.
+    """Return the location of an equation in the user's program.
 
     Args:
         eqn: A jaxpr equation.
@@ -476,7 +475,7 @@ def find_name_bound_to_expression(
 
 
 def list_leaf_names_by_argument(function: Any, args: tuple) -> list[list[str]]:
-    """Return the names of the leaves of each argument, such as ``params['w']``.
+    """Return the names of all leaves for each argument, such as ``params['w']``.
 
     Args:
         function: The function whose parameters provide the names.
@@ -494,7 +493,7 @@ def list_leaf_names_by_argument(function: Any, args: tuple) -> list[list[str]]:
                 heads += [f"{name}[{index}]" for index in range(len(value))]
             else:
                 heads.append(name)
-        # If a library function wraps the program's function, the latter has the better name for the first argument.
+        # If a library wraps the program's function, the wrapped function has the better name for the first argument.
         if is_minitape_or_library_file(getattr(getattr(function, "__code__", None), "co_filename", "")):
             heads[:1] = list(inspect.signature(unwrap_function(function)).parameters)[:1]
     except (TypeError, ValueError):

@@ -36,7 +36,7 @@ OPERATION_NAMES = OperationNames(
     normalizing_ops=(),
     saturating_ops={"logistic", "tanh"},
 )
-# The jax.nn functions that use logits, by their first operation.
+# These functions of jax.nn receive logits. The keys are the first operations of the functions.
 LOGIT_FUNCTIONS = {"sub": "log_softmax", "neg": "log_sigmoid", "logaddexp": "softplus"}
 
 
@@ -66,7 +66,7 @@ def find_written_operand(run: CheckedRun, row: RecordedRow, operand: int) -> int
 
 
 def find_logits(run: CheckedRun, row: RecordedRow) -> int | None:
-    """Return the row of a jax.nn function's logits, or None if the operation does not begin such a function."""
+    """Return the row of the logits that a jax.nn function receives, or None if the operation is not its first one."""
     input_row, name = row.inputs[0], LOGIT_FUNCTIONS[row.op]
     return input_row if name in row.scope and name not in run.rows[input_row].scope else None
 
@@ -93,9 +93,9 @@ def check_unapplied_gradients(run: CheckedRun) -> Iterator[Suspicion]:
 
 
 def check_cancellation(run: CheckedRun) -> Iterator[Suspicion]:
-    """Find shares that arrive at a value on several paths and cancel except for rounding errors.
+    """Find shares that arrive at a value on several paths and cancel, except for rounding errors.
 
-    A softmax or a normalization, whose steps are separate rows in JAX, has this effect.
+    This happens in a softmax or a normalization, whose steps are separate rows in JAX.
     """
     for row, sweep in (
         (run.rows[index], sweep) for index, sweep in run.reached_operations.items() if run.rows[index].shape

@@ -1,7 +1,7 @@
 """Keep accounts of what each backward pass in a run added to gradients, and what happened to the gradients afterwards.
 
-Counts are kept per route instead of per contribution, so that memory does not grow with the run. A route says which
-lines contributed, what happened to the gradient, and how the route ended.
+Counts are kept per route instead of per contribution, so that memory does not grow with the run. A route consists of
+the lines that contributed, the changes made to the gradient, and the final use.
 """
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ from ...recording.sites import NOWHERE, Site
 
 # The possible fates of a gradient.
 STEPPED = "stepped"  # An optimizer step used it.
-REUSED = "reused"  # A step of the same optimizer used it again.
+REUSED = "reused"  # The same optimizer used the gradient in a second step.
 SKIPPED = "skipped"  # A gradient scaler skipped the step.
-CLEARED = "cleared"  # It was cleared before any step used it.
-CLEARED_NONFINITE = "cleared_nonfinite"  # It was cleared before any step used it, and it was not finite.
+CLEARED = "cleared"  # No step used the gradient before it was cleared.
+# No step used the gradient before it was cleared, and the gradient was not finite.
+CLEARED_NONFINITE = "cleared_nonfinite"
 CONSUMED = "consumed"  # The program changed the parameter itself before the gradient was cleared.
-LEFT = "left"  # It remained when the run ended.
+LEFT = "left"  # The gradient was still there when the run ended.
 
 # What may happen to a gradient between its backward pass and its step.
 CLIPPED, UNSCALED, EDITED = "clipped", "unscaled", "edited"
@@ -113,7 +114,7 @@ class Account:
         norms: The smallest, largest and last norm among the gradients that steps used. Empty if none exist.
         moves: The number of sampled steps that changed the parameter, and the smallest and largest update divided by
             the parameter's norm.
-        undone_moves: The number of consecutive steps whose update was undone before the next step.
+        undone_moves: The number of consecutive steps whose update the program undid before the next step.
         optimizer_numbers: The numbers of the optimizers that hold the parameter.
         got_gradient: Whether a backward pass gave the parameter a gradient.
     """
@@ -153,10 +154,10 @@ class Account:
         raise NotImplementedError
 
     def is_unchanged(self) -> bool:
-        """Compare the parameter with its original state.
+        """Compare the parameter with its state at its first gradient.
 
         Returns:
-            Whether every element is unchanged since the parameter got its first gradient.
+            Whether no element has changed since the parameter got its first gradient.
         """
         raise NotImplementedError
 
@@ -190,13 +191,13 @@ class OptimizerAccount:
         number: The number of the optimizer, counted from 1.
         kind: The name of the optimizer's class.
         site: The line of its last step.
-        made_at: The line that created the optimizer, or NOWHERE if it existed before the watch began.
+        made_at: The line that created the optimizer, or NOWHERE if the optimizer is older than the watch.
         cleared_at: The line of its last ``zero_grad()``.
         steps: The number of its steps.
         empty_steps: The number of followed steps that found no new gradient.
         skipped_steps: The number of steps that a gradient scaler skipped.
-        zero_rate_steps: The number of consecutive steps with a learning rate of 0.
-        followed_steps: The number of steps whose gradients were examined.
+        zero_rate_steps: The number of consecutive steps in which the learning rate was 0.
+        followed_steps: The number of steps in which the gradients were examined.
         rates: The smallest and largest learning rates.
         accounts: The accounts of its parameters.
     """
@@ -244,7 +245,7 @@ class ScalerAccount:
         steps: The number of its steps.
         skipped: The number of steps that it skipped because a gradient was not finite.
         updates: The number of calls of its ``update()``.
-        unscaled_passes: The number of its steps that used the gradient of an unscaled loss.
+        unscaled_passes: The number of steps that used the gradient of an unscaled loss.
         scales: The smallest and largest scales.
     """
 
@@ -276,7 +277,7 @@ class Anomaly(NamedTuple):
 
 
 class Birth(NamedTuple):
-    """The event in which a parameter became part of a module.
+    """The moment at which a parameter became part of a module.
 
     Attributes:
         site: The line.
@@ -337,7 +338,7 @@ class RunAccounts:
     # -- routes ------------------------------------------------------------------------------------
 
     def find_route_number(self, account: Account, fate: str, site: Site, optimizer_number: int = 0) -> int:
-        """Return the number of the route taken by an account's gradient.
+        """Return the number of the route that the gradient of an account took.
 
         Args:
             account: The account.
@@ -350,7 +351,7 @@ class RunAccounts:
         return self.route_numbers.setdefault(route, len(self.route_numbers))
 
     def count_route(self, account: Account, route_number: int) -> None:
-        """Count one use of a route by an account's gradient.
+        """Record that the gradient of an account took a route once more.
 
         Args:
             account: The account.
@@ -373,7 +374,7 @@ class RunAccounts:
         return ((routes[number], occurrences) for number, occurrences in account.occurrences.items())
 
     def clear_gradient(self, account: Account, site: Site, was_consumed: bool = False) -> None:
-        """Record that an account's gradient was cleared.
+        """Record that the gradient of an account was cleared.
 
         Args:
             account: The account.
@@ -396,7 +397,7 @@ class RunAccounts:
             accounts: The accounts.
             act: The change.
         """
-        extended: dict[int, tuple[Act, ...]] = {}  # Accounts share their tuples.
+        extended: dict[int, tuple[Act, ...]] = {}  # Many accounts share one tuple, so extend each tuple only once.
         for account in accounts:
             if account.pending and act not in account.acts:
                 key = id(account.acts)

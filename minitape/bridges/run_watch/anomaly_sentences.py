@@ -1,4 +1,4 @@
-"""Describe a run's first non-finite value, and the second run that recorded it."""
+"""Describe the first non-finite value of a run, and the second run in which the value was recorded."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def describe_anomaly(anomaly: Anomaly, losses: Sequence[float]) -> str:
 
 
 def describe_second_run(answer: Mapping[str, Any], losses: Sequence[float]) -> str:
-    """Return sentences about how the bad step was recorded, and whether that run matched the first.
+    """Return sentences about the second run that recorded the bad step, and whether it matched the first run.
 
     Args:
         answer: The JSON answer of the copy that recorded the step.

@@ -1,6 +1,6 @@
 """Find problems in the accounts of a run.
 
-Each rule reads fates and counts. No rule looks at the program's text.
+Each rule reads the fates and counts of gradients. No rule reads the program's text.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from .accounts import (
 )
 
 SMALL_NORM = 1e-6  # A gradient below this norm is too small to move a weight by itself.
-# A float32 weight that does not move has a small gradient or learning rate, which may be intended.
+# For a float32 weight, a vanished update only means a small gradient or learning rate, which may be intended.
 HALF_DTYPES = ("float16", "bfloat16")
 
 
@@ -48,7 +48,7 @@ class RunFinding(NamedTuple):
     cause: str
     variant: str
     site: Site
-    fields: Mapping[str, Any]  # The values depend on the sentence.
+    fields: Mapping[str, Any]  # The sentence determines the types of the values, hence Any.
     keys: frozenset[int]
 
     def to_explanation(self, framework: str, name: str = "") -> Explanation:
@@ -95,7 +95,7 @@ def find_gradients_switched_off(run: RunAccounts) -> Iterator[RunFinding]:
 
 
 def find_leftover_gradients(run: RunAccounts) -> Iterator[RunFinding]:
-    """Find passes that were added to another loss's remaining gradient, which another optimizer had already used.
+    """Find passes that were added to the leftover gradient of another loss, which another optimizer had already used.
 
     Args:
         run: The accounts of the run.
@@ -130,7 +130,7 @@ def find_cleared_gradients(run: RunAccounts) -> Iterator[RunFinding]:
 
 
 def _check_cleared_route(run: RunAccounts, account: Account, route: Route, count: int) -> Iterator[RunFinding]:
-    """Find that a route ending in a clearing was taken at least as often as the routes ending in a step.
+    """Report a route that ends with clearing, if it was taken at least as often as the routes that end in a step.
 
     Args:
         run: The accounts of the run.
@@ -201,7 +201,7 @@ def find_wrong_clipping(run: RunAccounts) -> Iterator[RunFinding]:
 
 
 def find_unoptimized_parameters(run: RunAccounts) -> Iterator[RunFinding]:
-    """Find parameters that got gradients along with others, but that no optimizer holds or changed.
+    """Find parameters that got gradients together with others, but that no optimizer holds or has changed.
 
     Args:
         run: The accounts of the run.
@@ -221,7 +221,7 @@ def find_unoptimized_parameters(run: RunAccounts) -> Iterator[RunFinding]:
 
 
 def _check_unoptimized_parameter(run: RunAccounts, account: Account, stepped_lines: set[Site]) -> Iterator[RunFinding]:
-    """Find that steps used other parameters' gradients from the same passes, but not this parameter's.
+    """Report a parameter if steps used the gradients of other parameters from the same passes, but not its own.
 
     Args:
         run: The accounts of the run.
@@ -246,7 +246,7 @@ def _find_largest_sum(run: RunAccounts, account: Account) -> int:
 
 
 def find_optimizers_without_effect(run: RunAccounts) -> Iterator[RunFinding]:
-    """Find optimizers without steps, with a learning rate of 0 or vanishing updates, or recreated for each step.
+    """Find optimizers that never step, whose steps change nothing, or that are recreated for each step.
 
     Args:
         run: The accounts of the run.
@@ -302,7 +302,7 @@ def _find_vanished_updates(run: RunAccounts, optimizer: OptimizerAccount) -> Ite
 
 
 def find_remade_optimizers(run: RunAccounts) -> Iterator[RunFinding]:
-    """Find a line that recreates an optimizer with moments for each step.
+    """Find a line that recreates an optimizer for each step, so that the optimizer loses its moments.
 
     Args:
         run: The accounts of the run.
@@ -318,7 +318,7 @@ def find_remade_optimizers(run: RunAccounts) -> Iterator[RunFinding]:
 
 
 def find_misused_scalers(run: RunAccounts) -> Iterator[RunFinding]:
-    """Find gradient scalers that are never updated, skip all steps, or are bypassed by the loss or the step.
+    """Find gradient scalers that are never updated, that skip all steps, or that a loss or a step bypasses.
 
     Args:
         run: The accounts of the run.

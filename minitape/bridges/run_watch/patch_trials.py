@@ -1,8 +1,8 @@
 """Judge a patch by running the patched program.
 
-A patch is offered only if the missing gradient appears and nothing else loses its gradient. The norms of parameters'
-gradients are not enough to show this, because a value that the patched line reads may lose its gradient from this
-line but keep a gradient from another line.
+A patch is offered only if the missing gradient appears and nothing else loses its gradient. The gradient norms of
+parameters cannot show this, because a value that the patched line reads may lose its gradient from this line but keep a
+gradient from another line.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ...explain.translated_sentences import fill
 from ..model_page import join_parameter_names
 
 CHANGED = 1e-3  # Another gradient counts as changed if its norm changes by this fraction.
-LOST = 1e-6  # A value has lost its gradient if no more than this fraction of the norm is left.
+LOST = 1e-6  # A value has lost its gradient if at most this fraction of the norm is left.
 MAX_NAMED_CHANGES = 3
 
 
@@ -123,7 +123,7 @@ def judge_missing_gradient(before: PassFacts, after: PassFacts, wanted: Collecti
 
 
 def _find_starved_value(before: PassFacts, after: PassFacts) -> str:
-    """Return a value that loses its gradient from the patched lines because of the patch, or "" if none exists.
+    """Return a value whose gradient from the patched lines is lost because of the patch, or "" if none exists.
 
     Args:
         before: The backward pass without the patch.
@@ -141,7 +141,7 @@ def _describe_gain(after: PassFacts, wanted: Collection[str], others: Mapping[st
     Args:
         after: The backward pass with the patch.
         wanted: The parameters that had no gradient.
-        others: The norms of the other gradients in the original program.
+        others: The norms of all other gradients in the original program.
     """
     gained = ", ".join(
         fill("{name} gets a gradient of norm {norm:.2g}", name=name, norm=after.norms[name])

@@ -16,7 +16,7 @@ from ..model_page import ModelPage
 
 
 class ProblemGroup(NamedTuple):
-    """One problem and the parameters that have it, in plain values that a copy can send as JSON.
+    """One problem and the parameters with this problem, as plain values that a copy can send as JSON.
 
     Attributes:
         names: The names of the parameters. Empty if the problem concerns the whole run.
@@ -118,7 +118,7 @@ def list_frozen_sentences(page: ModelPage) -> list[str]:
     return [group.heading for group in page.list_groups(has_numbers=False) if group.role == "untrained"]
 
 
-def restore_problem_group(fields: Mapping[str, Any]) -> ProblemGroup:  # The fields are JSON.
+def restore_problem_group(fields: Mapping[str, Any]) -> ProblemGroup:  # The values are of any JSON type.
     """Return a problem sent by another process.
 
     Args:
@@ -167,7 +167,7 @@ class RunReport:
 
     @property
     def has_findings(self) -> bool:
-        """Whether a problem was found, or nothing was observed."""
+        """Whether a problem was found, or nothing was observed at all."""
         return bool(self.raised or self.anomaly or self.problems or self.is_blind or self.error)
 
     def __str__(self) -> str:
@@ -183,7 +183,7 @@ class RunReport:
         last = [*([] if self.raised else self.remarks), self.summary]
         return "\n\n".join([*paragraphs, "\n".join(line for line in last if line)])
 
-    def to_json(self) -> dict[str, Any]:  # The values are JSON.
+    def to_json(self) -> dict[str, Any]:  # The values are of any JSON type.
         """Return the report as plain dictionaries and lists."""
         return {
             "answers": self.page.as_json(),

@@ -1,4 +1,4 @@
-"""Notice a program's effects outside its process, because a second run would repeat them."""
+"""Notice when a program affects anything outside its process, because a second run would do so again."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class SideEffects:
         self.on_effect = on_effect
 
     def start_watching(self) -> None:
-        """Start noticing side effects. Python cannot remove an audit hook, so all listeners share one."""
-        tempfile.gettempdir()  # The first call writes a file to test the folder.
+        """Start noticing side effects. All listeners share one audit hook, because Python cannot remove audit hooks."""
+        tempfile.gettempdir()  # The first call of gettempdir() writes a test file, which would count as a side effect.
         if not _installed:
             _installed.append(True)
             sys.addaudithook(_on_event)
@@ -49,8 +49,8 @@ class SideEffects:
         self.on_effect(effect)
 
 
-def _on_event(event: str, args: tuple[Any, ...]) -> None:  # The arguments depend on the event.
-    """Pass side effects on to the listeners. Every audited event runs this, so the common case must be fast."""
+def _on_event(event: str, args: tuple[Any, ...]) -> None:  # The arguments depend on the event, hence Any.
+    """Pass side effects on to the listeners. Python runs this for each audited event, so it must be fast."""
     if not _listeners:
         return
     effect = ""
@@ -59,7 +59,8 @@ def _on_event(event: str, args: tuple[Any, ...]) -> None:  # The arguments depen
     elif event in FILE_EVENTS or event in PROCESS_EVENTS:
         effect = f"{event}({str(args[0])[:80]!r})"
     elif event in NETWORK_EVENTS:
-        is_network = len(args) > 1 and isinstance(args[1], tuple)  # Processes on one machine use paths.
+        # Network addresses are tuples. Processes on one machine use paths instead.
+        is_network = len(args) > 1 and isinstance(args[1], tuple)
         effect = event if is_network else ""
     elif event == "builtins.input":
         effect = "input()"

@@ -1,4 +1,4 @@
-"""Write the last line of a run's page, which says how much of the run was observed.
+"""Write the last line of the page about a run, which states how much of the run was observed.
 
 The line begins with "Healthy:" only if no problem was observed. Otherwise, it begins with "Seen:".
 """
@@ -11,7 +11,7 @@ from ...explain.translated_sentences import fill, format_range
 from ..model_page import join_parameter_names
 from .accounts import Account, RunAccounts
 
-ROUNDING_NORM = 1e-7  # A gradient below this norm that moves nothing is a rounding error.
+ROUNDING_NORM = 1e-7  # A gradient that moves nothing and has a norm below this is a rounding error.
 MAX_NAMES = 3  # The maximum number of parameters of each kind to name.
 
 
@@ -82,7 +82,7 @@ def _describe_healthy_accounts(accounts: list[Account], count: int) -> str:
 
 
 def _describe_lack(account: Account) -> str:
-    """Complete a sentence about what a parameter lacks, or return "" if it got a gradient and changed.
+    """Describe what a parameter lacks, or return "" if the parameter got a gradient and changed.
 
     Args:
         account: The account of the parameter.

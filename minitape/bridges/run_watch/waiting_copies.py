@@ -1,8 +1,8 @@
-"""Fork copies of a process that sleep until a request wakes them and then continue from where they were created.
+"""Fork copies of a process. A copy sleeps until a request wakes it, and then continues from the point of the fork.
 
-A copy created before a program begins can repeat the whole program. A copy created during the run can continue from
-that point with the program's weights, data and random numbers at the time. Copies exist only on Linux, because
-forking is not safe on other systems.
+A copy created before a program begins can repeat the whole program. A copy created during the run continues with the
+weights, data and random numbers of that moment. Copies exist only on Linux, because forking is not safe on other
+systems.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class CopyRequest:
         fields: The fields of the request.
     """
 
-    def __init__(self, fields: dict[str, Any], answer_file: BinaryIO) -> None:  # The fields are JSON.
+    def __init__(self, fields: dict[str, Any], answer_file: BinaryIO) -> None:  # The values are of any JSON type.
         """Receive the request."""
         self.fields, self._answer_file = fields, answer_file
 
@@ -65,7 +65,7 @@ class WaitingCopy:
         self.pass_number, self._process_id = pass_number, process_id
         self._requests, self._answers = os.fdopen(requests, "wb"), os.fdopen(answers, "rb")
 
-    def send_request(self, fields: dict[str, Any]) -> Any:  # Both are JSON.
+    def send_request(self, fields: dict[str, Any]) -> Any:  # The fields and the answer are JSON, hence Any.
         """Wake the copy and return its answer, or None if it ended without answering.
 
         Args:
@@ -90,7 +90,7 @@ class WaitingCopy:
             os.waitpid(self._process_id, 0)
 
     def close_pipes(self) -> None:
-        """Close the pipe ends in a process that merely inherited them."""
+        """Close the ends of the pipes in a process that merely inherited them."""
         for file in (self._requests, self._answers):
             with contextlib.suppress(OSError):
                 file.close()
@@ -103,7 +103,7 @@ def create_waiting_copy(pass_number: int) -> WaitingCopy | CopyRequest:
         pass_number: The number of backward passes that the program has run.
 
     Returns:
-        The copy in this process, or the request in a process that continues from here to answer it.
+        In this process, the copy. In a copy that was woken to continue from here, the request to answer.
     """
     sys.stdout.flush()
     sys.stderr.flush()
@@ -113,14 +113,15 @@ def create_waiting_copy(pass_number: int) -> WaitingCopy | CopyRequest:
     if process_id:
         os.close(request_reader)
         os.close(answer_writer)
-        with contextlib.suppress(OSError):  # The child does the same, and either process may be first.
+        # The child makes the same call, because either process may be the first to run.
+        with contextlib.suppress(OSError):
             os.setpgid(process_id, process_id)
         return WaitingCopy(pass_number, process_id, request_writer, answer_reader)
     try:
         os.close(request_writer)
         os.close(answer_reader)
         with contextlib.suppress(OSError):
-            os.setpgid(0, 0)  # Ctrl-C in the terminal reaches the program only.
+            os.setpgid(0, 0)  # In its new process group, the copy does not receive Ctrl-C from the terminal.
         return _serve_requests(request_reader, answer_writer)
     except BaseException:
         os._exit(1)

@@ -1,4 +1,4 @@
-"""Provide the checks with a TensorFlow recording's rows, variables and tape states."""
+"""Adapt a TensorFlow recording, with its variables and tapes, to the checks."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ CAUSE_BY_STATE = {
 def build_question(recording: TensorFlowRecording, target: Any, source: Any) -> TensorFlowQuestion:
     """Build a question about a target and a source in a recording.
 
-    Edges of operations not recorded by any tape are breaks. The cause of such a break depends on the tape's state at
-    the time. An assignment adds an edge from the stored row to the variable's later states.
+    The edges of an operation that no tape recorded are breaks. The cause depends on the state of the tape at that time.
+    An assignment adds an edge from the stored row to the later states of the variable.
 
     Args:
         recording: The recording that contains the rows.
@@ -74,7 +74,7 @@ def build_question(recording: TensorFlowRecording, target: Any, source: Any) -> 
 
 
 def _copy_row_with_tape_state(adapter: TensorFlowAdapter, row: RecordedRow) -> RecordedRow:
-    """Copy a row, and set its edges' cause to the tape's state if this state blocks the gradient."""
+    """Copy a row. If the state of the tape blocks the gradient, this state becomes the cause on the row's edges."""
     extra: TensorFlowExtra = row.extra
     state, _ = adapter.find_tape_state_at_row(row.index)
     sweep = adapter.sweep
@@ -100,10 +100,10 @@ class TensorFlowAdapter(FrameworkAdapter):
         is_left_out_by_keras: Whether Keras computed no gradient for the source because the source is not trainable.
         recording: The recording that the question is about.
         log: The recording's log.
-        sweep: The backward pass that computed the source's gradient, or else the first pass from or through the
-            target, or None if the target has no backward pass.
-        tape: The tape of this pass. If no pass exists, the newest tape that recorded the target, or else the newest
-            tape, or None if the block has no tape.
+        sweep: The backward pass that computed the gradient of the source, or else the first pass that began at or
+            passed through the target. None if no such pass exists.
+        tape: The tape of this pass. Without a pass, the newest tape that recorded the target, or else the newest tape.
+            None if the block has no tape.
     """
 
     framework, module = "tensorflow", "tf"
@@ -130,7 +130,7 @@ class TensorFlowAdapter(FrameworkAdapter):
             self.tape = newest_tapes[0] if newest_tapes else None
 
     def find_tape_state_at_row(self, row: int, tape: TapeReference | None = None) -> tuple[str, TapeStateChange | None]:
-        """Return a tape's state during an operation, and the event that began this state.
+        """Return the state of a tape during an operation, and the event that began this state.
 
         Args:
             row: The operation's row.
@@ -162,7 +162,7 @@ class TensorFlowAdapter(FrameworkAdapter):
         return state, state_changes[passed_count - 1]
 
     def find_tape_state_and_line(self, row: RecordedRow) -> tuple[str, Site]:
-        """Return the tape's state during an operation, and the line to blame for this state.
+        """Return the state of the tape during an operation, and the line to blame for this state.
 
         The line is the statement that caused the state, or the statement that left the tape's block.
         """
@@ -174,7 +174,7 @@ class TensorFlowAdapter(FrameworkAdapter):
         return state, checks.find_call_stack_divergence(row.extra.call_stack, state_change.call_stack)
 
     def _list_changes_until_sweep(self, tape: TapeReference | None) -> list[TapeStateChange]:
-        """Return a tape's state changes before the sweep, in order."""
+        """Return the state changes of a tape before the sweep, in order."""
         if id(tape) not in self._changes_by_tape:
             last_row_count = math.inf if self.sweep is None else self.sweep.row_count
             self._changes_by_tape[id(tape)] = [
@@ -199,7 +199,7 @@ class TensorFlowAdapter(FrameworkAdapter):
         return self.find_creation(row.find_object()) if row.kind == "variable" else Creation(-1)
 
     def find_last_return_of_rule(self, row: RecordedRow) -> Site:
-        """Return the line of the return statement in a call's custom gradient function."""
+        """Return the line of the return statement in the custom gradient function of a call."""
         rule = self.log.custom_rules.get(row.extra.op)
         return NOWHERE if rule is None else find_last_return_site(rule)
 
@@ -231,8 +231,8 @@ class TensorFlowAdapter(FrameworkAdapter):
     ) -> bool:
         """Return whether a row's object was created as a replacement for the source.
 
-        This is the case if the creating statement calls a class, no name refers to the row's object, and no existing
-        layer contains the source.
+        For this, the creating statement must call a class, no name may refer to the row's object, and no existing layer
+        may contain the source.
         """
         creates_object = any(program_text.find_last_name(call.func)[:1].isupper() for call in statement.calls)
         return (

@@ -112,10 +112,10 @@ def find_first_recorded_use_site(question: TensorFlowQuestion) -> Site:
 def find_creating_line_that_fits(
     question: TensorFlowQuestion, fits: Callable[[program_text.Statement], Any]
 ) -> Site | None:
-    """Return the matching line among the lines that created the source.
+    """Return the line that created the source and fits a condition.
 
-    If no such line exists, return the program's first matching statement. If the lines that created the source are
-    unknown, that statement must be the only match.
+    If no such line exists, return the first statement of the program that fits the condition. If the lines that created
+    the source are unknown, this statement must be the only one that fits.
 
     Args:
         question: The question about the source.
@@ -142,7 +142,7 @@ def find_creating_line_that_fits(
 
 
 def find_freezing_site_or_use(question: TensorFlowQuestion) -> Site:
-    """Return the line that makes the source non-trainable, or else the first line that uses the source.
+    """Return the line that made the source non-trainable, or else the first line that uses the source.
 
     Args:
         question: The question about the source.
@@ -223,7 +223,8 @@ def find_unwatched_source(question: TensorFlowQuestion) -> Finding | None:
     if frozen_finding is not None:
         return frozen_finding
     if use.is_variable and use.uses and all(row.cause not in ("", "not_recorded") for row in use.uses):
-        return None  # The operations that use the variable have no derivative.
+        # All uses of the variable are breaks for another reason, such as an operation without a derivative.
+        return None
     for check in (_find_use_outside_block, _find_watch_of_other_tape, _find_unwatched_result, _find_unwatched_tensor):
         finding = check(question, use)
         if finding is not None:
@@ -262,7 +263,8 @@ def _find_frozen_variable(question: TensorFlowQuestion, use: SourceUse) -> Findi
     finding = build_row_finding(question, "not_trainable", use.leaf.index, site=find_freezing_site_or_use(question))
     sweep = question.sweep
     if sweep is not None and not any(has_gradient for _, has_gradient in sweep.source_results):
-        finding.is_intended = False  # The program requests no other gradient.
+        # No source of this sweep got a gradient, which the program cannot have intended.
+        finding.is_intended = False
     return finding
 
 
@@ -274,12 +276,12 @@ def _find_use_outside_block(question: TensorFlowQuestion, use: SourceUse) -> Fin
 
 
 def _find_watch_of_other_tape(question: TensorFlowQuestion, use: SourceUse) -> Finding | None:
-    """Find that another tape watches the source."""
+    """Report that a tape other than the question's tape watches the source."""
     return Finding("not_watched", question.adapter.find_block_site(), variant="other") if use.watchers else None
 
 
 def _find_unwatched_result(question: TensorFlowQuestion, use: SourceUse) -> Finding | None:
-    """Find a computed source that depends on nothing watched by a tape, such as a rebound name."""
+    """Find a computed source that does not depend on anything that a tape watches, as after a name was rebound."""
     if use.leaf is not None:
         return None
     block_stack = question.adapter.find_block_call_stack()
@@ -301,7 +303,7 @@ def _find_unwatched_tensor(question: TensorFlowQuestion, use: SourceUse) -> Find
 
 
 def _find_unwatched_variable(question: TensorFlowQuestion, use: SourceUse) -> Finding:
-    """Find why the tape did not automatically watch a variable."""
+    """Find out why the tape did not watch a variable automatically."""
     assert use.leaf is not None and question.adapter.tape is not None
     row = use.leaf.index
     if not question.adapter.tape._watch_accessed_variables:
@@ -338,7 +340,7 @@ def _find_site_of_unwatched_use(question: TensorFlowQuestion, first_recorded: Re
 
 
 def _find_source_read_from_variable(question: TensorFlowQuestion) -> Finding | None:
-    """Find a source that is the result of reading a variable once."""
+    """Find a source that is a value read from a variable, instead of the variable itself."""
     if question.sweep is None or not question.used_source_rows or question.adapter.is_variable(question.source):
         return None
     row = question.rows[question.used_source_rows[0]]
@@ -353,7 +355,7 @@ def _find_source_read_from_variable(question: TensorFlowQuestion) -> Finding | N
 
 
 def _find_cause_of_untimely_row(question: TensorFlowQuestion, row: int) -> Finding | None:
-    """Find the tape's state during an operation, or None if the tape was recording."""
+    """Return a finding about the state of the tape during an operation, or None if the tape was recording."""
     state, site = question.adapter.find_tape_state_and_line(question.rows[row])
     if state == "records":
         return None
@@ -364,7 +366,7 @@ def _find_cause_of_untimely_row(question: TensorFlowQuestion, row: int) -> Findi
 
 
 def find_break_in_called_function(question: TensorFlowQuestion, finding: Finding) -> Finding:
-    """Return the break inside the function if a break is a ``tf.function`` call, or else the break itself.
+    """Return the break inside the function if a break is at a ``tf.function`` call, or else the break itself.
 
     Args:
         question: The question about the source.
@@ -379,7 +381,7 @@ def find_break_in_called_function(question: TensorFlowQuestion, finding: Finding
 
 
 def specialize_break_finding(question: TensorFlowQuestion, finding: Finding) -> None:
-    """Replace a finding's cause and variant in place with TensorFlow's more specific ones.
+    """Replace the cause and variant of a finding in place, if more specific ones exist for TensorFlow.
 
     Args:
         question: The question about the source.
@@ -421,7 +423,7 @@ def _find_cause_of_unrecorded_row(question: TensorFlowQuestion, row: RecordedRow
 
 
 def _select_variant_for_tape_state(row: RecordedRow, finding: Finding, tape_state: str) -> str:
-    """Return the sentence variant for an operation that ran while the tape was not recording."""
+    """Return the variant of the sentence for an operation that ran while the tape was not recording."""
     if tape_state == "dropped":
         return "reset"
     if program_text.find_statement(finding.site).function_name in ("__init__", "build"):
@@ -430,9 +432,9 @@ def _select_variant_for_tape_state(row: RecordedRow, finding: Finding, tape_stat
 
 
 def _change_to_dataset_escape(row: RecordedRow, finding: Finding) -> None:
-    """Change a finding to an escape into a dataset on the line that maps the dataset or calls Keras."""
+    """Change a finding to an escape into a dataset, on the line that maps the dataset or calls Keras."""
     use = program_text.find_statement(row.site)
-    keras_function = find_keras_numpy_function(use)  # Keras creates a dataset from the arrays that it receives.
+    keras_function = find_keras_numpy_function(use)  # Keras converts the arrays that it receives to a dataset.
     finding.cause, finding.detail = "left_through_numpy", f"{keras_function}()" if keras_function else ""
     finding.variant = VARIANT_BY_KERAS_FUNCTION.get(keras_function, "dataset")
     if not keras_function:
@@ -454,7 +456,7 @@ def find_operation_without_derivative(question: TensorFlowQuestion) -> Finding |
     row: int | None = None
     if question.sweep is None:
         row = _find_path_row_without_gradient(question)
-        # The error may be from the Python function, so check the values that the function read.
+        # The Python function may have raised the error, so check the values that it read.
         python_rows = [path_row for path_row, _ in question.path if question.rows[path_row].op in PYTHON_OPS]
         escapes = [
             escape
@@ -476,7 +478,7 @@ def find_operation_without_derivative(question: TensorFlowQuestion) -> Finding |
 
 
 def _find_path_row_without_gradient(question: TensorFlowQuestion) -> int | None:
-    """Return the first row on the path that has an operation without a gradient in TensorFlow."""
+    """Return the first row on the path whose operation has no gradient in TensorFlow."""
     for row, _ in question.path:
         if find_missing_gradient_cause(question.rows[row].extra.op or "Identity"):
             return row
@@ -510,7 +512,7 @@ def find_cause_in_compiled_step(question: TensorFlowQuestion) -> Finding | None:
 
 
 def _list_source_outputs_of_call(question: TensorFlowQuestion, call_row: int) -> list[int]:
-    """Return the positions at which a call returned the source."""
+    """Return the indices at which the source appears in the results of a call."""
     rows = question.adapter.recording.rows
     return [
         rows[source_row].output
@@ -558,7 +560,7 @@ def find_cause_in_function_call(question: TensorFlowQuestion, call_row: int) -> 
 
 
 def rank_escapes(question: TensorFlowQuestion, escapes: Sequence[Escape]) -> list[Escape]:
-    """Return the escapes latest first, then NumPy's memory reads, and then the decided branches.
+    """Return the escapes with the latest first. Reads of memory by NumPy come next, and branches come last.
 
     Args:
         question: The question about the source.
@@ -580,7 +582,7 @@ def is_returned_by_keras_loss(escape: Escape) -> bool:
     """Return whether a Keras loss function returns a value computed from an escape.
 
     Args:
-        escape: The departure of a value computed from the source.
+        escape: A value that was computed from the source and left the framework.
     """
     statement = program_text.find_statement(escape.site)
     if not statement.enclosing_functions or statement.enclosing_functions[0] not in map_losses_to_prediction_names(
@@ -598,7 +600,7 @@ def build_escape_finding(question: TensorFlowQuestion, escape: Escape) -> Findin
 
     Args:
         question: The question about the source.
-        escape: The departure of a value computed from the source.
+        escape: A value that was computed from the source and left the framework.
     """
     if escape.method == "__bool__":
         return Finding("python_branch", escape.site, escape.row)
@@ -620,7 +622,7 @@ def find_keras_numpy_function(statement: program_text.Statement) -> str:
 
 
 def find_replaced_source(question: TensorFlowQuestion) -> Finding | None:
-    """Find another object used instead of the source, such as a rebound, recreated, copied or equal object.
+    """Find another object that was used instead of the source, such as a copy or a recreated variable.
 
     Args:
         question: The question about the source.
@@ -717,7 +719,7 @@ def find_uncalled_layer_of_source(question: TensorFlowQuestion) -> Finding | Non
 
 
 def find_cause_in_called_code(question: TensorFlowQuestion, finding: Finding) -> Finding:
-    """Return the finding inside the Python function or ``tf.function`` blamed by a finding, or else that finding.
+    """If a finding blames a Python function or a ``tf.function``, return the finding inside that function.
 
     Args:
         question: The question about the source.
@@ -734,7 +736,7 @@ def find_cause_in_called_code(question: TensorFlowQuestion, finding: Finding) ->
 
 
 def find_missing_tape(question: TensorFlowQuestion) -> Finding | None:
-    """Find that no tape recorded anything for the source.
+    """Report that no tape recorded anything about the source.
 
     Args:
         question: The question about the source.
@@ -784,11 +786,11 @@ def find_untracked_source(question: TensorFlowQuestion) -> Finding | None:
 
 
 def does_escape_matter(question: TensorFlowQuestion, escape: Escape) -> bool:
-    """Return whether an escaped value decided a branch, came back, or was returned by a Keras loss.
+    """Return whether an escaped value decided a branch, came back, or became the result of a Keras loss.
 
     Args:
         question: The question about the source.
-        escape: The departure of a value computed from the source.
+        escape: A value that was computed from the source and left the framework.
     """
     return (
         escape.method == "__bool__"
@@ -821,7 +823,7 @@ TENSORFLOW_CHECKS = TensorFlowChecks()
 
 
 def find_cause_even_without_target(question: TensorFlowQuestion) -> Finding:
-    """Return the first finding about a source, or the reason why the target is missing.
+    """Return the first finding about a source, or else the reason why the target is missing.
 
     Args:
         question: The question about the source.
@@ -845,7 +847,7 @@ def build_named_question(
         recording: The recording that contains the rows.
         target: The target, or None if no gradient was requested.
         source: A tensor or a variable.
-        name: The source's name, or "" to look it up in the program.
+        name: The name of the source, or "" to look up the name in the program.
 
     Raises:
         TypeError: If the source is neither a tensor nor a variable.
@@ -873,7 +875,7 @@ def find_source_name(question: TensorFlowQuestion) -> str:
 def to_explanation(question: TensorFlowQuestion, finding: Finding) -> Explanation:
     """Convert a finding to an explanation.
 
-    If the program's custom derivative rule sends zeros, the gradient exists, so the explanation is connected.
+    If a custom derivative rule of the program sends zeros, the gradient exists, so the explanation is "connected".
 
     Args:
         question: The question about the source.
@@ -885,7 +887,7 @@ def to_explanation(question: TensorFlowQuestion, finding: Finding) -> Explanatio
 
 
 def explain_gradient(recording: TensorFlowRecording, target: Any, source: Any) -> Explanation:
-    """Return the explanation of why one gradient is None or what is wrong with it.
+    """Explain why a gradient is None, or what is wrong with an existing gradient.
 
     Args:
         recording: The block's recording.
@@ -900,9 +902,9 @@ def explain_gradient(recording: TensorFlowRecording, target: Any, source: Any) -
 
 
 def explain_last_gradient(recording: TensorFlowRecording, source: Any) -> Explanation:
-    """Return the explanation of the source's gradient in the last backward pass that was to compute it.
+    """Explain the gradient of the source in the last backward pass that was meant to compute this gradient.
 
-    The pass may have run in a function that was only traced, or been refused by TensorFlow.
+    This pass may have run in a function that was only traced, or TensorFlow may have refused it.
 
     Args:
         recording: The block's recording.

@@ -136,9 +136,9 @@ def replay_call(
 
 @contextmanager
 def _suppress_side_effects() -> Iterator[None]:
-    """Suppress prints and summaries in the block, and use random generators separate from the program's."""
+    """Suppress prints and summaries in the block, and use separate random generators."""
     eager_context = context.context()
-    # TensorFlow has this generator only after the program has set a seed.
+    # Before the program sets a seed, TensorFlow does not have this generator.
     random_state = {"_rng": Random("minitape")} if hasattr(eager_context, "_rng") else {}
     with (
         redirect_stdout(io.StringIO()),
@@ -174,7 +174,7 @@ def _rebuild_arguments(call: FunctionCall) -> RebuiltArguments | None:
 
 
 def _is_keras_only_dataset(dataset: Any) -> bool:
-    """Return whether a dataset runs only Keras functions, because other functions may have side effects."""
+    """Return whether a dataset runs only functions of Keras. Other functions may have side effects."""
     pending, functions = [dataset], []
     while pending:
         current = pending.pop()
@@ -204,7 +204,7 @@ def replay_compiled_steps(recording: TensorFlowRecording) -> list[StepRerun]:
 
 
 def _select_last_call_before_nan(recording: TensorFlowRecording, calls: Sequence[FunctionCall]) -> FunctionCall:
-    """Return the last call with finite variables before it, or else the last call."""
+    """Return the last call before which all variables were finite, or else the last call."""
     for call in reversed(calls):
         states = [recording.rows[row].value for _, row in call.variable_states]
         if all(state is None or state.is_all_finite for state in states):
@@ -249,13 +249,13 @@ def replay_call_of_row(
     """Repeat the call that a row stands for.
 
     If a tape tracked an input of the call, or the function contains no tape, a new tape differentiates the results by
-    the inputs, using the results' adjoints from `sweep`.
+    the inputs, with the adjoints of the results from `sweep`.
 
     Args:
         recording: The recording that contains the row.
         call_row: The row of one of the call's results.
         sweep: The backward pass that provides the adjoints, or None if none exists.
-        seeds_with_ones: Whether to use ones as the row's adjoint if the sweep has no adjoints. If so, a function
+        seeds_with_ones: Whether the adjoint of the row consists of ones if the sweep has no adjoints. If so, a function
             without tapes is differentiated even if no tape tracked its inputs.
 
     Returns:
@@ -285,7 +285,7 @@ def replay_call_of_row(
 def list_insides(recording: TensorFlowRecording, sweep: BackwardPass | None, row: int | None) -> list[InsideFields]:
     """Return the insides of the first calls, or of one row's call.
 
-    A call has an inside only if its repetition computed the same results.
+    A call is shown only if its repetition computed the same results.
 
     Args:
         recording: The recording that contains the calls.

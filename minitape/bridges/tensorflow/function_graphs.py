@@ -1,4 +1,4 @@
-"""Analyze a ``tf.function``'s graph without running it.
+"""Analyze the graph of a ``tf.function`` without running it.
 
 The functions determine whether tapes compute gradients in the graph, which variables the graph changes, and whether
 it depends on outside values.
@@ -10,10 +10,10 @@ from typing import Any
 
 from .operation_log import changes_variable
 
-# The results about a graph are stored in these graph attributes.
+# Results of the analysis are cached in these attributes of the graph.
 TAPES_ATTRIBUTE, CHANGES_ATTRIBUTE = "_minitape_tapes", "_minitape_changes"
 READ_OPS = ("ReadVariableOp", "ResourceGather", "ResourceGatherNd")
-# The names of operations that run other graphs have these endings.
+# Operations that run other graphs have names with these endings.
 CONTROL_FLOW_SUFFIXES = ("While", "If", "Case", "Call")
 
 
@@ -34,7 +34,7 @@ def has_gradient_tape(graph: Any) -> bool:
 
 
 def find_changed_input_places(graph: Any) -> set[int]:
-    """Return the positions of the inputs that are handles of variables changed by the graph.
+    """Return the positions of those inputs that are handles of variables and that the graph changes.
 
     The result is stored in the graph.
     """
@@ -61,7 +61,7 @@ def find_changed_input_places(graph: Any) -> set[int]:
 
 
 def is_replayable(graph: Any) -> bool:
-    """Return whether a graph can be repeated unnoticed, as it reads nothing from outside and changes only variables."""
+    """Return whether a graph can be repeated unnoticed, reading nothing from outside and changing only variables."""
     return all(
         not op.op_def.is_stateful
         or changes_variable(op.type)

@@ -15,17 +15,17 @@ class SafeWriter:
 
     Attributes:
         recording: The recording to write.
-        suspension_depth: Positive while the running code is not part of the program.
+        suspension_depth: Greater than 0 while the running code is not part of the program.
     """
 
     def __init__(self, recording: TensorFlowRecording) -> None:
-        """Create a recording's writer."""
+        """Create the writer of a recording."""
         self.recording, self.suspension_depth = recording, 0
 
     def run_safely(self, action: Callable, *arguments: Any) -> Any:
         """Run an action that writes to the recording.
 
-        An error in the action ends the recording with a warning, but never ends the program.
+        An error in the action ends the recording with a warning, but not the program.
 
         Args:
             action: The function to call.
@@ -47,7 +47,7 @@ class SafeWriter:
 
     @contextmanager
     def suspend_writing(self, is_suspended: bool = True) -> Iterator[None]:
-        """Record nothing in the block.
+        """Suspend recording in the block.
 
         Args:
             is_suspended: If False, the block is recorded as usual.

@@ -23,7 +23,7 @@ pause_recording = make_interrupt_safe(record.stop_recording.__wrapped__)
 
 
 class TensorFlowValue(KeptValue):
-    """A tensor to show on demand. TensorFlow tensors do not change."""
+    """A tensor that can be shown later. No copy is needed, because TensorFlow tensors do not change."""
 
     __slots__ = ("_released_tensor",)
 
@@ -65,19 +65,19 @@ class TensorFlowExtra:
     """The facts about a row that only the TensorFlow checks need.
 
     Attributes:
-        value_or_handle: A tensor's kept value, or a variable's handle.
+        value_or_handle: The kept value of a tensor, or the handle of a variable.
         op: TensorFlow's name for the operation, or "" if no operation exists.
         is_watched_late: Whether a tape began to watch the row only after its first use.
         function_call: The ``tf.function`` call, if the row is one of its results.
         call_stack: For a row not recorded by any tape, its line and the calls that led to it.
-        row_count: For a returned gradient, the number of rows that existed at its return. None for other rows, whose
-            own number is this count.
+        row_count: For a returned gradient, the number of rows that existed when it was returned. None for all other
+            rows.
     """
 
     __slots__ = "value_or_handle op is_watched_late function_call row_count call_stack".split()
 
     def __init__(self, value_or_handle: Any, op: str = "") -> None:
-        """Store a row's value or handle, and its operation."""
+        """Store the value or handle of a row, and its operation."""
         self.value_or_handle, self.op = value_or_handle, op
         self.is_watched_late = False
         self.function_call: FunctionCall | None = None
@@ -85,12 +85,12 @@ class TensorFlowExtra:
         self.row_count: int | None = None
 
     def find_object(self) -> Any:
-        """Return the same as :attr:`tensor_or_handle`."""
+        """Return :attr:`tensor_or_handle`."""
         return self.tensor_or_handle
 
     @property
     def tensor_or_handle(self) -> Any:
-        """Return the variable's handle or the tensor, which a sweep accepts as a source.
+        """Return the handle of a variable, or a tensor. A sweep accepts both as sources.
 
         If the tensor no longer exists, return its ``tf.TensorSpec`` (see :attr:`TensorFlowValue.tensor`).
         """
@@ -135,7 +135,7 @@ class TapeHistory:
         self._tensors_before_block: list = []  # A tape that began before the block may have recorded these tensors.
 
     def find_or_build_reference(self, tape: Any) -> TapeReference:
-        """Return a tape's stored reference, or a new, unstored reference for an unknown tape.
+        """Return the stored reference to a tape. For an unknown tape, return a new reference without storing it.
 
         Args:
             tape: The ``tf.GradientTape``.
@@ -163,12 +163,12 @@ class TapeHistory:
         self.state_changes.append(TapeStateChange(event, row_count, call_stack, reference))
 
     def keep_tensor_for_open_tapes(self, tensor: Any) -> None:
-        """Keep a tensor alive as long as the open tapes that may record it."""
+        """Keep a tensor alive for as long as the open tapes that may record it."""
         for tensors in [tape.kept_tensors for tape in self._open_tapes] or [self._tensors_before_block]:
             tensors.append(tensor)
 
     def release_tensors(self) -> None:
-        """Release all tensors at the end of the block, because no sweep computes more adjoints."""
+        """Release all tensors at the end of the block, after which no sweep computes adjoints."""
         for tensors in (self._tensors_before_block, *(tape.kept_tensors for tape in self.tapes)):
             tensors.clear()
 
@@ -188,7 +188,7 @@ class OptimizerStep(NamedTuple):
 
 
 class ReturnedGradient(NamedTuple):
-    """A gradient returned by a tape without a connection to the values it was computed from.
+    """A gradient that a tape returned without a connection to the values from which it was computed.
 
     Attributes:
         target_rows: The targets' rows.

@@ -71,7 +71,8 @@ def iter_variables_with_paths(
     visited_ids = set() if visited_ids is None else visited_ids
     if id(container) in visited_ids or depth > DEPTH_LIMIT:
         return
-    if not isinstance(container, (list, tuple)):  # A new list may have the identity of an earlier list.
+    # Lists are not marked as visited, because a new list may have the identity of an earlier one.
+    if not isinstance(container, (list, tuple)):
         visited_ids.add(id(container))
     if is_model_variable(container):
         yield path, container
@@ -98,7 +99,7 @@ def iter_variables_with_paths(
 
 
 def is_model_variable(value: Any) -> bool:
-    """Return whether a value is a variable that is not internal to a layer, such as a moving average.
+    """Return whether a value is a variable, unless it is internal to a layer, such as a moving average.
 
     >>> is_model_variable(tf.Variable(1)), is_model_variable(1.0)
     (True, False)
@@ -137,7 +138,7 @@ def collect_trained_sources(recording: TensorFlowRecording) -> dict[str, Any]:
     )
     unconnected_by_id = {id(source): source for source in sources_without_gradient if hasattr(source, "dtype")}
     sources, named_handle_ids = dict[str, Any](), set[int]()
-    # A position in a list is a poor name, so lists and tuples come last.
+    # Lists and tuples come last, because positions in a list make poor names.
     for name, value in sorted(list_named_program_objects(), key=lambda item: isinstance(item[1], (list, tuple))):
         if name.startswith("_") or isinstance(value, type):
             continue

@@ -1,4 +1,4 @@
-"""Search the program's text for NumPy's reads of TensorFlow tensors' memory, which no callback reports."""
+"""Search the program's text for lines on which NumPy reads the memory of a tensor, which no callback reports."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NUMPY_PACKAGES = ("numpy", "scipy", "sklearn", "math")
 def find_numpy_use_of_result(computed_at: Site) -> Site | None:
     """Return the line that passes another line's result to NumPy or a NumPy-based package.
 
-    For a ``fit`` call, the results are the predictions that the call passes to a loss function.
+    For a ``fit`` call, the results are the predictions that Keras passes to a loss function.
 
     Args:
         computed_at: The line that computed the result.

@@ -34,7 +34,7 @@ LABELS = {
     "Pow": "xʸ",
     "StridedSlice": "[ ]",
 }
-# The later inputs of these operations are axes, shapes and positions, which are not shown as rows.
+# The later inputs of these operations are axes, shapes or positions, which do not become rows.
 OPS_WITH_PARAMETERS = set(
     "Sum Mean Max Min Prod All Any Reshape Tile Transpose ExpandDims StridedSlice Slice Pad PadV2 MirrorPad "
     "Fill BroadcastTo "
@@ -84,8 +84,8 @@ class RunningLine:
     """Finds the program's running line, even while a ``tf.function`` call is repeated.
 
     Attributes:
-        replayed_call: During the repetition of a call, the original call stack and the number of outer statements in
-            the repetition, or None otherwise.
+        replayed_call: While a call is repeated, the original call stack and the number of outer statements in the
+            repetition. Otherwise None.
         function_names: The names of the running ``tf.function`` objects, if functions are opened.
     """
 
@@ -131,11 +131,11 @@ def is_watched_by_open_tape(tensor: Any) -> bool:
 
 
 def find_break_cause(op: str, result: Any) -> str:
-    """Return why no gradient passes through an operation, or "" if a gradient does.
+    """Return why an operation blocks the gradient, or "" if the gradient passes.
 
     Args:
         op: TensorFlow's name for the operation.
-        result: The operation's result. Its dtype decides whether a gradient passes through a cast.
+        result: The operation's result. The dtype decides whether a gradient passes through a cast.
     """
     if op in ("StopGradient", "PreventGradient"):
         return "stop_gradient"
@@ -180,7 +180,7 @@ def is_custom_gradient_op(op: str) -> bool:
 
 
 def to_display_name(op: str) -> str:
-    """Return the displayed name of an operation, which for a ``tf.function`` call is the function's name.
+    """Return the displayed name of an operation. For a ``tf.function`` call, this is the name of the function.
 
     >>> to_display_name("MatMul"), to_display_name("__inference_step_12"), to_display_name("__forward_step_12")
     ('MatMul', 'step', 'step')

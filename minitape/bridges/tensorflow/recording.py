@@ -101,7 +101,7 @@ class TensorFlowRecording(FrameworkRecording):
         return read_weights_around_last_step(self, source)
 
     def find_target_row(self, sweep: BackwardPass) -> None:
-        """Return None, because the question itself finds its source's backward pass."""
+        """Return None, because the question itself finds the backward pass of its source."""
 
     def list_insides(self, target: Any = None, row: int | None = None) -> list:
         """Return the insides of ``tf.function`` calls by repeating their Python functions.
@@ -118,7 +118,7 @@ class TensorFlowRecording(FrameworkRecording):
         return list_insides(self, self.find_last_sweep(target), row)
 
     def pause_watching(self) -> AbstractContextManager:
-        """Return a context manager that excludes its block's operations from the recording."""
+        """Return a context manager whose block is not recorded."""
         return TemporaryAttributes(self.log.patches, thread_id=None)
 
     def find_row(self, value: Any) -> int | None:
@@ -137,7 +137,7 @@ class TensorFlowRecording(FrameworkRecording):
         }
 
 
-# A sampled step ends with one of these calls.
+# If only some steps are recorded, a step ends with one of these calls.
 STEP_ENDS = [(tensorflow.GradientTape, name) for name in ("gradient", "jacobian", "batch_jacobian")]
 STEP_ENDS.append((Function, "__call__"))
 

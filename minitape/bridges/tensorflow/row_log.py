@@ -81,14 +81,14 @@ class TensorFlowLog:
         function_calls: The ``tf.function`` calls, in order.
         replayed_calls: The repetitions of compiled steps, by call. None for a call that could not be repeated.
         original_values: In a repeated call, the handles and original values of changed variables, by handle identity.
-        refused_sweep: The last backward pass that TensorFlow refused, or None if none exists.
+        refused_sweep: The last backward pass that TensorFlow refused, or None if there was none.
         patches: The patches to TensorFlow. They are inactive during ``explain``.
         optimizer_steps: The optimizer steps, in order.
         applied_gradient_rows: During an optimizer step, the row of each variable's gradient, by handle identity.
     """
 
     def __init__(self, recording: TensorFlowRecording) -> None:
-        """Create a recording's log."""
+        """Create the log of a recording."""
         self.recording, self.rows = recording, recording.rows
         self.running_line, self.tape_history = RunningLine(), TapeHistory()
         self.tensor_rows = TensorRows(recording, self.running_line, self.tape_history)
@@ -185,8 +185,8 @@ class TensorFlowLog:
         call_id: int | None = None
         name = label = to_display_name(op)
         if function_call is not None:
-            name = "function"  # Pictures open the rows with this name.
-        # Such a scope contains only this operation, as for strided_slice.
+            name = "function"  # Pictures can open rows with this name.
+        # Drop a scope that contains only this operation, as in the case of strided_slice.
         if scope and scope[-1].replace("_", "").lower() == label.lower():
             scope.pop()
         for output, tensor in enumerate(outputs):
@@ -252,7 +252,7 @@ class TensorFlowLog:
             outputs: Its results.
         """
         input_rows = [self.tensor_rows.find_or_add_row(tensor) for tensor in inputs]
-        with TemporaryAttributes(self.tensor_rows, is_recorded_later=True):  # Tapes record the call when it ends.
+        with TemporaryAttributes(self.tensor_rows, is_recorded_later=True):  # Tapes record the call only when it ends.
             self._record_operation(op, input_rows, outputs)
 
     def on_function_call(self, function: Any, arguments: tuple) -> FunctionCall:
@@ -271,7 +271,7 @@ class TensorFlowLog:
         return self.function_calls[-1]
 
     def record_states_before_graph_run(self, variables: Sequence, inputs: Sequence) -> list[tuple[Any, int]]:
-        """Return the variables of a ``tf.function`` that is about to run, each with its state's row.
+        """Return the variables of a ``tf.function`` that is about to run, each with the row of its current state.
 
         The rows are recorded before the call, because the call may change the variables.
 
@@ -293,7 +293,7 @@ class TensorFlowLog:
         ]
 
     def fill_variable_without_value(self, variable: Any) -> None:
-        """Assign a placeholder value to a variable without a value in a repeated call.
+        """Assign a placeholder value to a variable that has no value in a repeated call.
 
         Such a variable was created during a trace that raised an error.
         """
@@ -304,7 +304,7 @@ class TensorFlowLog:
                 self.recording.has_placeholder_values = True
 
     def save_value_before_change(self, handle: Any) -> None:
-        """Save a variable's value before a repeated call changes the variable.
+        """Save the value of a variable before a repeated call changes it.
 
         Args:
             handle: The variable's handle.
@@ -334,8 +334,8 @@ class TensorFlowLog:
     def note_variables_changed_by_graph(self, inputs: Sequence, graph: Any) -> None:
         """Record which variables a ``tf.function`` call changed.
 
-        In a training step, the stored values are not on a gradient's path. Non-trainable variables are skipped in
-        such a step, because they are the optimizer's internal state.
+        In a training step, no gradient flows through the stored values. Non-trainable variables are skipped in such a
+        step, because they are the optimizer's internal state.
 
         Args:
             inputs: The input tensors and handles of the graph call.
@@ -357,7 +357,7 @@ class TensorFlowLog:
             self.assignments += [(id(handle), row, site, len(self.rows)) for row in input_rows if not is_training_step]
 
     def on_assign(self, operation_inputs: Sequence) -> None:
-        """Record that a variable has a new value, so that its next use adds a new state.
+        """Record that a variable has a new value, so that the next use of the variable adds a new state.
 
         Args:
             operation_inputs: The assignment's inputs, with the handle first and the value last.
@@ -414,7 +414,7 @@ class TensorFlowLog:
             self.tensor_rows.register_variable(variable)
         for row in self.tensor_rows.list_rows(value):
             recorded_row = self.rows[row]
-            if recorded_row.kind == "operation":  # The result counts as a source from now on.
+            if recorded_row.kind == "operation":  # The watched result counts as a source from now on.
                 recorded_row.extra.is_watched_late = not recorded_row.tracked and any(
                     row in later_row.operands for later_row in self.rows[row + 1 :]
                 )

@@ -1,4 +1,4 @@
-"""Find wrong gradients in TensorFlow with the shared checks and the checks for optimizers."""
+"""Find wrong gradients in TensorFlow, with the shared checks and with checks of optimizers."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def collect_handle_ids_with_gradient(sweeps: Iterable[BackwardPass]) -> set[int]
 def check_unapplied_gradients(run: CheckedRun) -> Iterator[Suspicion]:
     """Find gradients that were computed several times without ever changing a variable.
 
-    Either the program took no step, or the learning rate is 0, or the program computed a new tensor and discarded it.
+    Either the program took no step, or the learning rate is 0, or the program computed new values and discarded them.
     """
     recording: TensorFlowRecording = run.recording
     steps, n = recording.log.optimizer_steps, len(run.sweeps)
@@ -85,7 +85,7 @@ def check_unapplied_gradients(run: CheckedRun) -> Iterator[Suspicion]:
             yield Suspicion("not_applied", lost_steps[key].site, {"n": n}, lost_steps[key].index, {key}, variant="lost")
         unchanged_keys -= lost_steps.keys()
         if unchanged_keys and not steps:
-            gc.collect()  # Optimizers of earlier programs or cells must not count as existing.
+            gc.collect()  # Collect garbage first, so that optimizers of earlier programs or cells do not count.
             if any(iter_living_instances(tf.keras.optimizers.Optimizer)):
                 yield Suspicion("not_applied", run.sweeps[-1].site, {"n": n}, source_keys=unchanged_keys)
 
@@ -125,7 +125,7 @@ def check_unoptimized_sources(run: CheckedRun) -> Iterator[Suspicion]:
     handle_ids_before_last_step = collect_handle_ids_with_gradient(
         sweep for sweep in run.sweeps if steps and sweep.row_count <= steps[-1].row_count
     )
-    # The steps include steps of optimizers that no longer exist.
+    # Some optimizers may no longer exist, but their steps are known.
     optimized_handle_ids = optimized_handle_ids.union(*(step.handle_ids for step in steps))
     missing_handle_ids = (handle_ids_before_last_step & _collect_unchanged_handle_ids(run)) - optimized_handle_ids
     if missing_handle_ids:

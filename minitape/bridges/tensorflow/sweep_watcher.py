@@ -1,4 +1,4 @@
-"""Request additional adjoints from the sweeps of TensorFlow tapes, and keep the shares sent by operations."""
+"""Request additional adjoints from the sweeps of TensorFlow's tapes, and keep the shares that operations send."""
 
 from __future__ import annotations
 
@@ -44,7 +44,8 @@ class SweepWatcher:
 
     def _on_wrap_backward(self, original: Any, functions: Any, graph: Any, backward: Any, outputs: Any) -> Any:
         """Wrap the gradient function of a ``tf.function`` to keep the shares that it sends to its inputs."""
-        with self.writer.suspend_writing():  # TensorFlow creates zeros here for the lists that a loop keeps.
+        # TensorFlow creates zeros here for the lists of a loop, which must not be recorded.
+        with self.writer.suspend_writing():
             backward_function, recorded_outputs = original(functions, graph, backward, outputs)
         name = functions._forward.cached_definition.signature.name
 
@@ -74,7 +75,7 @@ class SweepWatcher:
         if not ancestors_to_ask_for:
             with TemporaryAttributes(self, sweep_operations=operations):  # This sweep is not recorded.
                 return original(tape, target, sources, output_gradients, sources_raw=sources_raw, **options)
-        # If no other tape is open, the sweep's own operations do not become rows.
+        # If no other tape is open, the operations of the sweep itself do not become rows.
         is_unrecorded = bool(pywrap_tfe.TFE_Py_TapeSetIsEmpty())
         extra_sources = [tensor for _, tensor in ancestors_to_ask_for]
         try:
@@ -109,7 +110,7 @@ class SweepWatcher:
         return gradients[: len(sources)]
 
     def _list_ancestors_to_ask_for(self, targets: Sequence) -> list[tuple[int, Any]]:
-        """Return the rows and tensors of those target ancestors for which a sweep can compute adjoints."""
+        """Return the rows and tensors of those ancestors of the target for which a sweep can compute adjoints."""
         pending = [self.log.tensor_rows.find_or_add_row(target_tensor) for target_tensor in targets]
         ancestors: set[int] = set()
         while pending:
@@ -117,7 +118,7 @@ class SweepWatcher:
             if row not in ancestors:
                 ancestors.add(row)
                 pending += self.log.rows[row].operands
-        # EagerPyFunc sends zeros of the wrong shape, so request only the necessary adjoints.
+        # EagerPyFunc sends zeros of the wrong shape, so only the necessary adjoints are requested.
         has_python_op = any(self.log.rows[row].op == "EagerPyFunc" for row in ancestors)
         sources_by_row = [
             (row, self.log.rows[row].extra.tensor_or_handle)
@@ -142,7 +143,7 @@ class SweepWatcher:
         out_grads: Any,
         *extra_arguments: Any,
     ) -> Any:
-        """Keep an operation's shares in the sweep, as computed by TensorFlow's own function."""
+        """Keep the shares of an operation in the sweep, which TensorFlow's own function computes."""
         shares = original(op_name, attrs, num_inputs, inputs, outputs, out_grads, *extra_arguments)
         if self.recording.internal_error is None:
             self.sweep_operations.append(
@@ -226,7 +227,7 @@ class ShareRecorder:
             call_id = self._take_waiting_call(op, inputs, adjoints)
             if call_id is not None:
                 self._record_shares_of_call(call_id, shares)
-        # The sum after the last share is the adjoint itself.
+        # After the last share, the sum equals the adjoint.
         for row, (call_id, index) in self.last_share_positions.items():
             edges = self.sweep.edges[call_id]
             if row in self.sweep.adjoints:
@@ -275,5 +276,5 @@ class ShareRecorder:
 
 
 def register_current_gradient_function() -> None:
-    """Register the present ``backprop._gradient_function`` with TensorFlow's sweep, which is written in C++."""
+    """Register the current ``backprop._gradient_function`` with TensorFlow's sweep, which is written in C++."""
     pywrap_tfe.TFE_Py_RegisterGradientFunction(backprop._gradient_function)

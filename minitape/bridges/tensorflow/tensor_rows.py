@@ -1,4 +1,4 @@
-"""Find the row for a tensor or for a variable's present state."""
+"""Find the row for a tensor or for the current state of a variable."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ class TensorRows:
         tape_history: The tape events in the block.
         variables_by_handle: The program's variables, by the identity of their handle.
         returned_gradients: The gradients returned from sweeps that no other tape recorded.
-        is_recorded_later: Whether tapes are notified of the present operation only after the callback, as for a
+        is_recorded_later: Whether TensorFlow notifies tapes of the running operation only after the callback, as for a
             ``tf.function`` call.
         unsettled_rows: Rows that a tape may begin to watch after they are written.
-        current_rows: The row of the present state of each variable, by the identity of its handle.
+        current_rows: The row of the current state of each variable, keyed by the identity of the variable's handle.
     """
 
     def __init__(self, recording: TensorFlowRecording, running_line: RunningLine, tape_history: TapeHistory) -> None:
@@ -74,7 +74,7 @@ class TensorRows:
         rows.append(row)
 
     def find_or_add_row(self, tensor: Any) -> int:
-        """Return the row of a tensor, or of a variable's present state. A value without a row becomes a new leaf.
+        """Return the row of a tensor, or of the current state of a variable. A value without a row becomes a new leaf.
 
         Args:
             tensor: A tensor or a variable's handle.
@@ -85,7 +85,7 @@ class TensorRows:
         return rows[-1] if rows else self._add_leaf_row(tensor)
 
     def find_or_add_state_row(self, handle: Any, value: Any = None) -> int:
-        """Return the row of a variable's present state. A state without a row becomes a new leaf.
+        """Return the row of the current state of a variable. A state without a row becomes a new leaf.
 
         Args:
             handle: The variable's handle.
@@ -112,7 +112,7 @@ class TensorRows:
             extra=TensorFlowExtra(handle),
             **self.read_dtype_and_shape(value),
         )
-        if not is_watched:  # A function may read the variable later, after which a tape watches the variable.
+        if not is_watched:  # A function may read the variable later, and then a tape watches the variable.
             self.unsettled_rows.append(row)
         self.current_rows[id(handle)] = row
         self.register_row(handle, row)
@@ -173,7 +173,7 @@ class TensorRows:
         return value
 
     def keep_value_for_tapes(self, tensor: Any) -> TensorFlowValue:
-        """Keep a tensor's value for later display, and the tensor itself as long as a tape may record it."""
+        """Keep the value of a tensor for later display, and the tensor itself for as long as a tape may record it."""
         if not pywrap_tfe.TFE_Py_TapeSetIsEmpty():
             self.tape_history.keep_tensor_for_open_tapes(tensor)
         return self.keep_value(tensor)

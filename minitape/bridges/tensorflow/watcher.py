@@ -1,6 +1,6 @@
 """Watch a program's use of TensorFlow in the block.
 
-The watcher sees operations, tapes, reads of variables, escapes and gradients.
+The watcher notices operations, tapes, reads of variables, escapes and gradients.
 """
 
 from __future__ import annotations
@@ -59,10 +59,10 @@ class TensorFlowWatcher(Watcher):
         self.writer = SafeWriter(recording)
         self.sweep_watcher = SweepWatcher(self.writer)
         self._custom_call_count = 0
-        # While a tf.custom_gradient runs, this holds the name of its operation and the name of its function.
+        # While a tf.custom_gradient runs, this contains the names of its operation and of its function.
         self._running_custom_op: tuple[str, str] | None = None
-        self._apply_depth = 0  # It is greater than 0 during an optimizer's step.
-        # While the graph of a tf.function runs, these are the program's call and the concrete function.
+        self._apply_depth = 0  # This is greater than 0 while an optimizer takes a step.
+        # While the graph of a tf.function runs, these are the call in the program and the concrete function.
         self._function_call: FunctionCall | None = None
         self._running_function: Any = None
 
@@ -116,13 +116,13 @@ class TensorFlowWatcher(Watcher):
         """Remove the callback for operations, even if Ctrl-C interrupted an earlier attempt."""
         if self._on_operation in context.context().op_callbacks:
             op_callbacks.remove_op_callback(self._on_operation)
-        elif not context.context().op_callbacks:  # Ctrl-C interrupted an earlier removal halfway.
+        elif not context.context().op_callbacks:  # Ctrl-C may have interrupted an earlier removal halfway.
             execute.execute = execute.quick_execute
 
     def _wrap_when_eager(self, owner: Any, name: str, handler: Any) -> None:
         """Call ``handler(original, ...)`` instead of a TensorFlow function until the block ends.
 
-        While a ``tf.function`` is traced, the original function runs alone.
+        While a ``tf.function`` is traced, only the original function runs.
         """
 
         def call_handler_when_eager(original: Any, /, *args: Any, **kwargs: Any) -> Any:
@@ -147,7 +147,8 @@ class TensorFlowWatcher(Watcher):
             if running_function is not None:
                 # The function's results are followed by the values that it keeps for its gradient.
                 outputs = outputs[: len(running_function.function_type.flat_outputs)]
-            elif self._running_function is None:  # No tape is open inside a function.
+            # Inside a function, no tape is open that could watch rows.
+            elif self._running_function is None:
                 self.sweep_watcher.mark_rows_watched_by_now()
             self.writer.run_safely(self.log.on_operation, op, inputs, outputs, running_function and self._function_call)
 
@@ -199,7 +200,7 @@ class TensorFlowWatcher(Watcher):
             enclosing_names = rule.__qualname__.split(".<locals>")
             function_name = enclosing_names[-2] if len(enclosing_names) > 1 else enclosing_names[0]
         op = f"{function_name.rpartition('.')[2]}:{self._custom_call_count}"
-        if self.open_functions:  # A graph also reads variable arguments before the call.
+        if self.open_functions:  # A graph also reads the variables among its arguments before the call.
             args = tf.nest.map_structure(tf.convert_to_tensor, args, expand_composites=True)
         with TemporaryAttributes(self, _running_custom_op=(op, rule.__name__)):
             return original(call_rule, args, kwargs)
@@ -224,8 +225,8 @@ class TensorFlowWatcher(Watcher):
     def _on_jacobian(self, original: Any, tape: Any, target: Any, sources: Any, *args: Any, **kwargs: Any) -> Any:
         """Record a Jacobian as one row.
 
-        TensorFlow computes all rows of the Jacobian at once, in a separate function. Without pfor, it computes the
-        gradients one after another, and they are recorded as usual.
+        TensorFlow computes all rows of the Jacobian at once, in a separate function. Without pfor, TensorFlow computes
+        the gradients one after another, and they are recorded as usual.
         """
         if not kwargs.get("experimental_use_pfor", True):
             return original(tape, target, sources, *args, **kwargs)
@@ -238,7 +239,7 @@ class TensorFlowWatcher(Watcher):
         return results
 
     def _on_apply_gradients(self, original: Any, optimizer: Any, grads: Any, trainable_variables: Any = None) -> Any:
-        """Record the new variable states from an optimizer step, but not the step's own operations."""
+        """Record the new states of variables after an optimizer step, but not the operations of the step."""
         grads = list(grads)
         variables = optimizer._trainable_variables if trainable_variables is None else trainable_variables
         gradients_with_variables = list(zip(grads, variables, strict=False))
@@ -260,14 +261,14 @@ class TensorFlowWatcher(Watcher):
         """Add the reason for missing gradients to a Keras optimizer's error."""
         has_no_gradient = all(gradient is None for gradient, _ in gradients_with_variables)
         if hasattr(error, "add_note") and gradients_with_variables and has_no_gradient:
-            # The function is still being traced, and TensorFlow would report this even under tf.init_scope().
+            # The function is still being traced, and TensorFlow would notice the trace even under tf.init_scope().
             with tf.Graph().as_default(), context.eager_mode(), TemporaryAttributes(self.log.patches, thread_id=None):
                 explanation = self.writer.run_safely(self.recording.explain, gradients_with_variables[0][1])
                 if explanation is not None:
                     error.add_note(f"minitape: {explanation}")
 
     def _on_execute(self, original: Any, context: Any, op: str, name: Any, *inputs: Any) -> Any:
-        """Run an operation with variables' values, because TensorFlow would read the variables without a callback."""
+        """Run an operation with the values of its variables, because TensorFlow would read them without a callback."""
         if self.recording.is_rerun and changes_variable(op):
             self.log.save_value_before_change(inputs[0])
         return original(context, op, name, *map(_replace_variables_by_values, inputs))
@@ -288,7 +289,7 @@ class TensorFlowWatcher(Watcher):
     def _on_tape_enter(self, original: Any, tape: Any) -> Any:
         """Handle the start of a tape's block.
 
-        While a ``tf.function`` is being traced, only mark its graph as containing a tape.
+        While a ``tf.function`` is being traced, only note that its graph contains a tape.
         """
         if tf.inside_function():
             setattr(tf.compat.v1.get_default_graph(), TAPES_ATTRIBUTE, True)

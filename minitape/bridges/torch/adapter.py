@@ -1,4 +1,4 @@
-"""Provide the checks with a PyTorch recording's rows and facts about tensors and parameters."""
+"""Adapt a PyTorch recording, with its tensors and parameters, to the checks."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def build_question(recording: TorchRecording, target: Any, source: Any) -> Question:
     """Return a question about a recording.
 
-    A leaf's values may come from other rows. The edges from those rows do not count as breaks for the source itself.
+    The values of a leaf may come from other rows. If the leaf is the source, the edges from those rows are not breaks.
 
     Args:
         recording: The program's recording.
@@ -44,7 +44,7 @@ def build_question(recording: TorchRecording, target: Any, source: Any) -> Quest
 
 
 def get_torch_adapter(question: Question) -> TorchAdapter:
-    """Return a question's adapter as a ``TorchAdapter``."""
+    """Return the adapter of a question, typed as ``TorchAdapter``."""
     return cast("TorchAdapter", question.adapter)
 
 
@@ -67,12 +67,12 @@ class TorchAdapter(FrameworkAdapter):
     def list_names_and_values(self) -> Iterable[tuple[str, Any]]:
         """Return (name, object) for each variable of the program that called ``explain``.
 
-        Names that are not valid identifiers are left out.
+        Names that are not valid identifiers are omitted.
         """
         return [named_object for named_object in list_named_program_objects() if named_object[0].isidentifier()]
 
     def find_creation(self, tensor: Any) -> Creation:
-        """Return where a tensor was created. The time is always 0, because the PyTorch bridge does not record times."""
+        """Return where a tensor was created. The time is 0, because the PyTorch bridge does not record times."""
         site = self.log.creations.get(tensor)
         return Creation(0, [] if site is None else [site])
 

@@ -42,12 +42,12 @@ class TorchGraph:
         self.function_name = ""
         self.site: Site = NOWHERE
         self.is_running = False
-        self._rows_by_node: dict[Any, dict[int, int]] = {}  # The inner keys are a node's output numbers.
+        self._rows_by_node: dict[Any, dict[int, int]] = {}  # The inner keys are the numbers of a node's outputs.
         self._hook_handles: list[RemovableHandle] = []
         self._leaf_hooks: list[tuple[torch.Tensor, Callable]] = []
         self._task_id = -1
         self._sweep: BackwardPass | None = None
-        # Each row maps to the sum of its shares so far. A single share also has its kept value.
+        # For each row, the sum of its shares so far, and the kept value if there was only one share.
         self._partial_sums: dict[int, tuple[torch.Tensor, TorchValue | None]] = {}
 
     # -- while the program runs --------------------------------------------------------------------
@@ -82,14 +82,14 @@ class TorchGraph:
         tensor.register_hook(hook)
 
     def move_own_hooks_last(self, tensor: torch.Tensor) -> None:
-        """Move the recorder's hooks on a tensor behind the program's hooks, because those may change the adjoint."""
+        """Move the recorder's hooks behind the program's hooks on a tensor, which may change the adjoint."""
         hooks = tensor._backward_hooks or {}
         for key, hook in [*hooks.items()]:
             if isinstance(hook, partial) and hook.func == self._run_hook_safely:
                 hooks[key] = hooks.pop(key)
 
     def attach_hooks_to_call(self, output_rows: list[int], outputs: list[torch.Tensor]) -> None:
-        """Attach the hooks that read the shares sent back to a call's input rows.
+        """Attach the hooks that read the shares that a call sends to its input rows.
 
         Args:
             output_rows: The rows of one call's results.
@@ -128,7 +128,7 @@ class TorchGraph:
     def _iter_nodes_with_edges_to_rows(self, start_nodes: list) -> Iterable[tuple[Any, list[tuple[int, int]]]]:
         """Yield the nodes with edges to rows among some nodes and their ancestors.
 
-        Each node comes with the (edge number, row) pairs of its edges. The search does not continue past rows.
+        Each node is paired with the (edge number, row) pairs of its edges. The search stops at nodes that have rows.
         """
         seen, stack = set(start_nodes), list(start_nodes)
         while stack:
@@ -154,11 +154,10 @@ class TorchGraph:
         rows_by_output = self._rows_by_node.get(node)
         if rows_by_output is not None:
             return rows_by_output.get(output_number)
-        variable = getattr(node, "variable", None)  # Only the nodes that write .grad have a variable.
+        variable = getattr(node, "variable", None)  # Only nodes that write .grad have the attribute ``variable``.
         if variable is None:
             return None
-        # The leaf may have changed in place since the node was created, but autograd still treats it as the same
-        # leaf.
+        # The leaf may have changed in place since the node was created, but for autograd, it remains the same leaf.
         rows = self.log.list_leaf_rows(variable)
         return rows[-1] if rows else self.log.find_or_add_row(variable)
 
@@ -204,7 +203,7 @@ class TorchGraph:
             torch._C._set_grad_enabled(was_enabled)
 
     def _find_or_begin_current_sweep(self) -> BackwardPass:
-        """Return the running backward pass, starting a new one if necessary.
+        """Return the running backward pass, after starting a new one if necessary.
 
         Each call by the program counts as one pass, even if a checkpoint runs other passes inside it.
         """
@@ -217,18 +216,18 @@ class TorchGraph:
 
     def _on_complete_adjoint(self, row: int, is_leaf: bool, adjoint: torch.Tensor | None) -> None:
         """Record the complete adjoint of a row."""
-        if adjoint is None:  # The target does not depend on this one of the call's results.
+        if adjoint is None:  # The target does not depend on this result of the call.
             return
         sweep = self._find_or_begin_current_sweep()
         if not self.target_rows and not sweep.target:
             sweep.target.append(row)
         earlier_value: TorchValue | None = sweep.adjoints.get(row) if is_leaf else None
-        # A nested pass, such as a checkpoint's, already delivered a part of the adjoint.
+        # A nested pass, such as the pass of a checkpoint, has already delivered a part of the adjoint.
         earlier_adjoint = None if earlier_value is None else earlier_value.get_unchanged_tensor()
         summed_adjoint, value = self._partial_sums.pop(row, (None, None))
         if value is None or summed_adjoint is not adjoint or earlier_adjoint is not None:
             total = adjoint if earlier_adjoint is None else earlier_adjoint + adjoint
-            # A leaf's adjoint becomes .grad, which may change.
+            # The adjoint of a leaf becomes .grad, which may change later.
             value = self.log.kept_tensors.keep_value(total, must_copy=is_leaf)
         sweep.arrive(row, value)
 
@@ -247,9 +246,9 @@ class TorchGraph:
     # -- afterwards --------------------------------------------------------------------------------
 
     def remove_hooks(self) -> None:
-        """Remove all hooks to restore the tensors.
+        """Remove all hooks, to restore the tensors.
 
-        It may be called again if Ctrl-C interrupts it.
+        If Ctrl-C interrupts this function, call it again.
         """
         for handle in self._hook_handles:
             handle.remove()
@@ -294,7 +293,7 @@ def build_next_port_finder(recorded_row: RecordedRow) -> Callable[[int], int]:
     def take_next_port(row: int) -> int:
         positions = [position for position, input_row in enumerate(recorded_row.inputs) if input_row == row]
         if use_counts[row] >= len(positions):
-            # The arguments did not show this input, such as a hidden state.
+            # The arguments of the call did not contain this input, which may be a hidden state.
             recorded_row.inputs = [*recorded_row.inputs, row]
             positions.append(len(recorded_row.inputs) - 1)
         use_counts[row] += 1

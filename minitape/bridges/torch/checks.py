@@ -65,7 +65,7 @@ def _find_in_place_change(question: Question, error_message: str) -> Finding:
         error_message: PyTorch's error, which names the node of the changed value.
     """
     recording = get_torch_adapter(question).recording
-    # Each change is a pair of rows: the value before and after.
+    # Each change is a pair of rows, with the value before and after the change.
     changes = [
         rows for rows in get_torch_adapter(question).log.in_place_changes if not question.ancestors.isdisjoint(rows)
     ]
@@ -75,7 +75,7 @@ def _find_in_place_change(question: Question, error_message: str) -> Finding:
     ]
     assigned_lines = [event["line"] for event in recording.events if event["kind"] == "assign"]
     if named or (changes and not assigned_lines):
-        # A change of the node that the error names comes before any other change.
+        # Prefer a change of the node that the error names.
         _, row_after = named[-1] if named else changes[-1]
         return build_row_finding(question, "in_place", row_after)
     if not assigned_lines:
@@ -91,7 +91,7 @@ sets_requires_grad_false = re.compile(r"requires_grad(_\(| = )False").search
 
 
 def find_invalid_target(question: Question) -> Finding | None:
-    """Find a target that is not a tensor. Without a target, the source is checked first.
+    """Find a target that is not a tensor. If the target is None, check the source first.
 
     Args:
         question: The question about the source.
@@ -102,7 +102,7 @@ def find_invalid_target(question: Question) -> Finding | None:
 
 
 def find_source_without_requires_grad(question: Question) -> Finding | None:
-    """Find a source that does not require a gradient, or did not when it was used.
+    """Find a source that does not require a gradient, or did not require one when it was used.
 
     Args:
         question: The question about the source.
@@ -125,7 +125,7 @@ def find_source_without_requires_grad(question: Question) -> Finding | None:
 
 
 def _find_freezing_site_or_use(use_site: Site, is_parameter: bool) -> Site:
-    """Return the program's only line that freezes parameters, or else the line that uses the source."""
+    """Return the line that freezes parameters if the program has only one, or else the line that uses the source."""
     freezing = [
         statement
         for statement in program_text.list_statements(use_site[0])
@@ -174,12 +174,12 @@ def find_creation_site(question: Question, row: RecordedRow) -> Site:
 # -- the path --------------------------------------------------------------------------------------
 
 
-# These phrases name the origin of a leaf's values in a sentence.
+# These phrases describe where the values of a leaf came from.
 LEAF_VALUE_ORIGINS = {"create_graph": ".grad", "no_grad": "The assignment", "copied": "tensor"}
 
 
 def specialize_break_finding(question: Question, finding: Finding) -> None:
-    """Rephrase a finding in PyTorch's terms for a leaf, a sample, or code in a function without gradients.
+    """Specialize a finding for a leaf, a sample, or code in a function without gradients.
 
     Args:
         question: The question about the gradient.
@@ -197,7 +197,7 @@ def specialize_break_finding(question: Question, finding: Finding) -> None:
     if statement.find_call("sample"):
         finding.variant = "drawn"
         return
-    # A block or decorator around an outer call switched recording off.
+    # A block or a decorator around one of the outer calls switched recording off.
     for site in get_extra(row).call_stack:
         caller = program_text.find_statement(site)
         if caller and caller.find_enclosing_block(*PAUSE_BLOCKS):
@@ -208,7 +208,7 @@ def build_escape_finding(escape: Escape) -> Finding:
     """Return the finding for a value that left PyTorch or decided a branch.
 
     Args:
-        escape: The departure of a value computed from the source.
+        escape: A value that was computed from the source and left the framework.
     """
     if escape.method == "__bool__":
         return Finding("branch", escape.site, escape.row)
@@ -231,7 +231,7 @@ def does_escape_matter(question: Question, escape: Escape) -> bool:
 
     Args:
         question: The question about the source.
-        escape: The departure of a value computed from the source.
+        escape: A value that was computed from the source and left the framework.
     """
     if escape.method == "__bool__":
         return True
@@ -266,7 +266,7 @@ def build_finding_of_escapes(question: Question, escapes: Sequence[Escape]) -> F
 
 
 def list_breaks_at_rebuilt_tensor(question: Question, escape_finding: Finding) -> list[Finding]:
-    """Return the break at the line that builds a tensor from the values that left PyTorch, if there is one."""
+    """Return the break at the line that builds a new tensor from values that had left PyTorch, if any."""
     start = program_text.find_statement(escape_finding.site)
     if not start or escape_finding.cause == "branch":
         return []
@@ -300,9 +300,9 @@ def find_replaced_source(question: Question) -> Finding | None:
 
 
 def _find_rows_with_path_to_target(question: Question) -> set[int]:
-    """Return the rows that are connected to the target by a gradient path, or all of its ancestors if none exist.
+    """Return the rows with a gradient path to the target, or all ancestors of the target if no such row exists.
 
-    The program does not train a copy without such a path, such as a target network.
+    A copy without such a path, such as a target network, is not trained by the program.
 
     Args:
         question: The question about the source.
@@ -350,7 +350,7 @@ def find_use_in_unrecorded_call(question: Question) -> Finding | None:
 
 
 def find_uncalled_layer_of_source(question: Question) -> Finding | None:
-    """Find that the program computed nothing with the source's layer.
+    """Find a layer, to which the source belongs, that the program never called.
 
     The finding names the line that assigns the layer to the model.
 
@@ -375,7 +375,7 @@ def find_uncalled_layer_of_source(question: Question) -> Finding | None:
 
 
 def _is_one_of_several_choices(question: Question, root: torch.nn.Module, layer: str) -> bool:
-    """Return whether a layer is one of several alternatives, such as the experts in a mixture.
+    """Return whether a layer is one of several alternatives, such as one expert in a mixture.
 
     Such layers are in one list, a loop calls them on one line, and a condition on a value selects those that run.
 
@@ -405,7 +405,7 @@ def _is_one_of_several_choices(question: Question, root: torch.nn.Module, layer:
 
 
 def find_cause_of_lost_grad(question: Question) -> Finding | None:
-    """Find why an adjoint that arrived did not become ``.grad``.
+    """Find out why an adjoint arrived but did not become ``.grad``.
 
     Args:
         question: The question about the source.
@@ -425,7 +425,7 @@ def find_cause_of_lost_grad(question: Question) -> Finding | None:
 
 
 def _find_cause_of_lost_leaf_grad(question: Question, row: int) -> Finding | None:
-    """Find why a leaf's gradient was returned, cleared, or replaced by zeros."""
+    """Find out why the gradient of a leaf was returned, cleared, or replaced by zeros."""
     log, sweep, source = get_torch_adapter(question).log, question.sweep, question.source
     assert sweep is not None
     sweep_index = get_torch_adapter(question).recording.sweeps.index(sweep)
@@ -460,7 +460,7 @@ def build_custom_rule_finding(question: Question, row: int, variant: str = "") -
 
 
 def find_return_of_only_hook(file: str | None) -> Site:
-    """Return the line of the return statement in a program's only hook."""
+    """Return the line of the return statement in the hook, if the program has only one hook."""
     statements = program_text.list_statements(file)
     calls = [call for statement in statements if (call := statement.find_call(*HOOK_METHODS))]
     if len(calls) != 1:
@@ -499,7 +499,7 @@ def refine_zero_finding(question: Question, finding: Finding) -> Finding:
 
 
 def find_untracked_source(question: Question) -> Finding | None:
-    """Find a source that does not require a gradient. Without a target, find that no backward pass ran.
+    """Find a source that does not require a gradient. If the target is None, report that no backward pass ran.
 
     Args:
         question: The question about the source.
@@ -511,13 +511,13 @@ def find_untracked_source(question: Question) -> Finding | None:
 
 
 def find_copy_behind_break(question: Question, finding: Finding) -> Finding:
-    """Return the finding, or blame a copy of the source if the path leads through that copy.
+    """Return the finding, or a finding about a copy of the source if the path leads through that copy.
 
     Args:
         question: The question about the source.
         finding: The finding of the shared checks.
     """
-    # An integer, such as a sampled action, is selected by the source and not computed from it.
+    # An integer, such as a sampled action, is only selected by the source, not computed from it.
     is_integer = finding.row is not None and question.rows[finding.row].dtype.startswith(checks.INTEGER_DTYPES)
     passes_leaf = any(question.rows[row].kind != "operation" for row, _ in question.path)
     copy_finding = find_use_of_deep_copy(question) if is_integer or passes_leaf else None
@@ -558,7 +558,7 @@ LEAF_CAUSES = ("requires_grad", "non_leaf", "integer_dtype", "nan_input")
 
 
 def explain_gradient(recording: TorchRecording, target: Any, source: Any) -> Explanation:
-    """Return why one tensor has no gradient, or what is wrong with its gradient.
+    """Explain why a tensor has no gradient, or what is wrong with its gradient.
 
     Args:
         recording: The program's recording.

@@ -1,4 +1,4 @@
-"""Record the requested backward passes in a copy of the process, and answer with the findings."""
+"""Record the requested backward passes in a copy of the process, and send the findings back."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class CopyWindow:
         Args:
             request: The request.
             watch: The watch on the copy's run.
-            is_guarded: Whether the copy ends before its first side effect.
+            is_guarded: Whether the copy must end before its first side effect.
         """
         self.request, self.watch = request, watch
         fields = request.fields
@@ -95,7 +95,7 @@ class CopyWindow:
         """Explain the recorded pass, answer, and end the copy.
 
         Args:
-            pass_number: The pass that was recorded last.
+            pass_number: The number of the last recorded pass.
             error: The error that ended the program, if any.
         """
         accounts = self.watch.accounts

@@ -1,7 +1,7 @@
-"""Keep tensors with their values at the time of recording, to show them later.
+"""Keep the values that tensors had when they were recorded, to show these values later.
 
-A small tensor is copied. A large tensor is kept, and copied just before it changes. Above ``BYTE_LIMIT``, the oldest
-tensors are reduced to the text, statistics and thumbnail that a picture shows.
+A small tensor is copied. A large tensor is kept itself, and copied just before it changes. Above ``BYTE_LIMIT``, the
+oldest tensors are reduced to the text, statistics and thumbnail that a picture shows.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class TorchValue(KeptValue):
         self.tensor_version = count_in_place_changes(tensor)
 
     def get_unchanged_tensor(self) -> torch.Tensor | None:
-        """Return the tensor, or None if it was released or changed without the recording's knowledge."""
+        """Return the tensor, or None if it was released or has changed without being noticed."""
         tensor: torch.Tensor | None = self.content
         return None if tensor is None or count_in_place_changes(tensor) != self.tensor_version else tensor
 
@@ -50,7 +50,7 @@ class KeptTensors:
 
     def __init__(self) -> None:
         """Start without any tensors."""
-        # A change to one tensor affects all values that share its storage.
+        # A change to one tensor affects all values in the same storage.
         self._values_by_storage: dict[int, list[TorchValue]] = {}
         self._memory_budget = MemoryBudget()
 
@@ -59,7 +59,7 @@ class KeptTensors:
 
         Args:
             tensor: The tensor.
-            must_copy: Whether to copy even a large tensor, because the recording may not see its changes.
+            must_copy: Whether to copy even a large tensor, because its changes may go unnoticed.
         """
         detached = tensor.detach()
         is_small = tensor.numel() <= SMALL_SIZE  # Copying a small tensor is cheaper than tracking its changes.

@@ -72,7 +72,7 @@ class UnregisteredParameter(NamedTuple):
 def iter_unregistered_parameters(root_module: torch.nn.Module) -> Iterator[UnregisteredParameter]:
     """Yield the parameters in a module's and its submodules' plain lists, dictionaries and objects.
 
-    PyTorch does not search these for parameters. Parameters that are registered elsewhere are also included.
+    PyTorch does not look for parameters there. Parameters that are registered elsewhere are also included.
     """
     for path, owner in root_module.named_modules():
         for attribute, value in [*vars(owner).items()]:
@@ -122,7 +122,7 @@ def collect_trained_sources(recording: TorchRecording) -> dict[str, Any]:
     if not (named_tensors or other_tensors):
         other_tensors = [tensor for _, tensor in leaves]
     for tensor in other_tensors:
-        # A tensor replaced in its module is skipped, because the explanation of its replacement covers it.
+        # Skip a tensor that was replaced in its module, because the explanation of its replacement covers the tensor.
         if tensor is not None and log.history.find_removal_site(tensor) is NOWHERE:
             named_tensors.append((find_access_path_in_program(tensor) or log.history.find_tensor_name(tensor), tensor))
     first_names = dict[int, tuple[str, Any]]()
@@ -134,7 +134,7 @@ def collect_trained_sources(recording: TorchRecording) -> dict[str, Any]:
 
 
 def find_access_path_in_program(searched_object: Any) -> str:
-    """Return the program's expression for an object, or "" if none exists.
+    """Return the expression by which the program accesses an object, or "" if none exists.
 
     The expression is a variable name, or an attribute or element of a variable's object, such as "net.layers[0]".
     """

@@ -14,7 +14,7 @@ def remove_overruled_problems(
     """Return the problems that remain after the whole run.
 
     A non-finite gradient is not a problem if a gradient scaler skipped its step. A parameter that the first steps did
-    not use or change is not a problem if later steps did.
+    not use or change is not a problem if later steps used or changed it.
 
     Args:
         groups: The problems of the recorded steps.

@@ -43,7 +43,7 @@ class ParameterHistory:
         self.freezing_sites: IdentityMap[Site] = IdentityMap()
 
     def find_deep_copy_site(self, tensor: torch.Tensor | None, original: torch.Tensor) -> Site:
-        """Return the site of the last copy that led from ``original`` to a leaf.
+        """Return the line of the last copy in the chain of copies from ``original`` to a leaf.
 
         Args:
             tensor: The possible copy. None is never a copy.
@@ -74,7 +74,7 @@ class ParameterHistory:
         return self._removal_sites.get(tensor, NOWHERE)
 
     def find_insertion_site(self, tensor: torch.Tensor) -> Site:
-        """Return the line that put a parameter or its layer in another's place, or NOWHERE if none exists."""
+        """Return the line that inserted a parameter or its layer in place of another, or NOWHERE if none exists."""
         for ref, site in self._insertions:
             new = ref()
             if new is tensor or (

@@ -51,8 +51,8 @@ MAX_COPIES = 2
 EARLY_REPORT_SECONDS = 20.0  # The maximum number of seconds before a problem in the first steps is reported.
 MAX_TRIALS = 4  # The number of problems whose patches are tried.
 MAX_TRIAL_SECONDS = 30.0  # A patch is not tried if reaching the step in question takes more seconds than this.
-QUICK_REPEAT_SECONDS = 60.0  # A shorter run is repeated from its start with the same threads.
-MAX_REPEAT_SECONDS = 600  # A run that takes more than this number of seconds is repeated only at the user's request.
+QUICK_REPEAT_SECONDS = 60.0  # A run shorter than this is repeated from its start, with the same threads.
+MAX_REPEAT_SECONDS = 600  # A run longer than this is repeated only at the user's request.
 
 
 def seed_random_numbers() -> None:
@@ -89,7 +89,7 @@ class WatchedProgram:
         self._start_copy: WaitingCopy | None = None
         self._copies: list[WaitingCopy] = []
         self._began = self._copied_at = time.monotonic()
-        self._copy_window: CopyWindow | None = None  # This is set only in a copy that answers a request.
+        self._copy_window: CopyWindow | None = None  # Only a copy that answers a request has a window.
         self._recording: Any = None  # The steps selected by the options. This object has the attributes of a recording.
         self._pages: list[ModelPage] = []
         self._keys_by_name: dict[str, int] = {}
@@ -138,7 +138,7 @@ class WatchedProgram:
     @contextlib.contextmanager
     def _open_watch(self) -> Iterator[None]:
         self.watch.start_watching()
-        # This warning is about minitape's own hooks.
+        # minitape's own hooks cause this warning.
         warnings.filterwarnings("ignore", r"Using `torch.compile\(module\)` when there are global hooks")
         try:
             yield
@@ -212,7 +212,7 @@ class WatchedProgram:
         for inherited in [self._start_copy, *self._copies]:
             if inherited is not None:
                 inherited.close_pipes()
-        torch.set_num_threads(1)  # The threads of the pool exist in the original process only.
+        torch.set_num_threads(1)  # Only the original process has the threads of the pool.
         self._continue_as_copy(copy)
 
     def _continue_as_copy(self, request: CopyRequest) -> None:
@@ -242,7 +242,7 @@ class WatchedProgram:
         request.answer_and_exit(None)
 
     def _ask_about_anomaly(self, anomaly: Anomaly) -> dict[str, Any] | None:  # The answer is JSON.
-        """Have a copy record the pass in which the first non-finite value arose.
+        """Let a copy record the pass in which the first non-finite value arose.
 
         Args:
             anomaly: The first non-finite value.
@@ -351,7 +351,7 @@ class WatchedProgram:
                 report.problems.append(
                     build_problem_group(finding.to_explanation("torch"), names, _format_heading(names))
                 )
-        # A mistake found in the run may be the cause of its non-finite values.
+        # A mistake found in the run may have caused the non-finite values.
         report.problems += [group for group in groups if group.kind == "nonfinite"]
         is_well = not (report.problems or report.anomaly or report.error)
         if not accounts.passes and self.watch.gradient_calls and not report.error:

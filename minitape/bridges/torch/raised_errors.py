@@ -49,7 +49,7 @@ def explain_raised_error(recording: TorchRecording, error: BaseException) -> Exp
 
 
 def _explain_by_checks(recording: TorchRecording) -> Explanation | None:
-    """Explain an error with the checks for one source, using any source that the failed pass would have reached.
+    """Explain an error by running the checks for any source that the failed pass would have reached.
 
     Args:
         recording: The recording of the step.
@@ -65,7 +65,7 @@ def _explain_by_checks(recording: TorchRecording) -> Explanation | None:
 
 
 def _explain_second_backward(recording: TorchRecording, names: TensorNames) -> Explanation | None:
-    """Name the value that carries an earlier pass's graph into this pass.
+    """Name the value that carries the graph of an earlier pass into this pass.
 
     Args:
         recording: The recording of the step.
@@ -116,7 +116,7 @@ def _find_carriers(rows: list[RecordedRow], targets: set[int], freed: set[int]) 
 
 
 def _explain_unreachable_input(recording: TorchRecording, names: TensorNames) -> Explanation | None:
-    """Name the ``autograd.grad`` input that the output does not depend on, and its nearest related row.
+    """Name the input of ``autograd.grad`` on which the output does not depend, and the nearest related row.
 
     Args:
         recording: The recording of the step.
@@ -157,7 +157,7 @@ def _collect_ancestors(rows: list[RecordedRow], starts: Iterable[int]) -> set[in
 
 
 def _find_use_in_scope(source: RecordedRow, name: str) -> Site | None:
-    """Return the line in the function that created the source which uses a related row's name.
+    """Return the line that uses the name of a related row, in the function that created the source.
 
     Args:
         source: The source's row.
@@ -188,7 +188,7 @@ def _find_first_use(rows: list[RecordedRow], relative: RecordedRow, used: set[in
 
 
 def _explain_untracked_tensor(recording: TorchRecording, names: TensorNames) -> Explanation | None:
-    """Name the tensor without a history, either an ``autograd.grad`` input or a backward pass's target.
+    """Name the tensor without a history, either an input of ``autograd.grad`` or the target of a backward pass.
 
     Args:
         recording: The recording of the step.
@@ -213,7 +213,7 @@ def _explain_untracked_tensor(recording: TorchRecording, names: TensorNames) -> 
 
 
 def _explain_grad_of_result(recording: TorchRecording, error: BaseException, names: TensorNames) -> Explanation | None:
-    """Explain that ``.grad`` was None on the line that raised the error because the tensor is not a leaf.
+    """Explain an error that arose because the program read ``.grad`` of a tensor that is not a leaf.
 
     Args:
         recording: The recording of the step.
@@ -237,7 +237,7 @@ def _explain_grad_of_result(recording: TorchRecording, error: BaseException, nam
 
 
 class TensorNames:
-    """The names of tensors in the functions that an error ended.
+    """The names of tensors in the functions that an error has left.
 
     >>> TensorNames(ValueError()).find_name(torch.ones(1))
     ''
@@ -247,7 +247,7 @@ class TensorNames:
         """Read the names from the frames of an error's traceback."""
         self._names: dict[int, str] = {}
         frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
-        for frame in reversed(frames):  # The names of the innermost function come first.
+        for frame in reversed(frames):  # Names in inner functions take precedence.
             if is_minitape_or_library_file(frame.f_code.co_filename):
                 continue
             for name, value in list(frame.f_locals.items()):
@@ -269,7 +269,7 @@ class TensorNames:
         return self._names.get(id(tensor), "")
 
     def name_row(self, row: RecordedRow) -> str:
-        """Return the program's name for a row's value, or the operation that computed the value.
+        """Return the program's name for the value of a row, or else the operation that computed the value.
 
         Args:
             row: The row.

@@ -32,8 +32,8 @@ class TorchRecording(FrameworkRecording):
     Attributes:
         error: The error raised by a backward pass or an in-place change of a leaf, with its site, or None if there
             was no error.
-        failed_source_rows: The rows of the inputs given to an ``autograd.grad`` that failed.
-        failed_sweep: The incomplete sweep of a failed backward pass, or None if the pass failed immediately.
+        failed_source_rows: The rows of the inputs of a failed ``autograd.grad`` call.
+        failed_sweep: The incomplete sweep of a failed backward pass, or None if the pass failed before it began.
         log: The log that writes the rows.
 
     >>> w = torch.tensor([1.0, 2.0], requires_grad=True)
@@ -52,7 +52,7 @@ class TorchRecording(FrameworkRecording):
         self.log = TorchLog(self)
 
     def _explain_gradient(self, target: Any, source: Any) -> Explanation:
-        # The error occurred before any backward pass, so no target is known.
+        # The error occurred before any backward pass, so the target is unknown.
         failed_early = self.error is not None and not self.sweeps and not self.failed_target_rows
         target = self.find_last_target_row() if target is None and not failed_early else target
         from .checks import explain_gradient
@@ -132,10 +132,9 @@ def record(*, every: int | None = None, first: int | None = None) -> AbstractCon
     steps, from one backward pass to the next, and the other steps run unobserved. Such a block may stay in a training
     loop permanently.
 
-    A recording has at most 20,000 rows. ``recording.left_out`` counts the operations that did not fit. Small tensors
-    are
-    copied. Large tensors are kept until something changes them, up to 64 MB in total. Above this limit, the oldest
-    large tensors are reduced to summaries.
+    A recording has at most 20,000 rows. ``recording.left_out`` is the number of operations beyond this limit. Small
+    tensors are copied. Large tensors are kept until something changes them, up to 64 MB in total. Above that limit, the
+    oldest large tensors are reduced to summaries.
 
     Args:
         every: Record the first step and then every ``every``-th step. The latest recording answers ``explain``.

@@ -38,7 +38,8 @@ class TorchExtra:
         tensor_ref: A weak reference to the tensor.
         node_name: The name of the autograd node, or "" for a leaf.
         custom_rule: The ``backward()`` of a custom autograd Function, or None for other operations.
-        call_stack: For an operation that ran while gradients were off, the sites of its callers, outermost first.
+        call_stack: For an operation that ran while gradients were switched off, the lines of its callers, outermost
+            first.
         is_wrapped: Whether the row is a new leaf with the values of another tensor, as created by
             ``nn.Parameter(t)``.
     """
@@ -103,13 +104,14 @@ class TorchLog:
         scope: The path of the running modules, outermost first.
         unrecorded_rows: The rows of tensors that were computed before the block, or entirely in C++. Their site is
             the first line that used them.
-        in_place_changes: Pairs of rows for values before and after in-place changes.
+        in_place_changes: For each in-place change, the rows of the value before and after the change.
         grad_clearings: The events in which each tensor's ``.grad`` was set to None.
         unrecorded_use_sites: The lines on which unrecorded calls, such as ``torch.func`` transforms, used each
             tensor.
         grad_reads: For each ``.grad`` that the program read, the target rows of its backward pass and the line of the
             read.
-        missing_grad_reads: The (row, site) of each read of an operation result's ``.grad`` that gave None.
+        missing_grad_reads: The (row, site) of each read of ``.grad`` that returned None because the tensor is not a
+            leaf.
         creations: The lines that created parameters, and tensors from functions without tensor arguments.
     """
 
@@ -130,7 +132,8 @@ class TorchLog:
         self.missing_grad_reads: list[tuple[int, Site]] = []
         self._current_rows: IdentityMap[tuple[int, int]] = IdentityMap()  # The values are (row, tensor version).
         self._rows_by_tensor: IdentityMap[list[int]] = IdentityMap()
-        self._leaves_by_storage: dict[int, Callable[[], torch.Tensor | None]] = {}  # These require gradients.
+        # Only leaves that require gradients are stored here.
+        self._leaves_by_storage: dict[int, Callable[[], torch.Tensor | None]] = {}
         self._leaf_origins: IdentityMap[LeafOrigin] = IdentityMap()
         self.creations: IdentityMap[Site] = IdentityMap()
 
@@ -156,7 +159,7 @@ class TorchLog:
         return self._rows_by_tensor.get(tensor, [])
 
     def is_unused_leaf_while_grad_is_off(self, tensor: torch.Tensor) -> bool:
-        """Return whether gradients are off and a tensor is an unused leaf."""
+        """Return whether a tensor is an unused leaf and gradients are switched off."""
         return not (torch.is_grad_enabled() or tensor.grad_fn or self.list_rows(tensor))
 
     def list_leaf_rows(self, tensor: torch.Tensor) -> list[int]:
@@ -219,7 +222,7 @@ class TorchLog:
             self._leaf_origins[leaf] = LeafOrigin(cause, rows, find_user_site())
 
     def _is_computed_beyond_leaf_copy(self, row: int) -> bool:
-        """Return whether a row is a computed value and not just a copy of a leaf.
+        """Return whether a row is a computed value, and not merely a copy of a leaf.
 
         The result of an optimizer step does not count, because it is computed from gradients.
         """
@@ -260,7 +263,7 @@ class TorchLog:
             self.grad_reads[gradient] = target_rows, find_user_site()
 
     def note_missing_grad_read(self, tensor: torch.Tensor) -> None:
-        """Record that the program read the ``.grad`` of an operation's result, which has none.
+        """Record that the program read ``.grad`` of the result of an operation, which is None.
 
         Args:
             tensor: The result.
@@ -316,7 +319,7 @@ class TorchLog:
         return row
 
     def _find_leaf_origin(self, tensor: torch.Tensor, default_site: Site) -> LeafOrigin:
-        """Return why a leaf has no history, and the rows whose values it was created from."""
+        """Return why a leaf has no history, and the rows from whose values the leaf was created."""
         grad_read = self.grad_reads.get(tensor)
         if grad_read is not None:
             return LeafOrigin("create_graph", *grad_read)
@@ -351,7 +354,7 @@ class TorchLog:
         label = LABELS.get(name, name)
         rows: list[int] = []
         for number, tensor in enumerate(outputs):
-            # A view created under no_grad claims to require gradients, but has no history.
+            # PyTorch reports that a view created under no_grad requires gradients, although it has no history.
             is_untracked_view = tensor._is_view() and not torch.is_grad_enabled()
             # Some results are new leaves, as in torch.tensor(t, requires_grad=True).
             if tensor.requires_grad and not is_untracked_view and find_autograd_node(tensor) is None:
@@ -386,7 +389,7 @@ class TorchLog:
     def _find_break_cause(self, tensor: torch.Tensor, known_cause: str, has_tracked_input: bool) -> str:
         """Return why a result has no gradient.
 
-        Returns "" for a result that has no gradient only because its inputs are constants.
+        If the only reason is that the inputs are constants, return "".
         """
         if known_cause:
             return known_cause

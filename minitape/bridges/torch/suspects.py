@@ -62,7 +62,8 @@ def build_checked_run(recording: TorchRecording) -> CheckedRun:
     """Return a recording's rows, backward passes and optimizer steps for the checks."""
     rows, training = recording.rows, recording.log.training
     sweeps = [sweep for sweep in recording.sweeps if sweep.adjoints]
-    optimizers = iter_living_instances(torch.optim.Optimizer)  # This search visits all objects, so it runs only once.
+    # Search only once, because the search visits all objects.
+    optimizers = iter_living_instances(torch.optim.Optimizer)
     optimized_keys = {key for event in training.events for key in event.learning_rates or ()} | {
         id(parameter) for optimizer in optimizers for group in optimizer.param_groups for parameter in group["params"]
     }
@@ -91,7 +92,7 @@ def build_checked_run(recording: TorchRecording) -> CheckedRun:
         find_source_rows=recording.list_rows,
         find_optimizer_steps=training.list_steps_of_parameter,
         sources_with_gradient=sources_with_gradient,
-        # An optimizer counts if any optimizer took a step, or if it holds a source that got a gradient.
+        # If no optimizer took a step, the optimizers count only if one of their parameters got a gradient.
         trained_keys=optimized_keys if training.steps or not optimized_keys.isdisjoint(sources_with_gradient) else (),
     )
 
@@ -153,7 +154,7 @@ def check_accumulated_gradients(run: CheckedRun) -> Iterator[Suspicion]:
         for event, is_step, grad in _iter_parameter_events(run, key):
             if event.kind == "pass":
                 arrived = _sum_adjoint_samples_of_pass(run, event, parameter)
-                # If the samples are equal, .grad was reset before this pass.
+                # If .grad equals the gradient of this pass, it was reset before the pass.
                 was_used = was_used and not are_samples_equal_and_nonzero(grad, arrived)
                 is_known = previous_grad is not None and arrived is not None
                 is_stale = was_used and is_known and are_samples_equal_and_nonzero(grad, previous_grad + arrived)
@@ -167,9 +168,9 @@ def check_accumulated_gradients(run: CheckedRun) -> Iterator[Suspicion]:
 
 
 def check_unapplied_gradients(run: CheckedRun, optimized_keys: set[int]) -> Iterator[Suspicion]:
-    """Find parameters whose gradients were not used by any step.
+    """Find parameters whose gradients no step used.
 
-    There was no step, the gradient was cleared before the step, or the learning rate is 0.
+    Either there was no step, or the gradient was cleared before the step, or the learning rate is 0.
 
     Args:
         run: The run to check.
@@ -265,7 +266,7 @@ def find_optimizer_creation_site(step: TrainingEvent) -> Site:
 
 
 def _find_omission_site_and_variant(run: CheckedRun, parameter: Any) -> tuple[Site, str]:
-    """Return the line that left a parameter out of an optimizer, if known, and the way in which it did."""
+    """Return the line that left a parameter out of an optimizer, if known, and the variant of the sentence about it."""
     history = get_torch_recording(run).log.history
     site, roots = history.find_insertion_site(parameter), history.list_called_root_modules()
     if site is not NOWHERE:
@@ -286,7 +287,7 @@ def _find_omission_site_and_variant(run: CheckedRun, parameter: Any) -> tuple[Si
 
 
 def check_samples_without_gradient(run: CheckedRun) -> Iterator[Suspicion]:
-    """Find a sample that blocks gradients and reaches the target other than through its log-probability."""
+    """Find a sample that blocks gradients, and that the target uses for more than its log-probability."""
     targets = {row for sweep in run.sweeps for row in sweep.target}
     for row in run.rows:
         has_tracked_input = any(run.rows[edge.input_row].tracked for edge in row.edges)
@@ -359,6 +360,6 @@ def _is_weighted_log_prob(run: CheckedRun, row: RecordedRow, log_prob_rows: set[
 
 
 def _is_log_prob_row(row: RecordedRow) -> bool:
-    """Return whether a row belongs directly to a line that calls ``log_prob``, and not to a function called there."""
+    """Return whether a line that calls ``log_prob`` computed a row directly, and not in a function called there."""
     line = read_line_at_site(row.site)
     return "log_prob(" in line and f"{row.op}(" not in line

@@ -1,7 +1,7 @@
 """Record the backward passes and optimizer steps of a PyTorch training loop, in order.
 
-Each event keeps samples of ``.grad``. They are compared only when an explanation is requested, so that no event waits
-for a device.
+Each event keeps samples of ``.grad``. The samples are compared only when an explanation is requested, so that no event
+waits for a device.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Follow the PyTorch calls of a program inside the block, and the modules that make them.
+"""Follow the PyTorch calls of a program inside the block, and the modules in which they run.
 
 Each call runs unchanged and is then recorded.
 """
@@ -47,7 +47,8 @@ IN_PLACE_METHODS = set(
     "__setitem__ __iadd__ __isub__ __imul__ __itruediv__ __idiv__ __ifloordiv__ __imod__ __ipow__ "
     "__iand__ __ior__ __ixor__ __ilshift__ __irshift__ __imatmul__".split()
 )
-HIDDEN_IN_PLACE_FUNCTIONS = {"batch_norm", "instance_norm"}  # Their names do not show the change.
+# These functions change an argument in place although their names do not end with "_".
+HIDDEN_IN_PLACE_FUNCTIONS = {"batch_norm", "instance_norm"}
 
 
 class CallMode(TorchFunctionMode):
@@ -55,7 +56,7 @@ class CallMode(TorchFunctionMode):
 
     Attributes:
         watcher: The watcher.
-        modes_above: The modes that began after this one. They are noted only while this mode is being removed.
+        modes_above: The modes that began after this one. The list is filled only while this mode is being removed.
         is_suspended: Whether the mode is suspended.
     """
 
@@ -176,9 +177,10 @@ class TorchWatcher(Watcher):
     def _run_compiled_code_eagerly(self) -> None:
         """Run functions and modules compiled by ``torch.compile`` without the compiler until the block ends.
 
-        Their operations could not be seen otherwise.
+        Otherwise, their operations would be invisible.
         """
-        if self._stance is not None or not hasattr(torch.compiler, "set_stance"):  # It exists since PyTorch 2.6.
+        # PyTorch before 2.6 has no set_stance.
+        if self._stance is not None or not hasattr(torch.compiler, "set_stance"):
             return
         self._stance = torch._dynamo.eval_frame._stance.stance
         self.patches.add_undo_action(lambda: torch.compiler.set_stance(self._stance or "default"))
@@ -212,7 +214,7 @@ class TorchWatcher(Watcher):
             return original(cls, *args, **kwargs)
         result = original(cls, data, *args, **kwargs)
         frame = sys._getframe(2)
-        # Building or copying a module also creates parameters, but not from the program's tensors.
+        # Building or copying a module also creates parameters, but these do not come from tensors of the program.
         is_by_user = not is_minitape_or_library_file(frame.f_code.co_filename)
         if isinstance(result, torch.Tensor):
             self._run_safely(self.log.note_creation_site, result)
@@ -278,9 +280,9 @@ class TorchWatcher(Watcher):
         An error in the action ends the recording with a warning, and the program continues.
         """
         try:
-            with torch._C.DisableTorchFunction():  # The recorder's own calls are not recorded.
+            with torch._C.DisableTorchFunction():  # Do not record the recorder's own calls.
                 result = action(*arguments)
-            # Ctrl-C could interrupt a return inside the block before the block ends.
+            # If the return were inside the block, Ctrl-C could interrupt it before the block ends.
             return result  # noqa: RET504
         except Exception as error:
             self.recording.end_with_error(error)
@@ -335,7 +337,8 @@ class TorchWatcher(Watcher):
         try:
             result = func(*args, **kwargs)
         except RuntimeError as error:
-            if "leaf Variable that requires grad" in str(error):  # The program changed such a leaf in place.
+            # The program tried to change a leaf that requires gradients in place.
+            if "leaf Variable that requires grad" in str(error):
                 self.recording.error = error, find_user_site()
             raise
         if self.recording.internal_error is None:
@@ -391,7 +394,7 @@ class TorchWatcher(Watcher):
     def _note_assignment_if_leaf(self, tensor: torch.Tensor, inputs: list[torch.Tensor]) -> bool:
         """Record that a leaf has new values if a tensor shares the leaf's memory.
 
-        The leaf remains a leaf, and its next use adds a new row.
+        The tensor remains a leaf, and its next use adds a new row.
 
         Returns:
             Whether the tensor is the leaf itself.
@@ -575,7 +578,7 @@ def list_arguments_changed_in_place(function_name: str, args: tuple, kwargs: dic
 
 
 def _list_last_target_rows(log: TorchLog) -> list[int]:
-    """Return the target rows of the last backward pass."""
+    """Return the rows of the last backward pass's targets."""
     sweeps = log.recording.sweeps
     return sweeps[-1].target if sweeps else []
 

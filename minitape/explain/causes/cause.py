@@ -22,8 +22,8 @@ class Kind(NamedTuple):
         blocks_path: Whether such a cause breaks one path, so that other paths may still carry a gradient.
         path_cost: The cost that a break of this kind adds to a path. The cheapest path is reported.
         has_gradient: Whether a gradient can exist despite such a cause.
-        is_discrete: Whether such an operation yields a truth value, an index or a count. Programs rarely mean to send a
-            gradient through such values.
+        is_discrete: Whether such an operation yields a truth value, an index or a count. Programs are rarely meant to
+            send a gradient through such values.
         repeats_cost: Whether each break in a chain of breaks with the same cause costs the full `path_cost`.
     """
 
@@ -51,7 +51,7 @@ KINDS = {
     "zero": Kind("The gradient is zero", has_gradient=True),
     "nonfinite": Kind("The gradient is NaN or infinite", has_gradient=True),
     "error": Kind("The gradient was refused, not requested, or thrown away"),
-    # A number or an object identity that was recorded shows what is wrong.
+    # Recorded numbers or object identities reveal these causes.
     "suspect": Kind("The gradient exists and is wrong", has_gradient=True),
 }
 
@@ -72,7 +72,7 @@ class CauseText(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Cause:
-    """Everything that explain says and does about one cause, except for the check that finds it.
+    """Everything that explain needs about one cause, except for the check that finds the cause.
 
     Attributes:
         name: The name that an explanation shows.
@@ -110,7 +110,7 @@ class Cause:
 
         Args:
             framework: One of `FRAMEWORKS`.
-            variant: Which of the sentences fits. A variant without its own sentence uses the default one.
+            variant: The variant of the sentences to return. A variant without sentences uses the default ones.
 
         Raises:
             KeyError: If the framework has no sentence for the cause.
@@ -125,8 +125,8 @@ def parse_sentences(sentences: str) -> dict[tuple[str, str], CauseText]:
         sentences: Paragraphs, separated by empty lines. The first line of a paragraph names the frameworks and the
             variant, as in ``[torch]`` or ``[tape, tensorflow: late]``; ``all`` means all frameworks. The message
             follows, then the fix after "Fix:", or after "Fix in torch:" if frameworks differ, and possibly the
-            functions after "Functions in torch:". A variant without a message uses the message of the default paragraph
-            before it.
+            functions after "Functions in torch:". A variant without a message uses the message of the preceding default
+            paragraph.
 
     Returns:
         The sentences by framework and variant.

@@ -1,4 +1,4 @@
-"""Describe the causes in the source itself: the source is not tracked, or it is not a float."""
+"""Describe the causes that concern the source itself, which may be untracked or not a float."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Describe the causes of gradients that exist but are wrong, which recorded numbers or object identities reveal."""
+"""Describe the causes of gradients that exist but are wrong, as recorded numbers or object identities reveal."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def add_fixes_to_answer(question: Question, finding: Finding, answer: Explanatio
             indent = fix.text[: len(fix.text) - len(fix.text.lstrip())]
             part.patch = "\n".join(line.removeprefix(indent) for line in fix.text.split("\n"))
             part.patch_line = fix.line
-        if question.adapter.dialect is not TAPE:  # A tape's sentences already contain the fix.
+        if question.adapter.dialect is not TAPE:  # The sentences for minitape's own tape already contain the fix.
             part.fix = join_sentences(part.fix, fix.sentence or format_fix_sentence(fix))
 
 
@@ -93,13 +93,13 @@ def _is_blamed_outside_block(question: Question, finding: Finding) -> bool:
 
 
 def _find_fix_and_set_sentence(question: Question, finding: Finding, answer: Explanation) -> Fix | None:
-    """Return the fix for one break, and put any advice on the break's operation into the answer."""
+    """Return the fix for one break, and add any advice on the operation at the break to the answer."""
     statement = find_statement(finding.site)
     if not statement or (answer.connected and answer.kind == "connected"):
         return None
     place = getattr(finding.site, "place", None)
     call = None if place is None else statement.find_expression(place.span)
-    # If a value left the framework, the expression that ran is more exact than the row.
+    # If a value left the framework, the expression that ran identifies the operation more exactly than the row does.
     blames_call = get_kind_name(finding.cause) == "left" and call is not None
     row = None if finding.row is None or blames_call else question.rows[finding.row]
     fault = FaultSite(

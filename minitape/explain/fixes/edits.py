@@ -50,7 +50,8 @@ def unwrap_call(*names: str) -> Edit:
             if row is not None and (other.op, other.site, other.inputs) == (row.op, row.site, row.inputs)
         ]
         if equal_rows[1:] or any(is_call(n, *TENSOR_BUILDERS) and n is not node for n in fault.statement.nodes):
-            return None  # The line blocks another use on purpose, or it builds a new tensor from the value.
+            # Either the line blocks another use on purpose, or the line builds a new tensor from the value.
+            return None
         if isinstance(node, ast.Attribute) and node.attr in names and not is_module(fault, node.value):
             changes = [n for n in fault.statement.nodes if isinstance(n, ast.Attribute) and n.value is node]
             return None if changes or fault.statement.targets[:1] == [node] else unparse(node.value)
@@ -65,7 +66,7 @@ def unwrap_call(*names: str) -> Edit:
 
 
 def _is_straight_through(nodes: Iterable[ast.AST], call: ast.AST, operand: ast.AST) -> bool:
-    """Return whether a call is the cut in ``x + cut(y - x)``, which deliberately passes the gradient to ``x`` alone.
+    """Return whether a call is the cut in ``x + cut(y - x)``, a common way to pass the gradient to ``x`` alone.
 
     Args:
         nodes: The expressions of the statement.
@@ -108,7 +109,7 @@ def set_keyword(name: str, value: object, *functions: str) -> Edit:
 
 
 def limit_to_only_candidate(edit: Edit) -> Edit:
-    """Return an edit that applies only if no other node in the same block could be changed.
+    """Return an edit that applies only if the edit could change no other node in the same block.
 
     Args:
         edit: The edit.
@@ -159,7 +160,7 @@ def replace_operand(operand_template: str, *names: str) -> Edit:
 
 
 def repeat_where_around_operand(*names: str) -> Edit:
-    """Return an edit that applies a ``where`` also to the operand of the operation whose result it hides.
+    """Return an edit that applies a ``where`` to the operand of the operation whose result the ``where`` hides.
 
     ``where(m, f(x), 0.0)`` becomes ``where(m, f(where(m, x, 1.0)), 0.0)``.
 
@@ -219,9 +220,9 @@ def list_source_names(fault: FaultSite) -> list[str]:
 
 
 def make_source_leaf(fault: FaultSite, node: Any) -> Change:
-    """Make the source a leaf by computing it first and calling ``requires_grad_()`` afterwards. This is an `Edit`.
+    """Compute the source first and then call ``requires_grad_()``, so that the source is a leaf. This is an `Edit`.
 
-    If the statement does not read the source itself, adds a line with ``retain_grad()`` instead.
+    If the statement does not read the source itself, a line with ``retain_grad()`` is added instead.
 
     Args:
         fault: The fault with the statement to blame.
@@ -256,13 +257,14 @@ def take_mean_of_return(fault: FaultSite, node: Any) -> Change:
     mapped_functions = {
         unparse(n.args[0]) for statement in fault.statements for n in statement.calls if is_call(n, "vmap") and n.args
     }
-    if fault.statement.function_name in mapped_functions:  # vmap passes single examples to the function.
+    # Under vmap, the function receives single examples, whose mean would be wrong.
+    if fault.statement.function_name in mapped_functions:
         return None
     return (node.value, f"{mean}({unparse(node.value)})") if mean and node.value is not None else None
 
 
 def replace_mask_by_where(fault: FaultSite, node: Any) -> Change:
-    """Replace ``x[m]`` by ``jnp.where(m, x, 0.0)`` if this or a later statement sums it. This is an `Edit`.
+    """Replace ``x[m]`` by ``jnp.where(m, x, 0.0)`` if this or a later statement sums the result. This is an `Edit`.
 
     Args:
         fault: The fault with the statement to blame.
@@ -306,7 +308,7 @@ def set_argnums(fault: FaultSite, node: Any) -> Change:
 def set_trainable(fault: FaultSite, node: Any) -> Change:
     """Set ``requires_grad`` or ``trainable`` to True instead of False. This is an `Edit`.
 
-    A statement in a loop is not changed, because it freezes many objects.
+    A statement in a loop is left alone, because such a statement usually freezes many objects.
 
     Args:
         fault: The fault with the statement to blame.
@@ -360,7 +362,7 @@ def format_variable_assignment(name: str, value: ast.expr, operator: ast.operato
         operator: The operator of an augmented assignment, or None.
 
     Returns:
-        The call, or "" if the operator is neither ``+=`` nor ``-=``.
+        The call, or "" if there is an operator other than ``+=`` and ``-=``.
 
     >>> format_variable_assignment("w", parse_expression("w - 0.1 * g"))
     'w.assign_sub(0.1 * g)'

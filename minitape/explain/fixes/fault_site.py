@@ -48,8 +48,7 @@ class FaultSite:
         question: The question that the finding answers.
         cause: The cause, as the bridges name it.
         statement: The statement to blame.
-        row: The recorded operation, if known.
-        call: The expression that ran the operation, if known.
+        row: The recorded operation, if known. call: The expression that executed the operation, if known.
         replacement: The replacement statement, if the finding's sentence contains it.
     """
 
@@ -100,7 +99,7 @@ class FaultSite:
         return None if self.row is None else to_float_array(self.row.value)
 
     def find_readers_of_bound_names(self, *names: str) -> list[Statement]:
-        """Return the other statements that read a name or attribute assigned by this statement.
+        """Return the other statements that read a name or an attribute that this statement assigns.
 
         Attributes are compared by their last name, so the name of the object does not matter.
 
@@ -116,7 +115,7 @@ class FaultSite:
         ]
 
 
-# The text that replaces a node, or another node and the text that replaces that one, or None if nothing changes.
+# The replacement text of a node, or another node together with its replacement text, or None if nothing changes.
 Change = str | tuple[ast.AST, str] | None
 # An edit receives one syntax node of the statement to blame and returns its change.
 Edit = Callable[[FaultSite, Any], Change]
@@ -211,8 +210,8 @@ def replace_node_in_line(fault: FaultSite, node: Any, text: str) -> Fix | None:
         text: The new text. Brackets are added if the surrounding operation requires them.
 
     Returns:
-        The changed line, or "" if it became ``h = h``, or None if the node spans several lines, if nothing changes, or
-        if the changed program could not be parsed.
+        The changed line, or "" if the line became ``h = h``. The result is None if the node spans several lines, if
+        nothing changes, or if the changed program cannot be parsed.
     """
     lines = fault.lines
     line = lines[node.lineno - 1]
@@ -236,7 +235,7 @@ def replace_node_in_line(fault: FaultSite, node: Any, text: str) -> Fix | None:
 
 
 def _add_needed_brackets(fault: FaultSite, node: ast.expr, text: str) -> str:
-    """Return an expression's text, in brackets if the surrounding operation would otherwise split it."""
+    """Return the text of an expression, with brackets if the surrounding operation would otherwise split it."""
     try:
         parsed_node = parse_expression(text)
     except SyntaxError:  # The text may contain several arguments of a call, as in ``x, dim=0``.
@@ -258,7 +257,8 @@ def apply_edit_to_statement(fault: FaultSite, edit: Edit) -> Fix | None:
         edit: The edit.
 
     Returns:
-        The changed line, or None if the edit changes no node, or if none of the nodes contains all the others.
+        The changed line. The result is None if the edit changes no node, or if none of the nodes contains all the
+        others.
     """
     changes = [(node, replacement) for node in fault.statement.nodes if (replacement := edit(fault, node)) is not None]
     changes = [change for change in changes if change[0] is fault.call] or changes

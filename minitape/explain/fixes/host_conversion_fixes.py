@@ -26,7 +26,7 @@ CONVERSION_NAMES = ("numpy", "float", "int", "item", "tolist")
 _TENSORFLOW_NAME_OF_METHOD = {"flatten": "reshape", "ravel": "reshape", "astype": "cast", "copy": "identity"}
 _TENSORFLOW_NAME_OF_METHOD |= {f: f for f in ("transpose", "reshape", "squeeze")}
 _TENSORFLOW_NAME_OF_METHOD |= {f: f"reduce_{f}" for f in ("mean", "sum", "max", "min")}
-# No framework passes gradients through its versions of these NumPy functions.
+# The frameworks' versions of these NumPy functions block gradients.
 FLAT_FUNCTIONS = [
     *STEP_FUNCTIONS,
     *"argmax argmin argsort nonzero searchsorted digitize around histogram bincount unique".split(),
@@ -60,7 +60,7 @@ def _has_conversion(node: ast.AST) -> bool:
 
 
 def _find_root_package(fault: FaultSite, function: ast.AST) -> str:
-    """Return the package that defines a function such as ``np.mean``, or "" for a function outside modules."""
+    """Return the package that defines a function such as ``np.mean``, or "" if the function is not in a module."""
     root = unparse(function).partition(".")[0] if isinstance(function, ast.Attribute) else ""
     value = fault.names.get(root) if root else None
     module_name = value.__name__ if isinstance(value, ModuleType) else ""
@@ -102,7 +102,8 @@ def convert_to_framework(fault: FaultSite, node: ast.AST) -> ast.expr | None:
     """
     for part in ast.walk(node):
         if isinstance(part, _NESTED_NODES) and any(_convert_leaving_call(fault, n) is not None for n in ast.walk(part)):
-            return None  # Other statements use the converted items.
+            # Other statements read the items after their conversion, so a rewrite of this line would break them.
+            return None
     converted = ast.fix_missing_locations(rewrite_tree(node, lambda n: _convert_leaving_call(fault, n)))
     makes_text = any(
         isinstance(n, (ast.JoinedStr, ast.Compare, ast.Mod)) or is_call(n, *FLAT_FUNCTIONS, "format", "predict")
@@ -157,7 +158,7 @@ def _convert_leaving_call(fault: FaultSite, node: ast.AST) -> ast.AST | None:
 def _convert_tensor_builder(
     fault: FaultSite, node: ast.Call, arguments: list[Any], keywords: list[Any]
 ) -> ast.AST | None:
-    """Return the converted argument of a call that builds a new tensor, such as ``constant(h.numpy())``.
+    """Return the rewritten argument of a call that builds a new tensor, such as ``constant(h.numpy())``.
 
     In TensorFlow, the argument is wrapped in ``tf.convert_to_tensor`` if it may be a list or a variable. Returns None
     if the call needs no change.
@@ -224,7 +225,7 @@ def convert_line_to_framework(fault: FaultSite) -> Fix | None:
 
 
 def _does_use_need_array(fault: FaultSite, node: ast.AST, names: set[str], is_reference: bool) -> bool:
-    """Return whether a node uses any of the names in a way that needs an array or converts it again."""
+    """Return whether a node uses any of the names in a way that needs an array, or converts the value again."""
     if isinstance(node, ast.AugAssign):
         return is_reference and find_last_name(node.target) in names
     if isinstance(node, ast.Subscript):

@@ -1,4 +1,4 @@
-"""Define edits of lines that compute steps or NaNs. These edits also read the recorded values."""
+"""Define edits for lines with step functions or NaNs. Unlike other edits, these read the recorded values."""
 
 from __future__ import annotations
 
@@ -92,7 +92,8 @@ def pass_straight_through(fault: FaultSite, node: Any) -> Change:
         rows, row = fault.question.rows, fault.row
         reader_ops = [reader.op for reader in rows if row is not None and row.index in reader.inputs]
         if row is None or not all(op.lower() == "cast" for op in reader_ops) or "int" in rows[row.inputs[0]].dtype:
-            return None  # Another operation needs the integers, or the value was an integer before the cast.
+            # Either another operation needs the integers, or the value was an integer even before the cast.
+            return None
         hard_value = ast.Call(parse_expression("tf.cast"), [node, parse_expression("tf.float32")], [])
     return format_straight_through(fault, hard_value, x)
 
@@ -137,7 +138,7 @@ def require_zero_input(edit: Edit, input_index: int = 0) -> Edit:
 def require_nonzero_result(edit: Edit) -> Edit:
     """Return an edit that applies only if the operation's result has an element that is not zero.
 
-    If all results of a root are zero, the derivative of its operand is usually zero as well, so that the edit would not
+    If all results of a root are zero, the derivative of the operand is usually zero as well, and the edit would not
     help.
 
     Args:

@@ -1,4 +1,4 @@
-"""Advise on the operation to blame: what to write instead, or what to check.
+"""Give advice on the operation to blame, such as what to write instead or what to check.
 
 One table serves all frameworks. If none of its rows fits, the cause's own sentence is used.
 """
@@ -65,7 +65,7 @@ def find_advice_for_fault(fault: FaultSite) -> str | None:
     rows = [row for row in OPERATION_FIXES if fault.cause in row.causes.split()]
     rows.sort(key=lambda row: not re.fullmatch(row.name_pattern, op_name))
     nodes: list[Any] = [n for n in fault.statement.nodes if isinstance(n, (ast.expr, ast.stmt))]
-    if fault.call is not None:  # Only the expression that ran and its enclosing expressions can be to blame.
+    if fault.call is not None:  # Only the expression that ran can be to blame, or an expression that encloses it.
         call_nodes = [*ast.walk(fault.call)]
         nodes = [node for node in nodes if node in call_nodes or fault.call in ast.walk(node)]
     nodes.sort(key=lambda node: (node is not fault.call, find_called_operation_name(node) != op_name))
@@ -153,7 +153,7 @@ def _are_indices_taken(fault: FaultSite, node: Any) -> bool:
 
 
 def _yields_truth_value(node: ast.AST) -> bool:
-    """Return whether an expression computes a truth value, which would block the gradient again."""
+    """Return whether an expression computes a truth value, which would also block the gradient."""
     return isinstance(node, ast.Compare) or find_called_operation_name(node) in ("equal", "notequal")
 
 

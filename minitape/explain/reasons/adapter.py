@@ -1,4 +1,4 @@
-"""Declare everything about a framework that the checks use, except the rows of a recording."""
+"""Declare the interface through which the checks learn about a framework. Only the rows are separate."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Adapter:
-    """Answer the questions of the checks about a framework's objects and operations.
+    """The interface through which the checks learn about the objects and operations of a framework.
 
     Members without a default raise NotImplementedError, because a framework defines only the members that its checks
     use.
@@ -29,8 +29,8 @@ class Adapter:
         zero_mechanisms: The operations that make adjoints zero, by the cause of the zeros.
         class_loss_ops: Losses over classes, such as a cross-entropy.
         cancelling_scopes: The layers in which shares cancel.
-        unused_cause: The cause to report if the target does not depend on the source.
-        escape_cause: The cause to report if a value left the framework.
+        unused_cause: The cause that is reported if the target does not depend on the source.
+        escape_cause: The cause that is reported if a value left the framework.
     """
 
     framework: str
@@ -47,7 +47,7 @@ class Adapter:
         raise NotImplementedError
 
     def to_handle(self, value: Any) -> Any:
-        """Return the object to compare in place of a value, such as the variable behind a wrapper.
+        """Return the object that represents a value in comparisons, such as the variable behind a wrapper.
 
         Args:
             value: The object.

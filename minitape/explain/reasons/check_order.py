@@ -20,13 +20,13 @@ FrameworkQuestion = Any  # Each framework has its own type of question, with its
 
 
 class FrameworkChecks:
-    """The framework-specific checks. By default, they find nothing.
+    """The checks that differ between frameworks. By default, these checks find nothing.
 
     A framework assigns its own functions, as in ``find_untracked_source = staticmethod(find_unwatched_source)``. These
     functions receive the framework's own type of question, with its own adapter.
 
     Attributes:
-        reports_every_escape: Whether all values that left the framework are reported, and not only the first.
+        reports_every_escape: Whether all values that left the framework are reported, instead of only the first.
     """
 
     reports_every_escape = False
@@ -97,7 +97,7 @@ class FrameworkChecks:
         return bool(question.target_rows)
 
     def rank_escapes(self, question: FrameworkQuestion, escapes: list[Escape]) -> Iterable[Escape]:
-        """Return the escapes, those most likely to be to blame first.
+        """Return the escapes, starting with those that are most likely to be the cause.
 
         Args:
             question: The question about the source.
@@ -164,7 +164,7 @@ class FrameworkChecks:
         return Finding(question.adapter.unused_cause)
 
     def find_lost_gradient(self, question: FrameworkQuestion) -> Finding | None:
-        """Find why a gradient that arrived was not kept, or why no gradient was sent.
+        """Find out why a gradient was computed but not kept, or why no gradient was sent.
 
         Args:
             question: The question about the source.
@@ -222,7 +222,7 @@ def find_path_break(question: FrameworkQuestion, framework: FrameworkChecks) -> 
 
 
 def find_escape(question: FrameworkQuestion, framework: FrameworkChecks) -> Finding | None:
-    """Find a value computed from the source that left the framework and came back, or decided which code ran.
+    """Find a value computed from the source that left the framework, and then came back or decided which code ran.
 
     Args:
         question: The question about the source.
@@ -278,7 +278,7 @@ def find_nonfinite_cause(question: FrameworkQuestion, framework: FrameworkChecks
 
 
 def find_zero_cause(question: FrameworkQuestion, framework: FrameworkChecks) -> Finding | None:
-    """Find the operation that produced zeros.
+    """Find the operation that produced the zeros in a gradient.
 
     Args:
         question: The question about the gradient.

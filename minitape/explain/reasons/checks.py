@@ -33,7 +33,8 @@ CAUSES_BEFORE_ESCAPE = ("stop_gradient", "integer_dtype", "nondifferentiable", "
 INTEGER_DTYPES = ("int", "uint", "bool")
 SUBTRACT_OPS = {"sub", "Sub", "subtract", "__sub__"}
 VARIABLE_MAKERS = ("Variable", "add_weight", "Parameter")
-CONTROL_METHODS = ("bool", "__bool__", "index", "int")  # Values converted so only decide which code runs.
+# Values that are converted by these methods only decide which code runs.
+CONTROL_METHODS = ("bool", "__bool__", "index", "int")
 BRANCH_METHODS = ("bool", "__bool__", "index")
 CONVERSIONS = {"float", "int", "numpy", "item", "tolist"}
 
@@ -78,7 +79,8 @@ def find_path_break(question: Question) -> Finding | None:
         if findings and _is_preparation_of_break(findings[-1], edge, site):
             findings.pop()
         if findings and findings[-1].cause == edge.cause and edge.detail == "gradient":
-            findings.pop()  # A break at another tape's gradient is reported on the line that computed that gradient.
+            # If the break is at a gradient of another tape, the line that computed this gradient is reported instead.
+            findings.pop()
         if (edge.cause, site) not in [(finding.cause, finding.site) for finding in findings]:
             findings.append(Finding(edge.cause, site, row, edge.detail))
     if not findings:
@@ -92,7 +94,7 @@ def _find_break_site(question: Question, row: int, edge: InputEdge) -> Site:
 
 
 def _is_preparation_of_break(finding: Finding, edge: InputEdge, site: Site) -> bool:
-    """Return whether an unrecorded operation only prepares a value that the same line then stores or converts."""
+    """Return whether an unrecorded operation merely prepares a value that the same line then stores or converts."""
     is_unrecorded = finding.cause in ("outside_tape", "not_recorded")
     is_stored = edge.cause in ("state", "variable_assign", "left_through_numpy")
     return is_unrecorded and is_stored and finding.site == site
@@ -103,12 +105,12 @@ def find_side_breaks(question: Question, known_findings: list[Finding]) -> list[
 
     Args:
         question: The question about the paths.
-        known_findings: The findings that are already reported. The breaks at their rows count as open.
+        known_findings: The findings that are already reported. Breaks at the rows of these findings count as open.
     """
     mended_rows = {finding.row for finding in known_findings if finding.row is not None}
     reached_from_source = question.find_descendants(question.used_source_rows, open_only=True)
     open_to_target = question.find_ancestors(question.target_rows, open_only=True, mended_rows=mended_rows)
-    # The variable holds a value from an earlier iteration, so breaks outside the tape are to be expected.
+    # The value of the variable comes from an earlier iteration, so breaks outside the tape are to be expected.
     holds_earlier_value = bool(known_findings) and known_findings[0].cause == "variable_assign"
     reported = {(finding.cause, finding.site) for finding in known_findings}
     findings: list[Finding] = []
@@ -128,7 +130,7 @@ def find_side_breaks(question: Question, known_findings: list[Finding]) -> list[
 
 
 def _yields_discrete_value(question: Question, row: int, cause: str) -> bool:
-    """Return whether a row yields a truth value, an index or a count, as opposed to a rounded value."""
+    """Return whether a row yields a truth value, an index or a count, rather than a rounded value."""
     is_rounded = question.rows[row].op in question.adapter.zero_mechanisms["zero_derivative"]
     return find_kind(cause).is_discrete and not is_rounded
 
@@ -156,7 +158,7 @@ def _is_intended_cut(question: Question, row: int, site: Site) -> bool:
 
 
 def rank_escapes_by_path(question: Question, escapes: Iterable[Escape]) -> list[Escape]:
-    """Return escapes, those most likely to be to blame first.
+    """Return escapes, starting with those that are most likely to be the cause.
 
     Values that only decide which code runs come last, and values behind a break come after values on an open path.
 
@@ -223,7 +225,7 @@ def find_path_to_escape(question: Question, escape: Escape) -> list[PathStep]:
 
 
 def is_escape_only_control_flow(question: Question, finding: Finding) -> bool:
-    """Return whether the value that left the framework only decided which code ran, and never came back as a value.
+    """Return whether a value that left the framework only decided which code ran, and never came back.
 
     Args:
         question: The question about the source.
@@ -278,7 +280,7 @@ def is_bound_to_variable_elsewhere(question: Question, statement: program_text.S
         for other in program_text.find_binding_statements(name, statement)
         if other is not statement
     ]
-    # A statement in another notebook cell counts only if this statement reads what it assigned.
+    # A statement in another notebook cell counts only if this statement reads the assigned name.
     reads_own_name = bool(set(statement.bound_names) & statement.read_names)
     values = [other.value for other in others if reads_own_name or other.file == statement.file]
     parts = [part for value in values for part in getattr(value, "elts", [value])]
@@ -301,7 +303,7 @@ def move_site_to_statement_start(statement: program_text.Statement, site: Site) 
 def find_call_stack_divergence(call_stack: Sequence[Site], other_stack: Sequence[Site]) -> Site:
     """Return the statement at which two call stacks diverge.
 
-    If a later call in the stack stores its result in an object, that call is returned.
+    If a call further down the stack stores its result in an object, the statement with this call is returned.
 
     Args:
         call_stack: The statements that ran, the outermost first.
@@ -466,7 +468,7 @@ def find_shared_ancestors(question: Question) -> set[int]:
 
 
 def find_unused_derived_source(question: Question) -> Finding | None:
-    """Find a source that was computed from an ancestor of the target but was then not used.
+    """Find a source that was computed from an ancestor of the target and then never used.
 
     Args:
         question: The question about the source.
@@ -523,7 +525,7 @@ def _has_distinct_elements(array: OptionalArray) -> TypeGuard[np.ndarray]:
 
 
 def find_dropped_result(question: Question) -> Finding | None:
-    """Find the last result computed from the source, if the target was computed from no such result.
+    """Find the last result computed from the source, if the target does not depend on any such result.
 
     Args:
         question: The question about the source and the target.

@@ -77,7 +77,7 @@ def describe_operation(question: Question, row: int) -> str:
 
 
 def format_offending_values(question: Question, finding: Finding) -> str:
-    """Format the values that cause an operation to fail, as shown in the cause's sentence.
+    """Format the values that make an operation fail, for the sentence about the cause.
 
     Args:
         question: The question that the finding answers.
@@ -122,7 +122,7 @@ def find_text_of_finding(framework: str, finding: Finding) -> CauseText:
         finding: The finding, with its sentence fields.
     """
     variant = finding.sentence_fields.get("kind", finding.variant)
-    # A nonfinite value hidden by a later line has the same sentence for both passes.
+    # If a later line hides the nonfinite value, the forward and backward pass share one sentence.
     is_hidden = (finding.cause, variant) == ("nan_backward", "hidden")
     return CAUSES["nan_forward" if is_hidden else finding.cause].find_text(framework, variant)
 

@@ -1,4 +1,4 @@
-"""Find the names through which a program accesses the object that a question is about."""
+"""Find the expression with which a program refers to the object that a question is about."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def find_access_path(question: Question, wanted_object: Any) -> str:
     """Return an expression through which the program accesses an object.
 
     Attributes of objects are tried first, then items of lists, and finally loop variables. A loop variable, such as
-    ``p`` in ``for p in net.parameters()``, holds the object only by chance.
+    ``p`` in ``for p in net.parameters()``, refers to the object only by chance.
 
     Args:
         question: The question, which gives access to the program's names.
@@ -194,7 +194,8 @@ def list_parts_with_suffixes(value: Any) -> list[tuple[str, Any]]:
         for name, part in attributes.get(registry, {}).items()
     ]
     for name, part in attributes.items():
-        public_name = name.removeprefix("_")  # ``_weight`` counts if the class has a property ``weight``.
+        # A private attribute such as ``_weight`` counts if the class has a property ``weight``.
+        public_name = name.removeprefix("_")
         is_reachable = name == public_name or hasattr(type(value), public_name)
         if is_reachable and not public_name.startswith("_"):
             parts.append((f".{public_name}", part))

@@ -1,4 +1,4 @@
-"""Read the user's program: its statements, what they assign, read and call, and how values flow between them."""
+"""Parse the user's program into statements, and trace how values flow between the statements."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ unparse = lru_cache(10_000)(ast.unparse)
 
 FUNCTION_NODES = (ast.FunctionDef, ast.AsyncFunctionDef)
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
-BINDABLE_NODES = (ast.Name, ast.Attribute, ast.Subscript)  # Expressions that a program can assign and read.
+# Programs can assign to these kinds of expressions and read them.
+BINDABLE_NODES = (ast.Name, ast.Attribute, ast.Subscript)
 LOOP_NODES = (ast.For, ast.While, ast.AsyncFor)
 BRANCH_NODES = (ast.If, ast.While, ast.For, ast.Match)
 CALL_RESULTS = "()"  # The scope of function results, and the name under which statements with calls are listed.
-ATTRIBUTES = "."  # The scope of attributes, whatever their objects.
+ATTRIBUTES = "."  # The scope of all attributes, regardless of the object that they belong to.
 FILLED_ARGUMENTS = "fills"  # The scope of functions that modify one of their arguments.
 CALL_METHODS = ("__call__", "call", "forward")
 STORING_METHODS = set("append appendleft extend insert add update setdefault put push write fill set".split())
@@ -227,7 +228,7 @@ class ProgramText:
 
     Attributes:
         statements: All statements, in source order.
-        statement_by_site: The innermost statement on each line.
+        statement_by_site: The innermost statement on each line of code.
         definitions: The functions with each name. The name of a class refers to its ``__init__``.
         imported_modules: The module that each imported name comes from.
         mentioning_statements: The statements that mention a name or attribute. Statements with calls are also listed
@@ -490,7 +491,7 @@ def split_key_lookup(node: ast.AST) -> tuple[ast.expr | None, str]:
 def find_scoped_names_and_parts(node: ast.AST, statement: Statement) -> set[tuple[ScopedName, str]]:
     """Return the scoped names that identify an expression in `ValueFlow`, each with the part that it denotes.
 
-    A part is a dictionary key, or the class that defines an attribute. It is "" if it may be any part.
+    A part is a dictionary key, or the class that defines an attribute. The part is "" if it is not known.
 
     Args:
         node: The expression. The result is empty unless it is a name, an attribute or an item.
@@ -569,7 +570,7 @@ def trace_value_to_statements(
 def reads_result_of_statement(source_statement: Statement, statement: Statement, parts: Iterable[ast.AST]) -> bool:
     """Return whether expressions in a statement read a value that another statement computes.
 
-    If both statements are the same, return whether the expressions contain a name or a call.
+    If the two statements are the same, return whether the expressions contain a name or a call.
 
     Args:
         source_statement: The statement that computes the value.

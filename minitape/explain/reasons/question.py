@@ -1,8 +1,8 @@
 """Find the path on which a gradient is lost.
 
 A recording (of minitape's tape, PyTorch, TensorFlow or JAX) is a list of rows (`RecordedRow`) in the order of
-execution. Each row lists its edges to the rows it was computed from. An edge that blocks the gradient is a *break* and
-names its cause.
+execution. Each row lists edges to the rows from which it was computed. An edge that blocks the gradient is called a
+*break*, and stores the cause.
 
 A `Question` holds the rows of one source and one target. This module finds the path between them whose breaks cost
 least, and ``checks.py`` reports the break on this path that is nearest to the source.
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ...recording.recorded_rows import BackwardPass
     from .adapter import Adapter
 
-TIE_COST = 0.001  # This cost is so small that it only decides between paths whose breaks cost the same.
+TIE_COST = 0.001  # This small cost only decides between paths whose breaks otherwise cost the same.
 INDEX_BREAK_COST = 1.5
 ADD_OPS = {"add", "__add__", "__radd__", "AddV2"}
 find_target_word = re.compile(
@@ -73,7 +73,7 @@ class Finding:
         more: The further breaks on the same path and on other paths.
         is_intended: Whether the program breaks the path on purpose, or None if the cause alone determines this.
         sentence_fields: Values for further fields of the sentence.
-        is_side_break: Whether this finding is in another finding's `more` and blocks a different path.
+        is_side_break: Whether this finding belongs to the `more` of another finding and blocks a different path.
     """
 
     cause: str
@@ -90,10 +90,10 @@ class Finding:
 
 @dataclass(eq=False)
 class Question:
-    """The question why a target has no gradient with respect to a source, or a wrong one.
+    """The question why the gradient of a target with respect to a source is missing or wrong.
 
     Attributes:
-        adapter: The framework-specific members that the checks use.
+        adapter: The interface to the framework.
         rows: All rows of the recording, in the order of execution.
         source_rows: The rows that represent the source.
         target_rows: The rows that represent the target.
@@ -298,7 +298,7 @@ def does_cut_remove_scalar_term(question: Question, row: int) -> bool:
 
 
 def is_training_target_detached(site: Site) -> bool:
-    """Return whether a line detaches a value whose name suggests a target or label.
+    """Return whether a line detaches a value with a name like "target" or "label".
 
     Args:
         site: The site of the line.
@@ -308,7 +308,7 @@ def is_training_target_detached(site: Site) -> bool:
     if cut_call is None:
         return False
     detached = program_text.unparse(cut_call.args[0] if cut_call.args else cut_call.func)
-    if " - " in detached:  # A difference is an error to learn from, whatever its operands are called.
+    if " - " in detached:  # A difference is usually the error of a prediction, whatever the names of its operands.
         return False
     return any(find_target_word(name) for name in (*statement.bound_names, detached))
 

@@ -35,13 +35,15 @@ from .question import Finding, Question, find_nearest_tracked_consumers
 if TYPE_CHECKING:
     from .adapter import Adapter
 
-VANISHING_RATIO, EXPLODING_RATIO = 1e-5, 1e4  # Size of the last adjoint of a repeated operation, relative to the first.
+# An adjoint vanishes or explodes if its size changes by these factors over all repetitions of an operation.
+VANISHING_RATIO, EXPLODING_RATIO = 1e-5, 1e4
 MIN_REPETITIONS = 5  # An operation repeated at least this often is a loop or a deep network.
 EQUALITY_TOLERANCE = 1e-5  # Maximum relative difference between float32 numbers that differ only by rounding.
 SYMPTOM_CAUSES = ("rounding_only", "vanishing", "exploding")
 LOGARITHM_OPS = ("log", "log1p", "Log", "Log1p")
 FLAT_CAUSES = ("zero_derivative", "no_derivative", "nondifferentiable", "nondifferentiable_op")
-UNRECORDED_GRADIENT_CAUSES = ("create_graph", "not_recorded")  # An unrecorded gradient is used further.
+# With these causes, the program uses a gradient that was itself not recorded.
+UNRECORDED_GRADIENT_CAUSES = ("create_graph", "not_recorded")
 find_selection_word = re.compile("getitem|unbind|select|chunk|split|slice|unpack|gather|embedding", re.I).search
 find_loss_word = re.compile("entropy|logit|loss|bce|nll|criterion|softm|sigm|logsumexp|softplus", re.I).search
 
@@ -111,7 +113,7 @@ class CheckedRun:
         describe_escape: Describes how a value left the framework.
         has_placeholder_values: Whether the values are placeholders with meaningful shapes only.
         recording: The framework's recording to which the rows belong, or None for a tape.
-        adapter: The framework-specific members that fixes use.
+        adapter: The interface to the framework, for fixes.
         checks: The framework's own checks.
         find_source_key: Returns the key that identifies a source.
         find_source_rows: Returns the rows of a source.
@@ -227,7 +229,7 @@ class CheckedRun:
 
     @cached_property
     def suspicions(self) -> list[Suspicion]:
-        """Everything that looks wrong, the most certain suspicions first."""
+        """All suspicions, starting with the most certain ones."""
         checks = LEADING_CHECKS if self.has_placeholder_values else (*LEADING_CHECKS, *self.checks, *TRAILING_CHECKS)
         with np.errstate(all="ignore"):
             return [suspicion for check in checks for suspicion in check(self)]
@@ -268,7 +270,7 @@ Check = Callable[[CheckedRun], Iterable[Suspicion]]
 
 
 def check_broadcast(run: CheckedRun) -> Iterator[Suspicion]:
-    """Find an operation that combines a column (N, 1) with a row (N,), so that the loss averages N × N terms.
+    """Find an operation on a column (N, 1) and a row (N,), so that the loss averages N × N terms by mistake.
 
     Args:
         run: The run to check.
@@ -282,14 +284,15 @@ def check_broadcast(run: CheckedRun) -> Iterator[Suspicion]:
         operands, column = _find_operands_and_column(run, row)
         if column is None:
             continue
-        # If the table is constant, such as a table of targets, the operation that reads it has the gradient.
+        # If the table is constant, such as a table of targets, the gradient arrives at the operation that reads the
+        # table.
         affected = [index for index in _find_rows_up_to_sum(run, row) if index in run.reached_operations]
         if not affected:
             continue
         shapes = [tuple(operand.shape) for operand in operands]
         count = max(*shapes[0], *shapes[1])
         if row.op not in op_names.loss_ops and tuple(row.shape) != (count, count):
-            continue  # The program created the column itself, and the operation flattens it again.
+            continue  # The program created the column itself, and this operation only flattens the column again.
         # A table is intended if the column was created on the same line, or if a vector is combined with itself.
         column_is_new = operands[column].op in op_names.shape_ops and operands[column].site == row.site
         makers = [run.find_row_before_reshapes(operand.index) for operand in operands]
@@ -305,7 +308,7 @@ def check_broadcast(run: CheckedRun) -> Iterator[Suspicion]:
         }
         only_rows = run.find_connected_ancestors(min(affected))
         suspicions.append(build_row_suspicion(row, "broadcast", fields, only_rows=only_rows))
-    # A line that once builds a table on purpose always does so.
+    # If a line builds a table on purpose once, all its tables are intended.
     yield from (suspicion for suspicion in suspicions if suspicion.site not in table_sites)
 
 
@@ -354,7 +357,7 @@ def _find_rows_up_to_sum(run: CheckedRun, row: RecordedRow) -> set[int]:
             continue
         for consumer in (run.rows[index] for index in run.consumers.get(current.index, ())):
             if _is_softmax(run, consumer):
-                return set()  # Each row of the table is a choice among the others.
+                return set()  # The program compares each element with all others, so the table is intended.
             is_table = consumer.op in run.op_names.sum_ops or tuple(consumer.shape) == shape
             if is_table and consumer.index not in table:
                 table.add(consumer.index)
@@ -371,7 +374,7 @@ def _is_softmax(run: CheckedRun, row: RecordedRow) -> bool:
 
 
 def _is_combined_with_table(run: CheckedRun, row: RecordedRow, table: set[int]) -> bool:
-    """Return whether a table is combined with another table that was not created by the same mistake."""
+    """Return whether a table is combined with another table that the same mistake did not create."""
     others = {index for table_row in table - {row.index} for index in run.rows[table_row].inputs} - table
     for index in others:
         maker = run.find_row_before_reshapes(index)
@@ -405,7 +408,7 @@ def _is_made_by_broadcast(run: CheckedRun, row: RecordedRow) -> bool:
 
 
 def check_activation_twice(run: CheckedRun) -> Iterator[Suspicion]:
-    """Find a loss that expects logits but received the result of an activation.
+    """Find a loss that expects logits but receives the result of an activation.
 
     Args:
         run: The run to check.
@@ -484,7 +487,7 @@ def _skip_sign_and_shift(run: CheckedRun, index: int) -> RecordedRow:
 
 
 def check_term_without_gradient(run: CheckedRun) -> Iterator[Suspicion]:
-    """Find a term of the target that has no gradient because of a step function, a cut or an escape.
+    """Find a term of the target that passes no gradient because of a step function, a cut or an escape.
 
     Args:
         run: The run to check.
@@ -502,7 +505,7 @@ def check_term_without_gradient(run: CheckedRun) -> Iterator[Suspicion]:
 def _check_untracked_term(run: CheckedRun, row: RecordedRow, terms: Collection[int]) -> Iterator[Suspicion]:
     """Yield a suspicion if a term is untracked although one of its inputs is tracked."""
     cause = next((edge.cause for edge in row.edges if edge.cause), "flat")
-    # A gradient that the program uses further is a leaf, although it was computed.
+    # A computed gradient that the program uses again appears as a leaf.
     is_computed = cause == "create_graph" or (row.kind == "operation") != (cause == "not_recorded")
     tracked_inputs = [index for index in row.inputs if run.rows[index].tracked]
     if not is_computed or not tracked_inputs:
@@ -523,7 +526,7 @@ def _check_untracked_term(run: CheckedRun, row: RecordedRow, terms: Collection[i
 
 
 def _check_escaped_terms(run: CheckedRun, additions: list[RecordedRow]) -> Iterator[Suspicion]:
-    """Find a number that escaped and whose value is added to the target again.
+    """Find a number that left the framework and whose value is added to the target again.
 
     Args:
         run: The run to check.
@@ -548,14 +551,14 @@ def _check_escaped_terms(run: CheckedRun, additions: list[RecordedRow]) -> Itera
 
 
 def _iter_target_terms(run: CheckedRun) -> Iterator[RecordedRow]:
-    """Yield the operations that compute the target as a sum of terms, up to those without a gradient."""
+    """Yield the operations that compute the target as a sum of terms, down to the terms without a gradient."""
     waiting = [row for sweep in run.sweeps for row in sweep.target]
     while waiting:
         row = run.rows[waiting.pop()]
         yield row
         is_product = row.op in run.op_names.product_ops
         if is_product and any(_is_zero_constant(run, factor) for factor in row.inputs):
-            continue  # The term is zero.
+            continue  # A term of zero contributes nothing, so its missing gradient does not matter.
         tracked_inputs = [index for index in row.inputs if run.rows[index].tracked]
         if not row.tracked:
             if not tracked_inputs:
@@ -590,7 +593,7 @@ def _is_constant_multiple(run: CheckedRun, index: int) -> bool:
 
 
 def check_rounding_only(run: CheckedRun) -> Iterator[Suspicion]:
-    """Find a normalization that received the same adjoint everywhere, so that everything but rounding errors cancels.
+    """Find a normalization with equal adjoints for all elements, so that only rounding errors remain of the gradient.
 
     Args:
         run: The run to check.
@@ -631,7 +634,8 @@ def check_repeated_scaling(run: CheckedRun) -> Iterator[Suspicion]:
     scored = []
     for series in _iter_repetition_series(run):
         ratio = series[-1].size / series[0].size
-        samples = series[:: len(series) // MIN_REPETITIONS]  # The size may fluctuate between neighbours.
+        # Compare distant repetitions, because the size may fluctuate between neighbours.
+        samples = series[:: len(series) // MIN_REPETITIONS]
         shrinking = [after.size < before.size for before, after in pairwise(samples)]
         shrinking_share = sum(shrinking) / len(shrinking)
         vanishes = ratio < VANISHING_RATIO and shrinking_share >= 0.8
@@ -658,7 +662,7 @@ def check_repeated_scaling(run: CheckedRun) -> Iterator[Suspicion]:
 
 
 def _iter_repetition_series(run: CheckedRun) -> Iterator[list[RowSize]]:
-    """Yield the repetitions of each operation with at least `MIN_REPETITIONS`, from the target back."""
+    """Yield the repetitions of each operation that runs at least `MIN_REPETITIONS` times, starting at the target."""
     groups: dict[Any, list[RowSize]] = {}
     for index in sorted(run.reached_operations, reverse=True):
         row, size = run.rows[index], compute_root_mean_square(run.find_adjoint(index))
@@ -683,7 +687,7 @@ def _does_select_new_part(run: CheckedRun, row: int, previous: int) -> bool:
 
 
 def check_saturation(run: CheckedRun) -> Iterator[Suspicion]:
-    """Find an activation that passed almost none of the arriving adjoint on.
+    """Find an activation that passed on almost nothing of the adjoint.
 
     Args:
         run: The run to check.
@@ -720,7 +724,7 @@ def _find_smallest_adjoint_after(run: CheckedRun, row: int) -> float:
 
 
 def _has_small_slope(run: CheckedRun, row: RecordedRow, adjoint: OptionalArray) -> bool:
-    """Return whether an activation is almost flat at the elements that an adjoint reached. Otherwise, it cancels."""
+    """Return whether an activation is almost flat at the elements that an adjoint reached, so no shares cancel."""
     value = run.find_array(row.index)
     if value is None or adjoint is None or value.shape != adjoint.shape:
         return True

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 def read_tape(tape: GradientTape, targets: list[TargetOrSource], sources: list[TargetOrSource]) -> TapeAdapter:
     """Read the rows that a question about a tape may need.
 
-    If all sources have gradients, only values that escaped under this tape are read.
+    If all sources have gradients, values that escaped under other tapes are not read.
 
     Args:
         tape: The tape in question.
@@ -105,14 +105,15 @@ def map_ancestors_to_inputs(
     Returns:
         For each ancestor, the nodes that it was computed from, each with the break on its edge, if any.
     """
-    inputs: dict[Hashable, list[tuple[ValueNode, Break | None]]] = {}  # The keys are node keys.
+    # The keys are the keys of nodes, in the order in which the search visits the nodes.
+    inputs: dict[Hashable, list[tuple[ValueNode, Break | None]]] = {}
     times: dict[ValueNode, tuple[int, int]] = {}
     times_by_key: dict[Hashable, tuple[int, int]] = {}
     waiting = [(root, False) for root in reversed(roots)]
     while waiting:
         node, inputs_are_done = waiting.pop()
         if inputs_are_done:
-            # A node is never earlier than its inputs, even if they belong to another tape.
+            # A node must come after its inputs, even if these belong to another tape.
             input_times = [
                 times_by_key[input_node.key] for input_node, _ in inputs[node.key] if input_node.key in times_by_key
             ]
@@ -125,10 +126,9 @@ def map_ancestors_to_inputs(
 
 
 def _find_execution_time(rules: TapeRules, node: ValueNode) -> tuple[int, int]:
-    """Return a sort key for the time at which a node ran.
+    """Return a sort key for the time at which a node was computed.
 
-    The key of a node on the tape in question is its row. The key of other nodes is their clock, which sorts before all
-    rows.
+    Nodes on the tape in question are sorted by their rows. All other nodes come before them, sorted by their clocks.
     """
     outer_node = find_call_on_tape(node)
     if outer_node.record is rules.record:
@@ -237,7 +237,7 @@ def build_tape_row(details: TapeRowDetails, index: int, node: ValueNode, edges: 
     else:
         kind = "source" if is_on_tape else "constant"
     if node.tensor is None and node.record is not None and node.enclosing_call is None:
-        # A single call that returns both is faster than two separate lookups.
+        # One call for both values is faster than two separate lookups.
         shape, numpy_dtype = node.record.get_shape_and_dtype(node.row)
         dtype: Any = find_dtype_of_numpy(numpy_dtype)
     else:
@@ -314,7 +314,7 @@ class TapeAdapter(Adapter):
         return collect_asking_variables().items()
 
     def to_handle(self, value: Any) -> Any:
-        """Return the base variable behind a Keras variable or behind a part of a variable.
+        """Return the variable behind a Keras variable or behind a slice of a variable.
 
         Args:
             value: The object.
@@ -343,7 +343,7 @@ class TapeAdapter(Adapter):
     def find_creation(self, obj: Any) -> Creation:
         """Return when and where a tensor or variable was created.
 
-        If a layer created the weight itself, the location is the line on which the program creates the layer.
+        For the weight of a layer, return the line on which the program created the layer.
 
         Args:
             obj: The tensor or variable.

@@ -1,4 +1,4 @@
-"""Find out why a gradient of minitape's own tape is None, zero, nonfinite or wrong, and explain the reason."""
+"""Explain why a gradient of minitape's own tape is None, zero, nonfinite or wrong."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def find_unwatched_source(question: TapeQuestion) -> Finding | None:
 
 
 def _find_cause_of_missing_watch(question: TapeQuestion, first_use: RecordedRow | None) -> Finding | None:
-    """Find why no tape watched the source: it was frozen or replaced by a tensor, or the tape does not watch variables.
+    """Find out why no tape watched the source, which may be frozen or replaced by a tensor, for example.
 
     Args:
         question: The question about the source.
@@ -141,7 +141,8 @@ def find_cause_behind_break(question: TapeQuestion, finding: Finding) -> Finding
         return Finding("custom_rule", rule, finding.row, variant="none", more=finding.more)
     edge = next(edge for row, edge in question.path if row == finding.row and edge.cause)
     if edge.detail in ("OnesLike", "ZerosLike") and program_text.find_statement(finding.site).find_call("gradient"):
-        return Finding("independent")  # The row is the seed of another gradient.
+        # The row is the seed of another gradient, so the target does not depend on the source.
+        return Finding("independent")
     if finding.cause == "outside_tape":
         if question.is_unwatched:
             first_uses = question.list_direct_source_uses()
@@ -152,7 +153,7 @@ def find_cause_behind_break(question: TapeQuestion, finding: Finding) -> Finding
 
 
 def _move_blame_to_block_exit(question: TapeQuestion, finding: Finding) -> None:
-    """Set the site of a finding to the statement by which the program left the block or bypassed it."""
+    """Blame the statement that left the block, or that bypassed the block."""
     assert finding.row is not None
     row = question.rows[finding.row]
     if row.extra.record is None and _is_site_in_pause(finding.site):
@@ -216,7 +217,7 @@ def find_leaf_equal_to_source(question: TapeQuestion) -> Finding | None:
 
 
 def build_finding_of_escape(question: TapeQuestion, escapes: Sequence[Escape]) -> Finding:
-    """Return the finding about the first escape, or about a break before it, with the other as a further break.
+    """Return a finding about the first escape, or about a break before the escape, which then comes second.
 
     Args:
         question: The question about the source.
@@ -259,7 +260,8 @@ class TapeChecks(FrameworkChecks):
     find_untracked_source = staticmethod(find_unwatched_source)
     find_missing_derivative = staticmethod(find_rule_without_gradient)
     find_cause_behind_break = staticmethod(find_cause_behind_break)
-    has_known_target = staticmethod(lambda question: True)  # A tape knows the rows of every target.
+    # minitape's own recording contains the rows of every target.
+    has_known_target = staticmethod(lambda question: True)
     rank_escapes = staticmethod(checks.rank_escapes_by_path)
     build_escape_finding = staticmethod(build_finding_of_escape)
     find_replaced_source = staticmethod(find_replaced_source)
@@ -355,7 +357,7 @@ def explain_existing_gradient(question: TapeQuestion) -> Explanation:
 
 
 def _describe_blocked_paths(count: int) -> str:
-    """Return a sentence on the paths that are blocked while another path is open."""
+    """Return a sentence about the paths that are blocked although another path is open."""
     if count == 1:
         return fill("Another path is blocked, and the gradient lacks what would come along it.")
     template = "{n} other paths are blocked, and the gradient lacks what would come along them."
@@ -363,7 +365,7 @@ def _describe_blocked_paths(count: int) -> str:
 
 
 def is_blocked_path_wanted(question: TapeQuestion, cut: Finding) -> bool:
-    """Return whether the program probably needs a path that is blocked while another path is open.
+    """Return whether a path that is blocked, although another path is open, is probably needed.
 
     The path is needed if its result is added to or concatenated with other values. A target or a factor is often cut on
     purpose.
@@ -377,7 +379,7 @@ def is_blocked_path_wanted(question: TapeQuestion, cut: Finding) -> bool:
 
 
 def _describe_summed_targets(targets: list[TargetOrSource]) -> str:
-    """Return a sentence on a target with several elements, or "" for a target with one element."""
+    """Return a sentence about a target with several elements, or "" for a target with one element."""
     sizes = [target.shape.num_elements() for target in targets]
     if None in sizes or sum(sizes) < 2:
         return ""
@@ -389,7 +391,7 @@ def _describe_summed_targets(targets: list[TargetOrSource]) -> str:
 
 
 def find_cause_of_nonfinite_target(question: TapeQuestion) -> Finding | None:
-    """Find the operation that produced the NaN or infinity in a target, by reading only the rows and no sweep.
+    """Find the operation that produced the NaN or infinity in a target. This needs only the rows, and no sweep.
 
     Args:
         question: The question about the source.
@@ -422,7 +424,7 @@ def move_finding_into_call(question: TapeQuestion, finding: Finding, depth: int 
 
     Returns:
         The question inside the innermost call to blame, and its finding. If no call contains a finding, the arguments
-        are returned.
+        are returned unchanged.
     """
     unchanged = question, finding
     if depth == MAX_CALL_DEPTH or finding.row is None or question.rows[finding.row].op not in FUNCTION_OPS:
@@ -475,7 +477,7 @@ def _replay_sweep_of_call(adapter: TapeAdapter, adjoint: ValueSummary) -> Backwa
 
 
 def find_cut_that_makes_zero(question: TapeQuestion) -> Finding | None:
-    """Find a cut that makes a gradient zero because all paths through a loop or branch are cut.
+    """Find the cut that makes a gradient zero, if every path through a loop or a branch is cut.
 
     Args:
         question: The question about the source.

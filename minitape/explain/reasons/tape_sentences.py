@@ -60,11 +60,11 @@ class BlamedPlace:
         adapter: The adapter of the tape.
         question: The question that the finding answers.
         finding: The finding.
-        statement: The statement to blame; `program_text.NO_STATEMENT` if its text is unknown.
+        statement: The statement to blame; `program_text.NO_STATEMENT` if the text is unknown.
         place: The exact code location, if known.
         row: The row to blame, if any.
         node: The node of that row.
-        call: The expression at that location, if known. Despite the name, it is not always a call.
+        call: The expression at that location, if known. Despite its name, this may be any expression.
         function_text: The text of the function that `call` calls, or "" if it is not a call.
     """
 
@@ -92,7 +92,7 @@ class BlamedPlace:
         """Return the source text of the blamed operation, or its name if the text is too long.
 
         Args:
-            is_whole_call: Whether the call represents everything that ran inside it.
+            is_whole_call: Whether the call stands for all operations that ran inside it.
         """
         name = self.finding.detail or ("" if self.row is None else self.row.op) or fill("the value")
         if self.calls_module_function():

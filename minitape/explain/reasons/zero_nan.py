@@ -1,8 +1,8 @@
 """Find the operation that made a gradient zero, NaN or infinite.
 
 For each call, a sweep records the adjoint that arrived and the shares that the call sent to its inputs. The call to
-blame is the first one, seen from the target, that received a good adjoint and sent zeros or NaN. The values of this
-call show the reason.
+blame is the first one, seen from the target, that received a finite, nonzero adjoint and sent zeros or NaN. The values
+of this call show the reason.
 """
 
 from __future__ import annotations
@@ -21,14 +21,16 @@ from . import program_text
 from .object_names import find_access_path
 from .question import Finding, Question
 
-find_clip_word = re.compile(r"\bclip\w*").search  # Finds clipping functions that use maximum or minimum.
+# The names of clipping functions, which may consist of maximum and minimum.
+find_clip_word = re.compile(r"\bclip\w*").search
 MIN_MAX_OPS = {"max", "min", "Maximum", "Minimum"}
 SUBTRACT_OPS = {"sub", "Sub", "subtract", "__sub__"}
 # Matches a return statement that returns zeros, a multiple of zero, or nothing.
 matches_zero_return = re.compile(
     r"return(.*\bzeros|.*\* 0\b(?!\.\d*[1-9])|.*(?<![.\w])0(\.0)? \*|( |\(|,|None|0(\.0)?|\))*$)"
 ).match
-OPAQUE_DTYPES = ("resource", "variant", "string")  # Datasets, lists and strings contain no numbers themselves.
+# Values of these types, such as datasets, lists and strings, do not contain numbers themselves.
+OPAQUE_DTYPES = ("resource", "variant", "string")
 ROUNDING_TOLERANCE = 1e-5  # Relative rounding error of a float32 sum that should be zero.
 
 
@@ -88,7 +90,7 @@ def find_adjoint(question: Question, row: int) -> OptionalArray:
 def find_blamed_return_of_rule(question: Question, row: int) -> Site:
     """Return the line of the return statement in the program's custom derivative rule for an operation.
 
-    If the rule has several return statements, the preferred one returns zeros or nothing.
+    If the rule has several return statements, one that returns zeros or nothing is preferred.
 
     Args:
         question: The question that contains the row.
@@ -106,7 +108,7 @@ def find_blamed_return_of_rule(question: Question, row: int) -> Site:
 
 
 def find_last_reached_row(question: Question) -> int | None:
-    """Return the row on the path at which an adjoint arrived but was not passed on.
+    """Return the row on the path that received an adjoint but did not pass any adjoint on.
 
     Args:
         question: The question that contains the backward pass.
@@ -132,7 +134,7 @@ def find_last_reached_row(question: Question) -> int | None:
 
 
 def find_cause_of_nonfinite(question: Question) -> Finding | None:
-    """Find whether a NaN or an infinity arose in the data, in a value or in a derivative.
+    """Find out whether a NaN or an infinity arose in the data, in a value or in a derivative.
 
     Args:
         question: The question about the source.
@@ -212,7 +214,7 @@ def _is_mask_value(question: Question, first_row: RecordedRow, reader: int) -> b
 
 
 def _find_row_made_nan_by_mask(question: Question, nonfinite: Iterable[int], reader: int) -> int:
-    """Return the row that a mask turned into NaN, or the row that reads the mask if the mask hides every element."""
+    """Return the row that became NaN because of a mask, or the row that reads a mask which hides every element."""
     hides_everything = not any(np.isfinite(array).any() for array in collect_known_arrays(question, [reader]))
     if hides_everything:
         return reader
@@ -261,12 +263,13 @@ def find_cause_of_zero(question: Question) -> Finding | None:
 def _explain_last_zeroing(question: Question, source_row: int) -> Finding:
     """Find the last operation in the sweep whose shares towards the source are zero or cancel other shares.
 
-    The last such operation matters, because on another path a nonzero adjoint may come nearer to the source.
+    The last such operation is the one that matters, because a nonzero adjoint on another path may have come nearer to
+    the source.
     """
     sweep = question.known_sweep
     culprit: int | None = None
     cancelled_row: int | None = None
-    nonzero_sums = set[int]()  # The rows whose shares so far have a nonzero sum.
+    nonzero_sums = set[int]()  # The rows that have received shares with a nonzero sum.
     for call, shares in sweep.edges.items():
         adjoint = sweep.adjoints.get(call)
         shares = [share for share in shares if share.row in question.descendants and question.rows[share.row].tracked]
@@ -316,13 +319,13 @@ def explain_cancellation(question: Question, call: int, row: int) -> Finding:
 
 
 def find_zero_mechanism(question: Question, row: int) -> str:
-    """Return the cause for which an operation can make an adjoint zero, or "" if the adapter does not list it."""
+    """Return the cause with which an operation can make an adjoint zero, or "" if the adapter lists no cause."""
     op = question.rows[row].op
     return next((cause for cause, ops in question.adapter.zero_mechanisms.items() if op in ops), "")
 
 
 def explain_zero_of_operation(question: Question, row: int) -> Finding:
-    """Explain why an operation sent zeros although a nonzero adjoint arrived."""
+    """Explain why an operation received a nonzero adjoint but sent zeros."""
     operation = question.rows[row]
     mechanism = find_zero_mechanism(question, row)
     if operation.op in VARIANT_OF_POINT_OP:
@@ -390,7 +393,8 @@ def explain_zero_of_other_operation(question: Question, row: int) -> Finding:
     senders = [call for call, shares in question.known_sweep.edges.items() if any(share.row == row for share in shares)]
     if senders and does_broadcast_cancel(question, row):
         return explain_cancellation(question, senders[-1], row)
-    for later, _ in question.path:  # A later operation may have selected another part, or masked this one.
+    # A later operation may have selected another part of the value, or masked this part.
+    for later, _ in question.path:
         mechanism = find_zero_mechanism(question, later) if later > row else ""
         is_masked = mechanism == "zero_factor" and not has_nonzero_factors(question, later)
         if is_masked or mechanism == "not_selected":
@@ -428,7 +432,7 @@ def does_product_underflow(question: Question, row: int, factors: Iterable[np.nd
 
 
 def find_cause_of_earlier_zero(question: Question, row: int) -> Finding | None:
-    """Find the relu or step that made a row's input zero, as in ``relu(x) ** 2``, or None otherwise."""
+    """Find the relu or step function that made the input of a row zero, as in ``relu(x) ** 2``."""
     first_zero = row
     while zeros := [index for index in question.rows[first_zero].inputs if is_all_zero(question, index)]:
         first_zero = zeros[0]
@@ -438,7 +442,7 @@ def find_cause_of_earlier_zero(question: Question, row: int) -> Finding | None:
 
 
 def does_broadcast_cancel(question: Question, row: int) -> bool:
-    """Return whether each input was broadcast to a larger result and the adjoints of its copies cancel."""
+    """Return whether each input was broadcast to a larger shape, and the adjoints of its copies cancel."""
     adjoint = find_adjoint(question, row)
     if adjoint is None:
         return False
@@ -461,7 +465,7 @@ def does_broadcast_cancel(question: Question, row: int) -> bool:
 def is_relu_inactive(question: Question, row: int) -> bool:
     """Return whether a relu yields zeros at all elements at which an adjoint arrived.
 
-    Otherwise, the value is at another limit, such as the limit of a relu6, an elu or a hard sigmoid.
+    If not, the value is at another limit, such as the upper limit of a relu6 or a hard sigmoid.
 
     Args:
         question: The question that contains the backward pass.

@@ -10,7 +10,8 @@ import torch
 
 from ....recording.sites import Site
 
-FIRST_SEARCHES = 3  # For each line, the graphs of the first passes are searched, and then of passes 4, 8, 16 and so on.
+# For each line, the search visits the graphs of the first passes, and then of passes 4, 8, 16 and so on.
+FIRST_SEARCHES = 3
 
 
 def iter_leaves(roots: Iterable[torch.Tensor]) -> Iterator[torch.Tensor]:
@@ -52,7 +53,7 @@ class LeafSearch:
     def find_leaves(
         self, roots: list[torch.Tensor], site: Site, frame: FrameType | None, is_known: Callable[[int], bool]
     ) -> list[torch.Tensor]:
-        """Return the leaves that a backward pass reaches, or none if its line has been searched often enough.
+        """Return the leaves that a backward pass reaches. Lines that have been searched often enough are skipped.
 
         A leaf that is not a parameter, such as an input whose gradient is needed, counts only from its second
         occurrence.
@@ -82,7 +83,7 @@ class LeafSearch:
     def _read_names(self, frame: FrameType | None) -> None:
         """Read the names of the modules and parameters in the program's Python modules.
 
-        The names in functions are not read, because Python would keep a copy of a function's variables alive.
+        Names in functions are not read, because this would keep a copy of the function's variables alive.
         """
         while frame is not None:
             if frame.f_code.co_name == "<module>":

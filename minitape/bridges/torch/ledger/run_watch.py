@@ -1,10 +1,10 @@
-"""Follow a run's backward passes and optimizer steps, and keep its gradient accounts.
+"""Follow the backward passes and optimizer steps of a run, and keep accounts of its gradients.
 
 The watch checks ``.grad`` before and after each event, and never intercepts an operation. It recognizes a
 contribution by the identity and version of ``.grad``, so parameters need no hooks and compiled code stays compiled.
 
-In a long run, the watch does less work per step. After ``FIRST_STEPS`` steps without a new route, it rests and reads
-only the losses, except for a few steps at intervals.
+In a long run, the watch does less work per step. After ``FIRST_STEPS`` steps without a new route, the watch rests. It
+then reads only the losses, and follows a few steps at intervals.
 """
 
 from __future__ import annotations
@@ -40,9 +40,11 @@ from .scaler_watch import ScalerWatch
 from .tensor_accounts import TensorAccount, WeightSample, compute_fingerprint, measure_norms
 
 FIRST_STEPS = 64  # The number of steps to follow without a new route before the watch rests.
-FOLLOWED_STEPS, RESTING_STEPS = 8, 56  # Afterwards, the watch alternates between following and resting.
+# After that, the watch follows this many steps and then rests for this many, over and over.
+FOLLOWED_STEPS, RESTING_STEPS = 8, 56
 FIRST_MEASURED_STEPS, MEASURED_EACH = 32, 8  # Norms are measured in the first steps, and then in every eighth step.
-FIRST_SAMPLED_STEPS, SAMPLED_EACH = 8, 16  # The same intervals apply to sampled weight elements.
+# Elements of the weights are sampled in the first steps, and then at this interval.
+FIRST_SAMPLED_STEPS, SAMPLED_EACH = 8, 16
 LATE_LOSSES = 8  # On devices other than the CPU, losses are read in groups, so that no pass waits for the device.
 
 
@@ -62,7 +64,7 @@ class FollowedOptimizer:
         self.group_sizes: tuple[int, ...] = ()
         self.sample: WeightSample | None = None
         self.before: torch.Tensor | None = None  # The sampled elements before the running step.
-        self.last_move: tuple[torch.Tensor, torch.Tensor] | None = None  # The elements around the last step.
+        self.last_move: tuple[torch.Tensor, torch.Tensor] | None = None  # The elements before and after the last step.
 
 
 class TorchRunWatch:
@@ -78,7 +80,7 @@ class TorchRunWatch:
         failure: The last error raised by a backward pass or ``autograd.grad``, or None if there was none.
         gradient_calls: The number of calls of ``autograd.grad``.
         norms_by_pass: For each pass in ``measured_passes``, the norms of the gradients it reached, by key.
-        measured_passes: The numbers of the passes whose gradients are measured immediately.
+        measured_passes: The numbers of the passes whose gradients are measured right after the pass.
     """
 
     def __init__(
@@ -103,7 +105,7 @@ class TorchRunWatch:
         self.measured_passes: frozenset[int] = frozenset()
         self._scaler_watch = ScalerWatch(self)
         self._optimizers: dict[int, FollowedOptimizer] = {}
-        self._stepped_on: dict[int, set[int]] = {}  # The optimizers whose steps used each pass's gradient.
+        self._stepped_on: dict[int, set[int]] = {}  # For each pass, the optimizers whose steps used its gradients.
         self._backward_depth = self._closure_depth = 0
         self._resting_passes, self._has_rested = 0, False
         self._steps_without_new_route = self._known_route_count = 0
@@ -198,7 +200,7 @@ class TorchRunWatch:
                 account.remember_gradient(tensor.grad)
 
     def _forget_all(self) -> None:
-        """Forget the current contents of the gradients, because they were not followed."""
+        """Forget what the gradients currently contain, because the watch did not follow their history."""
         for account in self._list_tensor_accounts():
             account.forget_pending()
             tensor = account.tensor_ref()
@@ -466,7 +468,7 @@ class TorchRunWatch:
             if followed is not None and followed.ref() is optimizer:
                 followed.account.steps += 1
                 return
-            self._resting_passes = 0  # A new optimizer leads to new routes.
+            self._resting_passes = 0  # A new optimizer leads to new routes, so the watch must not rest yet.
             self._forget_all()
         with torch._C.DisableTorchFunction():
             followed = self.find_optimizer(optimizer)
@@ -498,7 +500,7 @@ class TorchRunWatch:
         account.followed_steps += 1
         used = self.use_gradients(followed, STEPPED, account.site)
         is_due = self.follows_all or _is_due(account.steps, FIRST_MEASURED_STEPS, MEASURED_EACH)
-        # The scaler calls a fused optimizer even after finding an infinite gradient.
+        # If the optimizer is fused, the scaler calls it even after finding an infinite gradient.
         is_checked_by_scaler = self._scaler_watch.is_stepping and hasattr(optimizer, "_step_supports_amp_scaling")
         if is_due and not is_checked_by_scaler:
             self._check_gradients(used, account.site)
@@ -515,7 +517,8 @@ class TorchRunWatch:
             The accounts of the parameters that have a gradient.
         """
         number, has_new_gradient, used = followed.account.number, False, list[TensorAccount]()
-        route_numbers: dict[tuple[int, int, bool], int] = {}  # Accounts with shared tuples take the same route.
+        # Accounts that share the same tuples also take the same route.
+        route_numbers: dict[tuple[int, int, bool], int] = {}
         for account in followed.tensor_accounts:
             gradient = _get_gradient(account)
             if gradient is None:

@@ -45,7 +45,7 @@ class ScalerWatch:
         patches.wrap_function(GradScaler, "update", self._on_update)
 
     def take_scale(self, roots: list[torch.Tensor]) -> float | None:
-        """Return the scale by which one of the losses was multiplied, or None if no loss was scaled.
+        """Return the scale of the first scaled loss, or None if no loss was scaled.
 
         Args:
             roots: The losses of a backward pass.
@@ -56,7 +56,7 @@ class ScalerWatch:
         return next((pair[1] for pair in found if pair is not None), None)
 
     def note_optimizer_step(self) -> None:
-        """Record that an optimizer takes a step, which may be inside a scaler's step."""
+        """Record that an optimizer takes a step, possibly inside the step of a scaler."""
         self._optimizer_stepped = True
 
     def _find_account(self, scaler: GradScaler) -> ScalerAccount:

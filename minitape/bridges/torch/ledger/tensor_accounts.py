@@ -10,7 +10,8 @@ import torch
 
 from ...run_watch.accounts import EDITED, Account, Act, ParameterFacts, RunAccounts
 
-COMPARED_CLEARINGS = 4  # The number of weight comparisons with the backward pass after a gradient was lost.
+# After a gradient was lost, this many weights are compared with their state at the backward pass.
+COMPARED_CLEARINGS = 4
 SAMPLE_SIZE = 32  # At most this many elements of each parameter are sampled around a step.
 
 
@@ -63,7 +64,7 @@ class TensorAccount(Account):
         return ParameterFacts(tensor is None, is_trainable, self._is_parameter, self._dtype)
 
     def is_unchanged(self) -> bool:
-        """Compare the leaf with its original state.
+        """Compare the leaf with its state at its first gradient.
 
         Returns:
             Whether every element is unchanged since the leaf got its first gradient.
@@ -81,7 +82,7 @@ class TensorAccount(Account):
         self.grad_version = 0 if gradient is None else int(gradient._version)
 
     def is_gradient_remembered(self, gradient: torch.Tensor) -> bool:
-        """Return whether a ``.grad`` is the remembered one and is unchanged.
+        """Return whether a ``.grad`` is the remembered object and has not changed.
 
         Args:
             gradient: The ``.grad`` to compare.
@@ -90,7 +91,7 @@ class TensorAccount(Account):
         return known is not None and known is gradient and int(known._version) == self.grad_version
 
     def note_changes_by_program(self, accounts: RunAccounts) -> None:
-        """Record the program's own changes to ``.grad`` since the last check.
+        """Record the changes that the program itself has made to ``.grad`` since the last check.
 
         Args:
             accounts: The accounts of the run.
@@ -108,7 +109,7 @@ class TensorAccount(Account):
             accounts.note_act([self], Act(EDITED))
 
     def remember_weights_if_cleared_before(self, tensor: torch.Tensor) -> None:
-        """Remember the leaf's current state if its gradients have been lost before.
+        """Remember the current state of the leaf if gradients of the leaf have been lost before.
 
         A write through ``.data`` does not change the leaf's version, so only the elements reveal the change.
 
@@ -160,7 +161,7 @@ def measure_norms(tensors: Sequence[torch.Tensor]) -> list[float]:
     tensors = [tensor.detach() for tensor in tensors]
     try:
         norms: list[float] = torch.stack(torch._foreach_norm(tensors)).tolist()
-    except (RuntimeError, TypeError):  # The tensors have different devices or types.
+    except (RuntimeError, TypeError):  # The tensors are on different devices or have different types.
         norms = [float(tensor.norm()) for tensor in tensors]
     return [
         norm if math.isfinite(norm) else _measure_large_norm(tensor)
@@ -178,7 +179,7 @@ class WeightSample:
 
     Attributes:
         accounts: The accounts of the parameters.
-        sizes: The number of sampled elements of each parameter.
+        sizes: The number of sampled elements for each parameter.
     """
 
     def __init__(self, accounts: Sequence[TensorAccount]) -> None:
