@@ -1,4 +1,4 @@
-"""Find the user's frame from which a question is asked. Answers use the variable names of that frame."""
+"""Find the user's frame that asks a question, because answers use the variable names of this frame."""
 
 from __future__ import annotations
 

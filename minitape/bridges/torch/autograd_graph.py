@@ -157,7 +157,7 @@ class TorchGraph:
         variable = getattr(node, "variable", None)  # Only nodes that write .grad have the attribute ``variable``.
         if variable is None:
             return None
-        # The leaf may have changed in place since the node was created, but for autograd, it remains the same leaf.
+        # The leaf may have changed in place since the node was created, but autograd still treats it as the same leaf.
         rows = self.log.list_leaf_rows(variable)
         return rows[-1] if rows else self.log.find_or_add_row(variable)
 
