@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..explain.explanation import Explanation
+from ..explain.reasons.object_names import share_access_paths
 from ..explain.translated_sentences import fill
 from ..recording.recorded_rows import BackwardPass, OptionalArray
 from ..recording.value_summary import ValueSummary, to_float_array
@@ -252,16 +253,21 @@ class FrameworkRecording(Recording, ABC):
         if source is None and arguments:
             *arguments, source = arguments  # type: ignore[assignment]
         target = arguments[0] if arguments else target
+        with share_access_paths():
+            return self._explain_subject(target, source)
+
+    def _explain_subject(self, target: Any, subject: Any) -> Any:
+        """Return what `explain` returns for one source, a list of sources, or what stands for several sources."""
         checkup = Checkup(self, target)
-        if isinstance(source, (list, tuple)):
+        if isinstance(subject, (list, tuple)):
             return SourceExplanations(
                 checkup.add_numbers_and_suspicion(self.explain_source(target, each_source), each_source)
-                for each_source in source
+                for each_source in subject
             )
-        named_sources = self._find_named_sources(source)
+        named_sources = self._find_named_sources(subject)
         if named_sources is not None:
             return checkup.build_page(named_sources)
-        return checkup.replace_by_suspicion_in_any_step(self.explain_source(target, source), source)
+        return checkup.replace_by_suspicion_in_any_step(self.explain_source(target, subject), subject)
 
     def explain_source(self, target: Any, source: Any) -> Explanation:
         """Explain why no gradient arrives at one source.

@@ -229,9 +229,8 @@ def map_rows_to_trained_sources(recording: Recording) -> dict[int, NamedSource]:
             else:
                 display_names[row] = name
         last_parts = {name: re.findall(r"\w+", name)[-1] for name in display_names.values() if "[" in name}
-        unique_names = {
-            name for name, part in last_parts.items() if not part.isdigit() and [*last_parts.values()].count(part) == 1
-        }
+        part_counts = Counter(last_parts.values())
+        unique_names = {name for name, part in last_parts.items() if not part.isdigit() and part_counts[part] == 1}
         sources_by_row: dict[int, NamedSource] = {}
         for row, _, source in sources:
             name = display_names[row]

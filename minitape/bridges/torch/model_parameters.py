@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import torch
 
-from ...explain.reasons.object_names import list_parts_with_suffixes, search_access_path
+from ...explain.reasons.object_names import (
+    AccessPaths,
+    find_first_access_path,
+    get_shared_access_paths,
+    list_parts_with_suffixes,
+)
 from ...recording.recorded_rows import OptionalArray
 from ...recording.sites import NOWHERE
 from ...recording.value_summary import to_float_array
@@ -21,6 +26,7 @@ if TYPE_CHECKING:
     from .recording import TorchRecording
 
 MAX_DEPTH = 3  # The search for parameters descends this many levels into nested objects.
+MAX_PARTS = 2000  # A longer list may be a data set, so only this many of its items are searched.
 
 
 def collect_model_parameters(module: torch.nn.Module) -> dict[str, Any]:
@@ -94,7 +100,7 @@ def _iter_parameters_with_paths(value: Any, path: str, depth: int = 0) -> Iterat
         return
     if depth >= MAX_DEPTH:
         return
-    for part_path, part in list_parts_with_suffixes(value):
+    for part_path, part in list_parts_with_suffixes(value, MAX_PARTS):
         yield from _iter_parameters_with_paths(part, path + part_path, depth + 1)
 
 
@@ -138,7 +144,8 @@ def find_access_path_in_program(searched_object: Any) -> str:
 
     The expression is a variable name, or an attribute or element of a variable's object, such as "net.layers[0]".
     """
-    return search_access_path(list_named_program_objects(), searched_object)
+    all_access_paths = get_shared_access_paths("program", lambda: [AccessPaths(list_named_program_objects())])
+    return find_first_access_path(all_access_paths, searched_object)
 
 
 def read_weights_around_last_step(

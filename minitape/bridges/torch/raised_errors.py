@@ -13,6 +13,7 @@ from ...explain.caller import format_bracketed_place
 from ...explain.causes import CAUSES
 from ...explain.explanation import Explanation
 from ...explain.reasons import program_text
+from ...explain.reasons.object_names import share_access_paths
 from ...explain.translated_sentences import fill
 from ...recording.recorded_rows import RecordedRow
 from ...recording.sites import NOWHERE, Site
@@ -33,6 +34,17 @@ def explain_raised_error(recording: TorchRecording, error: BaseException) -> Exp
 
     Returns:
         The explanation, or None if the error is not from autograd or has no known explanation.
+    """
+    with share_access_paths():
+        return _explain_by_message(recording, error)
+
+
+def _explain_by_message(recording: TorchRecording, error: BaseException) -> Explanation | None:
+    """Explain an error by the check that its message calls for.
+
+    Args:
+        recording: The recording of the step that raised it.
+        error: The error.
     """
     message, names = str(error), TensorNames(error)
     if "second time" in message:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Callable, Iterable, Sequence
-from types import ModuleType
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from types import FrameType, ModuleType
 from typing import TYPE_CHECKING, Any
 
+from ...engine.record.interrupt_safe import TemporaryAttributes
 from ...engine.record.user_frames import is_minitape_or_library_file
 from ...recording.sites import Site
 from ..caller import find_asking_frame
@@ -15,11 +17,13 @@ from ..translated_sentences import fill
 from . import program_text
 
 if TYPE_CHECKING:
+    from .adapter import Adapter
     from .question import Question
 
 PARTLESS_TYPES = (bool, int, float, str, type(None))
 MAX_DEPTH = 6  # Maximum number of attributes and items in a name such as ``a.b[0].c``.
-MAX_PARTS = 2000  # Maximum number of parts searched in one object, and of objects searched at one depth.
+MAX_PARTS_OF_CONTAINER = 50_000  # A data set in a list is searched no further.
+MAX_OBJECTS = 300_000  # A search of the whole program ends here, after about half a second.
 
 
 def find_source_name(question: Question) -> str:
@@ -115,16 +119,21 @@ def find_access_path(question: Question, wanted_object: Any) -> str:
     Returns:
         The expression, or "" if no expression is found.
     """
-    names = list(question.adapter.list_names_and_values())
+    adapter = question.adapter
+    all_access_paths = get_shared_access_paths(type(adapter), lambda: _build_access_paths(adapter))
+    return find_first_access_path(all_access_paths, wanted_object)
+
+
+def _build_access_paths(adapter: Adapter) -> list[AccessPaths]:
+    """Return the access paths that begin at objects, at containers and at the variables of loops, in this order."""
+    names = list(adapter.list_names_and_values())
     loop_names = _find_loop_variable_names()
     stable_names = [(name, value) for name, value in names if name not in loop_names]
     containers = [(name, value) for name, value in stable_names if isinstance(value, (dict, list, tuple))]
     container_ids = {id(value) for _, value in containers}
     objects = [(name, value) for name, value in stable_names if id(value) not in container_ids]
-    for candidates in (objects, containers, names):
-        if access_path := search_access_path(candidates, wanted_object, question.adapter.to_handle):
-            return access_path
-    return ""
+    loop_variables = [(name, value) for name, value in names if name in loop_names]
+    return [AccessPaths(start, adapter.to_handle) for start in (objects, containers, loop_variables)]
 
 
 def _find_loop_variable_names() -> set[str]:
@@ -136,51 +145,123 @@ def _find_loop_variable_names() -> set[str]:
     return program_text.collect_names_and_attributes(node for target in targets for node in ast.walk(target))
 
 
-def search_access_path(
-    named_values: Iterable[tuple[str, Any]], wanted_object: Any, to_handle: Callable[[Any], Any] = lambda value: value
-) -> str:
-    """Search breadth-first through objects and their parts for an object.
+class AccessPaths:
+    """The shortest expressions by which a program reaches its objects, such as ``trainer.net[0].weight``.
+
+    The program is searched once, breadth first, however many objects are looked up. Each lookup continues the search
+    where the last one ended.
+    """
+
+    def __init__(
+        self, named_values: Iterable[tuple[str, Any]], to_handle: Callable[[Any], Any] = lambda value: value
+    ) -> None:
+        """Prepare the search.
+
+        Args:
+            named_values: The names to start from, each with the value that it holds.
+            to_handle: Returns the object by which a value is compared.
+        """
+        # The handles are stored because an id is unique only while its object exists.
+        self._found: dict[int, tuple[str, Any]] = {}
+        self._search = self._iter_searched_objects(named_values, to_handle)
+
+    def find(self, wanted_object: Any) -> str:
+        """Return the shortest expression for an object; "" if none is found.
+
+        Args:
+            wanted_object: The object to find, as `to_handle` returns it.
+        """
+        key = id(wanted_object)
+        while key not in self._found:
+            if not next(self._search, False):
+                return ""
+        return self._found[key][0]
+
+    def _iter_searched_objects(
+        self, named_values: Iterable[tuple[str, Any]], to_handle: Callable[[Any], Any]
+    ) -> Iterator[bool]:
+        """Store the path of one more object before each True that is yielded."""
+        level = [(name, value) for name, value in named_values if name.isidentifier() and not name.startswith("_")]
+        searched_ids = set[int]()
+        remaining = MAX_OBJECTS
+        for _ in range(MAX_DEPTH):
+            next_level: list[tuple[str, Any]] = []
+            for path, value in level:
+                handle = to_handle(value)
+                self._found.setdefault(id(handle), (path, handle))
+                yield True
+                if not remaining or type(value) in PARTLESS_TYPES or id(value) in searched_ids:
+                    continue
+                searched_ids.add(id(value))
+                limit = min(remaining, MAX_PARTS_OF_CONTAINER)
+                parts = [(path + suffix, part) for suffix, part in list_parts_with_suffixes(value, limit)]
+                next_level += parts
+                remaining = max(remaining - len(parts), 0)
+            level = next_level
+
+
+class _SharedAccessPaths:
+    """The access paths that the lookups of one question share.
+
+    Attributes:
+        by_owner: The access paths, keyed by who asked for them and the frame that asks; None outside of a question.
+    """
+
+    by_owner: dict[tuple[object, FrameType | None], list[AccessPaths]] | None = None
+
+
+_shared = _SharedAccessPaths()
+
+
+def share_access_paths() -> TemporaryAttributes:
+    """Return a context manager in which all lookups of names share one search of the program.
+
+    The block must run none of the program's code, because the search does not see later changes.
+    """
+    return TemporaryAttributes(_shared, by_owner={} if _shared.by_owner is None else _shared.by_owner)
+
+
+def get_shared_access_paths(owner: object, build: Callable[[], list[AccessPaths]]) -> list[AccessPaths]:
+    """Return the access paths of the program that asks. Within `share_access_paths` they are built only once.
 
     Args:
-        named_values: The names to start from, and their values.
-        wanted_object: The object to find, as `to_handle` returns it.
-        to_handle: Returns the object to compare in place of a value.
-
-    Returns:
-        The shortest expression, such as ``trainer.net[0].weight``, or "" if the object is not found.
+        owner: What identifies this kind of access paths, such as the class of an adapter.
+        build: Builds the access paths.
     """
-    level = [(name, value) for name, value in named_values if name.isidentifier() and not name.startswith("_")]
-    seen = set[int]()
-    for _ in range(MAX_DEPTH):
-        next_level: list[tuple[str, Any]] = []
-        for name, value in level:
-            if to_handle(value) is wanted_object:
-                return name
-            if id(value) in seen:
-                continue
-            seen.add(id(value))
-            for suffix, part in list_parts_with_suffixes(value):
-                if type(part) not in PARTLESS_TYPES or part is wanted_object:
-                    next_level.append((name + suffix, part))
-        level = next_level[:MAX_PARTS]
-    return ""
+    if _shared.by_owner is None:
+        return build()
+    key = (owner, find_asking_frame())
+    if key not in _shared.by_owner:
+        _shared.by_owner[key] = build()
+    return _shared.by_owner[key]
 
 
-def list_parts_with_suffixes(value: Any) -> list[tuple[str, Any]]:
+def find_first_access_path(all_access_paths: Iterable[AccessPaths], wanted_object: Any) -> str:
+    """Return the first expression for an object in several access paths; "" if there is none.
+
+    Args:
+        all_access_paths: The access paths, the preferred ones first.
+        wanted_object: The object to find.
+    """
+    return next(filter(None, (access_paths.find(wanted_object) for access_paths in all_access_paths)), "")
+
+
+def list_parts_with_suffixes(value: Any, limit: int = MAX_PARTS_OF_CONTAINER) -> list[tuple[str, Any]]:
     """Return the parts of a list, dictionary or object, with the suffixes that access them.
 
     Among library objects, modules and models are searched for parts, but optimizers are not.
 
     Args:
         value: The object.
+        limit: How many items of a list or dictionary are returned at most.
 
     Returns:
         (suffix, part) pairs, such as (".weight", w) or ("[0]", x).
     """
     if isinstance(value, dict):
-        return [(f"[{key!r}]", part) for key, part in list(value.items())[:MAX_PARTS]]
+        return [(f"[{key!r}]", part) for key, part in islice(list(value.items()), limit)]
     if isinstance(value, (list, tuple)):
-        return [(f"[{index}]", part) for index, part in enumerate(value[:MAX_PARTS])]
+        return [(f"[{index}]", part) for index, part in enumerate(value[:limit])]
     attributes = getattr(value, "__dict__", {})
     if not isinstance(attributes, dict) or isinstance(value, (type, ModuleType)):
         return []
