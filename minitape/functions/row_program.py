@@ -23,10 +23,9 @@ from .first_run import FirstRun, InaccessibleTensorError, OutOfScopeValue
 if TYPE_CHECKING:
     from ..engine.types import Array
 
-# A program is fused after this many runs if numba is already loaded. The first run, in Python, does not count.
+# After this many runs, a program is asked for the first time whether fusing pays. The first run, in Python, does not
+# count.
 FUSE_AFTER_RUNS = 63
-# After this many runs, loading numba pays off.
-LOAD_NUMBA_AFTER_RUNS = 512
 
 
 class TraceTable:
@@ -177,16 +176,17 @@ class Rows:
             values.update(enumerate(results, call.row) if has_several else ((call.row, results),))
         return tuple([values[row] for row in self.fetches])
 
-    def fuse_loops_if_faster(self, run_count: int) -> bool:
-        """Fuse the program into compiled loops if that pays off after this number of runs.
+    def fuse_loops_if_faster(self, run_count: int) -> int:
+        """Fuse the program into compiled loops if that pays after this number of runs.
 
         Args:
             run_count: The number of times the program has run.
 
         Returns:
-            Whether the decision is final. True in the plain form, which is never fused.
+            The number of runs after which to call this method again. 0 if the decision is final, as it is in the plain
+            form, which is never fused.
         """
-        return True
+        return 0
 
 
 class RowProgram:
@@ -230,8 +230,8 @@ class RowProgram:
         """
         if self.next_fuse:
             self.run_count += 1
-            if self.run_count == self.next_fuse:
-                self.next_fuse = 0 if self.rows.fuse_loops_if_faster(self.run_count) else LOAD_NUMBA_AFTER_RUNS
+            if self.run_count >= self.next_fuse:
+                self.next_fuse = self.rows.fuse_loops_if_faster(self.run_count)
         return self.rows.compute_fetches
 
     def compute_fetches(self, arrays: Sequence) -> tuple:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..common.threads import start_thread
 from ..engine.table.accelerator import fast
 from ..engine.table.generated_code import execute_definitions, replace_operands
 from ..engine.table.primitives.formula import ARRAY, LIBRARY
@@ -27,11 +28,12 @@ if TYPE_CHECKING:
     from ..engine.types import Function, NumPyType
     from .fusion import ProgramTable
 
-LOAD_NUMBA_AFTER_RUNS = 512  # After this many runs, numba is loaded to fuse the program.
+COMPILES_IN_BACKGROUND = True  # The calls of a function do not wait for numba.
+SECONDS_TO_LOAD_NUMBA, SECONDS_TO_COMPILE = 0.4, 0.35
+SECONDS_PER_CALL, SECONDS_PER_ELEMENT = 1e-6, 1e-9  # These are the costs of a call without loops.
 
-MIN_PIECES = 256  # Numba is loaded earlier for this many calls. Each piece of an array counts as a call.
 PIECE_SIZE = 4096  # The number of elements in a piece. Arrays with at least one piece are dropped after their last use.
-MIN_SCALAR_CALLS = 48  # A compiled loop pays off for at least this many scalar calls.
+MIN_SCALAR_CALLS = 48  # A compiled loop pays for at least this many scalar calls.
 MAX_LOOP_CALLS = 16  # A loop over a block has at most this many calls. More would not fit in the cache.
 
 _ALIASES = {"identity", "stop_gradient"}
@@ -444,38 +446,97 @@ class CompiledRows:
         """
         self.table, self.calls = table, calls
         self.build_writer = partial(ProgramWriter, table, calls, constants, fetches, feeds, build_call_function)
-        self._compile_rows()
-
-    def _compile_rows(self, can_fuse: bool = False) -> None:
-        writer = self.build_writer(can_fuse)
+        self._compilation: _Compilation | None = None
+        writer = self.build_writer(False)
         self.compute_fetches, self.may_warn = writer.write_program(), writer.may_warn
 
-    def fuse_loops_if_faster(self, run_count: int) -> bool:
-        """Compile loops with numba, if that pays off after this number of runs.
+    def fuse_loops_if_faster(self, run_count: int) -> int:
+        """Compile loops with numba in the background, if that pays after this number of runs.
 
-        Numba is imported only after many runs, or for large programs.
+        A program that has taken as long as compiling takes will probably run that long again, so it loses at most what
+        it has already spent. The calls meanwhile use the program without loops.
 
         Args:
             run_count: The number of times the rows have been computed.
 
         Returns:
-            Whether the decision is final. If so, this method need not be called again.
+            The number of runs after which to call this method again; 0 if the decision is final.
         """
+        if self._compilation is not None:
+            return self._use_loops_when_compiled(run_count)
         sizes = [
             math.prod(self.table.shape_dtypes[call.row][0])
             for call in self.calls
             if fusion.find_fusable_float_type(self.table, call)
         ]
         if not kernels.can_compile_kernels() or len(sizes) < fusion.MIN_CALLS:
-            return True
-        if (
-            run_count < LOAD_NUMBA_AFTER_RUNS
-            and sum(1 + size // PIECE_SIZE for size in sizes) < MIN_PIECES
-            and "numba" not in sys.modules
-        ):
-            return False
-        self._compile_rows(can_fuse=True)
-        return True
+            return 0
+        needed_runs = math.ceil(estimate_compile_seconds() / estimate_run_seconds(sizes))
+        if run_count < needed_runs:
+            return min(needed_runs, 2 * run_count)  # The estimate falls when another program loads numba.
+        self._compilation = _Compilation(partial(self.build_writer, True))
+        return self._use_loops_when_compiled(run_count)
+
+    def _use_loops_when_compiled(self, run_count: int) -> int:
+        """Replace the program if its loops are compiled. Returns what `fuse_loops_if_faster` returns."""
+        compilation = self._compilation
+        if compilation is None or compilation.is_running:
+            return run_count + 1
+        if compilation.writer is not None:
+            self.compute_fetches, self.may_warn = compilation.compute_fetches, compilation.writer.may_warn
+        self._compilation = None
+        return 0
+
+
+def estimate_compile_seconds() -> float:
+    """Return about how long compiling the loops of a program takes, with the import of numba if that is needed."""
+    return SECONDS_TO_COMPILE + (0 if "numba" in sys.modules else SECONDS_TO_LOAD_NUMBA)
+
+
+def estimate_run_seconds(sizes: Sequence[int]) -> float:
+    """Return about how long a run of calls takes without loops.
+
+    An estimate from the sizes is the same in every run of a program, which a measurement is not.
+
+    Args:
+        sizes: The number of elements of each call's result.
+    """
+    return len(sizes) * SECONDS_PER_CALL + sum(sizes) * SECONDS_PER_ELEMENT
+
+
+class _Compilation:
+    """The compilation of a program's loops, in a thread of its own.
+
+    Attributes:
+        writer: The writer of the program; None while it is compiled, and if that failed.
+        compute_fetches: The compiled program; None while `writer` is.
+        is_running: Whether the thread has not finished.
+    """
+
+    def __init__(self, build_writer: Callable[[], ProgramWriter]) -> None:
+        """Start the compilation.
+
+        Args:
+            build_writer: Builds the writer of the program.
+        """
+        self._build_writer = build_writer
+        self.writer: ProgramWriter | None = None
+        self.compute_fetches: Callable | None = None
+        self.is_running = True
+        if not COMPILES_IN_BACKGROUND:
+            self._compile_program()
+        elif start_thread(self._compile_program, "minitape-fuses", daemon=False) is None:
+            self.is_running = False
+
+    def _compile_program(self) -> None:
+        try:
+            writer = self._build_writer()
+            self.compute_fetches = writer.write_program()
+            self.writer = writer
+        except RuntimeError:  # Another thread has added rows to the table meanwhile. The program stays as it is.
+            pass
+        finally:
+            self.is_running = False
 
 
 def Rows(plain: type) -> type[CompiledRows]:  # noqa: N802

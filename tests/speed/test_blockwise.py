@@ -6,7 +6,7 @@ import pytest
 import minitape as tf
 from minitape.engine.table.primitives import TABLE
 from minitape.functions import row_program
-from minitape.speed import fusion, kernels
+from minitape.speed import compiled_rows, fusion, kernels
 
 SHAPES = [(65_536,), (300, 301), (7, 100, 101)]  # one block fits, or does not
 ELEMENTWISE = [p for p in TABLE.values() if p.code]
@@ -119,6 +119,8 @@ def test_an_array_that_is_one_number_is_an_array_where_nothing_else_is():
 def test_compiled_loops_between_numpys_functions_give_the_same_bits(real, monkeypatch):
     loops = []
     monkeypatch.setattr(row_program, "FUSE_AFTER_RUNS", 3)
+    monkeypatch.setattr(compiled_rows, "SECONDS_PER_CALL", 1.0)
+    monkeypatch.setattr(compiled_rows, "COMPILES_IN_BACKGROUND", False)
     monkeypatch.setattr(
         fusion,
         "compile_fused_function",

@@ -20,6 +20,8 @@ pytest.importorskip("numba")
 def eager_to_fuse(monkeypatch):
     """Programs are fused on their first run, however few operations they have."""
     monkeypatch.setattr(row_program, "FUSE_AFTER_RUNS", 1)
+    monkeypatch.setattr(compiled_rows, "SECONDS_PER_CALL", 1.0)
+    monkeypatch.setattr(compiled_rows, "COMPILES_IN_BACKGROUND", False)
     monkeypatch.setattr(fusion, "MIN_CALLS", 1)
 
 
@@ -260,3 +262,38 @@ def test_later_calls_take_few_steps():
         finally:
             sys.setprofile(None)
         assert 1 < count[0] <= most
+
+
+@pytest.mark.skipif(not kernels.can_compile_kernels(), reason="numba is switched off")
+def test_a_program_is_compiled_once_it_has_cost_as_much(monkeypatch):
+    """A function that runs a thousand times for a few microseconds never starts numba."""
+    started = []
+    monkeypatch.setattr(compiled_rows, "start_thread", lambda task, name, daemon: started.append(task))
+    monkeypatch.setattr(compiled_rows, "estimate_compile_seconds", lambda: 1.0)
+    monkeypatch.setattr(compiled_rows, "estimate_run_seconds", lambda sizes: 1.0 / 300)
+    traced = tf.function(polynomial)
+    for count in range(1, 305):
+        traced(tf.constant(0.5))
+        assert len(started) == (count > 300)
+
+
+@pytest.mark.skipif(not kernels.can_compile_kernels(), reason="numba is switched off")
+def test_calls_do_not_wait_for_the_compilation(monkeypatch):
+    """While a thread compiles, calls use the program without loops. Later calls use the loops, and agree."""
+    tasks = []
+    monkeypatch.setattr(row_program, "FUSE_AFTER_RUNS", 1)
+    monkeypatch.setattr(compiled_rows, "SECONDS_PER_CALL", 1.0)
+    monkeypatch.setattr(fusion, "MIN_CALLS", 1)
+    monkeypatch.setattr(compiled_rows, "start_thread", lambda task, name, daemon: tasks.append(task) or True)
+    traced = tf.function(polynomial)
+    x = tf.constant(0.75)
+    traced(x)
+    waiting = [traced(x).numpy() for _ in range(5)]
+    (program,) = [r.sole_program for r in traced._recordings_by_types.values()]
+    without_loops = program.rows.compute_fetches
+    (task,) = tasks
+    task()
+    compiled = [traced(x).numpy() for _ in range(3)]
+    assert program.rows.compute_fetches is not without_loops
+    assert program.next_fuse == 0
+    assert {*waiting, *compiled} == {polynomial(x).numpy()}
