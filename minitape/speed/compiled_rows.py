@@ -482,8 +482,8 @@ class CompiledRows:
         compilation = self._compilation
         if compilation is None or compilation.is_running:
             return run_count + 1
-        if compilation.writer is not None:
-            self.compute_fetches, self.may_warn = compilation.compute_fetches, compilation.writer.may_warn
+        if compilation.program is not None:
+            self.compute_fetches, self.may_warn = compilation.program
         self._compilation = None
         return 0
 
@@ -508,8 +508,7 @@ class _Compilation:
     """The compilation of a program's loops, in a thread of its own.
 
     Attributes:
-        writer: The writer of the program; None while it is compiled, and if that failed.
-        compute_fetches: The compiled program; None while `writer` is.
+        program: The compiled program, and whether it may warn; None until it is compiled, and if that failed.
         is_running: Whether the thread has not finished.
     """
 
@@ -520,8 +519,7 @@ class _Compilation:
             build_writer: Builds the writer of the program.
         """
         self._build_writer = build_writer
-        self.writer: ProgramWriter | None = None
-        self.compute_fetches: Callable | None = None
+        self.program: tuple[Function, bool] | None = None
         self.is_running = True
         if not COMPILES_IN_BACKGROUND:
             self._compile_program()
@@ -531,8 +529,7 @@ class _Compilation:
     def _compile_program(self) -> None:
         try:
             writer = self._build_writer()
-            self.compute_fetches = writer.write_program()
-            self.writer = writer
+            self.program = writer.write_program(), writer.may_warn
         except RuntimeError:  # Another thread has added rows to the table meanwhile. The program stays as it is.
             pass
         finally:
