@@ -20,6 +20,8 @@ Rows of a ``tf.function``:
 * ``fusion`` and ``loop_detection`` compile frequently computed rows into loops with numba.
 * ``blockwise`` computes several operations on large arrays together, with NumPy and compiled loops.
 
+Training: ``variable_updates`` updates all variables of an optimizer's step together.
+
 Compiling: ``compilation``, ``machine_code`` and ``code_cache`` compile each function once, and store its machine code.
 """
 
@@ -39,7 +41,13 @@ if TYPE_CHECKING:
     from ..engine.types import Function
 
 # For each plain function or class, the module that contains a function of the same name, which builds the fast form.
-_FAST_MODULES = {"Record": "packed_rows", "apply": "operation", "run_sweep": "fast_sweeps", "Rows": "compiled_rows"}
+_FAST_MODULES = {
+    "Record": "packed_rows",
+    "apply": "operation",
+    "run_sweep": "fast_sweeps",
+    "Rows": "compiled_rows",
+    "update_variables": "variable_updates",
+}
 
 
 class FormPair(NamedTuple):
@@ -108,7 +116,7 @@ class Speed(Accelerator):
         self.pairs[name] = FormPair(plain, fast_form)
         return fast_form
 
-    replace_record = replace_apply = replace_run_sweep = replace_rows = _build_fast_form
+    replace_record = replace_apply = replace_run_sweep = replace_rows = replace_update_variables = _build_fast_form
 
     def register_function(
         self,

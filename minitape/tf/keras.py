@@ -26,6 +26,7 @@ from ..engine.hooks import hooks
 from ..engine.record.interrupt_safe import TemporaryAttributes
 from ..engine.record.provenance import note_creation_stack
 from ..engine.record.thread_state import state
+from ..engine.table.accelerator import fast
 from ..engine.tensor.conversion import convert_to_tensor
 from ..engine.tensor.tensor import Tensor
 from ..engine.tensor.variable import ResourceVariable
@@ -651,7 +652,10 @@ class Optimizer:
         name: The optimizer's name.
         learning_rate: The factor by which gradients are multiplied.
         iterations: The number of steps so far, an int64 weight.
+        slot_count: The number of variables that hold the optimizer's state for each trained variable.
     """
+
+    slot_count = 0
 
     def __init__(self, learning_rate: float, name: str | None = None) -> None:
         """Store the arguments and create the step counter."""
@@ -687,31 +691,52 @@ class Optimizer:
             )
         self.iterations.value.assign_add(1)
         self._rate_by_dtype: dict = {}  # The rates change in each step.
-        for gradient, variable in pairs:
-            if gradient is not None:
-                resource = unwrap_keras_variable(variable)
-                resource.assign_sub(self._compute_decrement(convert_to_tensor(gradient), resource))
+        resources = [(convert_to_tensor(g), unwrap_keras_variable(v)) for g, v in pairs if g is not None]
+        update_variables(self, resources)
         return self.iterations
 
-    def _find_or_create_slots(self, variable: ResourceVariable, count: int) -> list[ResourceVariable]:
+    def find_or_create_slots(self, variable: ResourceVariable) -> list[ResourceVariable]:
         """Return the variables that hold an optimizer's state for a trained variable, such as running means.
 
         Args:
             variable: The trained variable.
-            count: The number of state variables, which start at zero.
 
         Returns:
-            A list of ``count`` variables with the same shape and dtype.
+            A list of `slot_count` variables with the same shape and dtype, which start at zero.
         """
         if id(variable) not in self._slots:
             with init_scope():
-                slots = [ResourceVariable(zeros(variable.shape, variable.dtype), trainable=False) for _ in range(count)]
+                slots = [
+                    ResourceVariable(zeros(variable.shape, variable.dtype), trainable=False)
+                    for _ in range(self.slot_count)
+                ]
             self._slots[id(variable)] = variable, slots
         return self._slots[id(variable)][1]
 
-    def _compute_decrement(self, gradient: Tensor, variable: ResourceVariable) -> Tensor:
-        """Return the amount to subtract from the variable."""
+    def compute_step(self, gradient: Object, slots: Sequence) -> tuple[Object, Sequence]:
+        """Return the amount to subtract from a variable, and the new values of its slots.
+
+        Args:
+            gradient: The gradient, a tensor or an array. The results are of the same kind.
+            slots: The values that the last step returned, `slot_count` of them, which start at zero.
+        """
         raise NotImplementedError
+
+
+@fast.replace_update_variables
+def update_variables(optimizer: Optimizer, gradients_and_variables: Sequence[tuple[Tensor, ResourceVariable]]) -> None:
+    """Update variables one after another. ``speed/`` updates small variables together.
+
+    Args:
+        optimizer: The optimizer.
+        gradients_and_variables: Pairs of a gradient and a variable.
+    """
+    for gradient, variable in gradients_and_variables:
+        slots = optimizer.find_or_create_slots(variable)
+        decrement, new_slots = optimizer.compute_step(gradient, [slot.value() for slot in slots])
+        for slot, value in zip(slots, new_slots, strict=True):
+            slot.assign(value)
+        variable.assign_sub(decrement)
 
 
 class SGD(Optimizer):
@@ -746,15 +771,20 @@ class SGD(Optimizer):
             raise ValueError(f"momentum must be a number from 0 to 1, got {momentum!r}")
         super().__init__(learning_rate, name)
         self.momentum, self.nesterov = momentum, nesterov
+        self.slot_count = 1 if momentum else 0
 
-    def _compute_decrement(self, gradient: Tensor, variable: ResourceVariable) -> Tensor:
-        """Return the amount to subtract from the variable."""
-        step: Tensor = gradient * self.learning_rate
+    def compute_step(self, gradient: Object, slots: Sequence) -> tuple[Object, Sequence]:
+        """Return the amount to subtract from a variable, and its new velocity if there is momentum.
+
+        Args:
+            gradient: The gradient, a tensor or an array.
+            slots: The velocity, or nothing without momentum.
+        """
+        step = gradient * self.learning_rate
         if not self.momentum:
-            return step
-        (velocity,) = self._find_or_create_slots(variable, 1)
-        velocity.assign(velocity * self.momentum + step)
-        return velocity * self.momentum + step if self.nesterov else velocity.value()
+            return step, ()
+        velocity = slots[0] * self.momentum + step
+        return (velocity * self.momentum + step if self.nesterov else velocity), (velocity,)
 
 
 class Adam(Optimizer):
@@ -783,6 +813,8 @@ class Adam(Optimizer):
     np.float32(0.9)
     """
 
+    slot_count = 2
+
     def __init__(
         self,
         learning_rate: float = 0.001,
@@ -796,13 +828,25 @@ class Adam(Optimizer):
         super().__init__(learning_rate, name)
         self.beta_1, self.beta_2, self.epsilon = beta_1, beta_2, epsilon
 
-    def _compute_decrement(self, gradient: Tensor, variable: ResourceVariable) -> Tensor:
-        """Return the amount to subtract from the variable."""
-        (mean, squares), dtype = self._find_or_create_slots(variable, 2), variable.dtype
-        if dtype not in self._rate_by_dtype:  # All variables with the same dtype share a step's learning rate.
+    def compute_step(self, gradient: Object, slots: Sequence) -> tuple[Object, Sequence]:
+        """Return the amount to subtract from a variable, and the new running means.
+
+        Args:
+            gradient: The gradient, a tensor or an array.
+            slots: The running means of the gradient and of the squared gradient.
+        """
+        is_array = isinstance(gradient, np.ndarray)
+        root = np.sqrt if is_array else sqrt
+        rate = self._find_or_compute_rate(dtypes.as_dtype(gradient.dtype))
+        mean, squares = slots
+        mean = mean + (gradient - mean) * (1 - self.beta_1)
+        squares = squares + ((gradient * gradient if is_array else square(gradient)) - squares) * (1 - self.beta_2)
+        return mean * (rate.numpy() if is_array else rate) / (root(squares) + self.epsilon), (mean, squares)
+
+    def _find_or_compute_rate(self, dtype: dtypes.DType) -> Tensor:
+        """Return a step's learning rate, which all variables with the same dtype share."""
+        if dtype not in self._rate_by_dtype:
             steps = cast(self.iterations, dtype)
             correction_1, correction_2 = (1.0 - pow(cast(beta, dtype), steps) for beta in (self.beta_1, self.beta_2))
             self._rate_by_dtype[dtype] = self.learning_rate * sqrt(correction_2) / correction_1
-        mean.assign_add((gradient - mean) * (1 - self.beta_1))
-        squares.assign_add((square(gradient) - squares) * (1 - self.beta_2))
-        return mean * self._rate_by_dtype[dtype] / (sqrt(squares) + self.epsilon)
+        return self._rate_by_dtype[dtype]

@@ -63,6 +63,16 @@ class Accelerator:
         """
         return plain
 
+    def replace_update_variables(self, plain: Decorated) -> Decorated:
+        """Return the function by which optimizers update variables.
+
+        The default is :func:`minitape.tf.keras.update_variables`.
+
+        Args:
+            plain: The plain function.
+        """
+        return plain
+
     def register_function(
         self,
         plain: Function,
