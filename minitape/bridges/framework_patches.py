@@ -10,6 +10,7 @@ from types import ClassMethodDescriptorType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..engine.record.interrupt_safe import InterruptSafeExit
+from .kept_values import trim_process_memory
 
 if TYPE_CHECKING:
     from ..engine.types import ExitProperty
@@ -157,6 +158,7 @@ class RecordingBlock:
     def _exit_block(self, *_: object) -> None:
         self._watcher.stop_watching()
         self._recording.close()
+        trim_process_memory()
         self._entered, self._exit_ref = False, None
 
     __exit__: ExitProperty = InterruptSafeExit(_exit_block, lambda block: block._entered)

@@ -133,16 +133,28 @@ class MemoryBudget:
             for old_value, freed_bytes in self._values_and_sizes[:half_count]:
                 old_value.release_array()
                 self._byte_count -= freed_bytes
+                _released_bytes[0] += freed_bytes
             self._values_and_sizes = self._values_and_sizes[half_count:]
-            trim_process_memory()
+            if _released_bytes[0] >= MAX_UNTRIMMED_BYTES:
+                trim_process_memory()
+
+
+# In a block this long, memory is returned before the end. A thousand steps in one block would otherwise take gigabytes.
+MAX_UNTRIMMED_BYTES = 512 * 2**20
+_released_bytes = [0]  # The bytes that recordings have released since memory was last returned.
 
 
 def trim_process_memory() -> None:
-    """Return freed memory to the operating system if the C library has ``malloc_trim``.
+    """Return the memory of released arrays to the operating system, if the C library has ``malloc_trim``.
+
+    A recording calls this function once, when it ends, because each call takes as long as many operations.
 
     Otherwise, glibc keeps freed memory if a small object that was allocated later is still alive. A process would then
     grow by hundreds of megabytes although its recording keeps only 20 MB.
     """
+    if not _released_bytes[0]:
+        return
+    _released_bytes[0] = 0
     malloc_trim = getattr(ctypes.pythonapi, "malloc_trim", None)
     if malloc_trim is not None:
         malloc_trim(0)

@@ -33,7 +33,7 @@ SECONDS_TO_LOAD_NUMBA, SECONDS_TO_COMPILE = 0.4, 0.35
 SECONDS_PER_CALL, SECONDS_PER_ELEMENT = 1e-6, 1e-9  # These are the costs of a call without loops.
 
 PIECE_SIZE = 4096  # The number of elements in a piece. Arrays with at least one piece are dropped after their last use.
-MIN_SCALAR_CALLS = 48  # A compiled loop pays for at least this many scalar calls.
+MIN_SCALAR_CALLS = 48  # A compiled loop pays off for at least this many scalar calls.
 MAX_LOOP_CALLS = 16  # A loop over a block has at most this many calls. More would not fit in the cache.
 
 _ALIASES = {"identity", "stop_gradient"}
