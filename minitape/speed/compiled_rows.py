@@ -505,7 +505,7 @@ def estimate_run_seconds(sizes: Sequence[int]) -> float:
 
 
 class _Compilation:
-    """The compilation of a program's loops, in a thread of its own.
+    """The compilation of a program's loops in a separate thread.
 
     Attributes:
         program: The compiled program, and whether it may warn; None until it is compiled, and if that failed.

@@ -1,4 +1,4 @@
-"""Explain finds the program's name for an object in one search, however many objects it is asked about."""
+"""Explain finds the program's name for an object in one search, however many objects are looked up."""
 
 from __future__ import annotations
 

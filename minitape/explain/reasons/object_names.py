@@ -237,7 +237,7 @@ def get_shared_access_paths(owner: object, build: Callable[[], list[AccessPaths]
 
 
 def find_first_access_path(all_access_paths: Iterable[AccessPaths], wanted_object: Any) -> str:
-    """Return the first expression for an object in several access paths; "" if there is none.
+    """Return the first expression for an object in several access paths, or "" if no path contains it.
 
     Args:
         all_access_paths: The access paths, the preferred ones first.
