@@ -14,6 +14,7 @@ import re
 import shutil
 import sys
 import time
+import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -30,10 +31,12 @@ from minitape.cli.lesson_files import find_lesson_folders_by_language  # noqa: E
 from minitape.cli.lesson_pages import FILE_REFERENCE, build_lesson_pages, build_page_translator  # noqa: E402
 from minitape.cli.lite import write_lite_site  # noqa: E402
 from minitape.cli.playground_page import get_playground_file_name  # noqa: E402
+from minitape.cli.run_places import RunPlaces  # noqa: E402
 from minitape.cli.site import (  # noqa: E402
     LITE_FOLDER,
     Edition,
     build_html_pages,
+    find_python_url,
     format_index_page,
     format_lab_command,
     format_lesson_list,
@@ -42,6 +45,7 @@ from minitape.cli.site import (  # noqa: E402
 )
 from minitape.common.translation import ENGLISH, use_language  # noqa: E402
 
+SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["minitape"]
 PAGES = """
     README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md deploy/TEACHERS.md deploy/jupyterhub/TEACHERS.md
     docs/tapeview.md docs/tapeview_reading.md docs/tapeview_explore.md docs/tapeview_large.md docs/tapeview_saving.md
@@ -83,6 +87,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--lite", action="store_true", help="also the lessons and the playground in the browser")
     parser.add_argument("--pyodide", type=Path, metavar="FOLDER", help="a Pyodide distribution for them")
+    parser.add_argument("--hub", default=SETTINGS["hub"], metavar="ADDRESS", help="a JupyterHub with the lessons")
+    parser.add_argument(
+        "--repository", default=SETTINGS["repository"], metavar="ADDRESS", help="where Colab finds the lessons"
+    )
     options = parser.parse_args()
     start_time = time.monotonic()
     html_folder = BUILD / "html"
@@ -94,7 +102,7 @@ def main() -> int:
     editions = []
     for code in codes:
         with use_language(code):
-            editions.append(build_edition(code, options.lite))
+            editions.append(build_edition(code, options))
     is_built = build_html_pages(editions, BUILD, html_folder, copy_files_beside_pages)
     problems = (
         page_links.list_link_problems(html_folder, LITE_FOLDER)
@@ -110,10 +118,15 @@ def main() -> int:
     return 1 if problems else 0
 
 
-def build_edition(language_code: str, has_lite: bool) -> Edition:
-    """Build all pages that there are in a language: README.md is called README.zh.md in Chinese, and so are the others.
+def build_edition(language_code: str, options: argparse.Namespace) -> Edition:
+    """Build all pages that exist in a language. In Chinese, for example, README.md is called README.zh.md.
 
-    With `has_lite` they lead to the lessons that run in the browser.
+    Args:
+        language_code: The language.
+        options: The options of the command line: whether the lessons run in the browser, and where else they run.
+
+    Returns:
+        The pages.
     """
     folder = ROOT / "notebooks" / language_code
     edition = Edition(folder, {}, "" if language_code == ENGLISH else f"{language_code}/")
@@ -128,14 +141,19 @@ def build_edition(language_code: str, has_lite: bool) -> Edition:
     texts |= build_lesson_pages(
         folder,
         get_extra_folder(BUILD, edition),
-        format_lab_command(folder, is_own=False),
-        f"../../{relative_root}{LITE_FOLDER}" * has_lite,
+        RunPlaces(
+            lab_command=format_lab_command(folder, is_own=False),
+            python_url=find_python_url(edition) if options.lite else "",
+            is_in_lite=options.lite,
+            hub_url=options.hub,
+            repository_url=options.repository,
+        ),
     )
     lesson_names = sorted(page.removesuffix(".md") for page in texts if page.startswith("notebooks/"))
     lessons_title = build_page_translator(folder)("The lessons")
     readme = texts.pop("README.md", format_index_page(folder, is_own=False))
     playground_url = (
-        f"{relative_root}{LITE_FOLDER}/playground/{get_playground_file_name(language_code)}" if has_lite else ""
+        f"{relative_root}{LITE_FOLDER}/playground/{get_playground_file_name(language_code)}" if options.lite else ""
     )
     sections = build_front_page(readme, playground_url, get_extra_folder(BUILD, edition)).split("\n## ")
     sections.insert(3, f"{lessons_title}\n\n{format_lesson_list(folder)}\n")

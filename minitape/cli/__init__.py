@@ -7,6 +7,8 @@ it runs, which keeps `minitape --help` fast.
     copy the lessons for a learner and open them in JupyterLab
 ``site``, ``site_folder``, ``lesson_pages``, ``chinese_search``
     write the lessons as a site with interactive pictures and a search that supports Chinese
+``run_places``
+    link the lessons' pages to the places where they can be run
 ``lite``, ``browser_python``, ``playground_page``
     write a JupyterLite site that runs the lessons in the browser, including Python and the playground
 ``server``, ``contents_manager``
@@ -32,6 +34,7 @@ import os
 import shlex
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -379,15 +382,26 @@ def export_command(lessons: tuple[str, ...], language: str | None, nbgrader: boo
     help="The course's own lessons in this language, such as zh. Named twice: in both, beside each other.",
 )
 @click.option("--lite", is_flag=True, help="JupyterLite instead, which runs the lessons in the reader's browser.")
-@click.option("--offline", is_flag=True, help="With --lite: Python lies in OUT, and nothing is fetched from elsewhere.")
+@click.option(
+    "--offline", is_flag=True, help="With --lite or --run: Python lies in OUT, and nothing is fetched from elsewhere."
+)
 @click.option(
     "--pyodide",
     metavar="FOLDER",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
-    help="With --lite: take Python for the browser (Pyodide) from this folder, instead of its CDN.",
+    help="With --lite or --run: take Python for the browser (Pyodide) from this folder, instead of its CDN.",
 )
+@click.option("--run", "has_python", is_flag=True, help="Add a Run button to each cell, and Python for the browser.")
+@click.option("--hub", metavar="ADDRESS", default="", help="Link each lesson to itself on this JupyterHub.")
 def site_command(
-    out: Path, folder: Path | None, languages: tuple[str, ...], lite: bool, offline: bool, pyodide: Path | None
+    out: Path,
+    folder: Path | None,
+    languages: tuple[str, ...],
+    lite: bool,
+    offline: bool,
+    pyodide: Path | None,
+    has_python: bool,
+    hub: str,
 ) -> None:
     """Write lessons as web pages with interactive pictures.
 
@@ -395,14 +409,12 @@ def site_command(
     kernel and no network, and load nothing from other machines. They contain no answers: the answer cell and the folded
     solutions are left out. Sphinx builds the pages: pip install "minitape[docs]". An older site in OUT is replaced.
 
-    With --lite, OUT contains JupyterLite for a web server: pip install "minitape[lite]". The reader's browser loads
-    Python (Pyodide) from cdn.jsdelivr.net or, with --offline, from the site itself.
+    With --run, the cells of the pages can be changed and run in the browser. With --lite, OUT contains JupyterLite
+    instead of pages. Both need a web server, and pip install "minitape[lite]". The reader's browser loads Python
+    (Pyodide) from cdn.jsdelivr.net or, with --offline, from the site itself.
     """
-    if not lite and (offline or pyodide):
-        raise create_usage_error("--offline and --pyodide go with --lite: other pages need no Python")
+    _check_site_options(folder, lite, has_python, hub, has_python_source=offline or pyodide is not None)
     if lite:
-        if folder is not None:
-            raise create_usage_error("--lite hands out the course's own lessons, so it takes no FOLDER")
         from .lite import write_lite_site
 
         with convert_write_errors(out):
@@ -414,9 +426,27 @@ def site_command(
         return
     from .site import write_lesson_site
 
+    write_python_site = None
+    if has_python:
+        from .lite import require_lite_packages, write_lite_site
+
+        require_lite_packages()
+        write_python_site = partial(write_lite_site, language_codes=languages, offline=offline, pyodide_folder=pyodide)
     with convert_write_errors(out):
-        count = write_lesson_site(out, folder, languages)
+        count = write_lesson_site(out, folder, languages, hub, write_python_site)
     click.echo(say("wrote {path}: {count} pages", path=out / "index.html", count=count))
+
+
+def _check_site_options(folder: Path | None, lite: bool, has_python: bool, hub: str, has_python_source: bool) -> None:
+    """Raise click.UsageError if the options of `minitape site` contradict each other."""
+    if has_python_source and not lite and not has_python:
+        raise create_usage_error("--offline and --pyodide go with --lite or --run: other pages need no Python")
+    if hub and not hub.startswith(("http://", "https://")):
+        raise create_usage_error("{hub} is not the address of a JupyterHub, such as https://hub.example.org", hub=hub)
+    if lite and folder is not None:
+        raise create_usage_error("--lite hands out the course's own lessons, so it takes no FOLDER")
+    if lite and (has_python or hub):
+        raise create_usage_error("--run and --hub are for pages, and --lite writes JupyterLite instead of them")
 
 
 @main.command("warmup")

@@ -77,8 +77,8 @@ def write_browser_python(
     base_url = "" if pyodide_folder else CDN_URL.format(version=pyodide_version)
     lock: Lock = json.loads(_read_pyodide_file(pyodide_folder, base_url, LOCK_FILE))
     packages = lock["packages"]
-    if missing_packages := [name for name in ("numpy", *KERNEL_PACKAGES) if name not in packages]:
-        raise click.ClickException(f"this Pyodide lacks {', '.join(missing_packages)}")
+    if pyodide_folder is not None:
+        check_pyodide_folder(pyodide_folder, packages)
     local_wheels = [
         write_minitape_wheel(target_folder),
         *_download_front_end_wheels(target_folder),
@@ -109,6 +109,41 @@ def write_browser_python(
             write_file(target_folder / name, _read_pyodide_file(pyodide_folder, base_url, name))
     write_file(target_folder / LOCK_FILE, json.dumps(lock, separators=(",", ":")))
     return loaded_packages
+
+
+def check_pyodide_folder(pyodide_folder: Path, packages: Lock) -> None:
+    """Check that a folder contains everything that the lessons need.
+
+    Args:
+        pyodide_folder: The folder with a Pyodide distribution.
+        packages: The packages of its lock file, by name.
+
+    Raises:
+        click.ClickException: If packages or files are missing. The message names all of them.
+    """
+    missing: list[str] = []
+    needed_files = list(CORE_FILES)
+    if (pyodide_folder / CORE_FILES[0]).is_file():
+        needed_files.append(_find_loader_file_name(pyodide_folder, ""))
+    pending, known_names = ["numpy", *KERNEL_PACKAGES], set(UNUSED_PACKAGES)
+    while pending:
+        name = _normalize_package_name(pending.pop(0))
+        if name in known_names:
+            continue
+        known_names.add(name)
+        if name in packages:
+            needed_files.append(packages[name]["file_name"])
+            pending += packages[name]["depends"]
+        else:
+            missing.append(f"{name} ({LOCK_FILE})")
+    missing += [name for name in needed_files if not (pyodide_folder / name).is_file()]
+    if missing:
+        raise create_failure(
+            "no lesson would run with the Pyodide in {folder}, because it lacks {names}. Unpack Pyodide's full "
+            "distribution, which has all packages, and name its folder: --pyodide FOLDER",
+            folder=pyodide_folder,
+            names=", ".join(missing),
+        )
 
 
 def list_core_file_urls(loader_url: str) -> list[str]:

@@ -26,6 +26,7 @@ from ..common.read_data import MAX_NOTEBOOK_SIZE, read_json
 from ..common.translation import CLI, detect_language, say
 from .lesson_files import get_exercise_prefix, list_notebook_files
 from .notebook_rules import has_answers, is_code_folded, is_exercise
+from .run_places import RunPlaces, format_run_settings, iter_run_links
 
 if TYPE_CHECKING:
     from .notebook_rules import Cell
@@ -124,16 +125,13 @@ def choose_page_folder(lessons_folder: Path) -> str:
     return f"notebooks/{code}" if lessons_folder.name == code else "lessons"
 
 
-def build_lesson_pages(
-    lessons_folder: Path, extra_folder: Path, lab_command: str = "minitape lab", lite_url: str = ""
-) -> dict[str, str]:
+def build_lesson_pages(lessons_folder: Path, extra_folder: Path, places: RunPlaces) -> dict[str, str]:
     """Build the pages of all lessons in a folder.
 
     Args:
         lessons_folder: The notebooks.
         extra_folder: The folder to which the lessons' views and files are written.
-        lab_command: The command that runs the lessons. Each page shows it.
-        lite_url: The URL of a site that runs the lessons, or "". Each page links to the site.
+        places: Where readers can run the lessons.
 
     Returns:
         A dict that maps the path of each page to its text.
@@ -151,7 +149,7 @@ def build_lesson_pages(
     for lesson, views in zip(lessons, lesson_views, strict=True):
         cells = cells_by_lesson[lesson.name]
         texts[f"{page_folder}/{lesson.stem}.md"] = link_cells_to_headings(
-            build_lesson_page(lesson, cells, views, lab_command, lite_url), anchors_by_lesson
+            build_lesson_page(lesson, cells, views, places), anchors_by_lesson
         )
         for cell in cells:
             if cell["cell_type"] == "markdown":
@@ -198,17 +196,14 @@ def run_lesson_for_views(lesson: Path, views_folder: Path) -> Views:
     return views
 
 
-def build_lesson_page(
-    lesson: Path, cells: list[Cell], views: Views, lab_command: str = "minitape lab", lite_url: str = ""
-) -> str:
+def build_lesson_page(lesson: Path, cells: list[Cell], views: Views, places: RunPlaces) -> str:
     """Build the page for one lesson.
 
     Args:
         lesson: The notebook.
         cells: The cells of the notebook.
         views: The views of the lesson (see `run_lesson_for_views`).
-        lab_command: The command that runs the lesson.
-        lite_url: The URL of a site that runs the lesson, or "".
+        places: Where readers can run the lesson.
 
     Returns:
         The page as MyST Markdown.
@@ -239,17 +234,16 @@ def build_lesson_page(
         if cell_number == 0 and get_exercise_prefix(lesson):
             note = say(
                 "This page shows the lesson as it is saved{without}. Click into a picture of a tape and step with the "
-                "arrow keys. To run the lesson, and to have the exercises checked, type `{command}`: it is `{name}` "
-                "there.",
+                "arrow keys. To run the lesson in JupyterLab, with checked exercises, type `{command}` and open "
+                "`{name}`.",
                 name=lesson.name,
-                command=lab_command,
+                command=places.lab_command,
                 without=without_note,
             )
-            if lite_url:
-                address = f"{lite_url}/lab/index.html?path={detect_language(lesson.parent)}/{lesson.name}"
-                link_text = say("Run this lesson in your browser, with nothing installed")
-                note += f'\n\n<a class="run" href="{escape(address)}">{escape(link_text)}</a>'
+            note += "".join(f"\n\n{paragraph}" for paragraph in iter_run_links(lesson, places, say))
             page_blocks.append(f"```{{note}}\n{note}\n```\n")
+            if places.python_url:
+                page_blocks.append(format_run_settings(lesson, places.python_url, say))
     return "\n\n".join(page_blocks) + "\n"
 
 

@@ -55,7 +55,7 @@ def write_lite_site(
         click.ClickException: If `target_folder` contains other files, JupyterLite cannot be built, or Pyodide is
             unavailable.
     """
-    require_packages(*REQUIRED_PACKAGES)
+    require_lite_packages()
     from jupyterlite_pyodide_kernel.constants import PYODIDE_CDN_URL, PYODIDE_VERSION
 
     folders = [find_lessons_folder(code) for code in dict.fromkeys(language_codes) or [None]]
@@ -86,6 +86,11 @@ def write_lite_site(
             new_folder / "playground", f"../{PYTHON_FOLDER}", loader_url, map(detect_language, folders)
         )
     return sum(len(list_notebook_files(folder)) for folder in folders)
+
+
+def require_lite_packages() -> None:
+    """Raise ModuleNotFoundError if a package that `write_lite_site` needs is not installed."""
+    require_packages(*REQUIRED_PACKAGES)
 
 
 def _find_kernel_extension_folder() -> Path:

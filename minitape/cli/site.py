@@ -17,9 +17,10 @@ import click
 from ..common.atomic_write import write_file
 from ..common.read_data import MAX_NOTEBOOK_SIZE, read_json
 from ..common.translation import ENGLISH, detect_language
-from .lesson_files import find_lessons_folder, get_exercise_prefix, list_notebook_files
+from .lesson_files import LEARNER_FOLDER, find_lessons_folder, get_exercise_prefix, list_notebook_files
 from .lesson_pages import build_lesson_pages, build_page_translator, choose_page_folder, link_lessons_to_pages
 from .optional_packages import require_packages
+from .run_places import RunPlaces
 from .site_folder import replace_site_folder
 
 REQUIRED_PACKAGES = ("sphinx", "myst_parser", "furo", "IPython", "anywidget")
@@ -195,7 +196,11 @@ def _format_edition_link(
 
 
 def write_lesson_site(
-    target_folder: Path, own_lessons_folder: Path | None = None, language_codes: Sequence[str] = ()
+    target_folder: Path,
+    own_lessons_folder: Path | None = None,
+    language_codes: Sequence[str] = (),
+    hub_url: str = "",
+    write_python_site: Callable[[Path], object] | None = None,
 ) -> int:
     """Write a site for the given lessons.
 
@@ -203,6 +208,9 @@ def write_lesson_site(
         target_folder: The folder of the site. An older site in it is replaced.
         own_lessons_folder: The folder of the user's own lessons, or None for the course's lessons.
         language_codes: The languages of the course's lessons. An empty list means English.
+        hub_url: The address of a JupyterHub, to which each lesson links, or "".
+        write_python_site: A function that writes a site of `minitape site --lite` to a folder, or None. The Python of
+            that site runs the cells of the lessons' pages.
 
     Returns:
         The number of pages on the site.
@@ -214,13 +222,7 @@ def write_lesson_site(
         ModuleNotFoundError: If a package needed to write sites is not installed.
     """
     require_packages(*REQUIRED_PACKAGES)
-    if own_lessons_folder and not language_codes:
-        folders = [own_lessons_folder]
-    else:
-        codes = dict.fromkeys(language_codes) or [None]
-        folders = [find_lessons_folder(code, own_lessons_folder) for code in codes]
-    if own_lessons_folder and not list_notebook_files(own_lessons_folder):
-        raise click.ClickException(f"there are no notebooks in {own_lessons_folder}")
+    folders = _find_site_folders(own_lessons_folder, language_codes)
     with (
         replace_site_folder(target_folder) as new_folder,
         tempfile.TemporaryDirectory(prefix="minitape-site-") as scratch,
@@ -230,14 +232,17 @@ def write_lesson_site(
             for number, lessons in enumerate(folders)
         ]
         is_own = bool(own_lessons_folder)
+        if write_python_site:  # Pyodide may be unavailable, so this comes before the pages, which take longer.
+            write_python_site(new_folder / LITE_FOLDER)
         for edition in editions:
-            say = build_page_translator(edition.lessons_folder)
-            lab_command = format_lab_command(edition.lessons_folder, is_own)
-            extra_folder = get_extra_folder(Path(scratch), edition)
-            edition.texts.update(build_lesson_pages(edition.lessons_folder, extra_folder, lab_command))
-            names = sorted(page.removesuffix(".md") for page in edition.texts)
-            index_page = format_index_page(edition.lessons_folder, is_own)
-            edition.texts["index.md"] = index_page + format_toctree(say("The lessons"), *names)
+            places = RunPlaces(
+                lab_command=format_lab_command(edition.lessons_folder, is_own),
+                python_url=find_python_url(edition) if write_python_site else "",
+                is_in_lite=not is_own,
+                hub_url=hub_url,
+                hub_folder=edition.lessons_folder.resolve().name if is_own else LEARNER_FOLDER,
+            )
+            _write_edition_texts(edition, get_extra_folder(Path(scratch), edition), is_own, places)
         own_settings = []
         if own_lessons_folder:  # A user's own site shows neither minitape's name nor its authors.
             site_title = build_page_translator(own_lessons_folder)("Lessons")
@@ -245,6 +250,32 @@ def write_lesson_site(
         if not build_html_pages(editions, Path(scratch), new_folder, sphinx_settings=own_settings):
             raise click.ClickException("Sphinx ended with an error, see above")
     return sum(len(edition.texts) for edition in editions)
+
+
+def _find_site_folders(own_lessons_folder: Path | None, language_codes: Sequence[str]) -> list[Path]:
+    """Return the folders of the lessons for a site, or raise a click exception if there are none."""
+    if own_lessons_folder and not language_codes:
+        folders = [own_lessons_folder]
+    else:
+        codes = dict.fromkeys(language_codes) or [None]
+        folders = [find_lessons_folder(code, own_lessons_folder) for code in codes]
+    if own_lessons_folder and not list_notebook_files(own_lessons_folder):
+        raise click.ClickException(f"there are no notebooks in {own_lessons_folder}")
+    return folders
+
+
+def _write_edition_texts(edition: Edition, extra_folder: Path, is_own: bool, places: RunPlaces) -> None:
+    """Add the pages of all lessons and the start page to an edition."""
+    edition.texts.update(build_lesson_pages(edition.lessons_folder, extra_folder, places))
+    names = sorted(page.removesuffix(".md") for page in edition.texts)
+    title = build_page_translator(edition.lessons_folder)("The lessons")
+    edition.texts["index.md"] = format_index_page(edition.lessons_folder, is_own) + format_toctree(title, *names)
+
+
+def find_python_url(edition: Edition) -> str:
+    """Return the address of the site with Python, relative to the pages of an edition's lessons."""
+    depth = edition.root.count("/") + choose_page_folder(edition.lessons_folder).count("/") + 1
+    return "../" * depth + LITE_FOLDER
 
 
 def get_extra_folder(scratch_folder: Path, edition: Edition) -> Path:

@@ -153,3 +153,18 @@ def test_python_is_in_the_site_or_named_where_it_is(tmp_path, monkeypatch):
     (there / "numpy.whl").write_text("another file")
     with pytest.raises(ClickException, match="is not the file"):
         write_browser_python(tmp_path / "inside", there, "1.0", True, [])
+
+
+def test_a_folder_that_lacks_something_is_refused_and_everything_missing_is_named(tmp_path, monkeypatch):
+    monkeypatch.setattr("minitape.cli.browser_python._download_front_end_wheels", lambda out: [])
+    there = write_distribution(tmp_path)
+    lock = json.loads((there / LOCK_FILE).read_text())
+    lock["packages"]["numpy"]["depends"] = ["not-in-the-lock"]
+    (there / LOCK_FILE).write_text(json.dumps(lock))
+    for name in (CORE_FILES[1], LOADER_FILES[0], "traitlets.whl"):
+        (there / name).unlink()
+    with pytest.raises(ClickException) as refused:
+        write_browser_python(tmp_path / "inside", there, "1.0", True, [])
+    for name in ("not-in-the-lock", CORE_FILES[1], LOADER_FILES[0], "traitlets.whl"):
+        assert name in refused.value.message
+    assert "numpy.whl" not in refused.value.message and "unused" not in refused.value.message

@@ -12,7 +12,9 @@ from click.testing import CliRunner
 
 from minitape.cli import main
 from minitape.cli.lesson_files import find_lessons_folder
+from minitape.cli.lesson_pages import build_page_translator
 from minitape.cli.new_lesson import write_lesson_skeleton
+from minitape.cli.run_places import RunPlaces, iter_run_links
 from minitape.cli.save import run_and_save_notebook
 from minitape.cli.site import format_lesson_list
 
@@ -66,7 +68,8 @@ def site(lessons, tmp_path_factory):
         out = tmp_path_factory.mktemp("out") / "site"
         own = shutil.copytree(lessons, tmp_path_factory.mktemp("own") / "mine")
         # the second one takes the place of the first
-        for named, count in ([str(own)], 2), (["--language", "en", "--language", "zh"], 4):
+        hub = ["--hub", "https://hub.example.org"]
+        for named, count in ([str(own)], 2), ([*hub, "--language", "en", "--language", "zh"], 4):
             done = CliRunner().invoke(main, ["site", str(out), *named], catch_exceptions=False)
             assert done.exit_code == 0 and f"{count} pages" in done.output, done.output
             front = (out / "index.html").read_text(encoding="utf-8")
@@ -85,6 +88,8 @@ def test_each_page_says_its_language_and_links_to_its_twin(site):
     assert '<a href="../../../notebooks/en/01_a_topic.html" hreflang="en">English</a>' in chinese
     # a link in a text finds it, too
     assert '<a href="../../../notebooks/en/01_a_topic.html" hreflang="en">英文的一课</a>' in chinese
+    hub = "https://hub.example.org/hub/user-redirect/lab/tree/minitape-lessons/01_a_topic.ipynb"
+    assert f'<a class="run" href="{hub}">Open in JupyterHub</a>' in english and f'href="{hub}"' in chinese
     assert 'data-label="Exercise: replace the ..."' in english and 'data-label="练习：把 ... 换成你的答案"' in chinese
     assert '<a href="zh/index.html" hreflang="zh">中文</a>' in (site / "index.html").read_text(encoding="utf-8")
     index = re.sub("<[^>]*>", "", (site / "zh" / "index.html").read_text(encoding="utf-8"))
@@ -191,3 +196,30 @@ def test_a_prediction_is_made_on_the_page_and_the_theme_is_switched(site, page):
     page.evaluate("document.body.dataset.theme = 'dark'")  # what the switch does
     view.locator("html[data-theme=dark] .mt-view.mt-dark").wait_for()
     page.locator(".theme-toggle").locator("visible=true").first.wait_for()
+
+
+@pytest.mark.parametrize(
+    ("places", "addresses"),
+    [
+        (RunPlaces(), []),
+        (
+            RunPlaces(python_url="../run", is_in_lite=True),
+            ["../run/lab/index.html?path=zh/01_the_first_tape.ipynb"],
+        ),
+        (
+            RunPlaces(hub_url="https://hub.example.org/a/?b=\"><script>", hub_folder="my lessons"),
+            ["https://hub.example.org/a/?b=&quot;&gt;&lt;script&gt;/hub/user-redirect/lab/tree/my%20lessons/01_the_first_tape.ipynb"],
+        ),
+        (
+            RunPlaces(repository_url="https://github.com/someone/minitape.git"),
+            ["https://colab.research.google.com/github/someone/minitape/blob/main/notebooks/zh/01_the_first_tape.ipynb"],
+        ),
+        (RunPlaces(repository_url="https://codeberg.org/someone/minitape"), []),
+    ],
+    ids=["nowhere", "lite", "hub", "colab", "not on GitHub"],
+)  # fmt: skip
+def test_a_page_links_to_each_place_that_has_an_address(places, addresses):
+    lesson = find_lessons_folder("zh") / "01_the_first_tape.ipynb"
+    text = "\n\n".join(iter_run_links(lesson, places, build_page_translator(lesson.parent)))
+    assert re.findall(r'href="([^"]*)"', text) == addresses
+    assert bool(text) == (bool(addresses))

@@ -10,7 +10,7 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TypeAlias
 
 from IPython.core.interactiveshell import InteractiveShell
 
@@ -18,6 +18,9 @@ from minitape.common.read_data import MAX_NOTEBOOK_SIZE, read_json
 from minitape.course import Moving
 from minitape_widgets import TapeView
 
+View: TypeAlias = TapeView | Moving
+VIEW_KEY = "minitape_view"
+"""A key in the metadata of an output that stands for a captured view."""
 # The page reports its height to the lesson around it, and follows the lesson's light or dark theme. It must not fill
 # its frame, because the frame takes its height from the page.
 IN_LESSON = """<style>
@@ -35,7 +38,30 @@ new ResizeObserver(() => parent.postMessage({ tapeview: document.body.offsetHeig
 """
 
 
-def write_view_for_frame(view: TapeView | Moving, target_path: Path) -> None:
+def capture_shown_views(shell: InteractiveShell) -> list[View]:
+    """Collect the views that a shell's cells show. Of a view, the shell's output has only the text.
+
+    Args:
+        shell: The shell that runs the cells.
+
+    Returns:
+        A list to which each view is appended when a cell shows it.
+    """
+    shown_views: list[View] = []
+
+    def capture_view(
+        view: View, include: object = None, exclude: object = None
+    ) -> tuple[dict[str, str], dict[str, bool]]:
+        shown_views.append(view)
+        return {"text/plain": repr(view)}, {VIEW_KEY: True}
+
+    assert shell.display_formatter is not None
+    for view_class in (TapeView, Moving):
+        shell.display_formatter.mimebundle_formatter.for_type(view_class, capture_view)
+    return shown_views
+
+
+def write_view_for_frame(view: View, target_path: Path) -> None:
     """Write a view as a page that a lesson shows in a frame.
 
     Args:
@@ -63,15 +89,8 @@ def run_lesson_and_save_views(lesson_path: Path, target_folder: Path) -> dict[st
     Raises:
         SystemExit: If a cell fails that is not expected to raise an exception.
     """
-    shell, shown_views = InteractiveShell.instance(), []
-
-    def capture_view(view: Any, include: Any = None, exclude: Any = None) -> tuple[dict[str, str], dict[str, str]]:
-        shown_views.append(view)
-        return {"text/plain": repr(view)}, {}
-
-    assert shell.display_formatter is not None
-    for view_class in (TapeView, Moving):
-        shell.display_formatter.mimebundle_formatter.for_type(view_class, capture_view)
+    shell = InteractiveShell.instance()
+    shown_views = capture_shown_views(shell)
     files_by_cell: dict[str, list[tuple[str, str]]] = {}
     for cell in read_json(lesson_path, MAX_NOTEBOOK_SIZE)["cells"]:
         if cell["cell_type"] != "code":
