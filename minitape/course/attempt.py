@@ -148,9 +148,9 @@ class Attempt:
         return True
 
 
-def run_case(exercise: Exercise, function: Program, case: Case) -> CheckRun:
-    """Call a function on a case, and observe what tapes see of it."""
-    with observe_run() as observed, np.errstate(all="ignore"):
+def run_case(exercise: Exercise, function: Program, case: Case, max_tapes: int | None = None) -> CheckRun:
+    """Call a function on a case, and observe what tapes see of it, up to a number of asked tapes."""
+    with observe_run(max_tapes) as observed, np.errstate(all="ignore"):
         value, error = compute_viewed_result(exercise, function, case)
     return CheckRun(value, error, observed)
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ..engine.tensor.tensor import EagerTensor
     from .exercise import Answer, Case, Program
 
-MAX_ITERATIONS, MAX_ROWS, MAX_LINES = 10_000, 500, 200_000
+MAX_ITERATIONS, MAX_ROWS, MAX_LINES = 1000, 500, 200_000
 QUESTION_METHODS, ASSIGN_METHODS = ("gradient", "jacobian", "batch_jacobian"), ("assign", "assign_add", "assign_sub")
 
 
@@ -96,6 +96,7 @@ class ObservedRun:
         answers: The results of the questions.
         asked_tapes: The tapes that were asked.
         is_answering: Whether a tape is answering just now.
+        max_tapes: The number of asked tapes after which the run ends with an error; None for no limit.
     """
 
     calls: list[LoggedCall] = field(default_factory=list)
@@ -105,6 +106,7 @@ class ObservedRun:
     answers: list[Answer] = field(default_factory=list, repr=False)
     asked_tapes: list[GradientTape] = field(default_factory=list, repr=False)
     is_answering: bool = False
+    max_tapes: int | None = None
 
     @property
     def recorded_count(self) -> int:
@@ -149,9 +151,16 @@ def _is_tracked(tape: GradientTape, value: Answer) -> bool:
 
 
 @contextmanager
-def observe_run() -> Iterator[ObservedRun]:
-    """Note, while the block runs, how unknown functions are called and what tapes are asked."""
-    observed = ObservedRun()
+def observe_run(max_tapes: int | None = None) -> Iterator[ObservedRun]:
+    """Note, while the block runs, how unknown functions are called and what tapes are asked.
+
+    Args:
+        max_tapes: The number of asked tapes after which a further tape raises RuntimeError; None for no limit.
+
+    Yields:
+        The observations.
+    """
+    observed = ObservedRun(max_tapes=max_tapes)
     patches: list[tuple[Answer, str, Program]] = [(ForwardAccumulator, "jvp", _wrap_question_method)]
     patches += [(GradientTape, name, _wrap_question_method) for name in QUESTION_METHODS]
     patches += [(ResourceVariable, name, _wrap_assign_method) for name in ASSIGN_METHODS]
@@ -250,6 +259,8 @@ def _wrap_question_method(observed: ObservedRun, method: Answer) -> Answer:
         observed.questions.append(
             LoggedQuestion(order, is_answered, recording_tapes, is_reversed, explanations, sweep_count, operations)
         )
+        if observed.max_tapes is not None and len(observed.asked_tapes) > observed.max_tapes:
+            raise RuntimeError("enough tapes were asked")
         return answer
 
     note_question.__name__ = method.__name__  # as it is shown where it was handed in and not called

@@ -40,7 +40,6 @@ from .attempt import (
     run_case,
     suppress_output,
 )
-from .call_log import ObservedRun
 from .error_hints import find_error_hint, find_error_line, find_typo_hint
 from .exercise import Answer, Case, Exercise, Program, collect_exercises
 from .hints import (
@@ -54,7 +53,13 @@ from .hints import (
 from .line_difference import LineDifference, find_line_difference
 from .program_hints import describe_names_in_last_line
 from .progress import count_tries
-from .tape_playback import Playback, build_first_difference_playback, build_solution_function, find_solution_text
+from .tape_playback import (
+    MAX_TAPES,
+    Playback,
+    build_first_difference_playback,
+    build_solution_function,
+    find_solution_text,
+)
 from .trials import TrialOutcome, describe_non_class_answer, format_outcomes, is_empty_answer, run_trials_until_failure
 from .value_hints import find_number_meaning_hint
 
@@ -358,6 +363,7 @@ def _judge_wrong_function(attempt: Attempt, comparison: AnswerComparison) -> Ver
         _describe_error(run.error, answer) if run.error else say("gives {value}", value=format_answer(run.value))
     )
     playback = _build_playback_for_case(attempt.exercise, answer, case, run)
+    hint = hint or (playback.text if playback else "")
     call_text = f"{format_call(getattr(answer, '__name__', 'f'), case)} {result_text}"
     part_hint = ""
     if not playback and not hint and not run.error:
@@ -378,7 +384,7 @@ def _list_further_hints(attempt: Attempt, hint: str, playback: Playback | None) 
     """List what is said of a wrong function next, if the same hint did not help.
 
     That is where its tape leaves the solution's, and then the line that differs. A general hint is only among them if
-    its premise is in the function.
+    nothing is known of the function, and if the hint's premise is in it.
     """
     exercise = attempt.exercise
     general_hints = [
@@ -422,7 +428,8 @@ def _build_playback_for_case(exercise: Exercise, answer: Program, case: Case, ru
             if run.observed.asked_tapes
             else None
         )
-        observed_runs = run.observed, run_case(exercise, solution, case).observed if solution else ObservedRun()
+        solution_run = run_case(exercise, solution, case, MAX_TAPES) if solution else CheckRun()
+        observed_runs = run.observed, solution_run.observed
         asked_once = all(len(observed.questions) == len(observed.asked_tapes) for observed in observed_runs)
         return build_first_difference_playback(observed_runs[0].asked_tapes, observed_runs[1].asked_tapes, asked_once)
     return None

@@ -131,7 +131,7 @@ def build_first_difference_playback(
 
     Args:
         own_tapes: The tapes that the learner's program asked, in turn.
-        solution_tapes: The tapes that the solution asked.
+        solution_tapes: The tapes that the solution asked. Of a long run MAX_TAPES and one more are enough.
         is_each_asked_once: Whether each tape was asked once. Otherwise its adjoints are those of the last question and
             are not compared.
 
@@ -139,7 +139,7 @@ def build_first_difference_playback(
         The playback, or None if the tapes agree or one program asked more tapes: then it takes another way, which need
         not be wrong.
     """
-    if len(own_tapes) != len(solution_tapes):
+    if len(own_tapes[: MAX_TAPES + 1]) != len(solution_tapes[: MAX_TAPES + 1]):
         return None
     for number, tapes in enumerate(zip(own_tapes[:MAX_TAPES], solution_tapes[:MAX_TAPES], strict=True), 1):
         difference = find_first_difference(snapshot(tapes[0]), snapshot(tapes[1]), is_each_asked_once)

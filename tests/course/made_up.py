@@ -354,7 +354,7 @@ def build_tf_call_matcher(name: str) -> Callable[[ast.AST], bool]:
     return lambda node: isinstance(node, ast.Call) and ast.unparse(node.func) == f"tf.{name}" and len(node.args) == 1
 
 
-def list_other_right_forms(program: str, result: Any) -> list[str]:
+def list_other_right_forms(program: str, result: Any, may_be_list: bool) -> list[str]:
     """Return a right program in additional forms.
 
     These forms use a persistent tape, a variable instead of a constant, float64, Python or NumPy results, or keyword
@@ -363,6 +363,7 @@ def list_other_right_forms(program: str, result: Any) -> list[str]:
     Args:
         program: The right program.
         result: The program's result in the first case.
+        may_be_list: Whether a list of the same numbers is right.
     """
     is_tape = build_tf_call_matcher("GradientTape")
     kinds: list[tuple[Callable[[ast.AST], bool], Callable[[Any], ast.AST]]] = [
@@ -372,11 +373,11 @@ def list_other_right_forms(program: str, result: Any) -> list[str]:
     ]
     is_single = isinstance(result, (int, float)) and not isinstance(result, bool)
     wraps = ["float({})", "np.float64({})", "np.array({})", "({}) * 1.0"] if is_single else ["tuple({})", "list({})"]
-    if isinstance(result, dict):  # The exercise asks for a variable.
+    if isinstance(result, dict) or not may_be_list:
         wraps = []
     is_numeric = isinstance(result, (list, tuple, np.ndarray)) and not any(element is None for element in result)
     is_numeric = is_numeric and len({np.shape(element) for element in result}) == 1
-    wraps += ["np.array({})"] if is_numeric else []
+    wraps += ["np.array({})"] if is_numeric and may_be_list else []
     if is_single or not is_numeric:
         kinds.append((build_call_matcher(".gradient", 2), lambda node: ast.Call(node.func, [], to_keywords(node))))
     header = program.splitlines()[0]

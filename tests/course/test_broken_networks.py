@@ -94,7 +94,13 @@ def test_who_is_sick_is_not_well_and_who_is_healthy_is(name, cases):
 
 
 @pytest.mark.long(sample=4)
-@pytest.mark.parametrize("name", [name for name, patient in PATIENTS.items() if patient.diseases])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.longest] * (place % 3 > 0))
+        for place, name in enumerate(name for name, patient in PATIENTS.items() if patient.diseases)
+    ],
+)
 def test_a_cure_heals_and_half_a_cure_does_not(name, ward, bed_of, capsys):
     bed = bed_of(name)
     treated = ward.treat(bed, ward.cure(bed))

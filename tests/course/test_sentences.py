@@ -67,7 +67,7 @@ def test_what_a_number_is_said_to_be_it_is(exercise):
         parts = dict(enumerate(exercise.expect, 1))
     count = 0
     for key, right in parts.items():
-        for number in np.arange(2.0, 21.0):
+        for number in (2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 9.0, 12.0, 16.0, 20.0):
             if not isinstance(right, (float, int, type(None))) or number == right:
                 continue
             given = number if key == "" else list({**parts, key: float(number)}.values())
@@ -91,7 +91,14 @@ def test_what_a_number_is_said_to_be_it_is(exercise):
 LOOKED_AT = ["01.2", "01.5", "02.3", "03.6", "05.2", "05.4", "07.3", "09.5", "11.2", "12.7"]
 
 
-@pytest.mark.parametrize("exercise", [one for one in EXERCISES if one.name in LOOKED_AT], ids=lambda one: one.name)
+@pytest.mark.parametrize(
+    "exercise",
+    [
+        pytest.param(one, id=one.name, marks=[pytest.mark.longest] * (one.name not in LOOKED_AT[::2]))
+        for one in EXERCISES
+        if one.name in LOOKED_AT
+    ],
+)
 def test_a_factor_a_place_and_a_learning_rate_are_those_of_the_results(exercise):
     """Of programs that a program made up."""
     _, wrong = collect_answers(exercise)
